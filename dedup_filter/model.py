@@ -1,0 +1,58 @@
+"""The values that travel between the layers: documents, matches, verdicts.
+
+Plain frozen data without behaviour of their own, so that every layer may use them and
+none has to know another.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+__all__ = ["Document", "Match", "Outcome", "Verdict"]
+
+Outcome = Literal["new", "near", "exact", "revisit", "unjudged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What is left of a page when markup is taken off it."""
+
+    text: str
+    """The main text, blocks separated by newlines."""
+    title: str = ""
+    language: str | None = None
+    """What the page declares of itself (`<html lang>`): primary subtag in lower case."""
+    whole_text: str = ""
+    """All visible text of the page, its frame included."""
+
+
+class Match(NamedTuple):
+    """A stored fingerprint that is proved to lie within k bits of the one asked for."""
+
+    row: int
+    fingerprint: int
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the filter says of one page, and how it came to say so."""
+
+    outcome: Outcome
+    original: str | None = None
+    """URL of the page that this one repeats."""
+    distance: int | None = None
+    """Differing bits of the two fingerprints, 0 to 64."""
+    similarity: float | None = None
+    """Estimated Jaccard similarity of the two pages' shingle sets, 0 to 1."""
+    reason: str | None = None
+    """Why an "unjudged" page was not judged: "no_text", "too_short", ..."""
+    language: str | None = None
+    candidates: int = 0
+    """Stored fingerprints within k bits, confirmed or not."""
+    shingles: int = 0
+    shingles_without_stopword: int = 0
+
+    @property
+    def is_duplicate(self) -> bool:
+        """Whether the page repeats one that was seen before it."""
+        return self.outcome in ("near", "exact")
