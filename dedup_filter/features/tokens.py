@@ -1,0 +1,130 @@
+"""Text -> words, whatever scripts it mixes.
+
+A text is cut into runs of one kind of script, and each run into words:
+
+    spaced scripts (Latin, Cyrillic, Arabic, Devanagari …)   at what is no letter, mark or digit
+    Chinese characters                                       by jieba's dictionary
+    Japanese (kana, and Chinese characters among them)       into overlapping pairs
+    Hangul                                                   into overlapping pairs, word by word
+    Thai, Lao, Khmer, Burmese, Tibetan                       into overlapping triples
+
+So "Python编程入门 for 初学者" gives words of both languages in their order, and no script is
+passed over in silence. Pairs and triples of characters stand in for words where words are not
+marked off (the CJK analysers of search engines do the same); a triple for alphabets, whose
+pairs are too few to tell texts apart.
+
+jieba runs without its hidden Markov model: the dictionary alone decides. Guessed words
+depend on their surroundings, so one edited character would change its neighbours too.
+
+Expects text as `text.normalize` leaves it. Cost: 1 ms for 3,000 Chinese characters, a
+fifth of that for as much spaced text.
+"""
+
+import logging
+import re
+import warnings
+from functools import cache
+from typing import NamedTuple, Protocol
+
+__all__ = ["Tokens", "tokens"]
+
+_HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_KANA = "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"
+_HANGUL = "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"
+_UNSPACED_ALPHABETS = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
+# Python's \w leaves out the marks that carry the vowels of Hebrew, Arabic and the scripts of
+# India: without them a word of Hindi falls to pieces.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
+    "\u0900-\u0963\u0971-\u0df3"
+)
+
+_SPACED_WORD = re.compile(rf"[\w{_MARKS}]+(?:['’][\w{_MARKS}]+)*")
+_UNSPACED_RUNS = re.compile(f"([{_HAN}{_KANA}{_HANGUL}{_UNSPACED_ALPHABETS}]+)")
+_HAN_CHARACTER = re.compile(f"[{_HAN}]")
+_KANA_CHARACTER = re.compile(f"[{_KANA}]")
+_CHINESE = re.compile(
+    f"(?P<dictionary>[{_HAN}]+)|(?P<pairs>[{_KANA}{_HANGUL}]+)|(?P<triples>[{_UNSPACED_ALPHABETS}]+)"
+)
+_JAPANESE = re.compile(
+    f"(?P<pairs>[{_HAN}{_KANA}]+|[{_HANGUL}]+)|(?P<triples>[{_UNSPACED_ALPHABETS}]+)"
+)
+_JAPANESE_KANA = 0.2
+"""Kana to each Chinese character from which a text is Japanese. Japanese prose has more than
+one; a Chinese text has a brand name now and then."""
+_WORDS_A_PAIR, _WORDS_A_TRIPLE = 0.5, 0.2
+"""What one n-gram counts for where words are counted: a word of Japanese or Korean takes two
+characters, one of Thai five."""
+
+
+class Tokens(NamedTuple):
+    """The words of a text in their order, and how many words that text has."""
+
+    words: list[str]
+    word_count: int
+    """Less than `len(words)` where overlapping n-grams stand for words."""
+
+
+class _Cutter(Protocol):
+    def lcut(self, sentence: str, cut_all: bool, HMM: bool) -> list[str]: ...  # noqa: N803
+
+
+def tokens(text: str) -> Tokens:
+    """Cut a normalised text into words.
+
+    >>> tokens("don't 在网上 panic").words
+    ["don't", '在', '网上', 'panic']
+    >>> tokens("わかりました").words
+    ['わか', 'かり', 'りま', 'まし', 'した']
+    """
+    parts = _UNSPACED_RUNS.split(text)
+    if len(parts) == 1:
+        words = _SPACED_WORD.findall(text)
+        return Tokens(words, len(words))
+    return _mixed(parts, _CHINESE if _is_chinese(text) else _JAPANESE)
+
+
+def _is_chinese(text: str) -> bool:
+    kana = len(_KANA_CHARACTER.findall(text))
+    return kana <= _JAPANESE_KANA * len(_HAN_CHARACTER.findall(text))
+
+
+def _mixed(parts: list[str], scripts: re.Pattern[str]) -> Tokens:
+    words: list[str] = []
+    count = 0.0
+    for number, part in enumerate(parts):
+        if number % 2 == 0:  # re.split puts what its group matched at the odd places
+            cut = _SPACED_WORD.findall(part)
+            words += cut
+            count += len(cut)
+            continue
+        for run in scripts.finditer(part):
+            cut, worth = _cut_run(run[0], run.lastgroup)
+            words += cut
+            count += len(cut) * worth
+    return Tokens(words, round(count))
+
+
+def _cut_run(run: str, kind: str | None) -> tuple[list[str], float]:
+    """Return the words of a run of one script, and what each of them counts for."""
+    if kind == "dictionary":
+        return _chinese_cutter().lcut(run, cut_all=False, HMM=False), 1.0
+    if kind == "pairs":
+        return _character_ngrams(run, 2), _WORDS_A_PAIR
+    return _character_ngrams(run, 3), _WORDS_A_TRIPLE
+
+
+def _character_ngrams(run: str, size: int) -> list[str]:
+    return [run[start : start + size] for start in range(max(len(run) - size + 1, 1))]
+
+
+@cache
+def _chinese_cutter() -> _Cutter:
+    """Load jieba and its dictionary: 0.5 s, so only when the first Chinese page arrives."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # jieba's own: pkg_resources, string escapes
+        import jieba
+    jieba.setLogLevel(logging.WARNING)
+    cutter = jieba.Tokenizer()
+    cutter.initialize()
+    return cutter  # type: ignore[no-any-return]

@@ -1,0 +1,37 @@
+"""Simhash: weighted 64-bit feature hashes -> one 64-bit fingerprint.
+
+Charikar (2002), "Similarity estimation techniques from rounding algorithms", in the form
+of Manku, Jain and Das Sarma (2007), section 2: a tally for each bit position starts at
+zero; every feature adds its weight where its hash has a 1 and takes it away where it has
+a 0; bit i of the fingerprint is 1 where tally i is above zero.
+
+    feature hash   1 0 1 1 …   weight 2   ->   +2 -2 +2 +2 …
+    feature hash   0 0 1 0 …   weight 1   ->   -1 -1 +1 -1 …
+    tallies                                    +1 -3 +3 +1 …
+    fingerprint                                 1  0  1  1 …
+
+Guarantee: the same features give the same fingerprint on every machine and in every
+order. Weights are therefore whole numbers: sums of floats depend on their order, and a
+tally near zero would then flip its bit from one numpy build to the next.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["simhash"]
+
+UInt64Array = npt.NDArray[np.uint64]
+
+
+def simhash(hashes: UInt64Array, weights: npt.NDArray[np.integer]) -> int:
+    """Return the fingerprint of features given as hashes and whole-number weights, both (n,).
+
+    No features at all give 0. Cost: about 64 multiplications a feature.
+
+    >>> simhash(np.array([0b1011, 0b0010], np.uint64), np.array([2, 1]))
+    11
+    """
+    bits = np.unpackbits(hashes.astype(">u8").view(np.uint8).reshape(-1, 8), axis=1)
+    ones = weights.astype(np.float64) @ bits.astype(np.float64)  # exact below 2**53
+    tallies = 2 * ones - float(weights.sum())
+    return int.from_bytes(np.packbits(tallies > 0).tobytes(), "big")

@@ -1,0 +1,43 @@
+"""Sketch: the hashes of a page's shingle set -> 256 bytes that estimate Jaccard similarity.
+
+One-permutation minwise hashing (Li, Owen and Zhang 2012) with b-bit values (Li and König
+2010): the hash space is cut into 256 equal bins; of the smallest hash in each bin one byte
+is kept; 0 marks a bin that no shingle fell into.
+
+    similarity = (equal bins / bins that either page fills), less the chance of equal bytes
+
+The estimate is unbiased; its standard error is sqrt(J (1 - J) / 256) on long pages (0.03 at
+J = 0.7) and smaller on short ones, whose every shingle has a bin nearly to itself. Candidates
+of a page are compared in one vectorised step.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["SKETCH_BYTES", "similarities", "sketch"]
+
+SKETCH_BYTES = 256  # the bins; stored with the pages: never change it under an old index
+_BIN_SHIFT = np.uint64(56)
+_VALUES = np.uint64(255)  # a filled bin holds 1..255
+_CHANCE = 1.0 / 255.0  # that two different hashes leave the same byte
+
+UInt8Array = npt.NDArray[np.uint8]
+
+
+def sketch(shingle_hashes: npt.NDArray[np.uint64]) -> UInt8Array:
+    """Return the sketch, uint8 (256,), of a set of shingle hashes; repeats do not matter."""
+    bytes_of_bins = np.zeros(SKETCH_BYTES, np.uint8)
+    ordered = np.sort(shingle_hashes)
+    bins, smallest = np.unique(ordered >> _BIN_SHIFT, return_index=True)
+    bytes_of_bins[bins.astype(np.intp)] = ordered[smallest] % _VALUES + np.uint64(1)
+    return bytes_of_bins
+
+
+def similarities(one: UInt8Array, many: UInt8Array) -> npt.NDArray[np.float64]:
+    """Estimate the Jaccard similarity, 0 to 1, of one sketch (256,) to each of many (n, 256)."""
+    equal = np.count_nonzero((many == one) & (many != 0), axis=1)
+    filled = np.count_nonzero(many | one, axis=1)
+    both = np.count_nonzero((many != 0) & (one != 0), axis=1)
+    by_chance = _CHANCE * (both - equal)
+    estimates: npt.NDArray[np.float64] = (equal - by_chance) / np.maximum(filled, 1)
+    return estimates.clip(0.0, 1.0)

@@ -1,0 +1,53 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dedup_filter.fingerprint import simhash
+
+features = st.lists(
+    st.tuples(st.integers(0, 2**64 - 1), st.integers(1, 10**6)), min_size=1, max_size=60
+)
+
+
+def tally_oracle(pairs):
+    """The method as Manku, Jain and Das Sarma print it: one tally a bit, one bit at a time."""
+    fingerprint = 0
+    for bit in range(64):
+        tally = sum(weight if value >> bit & 1 else -weight for value, weight in pairs)
+        if tally > 0:
+            fingerprint |= 1 << bit
+    return fingerprint
+
+
+def simhash_of(pairs):
+    hashes, weights = zip(*pairs, strict=True)
+    return simhash(np.array(hashes, np.uint64), np.array(weights, np.int64))
+
+
+@given(features)
+def test_fingerprint_equals_the_published_tallies(pairs):
+    assert simhash_of(pairs) == tally_oracle(pairs)
+
+
+@given(features, st.randoms())
+def test_order_of_features_does_not_matter(pairs, random):
+    shuffled = list(pairs)
+    random.shuffle(shuffled)
+    assert simhash_of(shuffled) == simhash_of(pairs)
+
+
+def test_worked_example_of_the_literature():
+    # Two features of six bits: 100101 with weight 4 and 101011 with weight 5.
+    assert simhash_of([(0b100101, 4), (0b101011, 5)]) == 0b101011
+
+
+def test_a_tied_tally_gives_zero():
+    assert simhash_of([(0b1, 3), (0b0, 3)]) == 0
+
+
+def test_no_features_give_zero():
+    assert simhash(np.array([], np.uint64), np.array([], np.int64)) == 0
+
+
+def test_all_bits_of_the_largest_hash_survive():
+    assert simhash_of([(2**64 - 1, 1)]) == 2**64 - 1
