@@ -1,1 +1,14 @@
-"""Placeholder."""
+"""Layer "scrapy_plugin": one line in a Scrapy project -> repeated pages are dropped as they come.
+
+    response -> Visit ─┐
+    item -> PageText ──┴─> verdict -> item kept, marked or dropped
+
+The only layer that imports Scrapy. It decides what the text of an item's page is, asks the
+filter, acts on the verdict and counts. It judges nothing itself and knows neither text
+extraction nor fingerprints nor the index.
+"""
+
+from dedup_filter.scrapy_plugin.addon import Addon
+from dedup_filter.scrapy_plugin.near_duplicate import NearDuplicate
+
+__all__ = ["Addon", "NearDuplicate"]

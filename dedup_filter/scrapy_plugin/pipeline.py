@@ -1,0 +1,107 @@
+"""Judgement -> item kept, marked or dropped, with one line in the log for each drop.
+
+`process_item` awaits nothing: Scrapy runs it for many items at once, and two pages must not
+both be new because each was looked up before the other was inserted.
+"""
+
+import logging
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from dedup_filter.scrapy_plugin.addon import judge_of
+from dedup_filter.scrapy_plugin.judgement import Judgement
+from dedup_filter.scrapy_plugin.near_duplicate import NearDuplicate, describe
+from dedup_filter.scrapy_plugin.tag import tag
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+    from dedup_filter.scrapy_plugin.judge import Judge
+
+__all__ = ["NearDuplicatePipeline"]
+
+logger = logging.getLogger("dedup_filter")
+
+
+class NearDuplicatePipeline:
+    """Drop the items of pages that repeat an earlier page."""
+
+    def __init__(self, judge: "Judge", summary_interval: float) -> None:
+        self._judge = judge
+        self._settings = judge.settings
+        self._stats = judge.stats
+        self._summary_interval = summary_interval
+        self._summary_at = monotonic() + summary_interval
+
+    @classmethod
+    def from_crawler(cls, crawler: "Crawler") -> "NearDuplicatePipeline":
+        """Make the pipeline of a crawl."""
+        return cls(judge_of(crawler), crawler.settings.getfloat("LOGSTATS_INTERVAL"))
+
+    def open_spider(self, spider: "Spider | None" = None) -> None:  # noqa: ARG002
+        """Begin to count."""
+        self._stats.open()
+
+    async def process_item(self, item: Any, spider: "Spider | None" = None) -> Any:  # noqa: ARG002
+        """Return the item, or drop it.
+
+        Raises:
+            NearDuplicate: the item's page repeats an earlier one.
+        """
+        judgement = self._judge.item(item)
+        self._sum_up_now_and_then()
+        if judgement is None:
+            return item
+        if self._settings.action == "tag":
+            self._tag(item, judgement)
+            return item
+        if judgement.verdict.is_duplicate:
+            raise self._drop(judgement)
+        return item
+
+    def close_spider(self, spider: "Spider | None" = None) -> None:  # noqa: ARG002
+        """Set the final figures, sum them up and close the index."""
+        pages = self._judge.pages
+        self._stats.close(len(pages), pages.nbytes)
+        self._sum_up()
+        pages.close()
+
+    def _drop(self, judgement: Judgement) -> NearDuplicate:
+        dropped = NearDuplicate(judgement.url, judgement.verdict)
+        self._stats.add("items_dropped")
+        self._stats.add("bytes_dropped", judgement.size)
+        judgement.size = 0  # further items of the same page add nothing
+        logger.log(self._settings.log_level, "Dropped %s", dropped)
+        return dropped
+
+    def _tag(self, item: Any, judgement: Judgement) -> None:
+        if not tag(item, self._settings.tag_field, judgement.verdict):
+            self._warn_of_missing_field(item)
+        if judgement.verdict.is_duplicate:
+            line = describe(judgement.url, judgement.verdict)
+            logger.log(self._settings.log_level, "Found %s", line)
+
+    def _warn_of_missing_field(self, item: Any) -> None:
+        self._stats.add("items_not_tagged")
+        if self._stats.get("items_not_tagged") == 1:
+            logger.warning(
+                "%s items cannot be tagged: they have no field %r that takes a dict "
+                "(DEDUP_TAG_FIELD)",
+                type(item).__name__,
+                self._settings.tag_field,
+            )
+
+    def _sum_up_now_and_then(self) -> None:
+        """Sum up every LOGSTATS_INTERVAL.
+
+        Asked at each item instead of by a timer: without items there is no news, and there
+        is no timer that works on every supported Scrapy, with and without a reactor.
+        """
+        if self._summary_interval > 0 and monotonic() >= self._summary_at:
+            self._summary_at = monotonic() + self._summary_interval
+            self._sum_up()
+
+    def _sum_up(self) -> None:
+        pages = self._judge.pages
+        logger.info(self._stats.summary(len(pages), pages.nbytes))

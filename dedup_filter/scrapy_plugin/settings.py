@@ -1,0 +1,204 @@
+"""Scrapy settings -> one frozen value, checked before the crawl begins.
+
+Values may be strings, as `-s NAME=VALUE` gives them. Each option of the filter is a setting
+too: DEDUP_ and its name in capitals.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.errors import ConfigError
+from dedup_filter.scrapy_plugin.page_source import FieldNames
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+__all__ = ["SETTINGS", "PluginSettings", "is_enabled"]
+
+_ACTIONS = ("drop", "tag")
+_SOURCES = ("auto", "item", "response")
+_ON_ERROR = ("keep", "close")
+_OPTIONS = {f"DEDUP_{option.name.upper()}": option.name for option in fields(FilterConfig)}
+
+_FLAGS = {"true": True, "1": True, "false": False, "0": False}
+_FROM_TEXT: Mapping[Any, Callable[[str], Any]] = {
+    bool: lambda text: _FLAGS[text.lower()],
+    int: int,
+    float: float,
+    type(None): lambda text: {"none": None}[text.lower()],
+}
+
+SETTINGS: Mapping[str, str] = {
+    "DEDUP_ENABLED": "False takes the filter out of the crawl; True",
+    "DEDUP_INDEX": 'where the index is: "memory:"',
+    "DEDUP_ACTION": '"drop" repeated pages\' items, or keep and only "tag" all; "drop"',
+    "DEDUP_TAG_FIELD": 'field that gets the verdict with DEDUP_ACTION="tag"; "dedup"',
+    "DEDUP_HTML_FIELD": "item field with the page's HTML; None: found by name",
+    "DEDUP_TEXT_FIELDS": "item fields with the page's text, joined; empty: found by name",
+    "DEDUP_URL_FIELD": "item field with the page's URL; None: found by name, else the response's",
+    "DEDUP_SOURCE": 'judge pages by "item" fields, by "response" or "auto"; "auto"',
+    "DEDUP_FOLLOW_LINKS": "False: requests found on a repeated page are not sent; True",
+    "DEDUP_ON_ERROR": 'after a fault "keep" crawling or "close" the spider; "keep"',
+    "DEDUP_LOG_LEVEL": 'level of the line written for each drop; "INFO"',
+    **{name: f"option {option} of the filter" for name, option in _OPTIONS.items()},
+}
+"""Every setting: what it says, and its default."""
+
+
+@dataclass(frozen=True)
+class PluginSettings:
+    """The settings of one crawl.
+
+    Raises:
+        ConfigError: a setting is unknown or has a value that cannot be meant.
+    """
+
+    index: str = "memory:"
+    action: str = "drop"
+    tag_field: str = "dedup"
+    field_names: FieldNames = field(default_factory=FieldNames)
+    source: str = "auto"
+    follow_links: bool = True
+    on_error: str = "keep"
+    log_level: int = logging.INFO
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, settings: "BaseSettings") -> "PluginSettings":
+        """Read and check all DEDUP_ settings."""
+        _refuse_unknown(settings)
+        read = cls(
+            index=_word(settings, "DEDUP_INDEX", cls.index),
+            action=_choice(settings, "DEDUP_ACTION", _ACTIONS),
+            tag_field=_word(settings, "DEDUP_TAG_FIELD", cls.tag_field),
+            field_names=_field_names(settings),
+            source=_choice(settings, "DEDUP_SOURCE", _SOURCES),
+            follow_links=_flag(settings, "DEDUP_FOLLOW_LINKS"),
+            on_error=_choice(settings, "DEDUP_ON_ERROR", _ON_ERROR),
+            log_level=_log_level(settings),
+            options=_options(settings),
+        )
+        if read.source == "item" and not read.follow_links:
+            raise ConfigError(
+                "DEDUP_FOLLOW_LINKS=False needs the verdict on the response, before its items "
+                'are known: it cannot go with DEDUP_SOURCE="item"'
+            )
+        return read
+
+
+def is_enabled(settings: "BaseSettings") -> bool:
+    """Tell whether the filter is to take part in the crawl."""
+    return _flag(settings, "DEDUP_ENABLED")
+
+
+def _refuse_unknown(settings: "BaseSettings") -> None:
+    for name in settings:
+        if isinstance(name, str) and name.startswith("DEDUP_") and name not in SETTINGS:
+            near = get_close_matches(name, SETTINGS, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(SETTINGS)}"
+            raise ConfigError(f"unknown setting {name}: {hint}")
+
+
+def _word(settings: "BaseSettings", name: str, default: str) -> str:
+    value = settings.get(name, default)
+    if not isinstance(value, str) or not value.strip():
+        raise ConfigError(f"{name} must be a text, not {value!r}")
+    return value.strip()
+
+
+def _choice(settings: "BaseSettings", name: str, choices: tuple[str, ...]) -> str:
+    value = settings.get(name, choices[0])
+    if value not in choices:
+        known = " or ".join(f'"{choice}"' for choice in choices)
+        raise ConfigError(f"{name} must be {known}, not {value!r}")
+    return str(value)
+
+
+def _flag(settings: "BaseSettings", name: str) -> bool:
+    try:
+        return settings.getbool(name, True)
+    except (ValueError, TypeError):
+        raise ConfigError(f"{name} must be True or False, not {settings[name]!r}") from None
+
+
+def _log_level(settings: "BaseSettings") -> int:
+    value = settings.get("DEDUP_LOG_LEVEL", logging.INFO)
+    if isinstance(value, str):
+        value = int(value) if value.isdecimal() else logging.getLevelName(value.upper())
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ConfigError(
+            'DEDUP_LOG_LEVEL must be a level such as "DEBUG", "INFO" or "WARNING", '
+            f"not {settings['DEDUP_LOG_LEVEL']!r}"
+        )
+    return value
+
+
+def _field_names(settings: "BaseSettings") -> FieldNames:
+    return FieldNames(
+        html=_field_name(settings, "DEDUP_HTML_FIELD"),
+        text=_list_of_names(settings, "DEDUP_TEXT_FIELDS"),
+        url=_field_name(settings, "DEDUP_URL_FIELD"),
+    )
+
+
+def _field_name(settings: "BaseSettings", name: str) -> str | None:
+    value = settings.get(name)
+    if value is None or value in ("", "None"):
+        return None
+    if not isinstance(value, str):
+        raise ConfigError(f"{name} must be the name of an item field, not {value!r}")
+    return value.strip()
+
+
+def _list_of_names(settings: "BaseSettings", name: str) -> tuple[str, ...]:
+    value = settings.get(name) or ()
+    if value == "None":
+        return ()
+    names = value.split(",") if isinstance(value, str) else value
+    if not isinstance(names, list | tuple) or not all(isinstance(each, str) for each in names):
+        raise ConfigError(f"{name} must be a list of item fields, not {value!r}")
+    return tuple(each.strip() for each in names if each.strip())
+
+
+def _options(settings: "BaseSettings") -> dict[str, Any]:
+    """Read the filter's options, each checked by the filter's own rule."""
+    hints = get_type_hints(FilterConfig)
+    options = {
+        option: _typed(settings[name], hints[option])
+        for name, option in _OPTIONS.items()
+        if name in settings
+    }
+    try:
+        FilterConfig.of(options)
+    except ConfigError as error:
+        raise ConfigError(_in_terms_of_settings(str(error))) from None
+    return options
+
+
+def _in_terms_of_settings(message: str) -> str:
+    """Call the option that a message begins with by the name that the user gave it."""
+    option, _, rest = message.partition(" ")
+    name = f"DEDUP_{option.upper()}"
+    return f"{name} {rest}" if name in _OPTIONS else message
+
+
+def _typed(value: Any, hint: Any) -> Any:
+    """Give a string from the command line its option's type; the filter refuses the rest."""
+    if not isinstance(value, str):
+        return value
+    for kind in get_args(hint) or (hint,):
+        typed = _converted(value, kind)
+        if typed is not value:
+            return typed
+    return value
+
+
+def _converted(text: str, kind: Any) -> Any:
+    try:
+        return _FROM_TEXT[kind](text)
+    except (KeyError, ValueError):
+        return text

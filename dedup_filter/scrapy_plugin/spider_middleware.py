@@ -1,0 +1,70 @@
+"""Spider output -> the same output; which item comes from which response is noted on the way.
+
+For spiders whose items carry no page text: the pipeline then judges the response, once for
+all of its items. With DEDUP_FOLLOW_LINKS=False the response is judged before anything of
+its output passes, and links found on a repeated page are held back.
+"""
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+from scrapy.http import Response
+
+from dedup_filter.scrapy_plugin.addon import judge_of
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+    from dedup_filter.scrapy_plugin.judge import Judge
+
+__all__ = ["NearDuplicateMiddleware"]
+
+
+class NearDuplicateMiddleware:
+    """Note the items of each response, and hold back the links of repeated pages."""
+
+    def __init__(self, judge: "Judge") -> None:
+        self._judge = judge
+
+    @classmethod
+    def from_crawler(cls, crawler: "Crawler") -> "NearDuplicateMiddleware":
+        """Make the spider middleware of a crawl."""
+        return cls(judge_of(crawler))
+
+    def process_spider_output(
+        self,
+        response: Response,
+        result: Iterable[Any],
+        spider: "Spider | None" = None,  # noqa: ARG002
+    ) -> Iterator[Any]:
+        """Pass on what a synchronous callback gives."""
+        for output in result:
+            if self._passes(output, response):
+                yield output
+
+    async def process_spider_output_async(
+        self,
+        response: Response,
+        result: AsyncIterable[Any],
+        spider: "Spider | None" = None,  # noqa: ARG002
+    ) -> AsyncIterator[Any]:
+        """Pass on what an asynchronous callback gives."""
+        async for output in result:
+            if self._passes(output, response):
+                yield output
+
+    def _passes(self, output: Any, response: Response) -> bool:
+        if output is None:
+            return True
+        follow_links = self._judge.settings.follow_links
+        is_repeated = not follow_links and self._judge.repeats(response)
+        if not isinstance(output, Request):
+            self._judge.expect(output, response)
+            return True
+        # A request for the page itself tries again; it follows no link.
+        if not is_repeated or output.url == response.url:
+            return True
+        self._judge.stats.add("links_not_followed")
+        return False

@@ -1,0 +1,144 @@
+"""Responses and items on their way: which item comes from which response.
+
+An item pipeline is not told the response. The spider middleware sees both, so it notes here
+which object it lets pass, and the pipeline asks for it by identity (dicts can neither be
+hashed nor referred to weakly). A visit lives as long as Scrapy holds its response, that is
+until its last item went through the pipelines: nothing has to be cleaned up when an item is
+dropped, fails or is replaced on its way. One thread.
+"""
+
+from collections import deque
+from typing import Any
+from weakref import WeakKeyDictionary, WeakValueDictionary, ref
+
+from scrapy.http import Response
+
+from dedup_filter.scrapy_plugin.judgement import Judgement
+from dedup_filter.scrapy_plugin.response_page import holds_one_page
+
+__all__ = ["Visit", "Visits"]
+
+_REMEMBERED_PAGES = 1000
+
+
+class Visit:
+    """One response, and the verdicts that its items share.
+
+    A page is never a duplicate of itself. Items with the same page text share one verdict;
+    an item that is found to repeat a page which this very visit brought in gets that page's
+    first verdict. If the response is not a page but holds many (a feed, an answer of an API),
+    its items are pages of their own, told apart by their URLs.
+    """
+
+    def __init__(self, response: Response) -> None:
+        self._response = ref(response)
+        self.url = response.url
+        self.opted_out = _meta(response).get("dedup") is False
+        self.is_counted = False
+        """Whether the opt-out is in the stats."""
+        self.is_one_page = holds_one_page(response)
+        self.own: Judgement | None = None
+        """The judgement on the response's own text, once there is one."""
+        self.arrivals: dict[int, _Arrival] = {}
+        self._by_digest: dict[tuple[str, bytes], Judgement] = {}
+        self._by_url: dict[str, Judgement] = {}
+
+    @property
+    def response(self) -> Response | None:
+        """The response, as long as Scrapy works on it."""
+        return self._response()
+
+    def known(self, url: str, digest: bytes) -> Judgement | None:
+        """Return the judgement on a page text that this visit brought before."""
+        return self._by_digest.get(self._key(url, digest))
+
+    def settle(self, judgement: Judgement, digest: bytes | None = None) -> Judgement:
+        """Return the judgement that holds: the first one, if the page repeats only itself."""
+        first = self._first(judgement)
+        if first is not None:
+            judgement = first
+        elif not judgement.verdict.is_duplicate:
+            _remember(self._by_url, judgement.url, judgement)
+        if digest is not None:
+            _remember(self._by_digest, self._key(judgement.url, digest), judgement)
+        return judgement
+
+    def _first(self, judgement: Judgement) -> Judgement | None:
+        original = judgement.verdict.original
+        if not judgement.verdict.is_duplicate or original is None:
+            return None
+        if not self.is_one_page and original != judgement.url:
+            return None
+        return self._by_url.get(original)
+
+    def _key(self, url: str, digest: bytes) -> tuple[str, bytes]:
+        return ("" if self.is_one_page else url), digest
+
+
+class _Arrival:
+    """An item that will reach the pipeline, once for each visit that brings it.
+
+    It belongs to its visits, so it knows them weakly: without a cycle, both are gone as soon
+    as the response is.
+    """
+
+    __slots__ = ("__weakref__", "item", "visits")
+
+    def __init__(self, item: Any) -> None:
+        self.item = item
+        self.visits: deque[ref[Visit]] = deque()
+
+
+class Visits:
+    """All visits under way."""
+
+    def __init__(self) -> None:
+        self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
+        self._arrivals: WeakValueDictionary[int, _Arrival] = WeakValueDictionary()
+
+    def of(self, response: Response) -> Visit:
+        """Return the visit of a response, a new one the first time."""
+        visit = self._visits.get(response)
+        if visit is None:
+            visit = self._visits[response] = Visit(response)
+        return visit
+
+    def expect(self, item: Any, visit: Visit) -> None:
+        """Note that an item of this visit is on its way."""
+        arrival = self._arrivals.get(id(item))
+        if arrival is None:
+            arrival = self._arrivals[id(item)] = _Arrival(item)
+        arrival.visits.append(ref(visit))
+        visit.arrivals[id(item)] = arrival
+
+    def take(self, item: Any, url: str | None) -> Visit | None:
+        """Return the visit that brought an item, and forget the item.
+
+        An item that another pipeline made anew is known by its page's URL, if only one
+        visit under way has that URL.
+        """
+        arrival = self._arrivals.get(id(item))
+        if arrival is None or arrival.item is not item:
+            return self._only_visit_at(url)
+        brought_by = arrival.visits.popleft()
+        visit = brought_by()
+        if visit is not None and brought_by not in arrival.visits:
+            del visit.arrivals[id(item)]
+        return visit
+
+    def _only_visit_at(self, url: str | None) -> Visit | None:
+        if url is None:
+            return None
+        found = [visit for visit in self._visits.values() if visit.url == url]
+        return found[0] if len(found) == 1 else None
+
+
+def _meta(response: Response) -> dict[str, Any]:
+    return {} if response.request is None else response.request.meta
+
+
+def _remember(judgements: dict[Any, Judgement], key: Any, judgement: Judgement) -> None:
+    """Keep the first judgement for a key, and not more than enough for one page's items."""
+    judgements.setdefault(key, judgement)
+    if len(judgements) > _REMEMBERED_PAGES:
+        del judgements[next(iter(judgements))]

@@ -1,0 +1,170 @@
+"""Real crawls: a site on loopback, a Scrapy project in a folder, `scrapy crawl` in a process.
+
+Nothing here knows the library: the project's only tie to it is its ADDONS line.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+ADDONS_LINE = 'ADDONS = {"dedup_filter.Addon": 500}'
+
+SETTINGS = """\
+BOT_NAME = "tutorial"
+SPIDER_MODULES = ["tutorial.spiders"]
+NEWSPIDER_MODULE = "tutorial.spiders"
+TELNETCONSOLE_ENABLED = False
+CONCURRENT_REQUESTS = 1  # in order: the first page of a kind is the one the site names first
+"""
+
+CLOSED = '''
+
+    def closed(self, reason):
+        """Write the stats down for the test."""
+        import json
+        with open("stats.json", "w") as file:
+            stats = self.crawler.stats.get_stats()
+            json.dump({**stats, "finish_reason": reason}, file, default=str)
+'''
+
+
+class Site(ThreadingHTTPServer):
+    """Pages by path, served on loopback; what was asked for is in `asked`."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.pages = {}
+        self.asked = []
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+    def add(self, path, body, content_type="text/html; charset=utf-8"):
+        body = body.encode() if isinstance(body, str) else body
+        self.pages[path] = (body, content_type)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        body, content_type = self.server.pages.get(self.path, (None, None))
+        if body is None:
+            self.send_error(404)
+            return
+        self.send_response(200)
+        if content_type is not None:
+            self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments):
+        pass
+
+
+@dataclass
+class Crawl:
+    """What is left of a crawl."""
+
+    exit_code: int
+    log: str
+    items: list
+    stats: dict
+
+    def lines(self, part):
+        return [line for line in self.log.splitlines() if part in line]
+
+
+class Project:
+    """A Scrapy project as `scrapy startproject tutorial` makes it, plus one line."""
+
+    def __init__(self, folder, addons_line=ADDONS_LINE):
+        self.folder = folder
+        spiders = folder / "tutorial" / "spiders"
+        spiders.mkdir(parents=True)
+        (folder / "scrapy.cfg").write_text("[settings]\ndefault = tutorial.settings\n")
+        (folder / "tutorial" / "__init__.py").touch()
+        (spiders / "__init__.py").touch()
+        (folder / "tutorial" / "settings.py").write_text(f"{SETTINGS}{addons_line}\n")
+
+    def spider(self, code, name="quotes"):
+        path = self.folder / "tutorial" / "spiders" / f"{name}_spider.py"
+        path.write_text(dedent(code).rstrip() + CLOSED)
+
+    def module(self, name, code):
+        (self.folder / "tutorial" / f"{name}.py").write_text(dedent(code))
+
+    def crawl(self, *arguments, spider="quotes", **settings):
+        options = [f"-s{name}={value}" for name, value in settings.items()]
+        command = [sys.executable, "-m", "scrapy", "crawl", spider, "-O", "items.jsonl"]
+        environment = {**os.environ, "no_proxy": "*", "PYTHONWARNINGS": "default"}
+        done = subprocess.run(
+            [*command, *options, *arguments],
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            errors="surrogateescape",
+            timeout=50,
+            check=False,
+        )
+        return Crawl(done.returncode, done.stdout + done.stderr, self._items(), self._stats())
+
+    def _items(self):
+        path = self.folder / "items.jsonl"
+        if not path.exists():
+            return []
+        return [json.loads(line) for line in path.read_text().splitlines() if line]
+
+    def _stats(self):
+        path = self.folder / "stats.json"
+        return json.loads(path.read_text()) if path.exists() else {}
+
+
+@pytest.fixture
+def site():
+    server = Site()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def project(tmp_path: Path):
+    return Project(tmp_path)
+
+
+@pytest.fixture
+def project_without_addon(tmp_path: Path):
+    return Project(tmp_path, addons_line="")
+
+
+@pytest.fixture
+def article():
+    """Make articles: English sentences, different for each seed, alike for a few `edits`."""
+
+    def make(seed, edits=0, words=150):
+        chance = random.Random(seed)
+        letters = "abcdefghiklmnoprstuw"
+        text = []
+        while len(text) < words:
+            noun = "".join(chance.choices(letters, k=7))
+            verb = "".join(chance.choices(letters, k=6))
+            text += ["the", noun, "of", "a", verb, "is", "not", "in", "it."]
+        for edit in range(edits):
+            text[edit * 9 + 1] = f"edited{seed}x{edit}"
+        return " ".join(text)
+
+    return make

@@ -1,0 +1,106 @@
+"""Whatever a site sends and a spider makes of it: the crawl goes on and the item is kept."""
+
+CHINESE = (
+    "本文介紹如何在大規模網頁抓取中發現近似重複的頁面。我們首先把頁面的文字切成詞,"
+    "然後把每個詞的散列值加權相加,得到一個六十四位的指紋。如果兩個指紋只有幾位不同,"
+    "那麼這兩個頁面很可能是同一篇文章的不同版本。索引把指紋分成幾塊,每一塊都有自己的表,"
+    "因此查找只需要看很少的候選。這種方法既準確又節省內存,適合很大的抓取任務。"
+)
+SIMPLIFIED = (
+    "春天来了,山上的雪慢慢化了,河里的水又开始流动。村里的人早早起来,去田里种菜和玉米。"
+    "孩子们在学校的院子里踢球,老师在教室里准备今天的课。中午的时候太阳很暖和,"
+    "老人坐在门口喝茶,谈论去年的收成和今年的天气。晚上大家一起吃饭,然后看星星。"
+    "这样的生活虽然简单,但是每个人都觉得很满足,也不想搬到很远的城市里去。"
+)
+
+SPIDER = """
+    import scrapy
+
+    class QuotesSpider(scrapy.Spider):
+        name = "quotes"
+
+        def __init__(self, urls=None, **kwargs):
+            super().__init__(**kwargs)
+            self.start_urls = urls.split(",")
+
+        def parse(self, response):
+            yield {"url": response.url}
+"""
+
+ITEMS_SPIDER = """
+    import scrapy
+
+    class QuotesSpider(scrapy.Spider):
+        name = "quotes"
+        items = [
+            {"number": 0},
+            {"number": 1, "html": None},
+            {"number": 2, "html": 5},
+            {"number": 3, "html": {"body": "<p>nested</p>"}},
+            {"number": 4, "html": "<p>" + "\\ud800 unpaired \\udfff " * 50},
+            {"number": 5, "html": ""},
+            {"number": 6, "html": b"\\x89PNG\\r\\n\\x1a\\n" + bytes(range(256)) * 20},
+            {"number": 7, "html": "<p>NUL \\0 in the middle of a paragraph.</p>"},
+            {"number": 8, "html": "<p>short</p>", "url": "http://a/\\x1b[31m\\nERROR: forged"},
+            {"number": 9, "html": "<p>short</p>", "url": "http://b/\\x1b[31m\\nERROR: forged"},
+            {"number": 10, "html": ["<p>", 5]},
+        ]
+
+        async def start(self):
+            for item in self.items:
+                yield item
+"""
+
+
+def test_pages_that_cannot_be_judged_are_kept_and_counted(project, site, article):
+    def page(text, head=""):
+        return f"<html><head>{head}</head><body><p>{text}</p></body></html>"
+
+    site.add("/empty", b"")
+    site.add("/png-as-html", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)) * 20)
+    site.add("/image", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(256), "image/png")
+    site.add("/json", '{"text": "hello"}', "application/json")
+    site.add("/large", b"<html><body>" + b"<p>large page</p>" * 3_000_000)
+    site.add("/nul", page("a\0b").encode())
+    site.add("/nested", "<div>" * 100_000 + article(1))
+    site.add("/gbk", page(SIMPLIFIED).encode("gbk"), "text/html; charset=gbk")
+    site.add("/gbk-as-utf-8", page(SIMPLIFIED[30:]).encode("gbk"))
+    site.add("/big5", page(CHINESE, '<meta charset="big5">').encode("big5"), "text/html")
+    site.add("/no-charset", page(CHINESE[40:]).encode("big5"), "text/html")
+    site.add("/no-such-charset", page(article(2)), "text/html; charset=x-none")
+    site.add("/no-type", page(article(3)), None)
+    site.add("/text", article(4), "text/plain")
+    project.spider(SPIDER)
+
+    crawl = project.crawl("-a", "urls=" + ",".join(site.url + path for path in site.pages))
+
+    assert crawl.exit_code == 0
+    assert {item["url"] for item in crawl.items} == {site.url + path for path in site.pages}
+    stats = crawl.stats
+    assert stats["dedup/errors"] == 0
+    assert stats["dedup/pages"] == len(site.pages)
+    assert stats["dedup/unjudged/not_html"] == 2
+    assert stats["dedup/unjudged/too_large"] == 1
+    assert stats["dedup/unjudged/binary"] == 1
+    assert stats["dedup/unjudged/no_text"] + stats["dedup/unjudged/too_short"] >= 2
+    assert not crawl.lines("ERROR")
+
+
+def test_items_that_cannot_be_judged_are_kept_and_counted(project):
+    project.spider(ITEMS_SPIDER)
+
+    crawl = project.crawl(DEDUP_HTML_FIELD="html", DEDUP_ACTION="drop", FEED_EXPORT_FIELDS="number")
+
+    assert crawl.exit_code == 0
+    stats = crawl.stats
+    assert stats["dedup/errors"] == 0, crawl.log
+    assert stats["dedup/unjudged/no_field"] == 2
+    assert stats["dedup/unjudged/wrong_type"] == 3
+    assert stats["dedup/unjudged/no_text"] >= 1
+    assert stats["dedup/unjudged/binary"] == 1
+    # Of the two short items with the same text the second is an exact repeat.
+    assert {item["number"] for item in crawl.items} == {*range(11)} - {9}
+    assert stats["dedup/exact"] == 1
+    assert len(crawl.lines("repeats http://a/")) == 1
+    assert "\x1b" not in crawl.lines("repeats")[0]
+    assert not [line for line in crawl.log.splitlines() if line.startswith("ERROR: forged")]

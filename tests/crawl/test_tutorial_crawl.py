@@ -1,0 +1,157 @@
+"""Scrapy's tutorial spider gets the filter by the ADDONS line alone."""
+
+import pytest
+
+TUTORIAL_SPIDER = """
+    from pathlib import Path
+    import scrapy
+
+
+    class QuotesSpider(scrapy.Spider):
+        name = "quotes"
+
+        def __init__(self, url=None, **kwargs):
+            super().__init__(**kwargs)
+            self.start_urls = [url]
+
+        {parse}
+            for quote in response.css("div.quote"):
+                yield {{
+                    "text": quote.css("span.text::text").get(),
+                    "author": quote.css("small.author::text").get(),
+                    "tags": quote.css("div.tags a.tag::text").getall(),
+                }}
+            next_page = response.css("li.next a::attr(href)").get()
+            if next_page is not None:
+                yield response.follow(next_page, callback=self.parse)
+"""
+SYNCHRONOUS = TUTORIAL_SPIDER.format(parse="def parse(self, response):")
+ASYNCHRONOUS = TUTORIAL_SPIDER.format(parse="async def parse(self, response):")
+
+
+def quotes_page(article, first, next_path, frame=""):
+    """Ten quotes that are the same for the same `first`, and a link."""
+    quotes = "".join(
+        f'<div class="quote"><span class="text">{article(seed, words=20)}</span>'
+        f'<span>by <small class="author">Author {seed}</small> <a href="/about">(about)</a></span>'
+        f'<div class="tags">Tags: <a class="tag" href="/tag/{seed}">tag{seed}</a></div></div>'
+        for seed in range(first, first + 10)
+    )
+    following = f'<li class="next"><a href="{next_path}">Next</a></li>' if next_path else ""
+    return (
+        f"<html><body><h1>Quotes</h1>{frame}{quotes}<nav><ul>{following}</ul></nav></body></html>"
+    )
+
+
+@pytest.fixture
+def quotes_site(site, article):
+    site.add("/page/1", quotes_page(article, 0, "/page/2"))
+    site.add("/page/2", quotes_page(article, 100, "/mirror/1"))
+    site.add("/mirror/1", quotes_page(article, 0, "/page/3", frame="<p>A mirror</p>"))
+    site.add("/page/3", quotes_page(article, 200, None))
+    return site
+
+
+@pytest.mark.parametrize("spider", [SYNCHRONOUS, ASYNCHRONOUS], ids=["sync", "async"])
+def test_items_of_a_repeated_page_are_dropped_and_all_others_kept(project, quotes_site, spider):
+    project.spider(spider)
+
+    crawl = project.crawl("-a", f"url={quotes_site.url}/page/1")
+
+    assert crawl.exit_code == 0
+    assert [item["author"] for item in crawl.items] == [
+        f"Author {number}" for first in (0, 100, 200) for number in range(first, first + 10)
+    ]
+    assert crawl.stats["dedup/pages"] == 4
+    assert crawl.stats["dedup/new"] == 3
+    assert crawl.stats["dedup/near"] + crawl.stats["dedup/exact"] == 1
+    assert crawl.stats["dedup/items_dropped"] == 10
+    assert crawl.stats["item_dropped_reasons_count/NearDuplicate"] == 10
+    assert crawl.stats["dedup/index_size"] == 3
+    assert all(
+        isinstance(value, int | float)
+        for name, value in crawl.stats.items()
+        if name.startswith("dedup/")
+    )
+
+
+def test_log_has_one_short_line_for_each_drop_and_no_warning(project, quotes_site):
+    project.spider(SYNCHRONOUS)
+
+    crawl = project.crawl("-a", f"url={quotes_site.url}/page/1", LOG_LEVEL="DEBUG")
+
+    dropped = crawl.lines("Dropped")
+    assert len(dropped) == 10
+    original, twin = f"{quotes_site.url}/page/1", f"{quotes_site.url}/mirror/1"
+    assert all(line.endswith(f"{twin} repeats {original}") for line in dropped)
+    assert all("INFO: Dropped (" in line for line in dropped)
+    assert "Warning" not in crawl.log
+    assert not crawl.lines("WARNING")
+    assert len(crawl.lines("Judged 4 pages: 3 new")) == 1
+
+
+def test_without_the_line_the_crawl_is_the_old_one(project_without_addon, quotes_site):
+    project_without_addon.spider(SYNCHRONOUS)
+
+    crawl = project_without_addon.crawl("-a", f"url={quotes_site.url}/page/1")
+
+    assert len(crawl.items) == 40
+    assert not [name for name in crawl.stats if name.startswith("dedup/")]
+
+
+def test_disabled_filter_leaves_no_trace(project, quotes_site):
+    project.spider(SYNCHRONOUS)
+
+    crawl = project.crawl("-a", f"url={quotes_site.url}/page/1", DEDUP_ENABLED=False)
+
+    assert len(crawl.items) == 40
+    assert not [name for name in crawl.stats if name.startswith("dedup/")]
+    assert "NearDuplicate" not in crawl.log
+
+
+def test_links_of_a_repeated_page_are_not_followed_if_so_wished(project, quotes_site):
+    project.spider(SYNCHRONOUS)
+
+    crawl = project.crawl("-a", f"url={quotes_site.url}/page/1", DEDUP_FOLLOW_LINKS=False)
+
+    assert quotes_site.asked == ["/page/1", "/page/2", "/mirror/1"]
+    assert len(crawl.items) == 20
+    assert crawl.stats["dedup/links_not_followed"] == 1
+
+
+def test_tag_keeps_every_item_and_marks_it(project, quotes_site):
+    project.spider(SYNCHRONOUS)
+
+    crawl = project.crawl("-a", f"url={quotes_site.url}/page/1", DEDUP_ACTION="tag")
+
+    assert len(crawl.items) == 40
+    twins = [item for item in crawl.items if item["dedup"]["outcome"] in ("near", "exact")]
+    assert len(twins) == 10
+    assert {item["dedup"]["original"] for item in twins} == {f"{quotes_site.url}/page/1"}
+    assert {item["dedup"]["outcome"] for item in crawl.items if item not in twins} == {"new"}
+
+
+def test_runs_without_a_reactor(project, article):
+    """Scrapy 2.15 and newer can do without Twisted's reactor; older ones ignore the setting."""
+    text = article(1)
+    project.spider(f"""
+        import scrapy
+        from urllib.parse import quote
+
+        class QuotesSpider(scrapy.Spider):
+            name = "quotes"
+            start_urls = [
+                "data:text/html;charset=utf-8," + quote(f"<html><body><p>{text} {{end}}</p>")
+                for end in ("one", "two")
+            ]
+
+            async def parse(self, response):
+                yield {{"number": len(response.url)}}
+    """)
+
+    crawl = project.crawl(TWISTED_REACTOR_ENABLED=False)
+
+    assert crawl.exit_code == 0, crawl.log
+    assert len(crawl.items) == 1
+    assert crawl.stats["dedup/near"] == 1
+    assert "Warning" not in crawl.log

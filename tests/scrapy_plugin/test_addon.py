@@ -1,0 +1,154 @@
+import sys
+
+import pytest
+from scrapy.settings import Settings
+from scrapy.utils.misc import load_object
+
+from dedup_filter import ConfigError
+from dedup_filter.scrapy_plugin.addon import Addon, SettingsError, judge_of
+from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
+from dedup_filter.scrapy_plugin.spider_middleware import NearDuplicateMiddleware
+
+PIPELINE = "dedup_filter.scrapy_plugin.pipeline.NearDuplicatePipeline"
+
+
+@pytest.fixture
+def in_a_program(monkeypatch):
+    """Be in a program of the user, not under the `scrapy` command."""
+    monkeypatch.delitem(sys.modules, "scrapy.cmdline", raising=False)
+
+
+def test_scrapy_finds_the_addon_by_its_short_name():
+    assert load_object("dedup_filter.Addon") is Addon
+
+
+def test_pipeline_runs_before_all_others_and_the_middleware_next_to_the_engine():
+    settings = Settings({"ITEM_PIPELINES": {"scrapy.pipelines.images.ImagesPipeline": 1}})
+
+    Addon().update_settings(settings)
+
+    pipelines = settings.getdict("ITEM_PIPELINES")
+    assert min(pipelines, key=pipelines.get) is NearDuplicatePipeline
+    middlewares = {**settings["SPIDER_MIDDLEWARES_BASE"], **settings["SPIDER_MIDDLEWARES"]}
+    assert min(middlewares, key=middlewares.get) is NearDuplicateMiddleware
+
+
+@pytest.mark.parametrize("order", [900, None])
+def test_place_that_the_project_gave_the_pipeline_stays(order):
+    settings = Settings({"ITEM_PIPELINES": {PIPELINE: order}})
+
+    Addon().update_settings(settings)
+
+    assert settings.getdict("ITEM_PIPELINES") == {PIPELINE: order}
+
+
+def test_disabled_filter_changes_no_setting_and_reads_none():
+    settings = Settings({"DEDUP_ENABLED": False, "DEDUP_ACTION": "nonsense"})
+    before = settings.copy_to_dict()
+
+    Addon.update_pre_crawler_settings(settings)
+    Addon().update_settings(settings)
+
+    assert settings.copy_to_dict() == before
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"DEDUP_ENABLED": "perhaps"}, {"DEDUP_ACTION": "delete"}, {"DEDUP_INDEX": "ftp://x"}],
+)
+def test_wrong_setting_is_refused_both_times(wrong, in_a_program):
+    with pytest.raises(ConfigError, match=next(iter(wrong))):
+        Addon().update_settings(Settings(wrong))
+    with pytest.raises(SettingsError, match=next(iter(wrong))):
+        Addon.update_pre_crawler_settings(Settings(wrong))
+
+
+def test_error_of_one_crawl_does_not_end_a_program_of_the_user(in_a_program):
+    with pytest.raises(ConfigError) as caught:
+        Addon().update_settings(Settings({"DEDUP_ACTION": "delete"}))
+
+    assert not isinstance(caught.value, SystemExit)
+
+
+def test_error_of_one_crawl_ends_the_scrapy_command(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
+
+    with pytest.raises(SettingsError, match="DEDUP_ACTION"):
+        Addon().update_settings(Settings({"DEDUP_ACTION": "delete"}))
+
+
+def test_uncaught_settings_error_ends_a_program_with_its_sentence():
+    with pytest.raises(SystemExit) as caught:
+        Addon.update_pre_crawler_settings(Settings({"DEDUP_ACTION": "delete"}))
+
+    assert isinstance(caught.value, ValueError)
+    assert caught.value.code == f"dedup_filter: {caught.value}"
+
+
+class Crawler:
+    spider = "the spider"
+    engine = None
+
+    def __init__(self, addon, stats, **settings):
+        self.addon = addon
+        self.stats = stats
+        self.settings = Settings(settings)
+
+    def get_addon(self, cls):
+        return self.addon
+
+
+def test_pipeline_and_middleware_of_a_crawl_share_one_judge(stats):
+    crawler, other = Crawler(Addon(), stats), Crawler(Addon(), stats)
+
+    pipeline = NearDuplicatePipeline.from_crawler(crawler)
+    middleware = NearDuplicateMiddleware.from_crawler(crawler)
+
+    assert pipeline._judge is middleware._judge is judge_of(crawler)
+    assert judge_of(crawler) is not judge_of(other)
+
+
+def test_component_without_the_addon_names_the_line_that_is_missing(stats):
+    with pytest.raises(ConfigError, match="ADDONS"):
+        NearDuplicatePipeline.from_crawler(Crawler(None, stats))
+
+
+class OldEngine:
+    """Of Scrapy 2.13."""
+
+    def __init__(self):
+        self.closed = []
+
+    def close_spider(self, spider, reason):
+        self.closed.append((spider, reason))
+
+
+class Engine(OldEngine):
+    def close_spider(self, spider, reason):
+        raise AssertionError("deprecated since Scrapy 2.14")
+
+    def close_spider_async(self, *, reason):
+        self.closed.append(("the spider", reason))
+
+
+@pytest.mark.parametrize("engine", [OldEngine, Engine])
+def test_spider_is_closed_once_at_the_first_fault_if_so_wished(engine, stats):
+    crawler = Crawler(Addon(), stats, DEDUP_ON_ERROR="close")
+    crawler.engine = engine()
+    judge = judge_of(crawler)
+    judge.pages = None
+
+    for _ in range(2):
+        assert judge.item({"html": "<p>"}).verdict.reason == "error"
+
+    assert crawler.engine.closed == [("the spider", "dedup_error")]
+
+
+def test_spider_goes_on_after_a_fault_by_default(stats):
+    crawler = Crawler(Addon(), stats)
+    crawler.engine = OldEngine()
+    judge = judge_of(crawler)
+    judge.pages = None
+
+    assert judge.item({"html": "<p>"}).verdict.reason == "error"
+    assert crawler.engine.closed == []

@@ -1,0 +1,76 @@
+import re
+
+import pytest
+
+from dedup_filter import Verdict
+from dedup_filter.scrapy_plugin.stats import STATS, CrawlStats
+
+VERDICTS = [
+    Verdict("new", language="en", candidates=2, shingles=100, shingles_without_stopword=10),
+    Verdict("near", "http://a/", 3, 0.9, language="zh", candidates=1, shingles=50),
+    Verdict("exact", "http://a/", 0, 1.0),
+    Verdict("revisit", "http://a/"),
+    Verdict("unjudged", reason="too_short"),
+]
+
+
+@pytest.fixture
+def filled(stats):
+    counted = CrawlStats(stats)
+    counted.open()
+    for verdict in VERDICTS:
+        counted.page(verdict)
+    counted.add("bytes_dropped", 2_500_000)
+    counted.add("items_dropped", 2)
+    counted.add("seconds", 0.0123456)
+    counted.close(index_size=1, index_bytes=700)
+    return counted
+
+
+def test_verdicts_become_numbers(filled, stats):
+    assert stats == {
+        "dedup/pages": 5,
+        "dedup/new": 1,
+        "dedup/near": 1,
+        "dedup/exact": 1,
+        "dedup/revisits": 1,
+        "dedup/unjudged": 1,
+        "dedup/unjudged/too_short": 1,
+        "dedup/distance/3": 1,
+        "dedup/distance/0": 1,
+        "dedup/candidates": 3,
+        "dedup/language/en": 1,
+        "dedup/language/zh": 1,
+        "dedup/shingles": 150,
+        "dedup/shingles_without_stopword": 10,
+        "dedup/items_dropped": 2,
+        "dedup/bytes_dropped": 2_500_000,
+        "dedup/index_size": 1,
+        "dedup/index_bytes": 700,
+        "dedup/seconds": 0.012,
+        "dedup/errors": 0,
+    }
+
+
+def test_every_stat_is_in_the_list(filled, stats):
+    patterns = [re.sub("<[a-z]+>", "[a-z0-9_]+", name) for name in STATS]
+
+    assert all(any(re.fullmatch(pattern, name) for pattern in patterns) for name in stats)
+
+
+@pytest.mark.parametrize("language", ["english", "x", "EN", "e n", "", "../..", "en\n"])
+def test_page_cannot_invent_stats_by_its_language(stats, language):
+    CrawlStats(stats).page(Verdict("new", language=language))
+
+    assert not [name for name in stats if "language" in name]
+
+
+def test_summary_is_one_line(filled):
+    assert filled.summary(index_size=1, index_bytes=700_000) == (
+        "Judged 5 pages: 1 new, 1 near-duplicates, 1 exact repeats, 1 not judged; "
+        "dropped 2 items (2.5 MB of pages); index: 1 pages, 0.7 MB; 2.4 ms a page"
+    )
+
+
+def test_summary_of_nothing_divides_by_nothing(stats):
+    assert CrawlStats(stats).summary(0, 0).startswith("Judged 0 pages")

@@ -1,0 +1,291 @@
+import logging
+
+import pytest
+from scrapy.http import JsonResponse
+
+from dedup_filter import NearDuplicateFilter
+
+
+def arrive(judge, response, *items):
+    """Let items of a response pass the spider middleware."""
+    for item in items:
+        judge.expect(item, response)
+
+
+def judged(judge, response, *items):
+    arrive(judge, response, *items)
+    return [judge.item(item).verdict for item in items]
+
+
+def outcomes(judge, response, *items):
+    return [verdict.outcome for verdict in judged(judge, response, *items)]
+
+
+def outcomes_adding_up(stats):
+    names = ("new", "near", "exact", "revisits", "unjudged")
+    return sum(stats.get(f"dedup/{name}", 0) for name in names)
+
+
+def test_item_with_html_is_judged_by_it(judge, respond, page):
+    response = respond("http://a/list", page(9))
+
+    first, second, twin = judged(
+        judge,
+        response,
+        {"url": "http://a/1", "html": page(1)},
+        {"url": "http://a/2", "html": page(2)},
+        {"url": "http://b/1", "html": page(1, edits=1)},
+    )
+
+    assert (first.outcome, second.outcome) == ("new", "new")
+    assert twin.outcome == "new"  # repeats a page of the same response
+
+
+def test_html_of_another_response_is_repeated(judge, respond, page, stats):
+    here, there = respond("http://a/", page(8)), respond("http://b/", page(9))
+    judged(judge, here, {"url": "http://a/1", "html": page(1)})
+
+    (twin,) = judged(judge, there, {"url": "http://b/1", "html": page(1, edits=1)})
+
+    assert twin.outcome == "near"
+    assert twin.original == "http://a/1"
+    assert stats["dedup/pages"] == outcomes_adding_up(stats) == 2
+
+
+def test_item_without_url_gets_that_of_its_response(judge, respond, page):
+    here, there = respond("http://a/", page(1)), respond("http://b/", page(1))
+    judged(judge, here, {"html": page(1)})
+
+    assert judged(judge, there, {"html": page(1)})[0].original == "http://a/"
+
+
+def test_items_without_page_text_share_the_verdict_on_their_response(judge, respond, page, stats):
+    here, there = respond("http://a/", page(1)), respond("http://b/", page(1, edits=1))
+    items = [{"number": number} for number in range(6)]
+
+    assert outcomes(judge, here, *items[:3]) == ["new"] * 3
+    assert outcomes(judge, there, *items[3:]) == ["near"] * 3
+    assert stats["dedup/pages"] == outcomes_adding_up(stats) == 2
+
+
+def test_short_text_is_not_the_page_and_long_text_is(judge, respond, page, article, stats):
+    response = respond("http://a/", page(1))
+    quote, story = {"text": "To be or not to be."}, {"text": article(2)}
+
+    assert outcomes(judge, response, quote, story) == ["new", "new"]
+    assert judge.pages.see("http://x/", text=article(2)).original == "http://a/"
+    assert stats["dedup/pages"] == 2
+
+
+def test_short_quote_said_twice_is_kept_on_two_different_pages(judge, respond, page):
+    quote = {"text": "To be or not to be."}
+
+    assert outcomes(judge, respond("http://a/", page(1)), dict(quote)) == ["new"]
+    assert outcomes(judge, respond("http://b/", page(2)), dict(quote)) == ["new"]
+
+
+def test_long_text_is_recognised_beyond_a_long_blank_start(judge, respond, page, article):
+    item = {"text": " " * 5000 + article(2)}
+    judged(judge, respond("http://a/", page(1)), item)
+
+    assert judge.pages.see("http://x/", text=article(2)).outcome == "exact"
+
+
+def test_item_and_response_with_the_same_text_are_one_page(judge, respond, page, stats):
+    response = respond("http://a/", page(1))
+
+    assert (
+        outcomes(
+            judge,
+            response,
+            {"number": 1},
+            {"html": page(1)},
+            {"html": page(1).encode()},
+            {"url": "http://a/print", "html": page(1) + "<p>more</p>"},
+            {"number": 2},
+        )
+        == ["new"] * 5
+    )
+    assert stats["dedup/pages"] == 1
+
+
+def test_response_carried_by_its_item_is_not_parsed_again(make_judge, respond, page):
+    class Watched(NearDuplicateFilter):
+        def see(self, url, **given):
+            self.html = given["html"]
+            return super().see(url, **given)
+
+    judge = make_judge(Watched())
+    response = respond("http://a/", page(1))
+    judged(judge, response, {"html": response.text, "url": "http://a/1"})
+
+    assert judge.pages.html is response.selector.root
+
+
+def test_same_page_fetched_twice_is_a_duplicate(judge, respond, page):
+    first, again = respond("http://a/", page(1)), respond("http://a/", page(1))
+
+    assert outcomes(judge, first, {"number": 1}, {"html": page(1)}) == ["new", "new"]
+    assert outcomes(judge, again, {"number": 1}, {"html": page(1)}) == ["exact", "exact"]
+
+
+def test_articles_of_one_feed_are_compared_with_one_another(judge, respond, page):
+    feed = respond("http://feed/", "[]", JsonResponse)
+
+    assert outcomes(
+        judge,
+        feed,
+        {"url": "http://a/1", "html": page(1)},
+        {"url": "http://b/1", "html": page(1)},
+        {"url": "http://a/1", "html": page(1)},
+    ) == ["new", "exact", "new"]
+
+
+def test_items_of_an_api_without_page_text_are_kept(judge, respond, stats):
+    answer = respond("http://api/", "{}", JsonResponse)
+    review = {"text": "Great!"}
+
+    assert outcomes(judge, answer, {"number": 1}, dict(review), dict(review)) == ["unjudged"] * 3
+    assert stats["dedup/unjudged/not_html"] == stats["dedup/pages"] == 1
+
+
+def test_start_items_are_judged_by_their_fields_alone(judge, page, stats):
+    items = [
+        {"url": "http://a/1", "html": page(1)},
+        {"url": "http://a/1", "html": page(1)},
+        {"number": 1},
+        {"text": "To be."},
+        {"text": "To be."},
+    ]
+
+    verdicts = [judge.item(item).verdict for item in items]
+
+    assert [verdict.outcome for verdict in verdicts[:2]] == ["new", "exact"]
+    assert [verdict.reason for verdict in verdicts[2:]] == ["no_response", "too_short", "too_short"]
+    assert stats["dedup/pages"] == outcomes_adding_up(stats) == 5
+
+
+def test_source_item_never_asks_the_response(make_judge, respond, page):
+    judge = make_judge(DEDUP_SOURCE="item")
+    response = respond("http://a/", page(1))
+
+    assert [
+        verdict.reason or verdict.outcome
+        for verdict in judged(
+            judge,
+            response,
+            {"number": 1},
+            {"text": 5},
+            {"text": "Too short."},
+            {"html": page(2)},
+        )
+    ] == ["no_field", "wrong_type", "too_short", "new"]
+
+
+def test_source_response_never_asks_the_item(make_judge, respond, page):
+    judge = make_judge(DEDUP_SOURCE="response")
+    here, there = respond("http://a/", page(1)), respond("http://b/", page(1))
+
+    assert outcomes(judge, here, {"html": page(2)}, {"html": page(3)}) == ["new", "new"]
+    assert outcomes(judge, there, {"html": page(4)}) == ["exact"]
+    assert judge.item({"html": page(5)}).verdict.reason == "no_response"
+
+
+def test_named_field_is_an_order_not_a_hint(make_judge, respond, page):
+    judge = make_judge(DEDUP_TEXT_FIELDS="quote")
+    response = respond("http://a/", page(1))
+
+    assert [
+        verdict.reason
+        for verdict in judged(judge, response, {"html": page(2)}, {"quote": "Short."})
+    ] == ["no_field", "too_short"]
+    assert len(judge.pages) == 1
+
+
+def test_opted_out_response_is_neither_judged_nor_remembered(judge, respond, page, stats):
+    response = respond("http://a/", page(1), meta={"dedup": False})
+    items = [{"number": 1}, {"html": page(1)}]
+    arrive(judge, response, *items)
+
+    assert [judge.item(item) for item in items] == [None, None]
+    assert not judge.repeats(response)
+    assert len(judge.pages) == 0
+    assert stats["dedup/opted_out"] == 1
+    assert "dedup/pages" not in stats
+
+
+def test_links_and_items_share_one_verdict_if_links_are_not_followed(
+    make_judge, respond, page, stats
+):
+    judge = make_judge(DEDUP_FOLLOW_LINKS=False)
+    here, there = respond("http://a/", page(1)), respond("http://b/", page(1))
+
+    assert not judge.repeats(here)
+    assert outcomes(judge, here, {"html": page(2)}, {"number": 1}) == ["new", "new"]
+    assert judge.repeats(there)
+    assert outcomes(judge, there, {"html": page(3)}, {"number": 1}) == ["exact", "exact"]
+    assert stats["dedup/pages"] == 2
+
+
+def test_response_that_is_no_page_never_holds_back_links(make_judge, respond, page, stats):
+    judge = make_judge(DEDUP_FOLLOW_LINKS=False)
+    answers = [respond(f"http://api/{number}", "{}", JsonResponse) for number in range(2)]
+
+    assert not any(judge.repeats(answer) for answer in answers)
+    assert "dedup/pages" not in stats
+    assert outcomes(judge, answers[0], {"html": page(1), "url": "http://a/"}) == ["new"]
+
+
+class Broken(NearDuplicateFilter):
+    def see(self, url, **given):
+        raise MemoryError("no room")
+
+
+def test_fault_keeps_the_item_and_is_told_once_with_its_traceback(
+    make_judge, respond, page, stats, caplog, on_fault
+):
+    judge = make_judge(Broken(), on_fault)
+
+    with caplog.at_level(logging.ERROR, "dedup_filter"):
+        for number in range(9):
+            item = {"html": page(number)}
+            (verdict,) = judged(judge, respond(f"http://a/{number}", page(99)), item)
+            assert (verdict.outcome, verdict.reason) == ("unjudged", "error")
+
+    assert stats["dedup/errors"] == stats["dedup/unjudged/error"] == 9
+    assert stats["dedup/pages"] == outcomes_adding_up(stats) == 9
+    assert [bool(record.exc_info) for record in caplog.records] == [True, False, False, False]
+    assert on_fault.count == 1
+
+
+def test_response_that_cannot_be_judged_fails_once_for_all_its_items(
+    make_judge, respond, page, stats
+):
+    judge = make_judge(Broken())
+    items = [{"number": number} for number in range(5)]
+
+    assert outcomes(judge, respond("http://a/", page(1)), *items) == ["unjudged"] * 5
+    assert stats["dedup/errors"] == stats["dedup/pages"] == 1
+
+
+def test_item_that_raises_when_it_is_read_is_kept(judge, respond, page, stats):
+    class Trap(dict):
+        def __getitem__(self, key):
+            raise RuntimeError("boom")
+
+    assert outcomes(judge, respond("http://a/", page(1)), Trap(html="x")) == ["unjudged"]
+    assert stats["dedup/errors"] == 1
+
+
+def test_time_spent_is_counted(judge, respond, page, stats):
+    judged(judge, respond("http://a/", page(1)), {"number": 1})
+
+    assert 0 < stats["dedup/seconds"] < 10
+
+
+@pytest.mark.parametrize("source", ["auto", "item", "response"])
+def test_every_item_gets_an_answer(make_judge, respond, page, source):
+    judge = make_judge(DEDUP_SOURCE=source)
+    items = [5, "text", None, object(), [], {"html": []}, {"text": {}}, {"url": 5}]
+
+    assert set(outcomes(judge, respond("http://a/", page(1)), *items)) <= {"new", "unjudged"}

@@ -1,0 +1,170 @@
+import logging
+
+import pytest
+import scrapy
+
+from dedup_filter import NearDuplicate
+from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
+
+
+def run(coroutine):
+    """Run a coroutine that awaits nothing; one that did would fail here."""
+    with pytest.raises(StopIteration) as done:
+        coroutine.send(None)
+    return done.value.value
+
+
+@pytest.fixture
+def make_pipeline(make_judge):
+    def make(summary_interval=0.0, **settings):
+        return NearDuplicatePipeline(make_judge(**settings), summary_interval)
+
+    return make
+
+
+@pytest.fixture
+def pipeline(make_pipeline):
+    return make_pipeline()
+
+
+@pytest.fixture
+def log(caplog):
+    caplog.set_level(logging.DEBUG, "dedup_filter")
+    return caplog
+
+
+def process(pipeline, item):
+    return run(pipeline.process_item(item))
+
+
+def drop(pipeline, item):
+    coroutine = pipeline.process_item(item)
+    with pytest.raises(NearDuplicate) as dropped:
+        coroutine.send(None)
+    return dropped.value
+
+
+def test_new_item_passes_unchanged(pipeline, page):
+    item = {"url": "http://a/", "html": page(1)}
+    before = dict(item)
+
+    assert process(pipeline, item) is item
+    assert item == before
+
+
+def test_repeated_item_is_dropped_with_its_original(pipeline, page, stats, log):
+    process(pipeline, {"url": "http://a/", "html": page(1)})
+
+    dropped = drop(pipeline, {"url": "http://b/\n", "html": page(1, edits=1)})
+
+    assert dropped.original == "http://a/"
+    assert dropped.url == "http://b/"
+    assert 0 <= dropped.distance <= 8
+    assert 0.7 <= dropped.similarity <= 1
+    assert stats["dedup/bytes_dropped"] == len(page(1, edits=1))
+    (record,) = log.records
+    assert record.levelno == logging.INFO
+    assert record.getMessage() == f"Dropped {dropped}"
+    assert "http://b/ repeats http://a/" in record.getMessage()
+
+
+def test_level_of_the_line_is_a_setting(make_pipeline, page, log):
+    pipeline = make_pipeline(DEDUP_LOG_LEVEL="WARNING")
+    process(pipeline, {"html": page(1)})
+    drop(pipeline, {"html": page(1)})
+
+    assert [record.levelno for record in log.records] == [logging.WARNING]
+
+
+def test_bytes_of_a_page_are_counted_once_however_many_items_it_has(pipeline, respond, page, stats):
+    judge = pipeline._judge
+    first, twin = respond("http://a/", page(1)), respond("http://b/", page(1))
+    items = [{"number": number} for number in range(4)]
+    judge.expect(items[0], first)
+    for item in items[1:]:
+        judge.expect(item, twin)
+
+    process(pipeline, items[0])
+    for item in items[1:]:
+        drop(pipeline, item)
+
+    assert stats["dedup/items_dropped"] == 3
+    assert stats["dedup/bytes_dropped"] == len(page(1))
+
+
+def test_opted_out_item_passes_unchanged(make_pipeline, respond, page):
+    pipeline = make_pipeline(DEDUP_ACTION="tag")
+    item, response = {"html": page(1)}, respond("http://a/", meta={"dedup": False})
+    pipeline._judge.expect(item, response)
+
+    assert process(pipeline, item) is item
+    assert "dedup" not in item
+
+
+def test_tag_marks_instead_of_dropping(make_pipeline, page, log):
+    pipeline = make_pipeline(DEDUP_ACTION="tag", DEDUP_TAG_FIELD="twin")
+    items = [
+        {"url": "http://a/", "html": page(1)},
+        {"url": "http://b/", "html": page(1)},
+        {"number": 3},
+    ]
+
+    kept = [process(pipeline, item) for item in items]
+
+    assert kept == items
+    assert [item["twin"]["outcome"] for item in items] == ["new", "exact", "unjudged"]
+    assert items[1]["twin"] == {
+        "outcome": "exact",
+        "original": "http://a/",
+        "distance": 0,
+        "similarity": 1.0,
+    }
+    assert [record.getMessage() for record in log.records] == [
+        "Found (exact): http://b/ repeats http://a/"
+    ]
+
+
+def test_item_without_room_for_the_tag_is_kept_with_one_warning(make_pipeline, page, stats, log):
+    class Page(scrapy.Item):
+        html = scrapy.Field()
+
+    pipeline = make_pipeline(DEDUP_ACTION="tag")
+    items = [Page(html=page(number)) for number in range(3)]
+
+    assert [process(pipeline, item) for item in items] == items
+    assert stats["dedup/items_not_tagged"] == 3
+    (record,) = log.records
+    assert record.levelno == logging.WARNING
+    assert "Page items cannot be tagged" in record.getMessage()
+
+
+def test_final_figures_and_summary_are_written_at_the_close(pipeline, page, stats, log):
+    pipeline.open_spider()
+    process(pipeline, {"html": page(1)})
+    pipeline.close_spider()
+
+    assert stats["dedup/index_size"] == 1
+    assert stats["dedup/index_bytes"] > 0
+    assert [record.getMessage() for record in log.records] == [
+        pipeline._stats.summary(1, stats["dedup/index_bytes"])
+    ]
+
+
+def test_summary_comes_at_the_interval_of_scrapys_own(make_pipeline, page, log, monkeypatch):
+    now = [1000.0]
+    monkeypatch.setattr("dedup_filter.scrapy_plugin.pipeline.monotonic", lambda: now[0])
+    pipeline = make_pipeline(summary_interval=60.0)
+    for seconds in (0, 30, 61, 62, 125):
+        now[0] = 1000.0 + seconds
+        process(pipeline, {"html": page(seconds)})
+
+    assert [record.getMessage()[:14] for record in log.records] == [
+        "Judged 3 pages",
+        "Judged 5 pages",
+    ]
+
+
+def test_no_summary_between_if_scrapy_shows_none(pipeline, page, log):
+    process(pipeline, {"html": page(1)})
+
+    assert not log.records

@@ -1,0 +1,127 @@
+import logging
+from dataclasses import fields
+
+import pytest
+from scrapy.settings import Settings
+
+from dedup_filter import ConfigError, FilterConfig
+from dedup_filter.scrapy_plugin.page_source import FieldNames
+from dedup_filter.scrapy_plugin.settings import SETTINGS, PluginSettings, _typed, is_enabled
+
+
+def read(**settings):
+    return PluginSettings.read(
+        Settings({f"DEDUP_{name}": value for name, value in settings.items()})
+    )
+
+
+def test_nothing_set_gives_the_defaults():
+    assert read() == PluginSettings()
+
+
+def test_every_option_of_the_filter_is_a_setting():
+    for option in fields(FilterConfig):
+        assert f"DEDUP_{option.name.upper()}" in SETTINGS
+        assert read(**{option.name.upper(): option.default}).options == {
+            option.name: option.default
+        }
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "option", "value"),
+    [
+        ("MAX_DISTANCE", "3", "max_distance", 3),
+        ("MIN_SIMILARITY", "None", "min_similarity", None),
+        ("MIN_SIMILARITY", "none", "min_similarity", None),
+        ("MIN_SIMILARITY", "0.8", "min_similarity", 0.8),
+        ("MIN_SIMILARITY", "1", "min_similarity", 1.0),
+        ("FEATURES", "shingles", "features", "shingles"),
+        ("SHINGLE_SIZE", "5", "shingle_size", 5),
+    ],
+)
+def test_options_from_the_command_line_get_their_type(name, text, option, value):
+    assert read(**{name: text}).options == {option: value}
+
+
+@pytest.mark.parametrize(
+    ("text", "hint", "value"),
+    [
+        ("False", bool, False),
+        ("1", bool, True),
+        ("perhaps", bool, "perhaps"),
+        ("1", int, 1),
+        ("1", float | None, 1.0),
+        ("none", int | None, None),
+        ("None", str, "None"),
+        ("x", int | None, "x"),
+    ],
+)
+def test_text_gets_the_type_that_an_option_may_have(text, hint, value):
+    typed = _typed(text, hint)
+
+    assert typed == value
+    assert type(typed) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "field", "value"),
+    [
+        ({"FOLLOW_LINKS": "False"}, "follow_links", False),
+        ({"FOLLOW_LINKS": 0}, "follow_links", False),
+        ({"LOG_LEVEL": "debug"}, "log_level", logging.DEBUG),
+        ({"LOG_LEVEL": "30"}, "log_level", 30),
+        ({"LOG_LEVEL": 10}, "log_level", 10),
+        ({"LOG_LEVEL": None}, "log_level", logging.INFO),
+        ({"FOLLOW_LINKS": None}, "follow_links", True),
+        ({"TAG_FIELD": "twin"}, "tag_field", "twin"),
+        ({"HTML_FIELD": "source"}, "field_names", FieldNames(html="source")),
+        ({"HTML_FIELD": "None"}, "field_names", FieldNames()),
+        ({"HTML_FIELD": ""}, "field_names", FieldNames()),
+        ({"TEXT_FIELDS": "title, body,"}, "field_names", FieldNames(text=("title", "body"))),
+        ({"TEXT_FIELDS": ["title", "body"]}, "field_names", FieldNames(text=("title", "body"))),
+        ({"TEXT_FIELDS": None}, "field_names", FieldNames()),
+        ({"TEXT_FIELDS": "None"}, "field_names", FieldNames()),
+        ({"URL_FIELD": "link"}, "field_names", FieldNames(url="link")),
+        ({"ACTION": "tag"}, "action", "tag"),
+        ({"SOURCE": "response"}, "source", "response"),
+        ({"ON_ERROR": "close"}, "on_error", "close"),
+    ],
+)
+def test_settings_are_read(settings, field, value):
+    assert getattr(read(**settings), field) == value
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"MAX_DISTANCE": 65}, "DEDUP_MAX_DISTANCE must be a whole number from 0 to 12, not 65"),
+        ({"MAX_DISTANCE": "many"}, "DEDUP_MAX_DISTANCE must be .* not 'many'"),
+        ({"MAX_DISTANCE": None}, "DEDUP_MAX_DISTANCE must be .* not None"),
+        ({"MIN_SIMILARITY": 70}, "DEDUP_MIN_SIMILARITY must be .* not 70"),
+        ({"FEATURES": "letters"}, "DEDUP_FEATURES must be .* not 'letters'"),
+        ({"ACTION": "delete"}, 'DEDUP_ACTION must be "drop" or "tag", not \'delete\''),
+        ({"ACTION": ["drop"]}, "DEDUP_ACTION must be"),
+        ({"SOURCE": "page"}, 'DEDUP_SOURCE must be "auto" or "item" or "response"'),
+        ({"ON_ERROR": "raise"}, 'DEDUP_ON_ERROR must be "keep" or "close"'),
+        ({"LOG_LEVEL": "LOUD"}, "DEDUP_LOG_LEVEL must be a level .* not 'LOUD'"),
+        ({"LOG_LEVEL": True}, "DEDUP_LOG_LEVEL must be a level"),
+        ({"FOLLOW_LINKS": "perhaps"}, "DEDUP_FOLLOW_LINKS must be True or False, not 'perhaps'"),
+        ({"HTML_FIELD": 5}, "DEDUP_HTML_FIELD must be the name of an item field, not 5"),
+        ({"TEXT_FIELDS": 5}, "DEDUP_TEXT_FIELDS must be a list of item fields, not 5"),
+        ({"TEXT_FIELDS": ["a", 5]}, "DEDUP_TEXT_FIELDS must be a list of item fields"),
+        ({"TAG_FIELD": ""}, "DEDUP_TAG_FIELD must be a text, not ''"),
+        ({"INDEX": 5}, "DEDUP_INDEX must be a text, not 5"),
+        ({"MAX_DISTNCE": 5}, "unknown setting DEDUP_MAX_DISTNCE: did you mean DEDUP_MAX_DISTANCE?"),
+        ({"ZZZZ": 5}, "unknown setting DEDUP_ZZZZ: there are DEDUP_ENABLED, "),
+        ({"SOURCE": "item", "FOLLOW_LINKS": False}, "DEDUP_FOLLOW_LINKS=False needs the verdict"),
+    ],
+)
+def test_setting_that_cannot_be_meant_is_refused_in_a_sentence(settings, sentence):
+    with pytest.raises(ConfigError, match=sentence.replace("?", r"\?")):
+        read(**settings)
+
+
+@pytest.mark.parametrize(("value", "enabled"), [(True, True), ("0", False), ("False", False)])
+def test_filter_can_be_disabled(value, enabled):
+    assert is_enabled(Settings({"DEDUP_ENABLED": value})) is enabled
+    assert is_enabled(Settings())
