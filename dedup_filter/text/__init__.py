@@ -1,1 +1,40 @@
-"""Placeholder."""
+"""The text layer: bytes of a page -> str -> lxml tree -> blocks -> main text.
+
+    decode        bytes and Content-Type -> str          binary, charset: what the bytes are
+    parse         str -> lxml tree, always as HTML
+    tree_blocks   tree -> blocks                         elements, marked_text: how
+    main_content  blocks -> the blocks of the main text
+    read_page     tree -> Page: its blocks, title and language
+    extract       tree -> Document, by the last three
+    normalize     text -> the form in which two texts are the same
+    count_words   text -> number of words, in any script
+
+Pure functions of their arguments that never raise on any page; nothing here knows of hosts,
+features or an index.
+"""
+
+from dedup_filter.text.binary import looks_binary
+from dedup_filter.text.blocks import Block, Container, tree_blocks
+from dedup_filter.text.content import main_content
+from dedup_filter.text.decode import decode
+from dedup_filter.text.normalize import normalize
+from dedup_filter.text.page import Page, extract, own_content, read_page, word_sum
+from dedup_filter.text.parse import parse
+from dedup_filter.text.words import count_words
+
+__all__ = [
+    "Block",
+    "Container",
+    "Page",
+    "count_words",
+    "decode",
+    "extract",
+    "looks_binary",
+    "main_content",
+    "normalize",
+    "own_content",
+    "parse",
+    "read_page",
+    "tree_blocks",
+    "word_sum",
+]

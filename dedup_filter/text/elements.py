@@ -1,0 +1,95 @@
+"""Which HTML elements start a block, are skipped, hold links or frame a page.
+
+One place for every judgement about tag and class names, so that the two writers of marked
+text (`marked_text`) cannot disagree. Block-level elements are those that browsers display
+as such (HTML Standard, section 15.3, flow content), table parts included. What counts as
+frame is named by the elements that HTML has for it, by ARIA landmark roles and by the class
+names in common use for the same things.
+"""
+
+import re
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+__all__ = ["BLOCK_LEVEL", "CONTAINERS", "LINKS", "SKIPPED", "Kind", "Role", "role_of"]
+
+
+def _names(*lines: str) -> frozenset[str]:
+    return frozenset(" ".join(lines).split())
+
+
+SKIPPED = _names(
+    "applet audio canvas datalist iframe noframes noscript object script select style svg",
+    "template textarea video",
+)
+"""Nothing inside these is text that a reader of the page sees as such."""
+
+LINKS = _names("a button")
+"""Their words count as link words: a page's frame offers things to press."""
+
+CONTAINERS = _names(
+    "article aside blockquote dd details dialog div dl fieldset figure footer form header",
+    "hgroup main menu nav ol section table td ul",
+)
+"""The block-level elements whose class and role are worth reading."""
+
+Kind = Literal["title", "heading", "paragraph", "item", "cell", "code", "caption", "other"]
+
+_TAGS_OF_KIND: dict[Kind, frozenset[str]] = {
+    "title": _names("title"),
+    "heading": _names("h1 h2 h3 h4 h5 h6"),
+    "paragraph": _names("p blockquote"),
+    "item": _names("li dt dd"),
+    "cell": _names("td th"),
+    "code": _names("pre listing plaintext xmp"),
+    "caption": _names("caption figcaption legend summary"),
+}
+_KIND = {tag: kind for kind, tags in _TAGS_OF_KIND.items() for tag in tags}
+
+BLOCK_LEVEL = (
+    CONTAINERS
+    | _KIND.keys()
+    | _names("address body center dir frameset hr html main optgroup search tbody tfoot thead tr")
+)
+
+_SURE_FRAMES = _names("aside dialog footer menu nav")
+
+_FRAME_NAME = re.compile(
+    r"""(?<![a-z0-9])(?<!has[-_])(?<!with[-_])(?<!no[-_])
+    (?: nav | navbar | navigation | breadcrumbs?
+      | comments? | commentlist | respond | disqus
+      | related | recommend(?:ed|ation|ations|s)? | trending | popular
+      | footer | copyright | disclaimer | social
+      | cookies? | consent | gdpr | newsletter | subscribe | subscription | signup | login
+      | modal | popup
+      | complementary | contentinfo | search | dialog
+    )(?![a-z0-9])""",
+    re.VERBOSE,
+)
+# Not "sidebar", "menu", "share" or "ad": what they name in a page's frame is links, which are
+# dropped as such; but manuals have their asides in a "sidebar", and articles stand in a
+# "share-area". Not ids: those of content are made of its headings ("search-and-replace").
+
+
+class Role(NamedTuple):
+    """What an element is for the text directly inside it."""
+
+    kind: Kind
+    frame: Literal["", "named", "sure"]
+    """Whether it is page frame: no, by a name that may mean other things, by its tag."""
+
+
+@lru_cache(maxsize=8192)
+def role_of(head: str) -> Role:
+    """Tell the role of an element, given as "tag class role".
+
+    >>> role_of("p "), role_of("div Comments left")
+    (Role(kind='paragraph', frame=''), Role(kind='other', frame='named'))
+    """
+    tag, _, names = head.partition(" ")
+    kind = _KIND.get(tag, "other")
+    if tag in _SURE_FRAMES:
+        return Role(kind, "sure")
+    if tag == "form" or _FRAME_NAME.search(names.lower()):
+        return Role(kind, "named")
+    return Role(kind, "")

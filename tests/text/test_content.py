@@ -1,0 +1,208 @@
+"""What is a page's main content, shown on pages that anybody would judge alike."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dedup_filter.text import Block, main_content, parse, tree_blocks
+
+FIRST = (
+    "The committee met on Tuesday to discuss how the harbour could be kept open during the"
+    " winter months, when ice had closed it in three of the last five years."
+)
+SECOND = (
+    "Several members said that an icebreaker would cost more than it saved, but the captain"
+    " of the ferry told them that two farms on the island had run out of fodder in March."
+)
+CHINESE = "委员会星期二开会，讨论怎样让港口在冬季保持开放，因为过去五年里有三年港口被冰封住。"
+
+MENU = "".join(
+    f'<li><a href="/{name}">{name} and more</a></li>' for name in ("News", "Sport", "Arts")
+)
+TEASERS = "".join(
+    f'<div class="teaser"><a href="/{n}">Story number {n} that you should read</a></div>'
+    for n in range(12)
+)
+FOOTER = (
+    "Copyright 2020 by the publisher. No part of this may be copied in any form or by any means."
+)
+
+
+def main_text(markup: str) -> list[str]:
+    tree = parse(markup)
+    assert tree is not None
+    return [block.text for block in main_content(tree_blocks(tree))]
+
+
+def framed(article: str) -> str:
+    return f"""<html><head><title>Harbour</title></head><body>
+        <div id="top"><ul>{MENU}</ul></div>
+        <div id="page"><div id="main">{article}</div><div id="right">{TEASERS}</div></div>
+        <div class="footer"><p>{FOOTER}</p></div></body></html>"""
+
+
+def test_article_in_a_frame():
+    article = f"<h1>Harbour to stay open</h1><p>{FIRST}</p><p>{SECOND}</p>"
+    assert main_text(framed(article)) == ["Harbour to stay open", FIRST, SECOND]
+
+
+def test_chinese_article_in_a_frame():
+    article = f"<h1>港口保持开放</h1><p>{CHINESE}</p><p>{CHINESE}</p>"
+    assert main_text(framed(article)) == ["港口保持开放", CHINESE, CHINESE]
+
+
+def test_the_same_article_in_another_frame():
+    article = f"<p>{FIRST}</p><p>{SECOND}</p>"
+    other = f"""<nav>{MENU}</nav><main><article>{article}</article>
+        <section class="comments"><p>{FOOTER}</p><p>{FOOTER}</p></section></main>
+        <aside><h3>Most read</h3><p>{FOOTER}</p></aside>"""
+    assert main_text(other) == main_text(framed(article)) == [FIRST, SECOND]
+
+
+def test_short_lines_between_paragraphs_belong_to_them():
+    article = f"<p>{FIRST}</p><p>Not so.</p><h2>Costs</h2><p>{SECOND}</p>"
+    assert main_text(framed(article)) == [FIRST, "Not so.", "Costs", SECOND]
+
+
+def test_links_within_sentences_stay_and_lists_of_links_go():
+    linked = FIRST.replace("harbour", '<a href="/harbour">harbour</a>')
+    article = f"<p>{linked}</p><ul>{MENU}</ul><p>{SECOND}</p>"
+    assert main_text(framed(article)) == [FIRST, SECOND]
+
+
+def test_sections_of_a_manual_page():
+    sections = "".join(
+        f'<div class="section"><h2><a href="#s{n}">Section {n}</a></h2><p>{FIRST}</p>'
+        f"<pre>open --harbour {n}</pre><p>{SECOND}</p></div>"
+        for n in range(1, 5)
+    )
+    page = f"""<div class="navheader"><a href="prev">Prev</a> <a href="next">Next</a></div>
+        <div class="chapter"><h1>Harbours</h1><p>{FIRST}</p>{sections}
+        <table><tr><th>Option</th><th>Meaning</th></tr>
+        <tr><td>-w</td><td>in winter</td></tr><tr><td>-s</td><td>in summer</td></tr></table></div>
+        <div class="navfooter"><a href="prev">Prev</a> <a href="next">Next</a></div>"""
+    found = main_text(page)
+    assert found[:2] == ["Harbours", FIRST]
+    assert [text for text in found if text.startswith("open")] == [
+        f"open --harbour {n}" for n in range(1, 5)
+    ]
+    assert [text for text in found if text.startswith("Section")] == [
+        f"Section {n}" for n in range(1, 5)
+    ]
+    assert found[-6:] == ["Option", "Meaning", "-w", "in winter", "-s", "in summer"]
+
+
+def test_options_described_in_a_list():
+    options = "".join(
+        f"<dt><code>--{name}</code></dt><dd>{text}</dd>"
+        for name, text in [("all", SECOND), ("brief", "Be brief."), ("check", FIRST)]
+    )
+    page = f"<ul>{MENU}</ul><h1>harbour(1)</h1><p>{FIRST}</p><h2>Options</h2><dl>{options}</dl>"
+    assert main_text(page) == [
+        "harbour(1)", FIRST, "Options", "--all", SECOND, "--brief", "Be brief.", "--check", FIRST,
+    ]  # fmt: skip
+
+
+def test_blog_post_with_a_code_listing():
+    listing = "def f(x):\n    return x\n\nprint(f(1))\n"
+    article = f"<h1>On f</h1><p>{FIRST}</p><pre><code>{listing}</code></pre><p>{SECOND}</p>"
+    listed = "def f(x): return x print(f(1))"
+    assert main_text(framed(article)) == ["On f", FIRST, listed, SECOND]
+
+
+class TestPagesWithoutParagraphs:
+    def test_one_table(self):
+        rows = [(f"item {n}", str(n)) for n in range(20)]
+        cells = "".join(f"<tr><td>{a}</td><td>{b}</td></tr>" for a, b in rows)
+        assert main_text(f"<table>{cells}</table>") == [cell for row in rows for cell in row]
+
+    def test_one_form_around_the_whole_page(self):
+        page = f"<form><input name=q><div><p>{FIRST}</p><p>{SECOND}</p></div></form>"
+        assert main_text(page) == [FIRST, SECOND]
+
+    def test_nothing_but_the_fields_of_a_form(self):
+        page = "<form><label>Name</label><input name=n><button>Send</button></form>"
+        assert main_text(page) == []
+        page = "<form><p>Name<input name=n></p><p>Street<input name=s></p></form>"
+        assert main_text(page) == ["Name", "Street"]
+
+    def test_one_list_of_links(self):
+        assert main_text(f"<ul>{MENU}</ul>") == []
+        assert main_text(f"<h1>Index</h1><ul>{MENU}</ul>") == ["Index"]
+
+    def test_one_code_listing(self):
+        assert main_text("<pre>for x in y:\n    print(x)</pre>") == ["for x in y: print(x)"]
+
+    def test_poem(self):
+        lines = ["Ice again,", "and the ferry", "waits for March,", "as we do."]
+        verses = "".join(f"<p>{line}</p>" for line in lines)
+        assert main_text(f"<ul>{MENU}</ul><h1>Harbour</h1><div>{verses}</div>") == [
+            "Harbour",
+            *lines,
+        ]
+
+    def test_all_inside_a_frame_element(self):
+        assert main_text(f"<nav><p>{FIRST}</p></nav>") == [FIRST]
+
+    def test_no_blocks_at_all(self):
+        assert main_content([]) == []
+
+
+def test_right_to_left_text_in_a_frame():
+    first = "اجتمعت اللجنة يوم الثلاثاء لمناقشة كيفية إبقاء الميناء مفتوحا خلال أشهر الشتاء"
+    article = f'<div dir="rtl"><h1>الميناء</h1><p>{first}</p><p>{first}</p></div>'
+    assert main_text(framed(article)) == ["الميناء", first, first]
+
+
+def test_named_frames_are_dropped_and_what_holds_the_page_is_not():
+    comments = f'<div class="comments"><p>{FOOTER}</p><p>{FOOTER}</p></div>'
+    assert main_text(f"<p>{FIRST}</p><p>{SECOND}</p>{comments}") == [FIRST, SECOND]
+    assert main_text(f'<div class="comments"><p>{FIRST}</p><p>{SECOND}</p></div>') == [
+        FIRST,
+        SECOND,
+    ]
+
+
+def test_blocks_can_be_dropped_beforehand():
+    page = framed(f"<p>{FOOTER}</p><p>{FIRST}</p><p>{FOOTER}</p><p>{SECOND}</p>")
+    tree = parse(page)
+    assert tree is not None
+    left = [block for block in tree_blocks(tree) if block.text != FOOTER]
+    assert [block.text for block in main_content(left)] == [FIRST, SECOND]
+
+
+WORDS = st.sampled_from(["one ", "two ", "three ", "网页"]).flatmap(
+    lambda word: st.integers(0, 60).map(lambda times: word * times)
+)
+PIECES = st.sampled_from(
+    [
+        "<div>",
+        "</div>",
+        "<p>",
+        "<nav>",
+        "</nav>",
+        "<form>",
+        "</form>",
+        "<a href=/>",
+        "</a>",
+        "<li>",
+        "<h1>",
+    ]
+)
+
+
+@pytest.mark.parametrize("dropped", [0, 2, 3])
+@given(pieces=st.lists(WORDS | PIECES, max_size=30))
+def test_content_is_some_of_the_blocks_in_order(pieces: list[str], dropped: int):
+    tree = parse("<body>" + "".join(pieces))
+    assert tree is not None
+    blocks = tree_blocks(tree)
+    given_blocks = [block for block in blocks if not dropped or block.position % dropped]
+    chosen = main_content(given_blocks)
+    assert set(chosen) <= set(given_blocks)
+    assert [block.position for block in chosen] == sorted({block.position for block in chosen})
+    assert all(is_mostly_text(block) for block in chosen)
+
+
+def is_mostly_text(block: Block) -> bool:
+    return 3 * block.link_words <= block.words

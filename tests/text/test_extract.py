@@ -1,0 +1,161 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree, html
+
+from dedup_filter.model import Document
+from dedup_filter.text import decode, extract, parse
+
+PAGE = """<!DOCTYPE html>
+<html lang="en-GB"><head><title>
+  Ice &amp; harbours </title><script>var ice;</script></head>
+<body><nav><a href="/">Home</a> <a href="/news">News</a></nav>
+<h1>Ice</h1>
+<p>The harbour was closed by ice for eleven weeks, and nobody on the island saw a ferry until the
+<b>end of March</b>, when the wind turned.</p>
+<p>There had been plans for an icebreaker, but the council found it too dear.</p>
+<form>Search <input name="q"></form><footer>© 2020 Island News</footer>
+</body></html>"""
+
+MAIN = (
+    "Ice\n"
+    "The harbour was closed by ice for eleven weeks, and nobody on the island saw a ferry until"
+    " the end of March, when the wind turned.\n"
+    "There had been plans for an icebreaker, but the council found it too dear."
+)
+
+
+def document(markup: str) -> Document:
+    tree = parse(markup)
+    assert tree is not None
+    return extract(tree)
+
+
+def test_all_of_a_page():
+    assert document(PAGE) == Document(
+        text=MAIN,
+        title="Ice & harbours",
+        language="en",
+        whole_text=f"Home News\n{MAIN}\nSearch\n© 2020 Island News",
+    )
+
+
+def test_bytes_in_chinese_to_document():
+    text = "冰封住了港口，岛上十一个星期没有见到渡船，直到三月底风向改变。"
+    body = f"<html><meta charset=gb2312><title>冰</title><p>{text}</p>".encode("gbk")
+    tree = parse(decode(body))
+    assert tree is not None
+    assert extract(tree) == Document(text=text, title="冰", language=None, whole_text=text)
+
+
+def test_tree_is_not_changed():
+    tree = html.fromstring(PAGE)
+    before = etree.tostring(tree.getroottree())
+    extract(tree)
+    assert etree.tostring(tree.getroottree()) == before
+
+
+def test_part_of_a_tree():
+    tree = html.fromstring(PAGE)
+    before = etree.tostring(tree)
+    (heading,) = tree.iter("h1")
+    assert extract(heading) == Document(text="Ice", whole_text="Ice")
+    assert etree.tostring(tree) == before
+
+
+def test_tree_as_a_whole():
+    assert extract(html.fromstring(PAGE).getroottree()) == document(PAGE)
+
+
+def test_tree_of_xhtml_that_was_read_as_xml():
+    markup = PAGE.replace("<!DOCTYPE html>", "").replace('name="q"', 'name="q"/')
+    xhtml = markup.replace("<html ", '<html xmlns="http://www.w3.org/1999/xhtml" ')
+    assert extract(etree.fromstring(xhtml)) == document(PAGE)
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        html.Element("html"),
+        etree.Comment("a comment"),
+        etree.ProcessingInstruction("a", "b"),
+        etree.Entity("amp"),
+        etree.ElementTree(),
+    ],
+    ids=lambda tree: type(tree).__name__,
+)
+def test_nothing_to_extract(tree: etree._Element):
+    assert extract(tree) == Document(text="")
+
+
+def test_xml_that_is_no_page():
+    feed = etree.fromstring("<rss><channel><title>T</title><item>some words</item></channel></rss>")
+    assert "some words" in extract(feed).whole_text
+
+
+@pytest.mark.parametrize(
+    ("declared", "language"),
+    [
+        ('lang="en"', "en"),
+        ('lang="zh-Hans-CN"', "zh"),
+        ('lang="PT_br"', "pt"),
+        ('lang=" de "', "de"),
+        ('lang="yue"', "yue"),
+        ('xml:lang="fr"', "fr"),
+        ('lang=""', None),
+        ('lang="english"', None),
+        ('lang="{{ lang }}"', None),
+        ('dir="ltr"', None),
+    ],
+)
+def test_declared_language(declared: str, language: str | None):
+    assert document(f"<html {declared}><p>text").language == language
+
+
+def test_title_is_the_first_and_not_that_of_a_picture():
+    svg = "<svg><title>Icon</title></svg>"
+    page = f"<body>{svg}<title>One</title><title>Two</title><p>text"
+    assert document(page) == Document(text="text", title="One", whole_text="text")
+
+
+@pytest.mark.parametrize(
+    ("markup", "whole_text"),
+    [
+        ("plain text", "plain text"),
+        ("<p>網頁 page ページ 🙂👨\u200d👩\u200d👧</p>", "網頁 page ページ 🙂👨\u200d👩\u200d👧"),
+        ("<p>before \ud83d after", "before ? after"),
+        ("<p>one\0two", "onetwo"),
+        ("<b>unclosed <i>tags", "unclosed tags"),
+        ("<p>&lt;p&gt; &amp;amp; &nbsp; &bogus;", "<p> &amp; &bogus;"),
+    ],
+)
+def test_odd_pages(markup: str, whole_text: str):
+    assert document(markup).whole_text == whole_text
+
+
+def test_ten_megabytes_of_one_repeated_word():
+    words = "word " * 2_000_000
+    assert document(f"<p>{words}</p>").text == words.rstrip()
+
+
+def test_a_hundred_thousand_nested_tags():
+    before = "This is what the page says before it goes astray, and that should be found."
+    assert before in document(f"<p>{before}</p>" + "<div>" * 100_000 + "x").text
+
+
+@given(st.text() | st.text(st.sampled_from("<>/=\"'& divpanvtlesc!-é中\0\ud800\ue000\uf800")))
+def test_never_raises(markup: str):
+    tree = parse(markup)
+    if tree is not None:
+        found = extract(tree)
+        assert set(found.text.split("\n")) <= set(found.whole_text.split("\n")) | {""}
+
+
+def test_whole_files_of_this_package_read_as_pages():
+    # Text full of "<" that was never meant to be markup.
+    for path in Path(__file__).parent.glob("*.py"):
+        tree = parse(path.read_text(encoding="utf-8"))
+        assert tree is not None
+        assert extract(tree).whole_text
