@@ -7,7 +7,7 @@ body cleanly the filter gets bytes and header instead, for its own decoder tries
 
 from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlResponse
 
-from dedup_filter.filter import MAX_PAGE_LENGTH
+from dedup_filter.reading import MAX_PAGE_LENGTH
 from dedup_filter.scrapy_plugin.page_source import PageText, looks_like_markup
 
 __all__ = ["holds_one_page", "response_page"]

@@ -1,0 +1,45 @@
+"""A streaming near-duplicate filter for web crawlers.
+
+    page -> text -> features -> fingerprint (+ sketch) -> index -> verdict
+
+In a Scrapy project: `ADDONS = {"dedup_filter.Addon": 500}`. Anywhere else:
+
+    with NearDuplicateFilter.open() as pages:
+        verdict = pages.see("https://example.com/a", html=body)
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.errors import ConfigError, DedupError
+from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.fingerprint import hamming_distance
+from dedup_filter.index import HammingIndex
+from dedup_filter.model import Match, Verdict
+from dedup_filter.profile import fingerprint
+
+if TYPE_CHECKING:
+    from dedup_filter.scrapy_plugin import Addon, NearDuplicate
+
+__all__ = [
+    "Addon",
+    "ConfigError",
+    "DedupError",
+    "FilterConfig",
+    "HammingIndex",
+    "Match",
+    "NearDuplicate",
+    "NearDuplicateFilter",
+    "Verdict",
+    "fingerprint",
+    "hamming_distance",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the Scrapy side when it is first asked for: the library works without Scrapy."""
+    if name in ("Addon", "NearDuplicate"):
+        from dedup_filter import scrapy_plugin
+
+        return getattr(scrapy_plugin, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,75 @@
+"""The options of a filter: one frozen value, checked when it is made."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from typing import Any
+
+from dedup_filter.errors import ConfigError
+from dedup_filter.features import FEATURE_HASHES, RECIPES
+from dedup_filter.index import MAX_DISTANCE
+
+__all__ = ["FilterConfig"]
+
+
+@dataclass(frozen=True)
+class FilterConfig:
+    """How pages are judged. Each field is an option of `NearDuplicateFilter.open`.
+
+    Raises:
+        ConfigError: a value is of the wrong type or out of range.
+    """
+
+    max_distance: int = 10
+    """k: pages whose fingerprints differ in at most so many bits are compared. 0 to 12."""
+    min_similarity: float | None = 0.7
+    """Share of phrases (estimated Jaccard similarity of the shingle sets) from which such a
+    page is a near-duplicate. None: the fingerprints alone decide, as in the paper."""
+    learn_frames: bool = True
+    """Leave out what repeats on a host (menus, footers) before a page's main text is chosen."""
+    features: str = "content"
+    """What the fingerprint is made of: "content", "shingles", "words" or "keywords"."""
+    feature_hash: str = "xxh3"
+    """How features are hashed: "xxh3", "fnv1a" or "fnv1"."""
+    shingle_size: int = 3
+    """Words in a shingle."""
+
+    def __post_init__(self) -> None:
+        self._check_whole("max_distance", 0, MAX_DISTANCE)
+        self._check_whole("shingle_size", 1, 16)
+        self._check_similarity()
+        if type(self.learn_frames) is not bool:
+            raise ConfigError(f"learn_frames must be True or False, not {self.learn_frames!r}")
+        self._check_choice("features", RECIPES)
+        self._check_choice("feature_hash", FEATURE_HASHES)
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> "FilterConfig":
+        """Make a configuration of options by name; an unknown name is a `ConfigError`."""
+        known = [field.name for field in fields(cls)]
+        for name in options:
+            if name not in known:
+                near = get_close_matches(name, known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+                raise ConfigError(f"unknown option {name!r}: {hint}")
+        return cls(**options)
+
+    def _check_whole(self, name: str, least: int, most: int) -> None:
+        value = getattr(self, name)
+        if type(value) is not int or not least <= value <= most:
+            raise ConfigError(
+                f"{name} must be a whole number from {least} to {most}, not {value!r}"
+            )
+
+    def _check_choice(self, name: str, known: Iterable[str]) -> None:
+        value = getattr(self, name)
+        if not isinstance(value, str) or value not in known:
+            choices = ", ".join(f'"{choice}"' for choice in known)
+            raise ConfigError(f"{name} must be one of {choices}, not {value!r}")
+
+    def _check_similarity(self) -> None:
+        value = self.min_similarity
+        if value is None:
+            return
+        if type(value) not in (int, float) or not 0 <= value <= 1:
+            raise ConfigError(f"min_similarity must be from 0 to 1, or None, not {value!r}")

@@ -1,0 +1,41 @@
+"""What a caller has of a page -> Page or Document, or the reason why there is neither."""
+
+from lxml import etree
+
+from dedup_filter.model import Document
+from dedup_filter.text import Page, decode, looks_binary, parse, read_page
+
+__all__ = ["MAX_PAGE_LENGTH", "Html", "read"]
+
+MAX_PAGE_LENGTH = 16 * 2**20
+"""Bytes or characters of a page beyond which it is left unjudged: parsing it would hold up
+the crawl for seconds, and pages of such length are dumps of data."""
+
+Html = str | bytes | etree._Element
+
+
+def read(html: Html | None, text: str | None, content_type: str | None) -> Page | Document | str:
+    """Return the page of some HTML, the document of a text, or a reason.
+
+    Raises:
+        TypeError: neither is given, or both, or something that cannot be a page.
+    """
+    if (html is None) == (text is None):
+        raise TypeError("give either html or text")
+    if isinstance(html, etree._Element):
+        return read_page(html)
+    if not isinstance(text, str | None) or not isinstance(html, str | bytes | None):
+        given = text if html is None else html
+        raise TypeError(f"a page cannot be made of {type(given).__name__}")
+    if len(text or html or "") > MAX_PAGE_LENGTH:
+        return "too_large"
+    return Document(text or "") if html is None else _read_html(html, content_type)
+
+
+def _read_html(html: str | bytes, content_type: str | None) -> Page | str:
+    if isinstance(html, bytes):
+        if looks_binary(html):
+            return "binary"
+        html = decode(html, content_type)
+    tree = parse(html)
+    return "no_text" if tree is None else read_page(tree)

@@ -1,0 +1,57 @@
+import pytest
+
+from dedup_filter import ConfigError, DedupError, FilterConfig, NearDuplicateFilter
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"max_distance": 65}, ["max_distance", "0 to 12", "65"]),
+        ({"max_distance": 13}, ["max_distance", "13"]),
+        ({"max_distance": -1}, ["max_distance", "-1"]),
+        ({"max_distance": 3.0}, ["max_distance", "3.0"]),
+        ({"max_distance": True}, ["max_distance", "True"]),
+        ({"max_distance": "3"}, ["max_distance", "'3'"]),
+        ({"min_similarity": 70}, ["min_similarity", "0 to 1", "70"]),
+        ({"min_similarity": float("nan")}, ["min_similarity", "nan"]),
+        ({"min_similarity": "high"}, ["min_similarity", "'high'"]),
+        ({"features": "bigrams"}, ["features", '"content"', '"shingles"', "'bigrams'"]),
+        ({"feature_hash": "md5"}, ["feature_hash", '"fnv1a"', "'md5'"]),
+        ({"features": ["content"]}, ["features", "['content']"]),
+        ({"shingle_size": 0}, ["shingle_size", "0"]),
+        ({"max_distanse": 3}, ["max_distanse", "did you mean 'max_distance'"]),
+        ({"zzz": 3}, ["zzz", "max_distance", "shingle_size"]),
+    ],
+)
+def test_an_option_that_cannot_be_meant_is_named_with_its_value(options, words):
+    with pytest.raises(ConfigError) as caught:
+        NearDuplicateFilter.open(**options)
+    assert all(word in str(caught.value) for word in words)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_distance": 0},
+        {"max_distance": 12},
+        {"min_similarity": None},
+        {"min_similarity": 0},
+        {"min_similarity": 1.0},
+        {"features": "shingles", "shingle_size": 1},
+    ],
+)
+def test_the_ends_of_each_range_are_valid(options):
+    config = FilterConfig.of(options)
+    assert {name: getattr(config, name) for name in options} == options
+
+
+def test_a_config_error_is_also_a_value_error():
+    assert issubclass(ConfigError, ValueError)
+    assert issubclass(ConfigError, DedupError)
+
+
+@pytest.mark.parametrize("location", ["redis:/", "", "somewhere"])
+def test_an_index_that_cannot_be_opened_is_refused(location):
+    with pytest.raises(ConfigError, match="memory:"):
+        NearDuplicateFilter.open(location)

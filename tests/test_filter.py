@@ -1,0 +1,177 @@
+"""The promises of `NearDuplicateFilter`, by their numbers in the head note of filter.py."""
+
+import random
+
+import pytest
+from lxml import html as lxml_html
+
+from dedup_filter import NearDuplicateFilter, fingerprint, hamming_distance
+from dedup_filter.reading import MAX_PAGE_LENGTH
+
+NOUNS = (
+    "river harbour engine letter garden winter market bridge castle forest signal window "
+    "teacher doctor island candle silver copper village kitchen library station blanket "
+    "mountain compass lantern orchard pigeon saddle violin walnut thunder basket chimney"
+).split()
+GLUE = "the a of in on with and under near from this that is was has".split()
+
+
+def article(seed, words=300):
+    """A text of sentences: nouns of its own choice held together by stopwords."""
+    generator = random.Random(seed)
+    vocabulary = generator.sample(NOUNS, 20) + [f"name{generator.randrange(10**6)}"] * 3
+    return " ".join(generator.choice(vocabulary if i % 2 else GLUE) for i in range(words))
+
+
+def edited(text, seed, changes):
+    words = text.split()
+    generator = random.Random(seed)
+    for place in generator.sample(range(len(words)), changes):
+        words[place] = generator.choice(NOUNS)
+    return " ".join(words)
+
+
+def page(text, title="A title"):
+    paragraphs = text.split(". ")
+    body = "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
+    return f"<html><head><title>{title}</title></head><body><article>{body}</article></body></html>"
+
+
+@pytest.fixture
+def pages():
+    with NearDuplicateFilter.open() as pages:
+        yield pages
+        pages.check()
+
+
+def test_1_the_first_page_is_new_and_its_repeats_name_it(pages):
+    first = article(1)
+    assert pages.see("u:1", text=first).outcome == "new"
+    for number in range(2, 6):
+        verdict = pages.see(f"u:{number}", text=edited(first, number, 5))
+        assert (verdict.outcome, verdict.original) == ("near", "u:1")
+        assert verdict.is_duplicate
+        assert 0 <= verdict.distance <= pages.config.max_distance
+        assert pages.config.min_similarity <= verdict.similarity <= 1.0
+    assert len(pages) == 1
+
+
+def test_1_a_chain_of_small_edits_ends_in_a_page_of_its_own(pages):
+    text, originals = article(2, 600), set()
+    for step in range(30):
+        verdict = pages.see(f"u:{step}", text=text)
+        originals.add(verdict.original or f"u:{step}")
+        text = edited(text, step, 30)
+    assert len(originals) > 1
+    assert len(pages) == len(originals)
+
+
+def test_2_different_articles_are_kept(pages):
+    outcomes = {pages.see(f"u:{seed}", text=article(seed)).outcome for seed in range(60)}
+    assert outcomes == {"new"}
+
+
+def test_2_without_confirmation_the_distance_alone_decides():
+    first, other = article(3), edited(article(3), 9, 110)
+    distance = hamming_distance(fingerprint(first), fingerprint(other))
+    assert 0 < distance <= 12, "the example must be within reach"
+    for max_distance, outcome in ((distance - 1, "new"), (distance, "near")):
+        with NearDuplicateFilter.open(max_distance=max_distance, min_similarity=None) as pages:
+            pages.see("u:1", text=first)
+            verdict = pages.see("u:2", text=other)
+            assert verdict.outcome == outcome
+            assert verdict.distance == (distance if outcome == "near" else None)
+
+
+def test_2_a_candidate_that_is_not_similar_enough_is_looked_at_and_kept():
+    with NearDuplicateFilter.open(max_distance=12) as pages:
+        pages.see("u:1", text=article(3))
+        verdict = pages.see("u:2", text=edited(article(3), 9, 110))
+    assert verdict.outcome == "new"
+    assert verdict.candidates == 1
+
+
+def test_3_the_most_similar_of_several_originals_is_named():
+    base = article(4, 600)
+    far, close = edited(base, 1, 60), edited(base, 2, 3)
+    with NearDuplicateFilter.open(max_distance=12, min_similarity=0.99) as pages:
+        pages.see("u:far", text=far)
+        pages.see("u:close", text=close)
+        assert len(pages) == 2
+        pages.config.__dict__["min_similarity"] = 0.5  # the same index, asked less strictly
+        verdict = pages.see("u:base", text=base)
+    assert verdict.original == "u:close"
+    assert verdict.candidates == 2
+
+
+@pytest.mark.parametrize("text", ["Contact us by letter.", "Photo: a bridge in winter", "联系我们"])
+def test_4_a_short_page_repeats_only_an_equal_one(pages, text):
+    assert pages.see("u:1", text=text).reason == "too_short"
+    assert pages.see("u:2", text=text + " now").reason == "too_short"
+    verdict = pages.see("u:3", text=f"  {text.upper()}\n")
+    assert (verdict.outcome, verdict.original) == ("exact", "u:1")
+    assert (verdict.distance, verdict.similarity) == (0, 1.0)
+
+
+def test_4_short_pages_with_other_titles_are_other_pages(pages):
+    assert pages.see("u:1", html=page("See the table.", "Rainfall")).reason == "too_short"
+    assert pages.see("u:2", html=page("See the table.", "Snowfall")).reason == "too_short"
+    assert pages.see("u:3", html=page("See the table.", "Snowfall")).original == "u:2"
+
+
+def test_4_sixty_words_are_enough_and_fifty_nine_are_not(pages):
+    assert not pages.is_long_enough(article(5, 59))
+    assert pages.is_long_enough(article(5, 60))
+    assert pages.see("u:59", text=article(5, 59)).reason == "too_short"
+    assert pages.see("u:60", text=article(6, 60)).outcome == "new"
+
+
+@pytest.mark.parametrize(
+    ("html", "reason"),
+    [
+        ("", "no_text"),
+        (b"", "no_text"),
+        ("   \n", "no_text"),
+        ("<html></html>", "no_text"),
+        ("<p>…!</p>", "no_text"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4, "binary"),
+        (b"%PDF-1.7\n" + bytes(range(256)) * 4, "binary"),
+        ("x" * (MAX_PAGE_LENGTH + 1), "too_large"),
+    ],
+)
+def test_5_what_cannot_be_judged_has_a_reason(pages, html, reason):
+    verdict = pages.see("u:1", html=html)
+    assert (verdict.outcome, verdict.reason) == ("unjudged", reason)
+    assert not verdict.is_duplicate
+    assert len(pages) == 0
+
+
+@pytest.mark.parametrize(
+    "wrong", [{}, {"html": "a", "text": "b"}, {"html": 3}, {"text": ["a"]}, {"text": b"a"}]
+)
+def test_a_call_that_cannot_be_meant_is_a_type_error(pages, wrong):
+    with pytest.raises(TypeError):
+        pages.see("u:1", **wrong)
+
+
+def test_str_bytes_tree_and_text_of_one_page_are_one_page(pages):
+    html = page(article(7))
+    assert pages.see("u:str", html=html).outcome == "new"
+    assert pages.see("u:bytes", html=html.encode()).original == "u:str"
+    assert pages.see("u:utf16", html=html.encode("utf-16")).original == "u:str"
+    assert pages.see("u:tree", html=lxml_html.document_fromstring(html)).original == "u:str"
+    assert pages.see("u:text", text=article(7)).original == "u:str"
+
+
+def test_verdicts_tell_how_they_were_made(pages):
+    verdict = pages.see("u:1", text=article(8))
+    assert verdict.language == "en"
+    assert verdict.shingles == 298
+    assert 0 <= verdict.shingles_without_stopword < verdict.shingles
+
+
+def test_bytes_of_the_index_grow_with_its_pages(pages):
+    before = pages.nbytes
+    for seed in range(50):
+        pages.see(f"u:{seed}", text=article(seed))
+    assert pages.nbytes - before > 50 * 256
