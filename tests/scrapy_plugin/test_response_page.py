@@ -2,7 +2,7 @@ import pytest
 from lxml.html import HtmlElement
 from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlResponse
 
-from dedup_filter.filter import MAX_PAGE_LENGTH
+from dedup_filter.reading import MAX_PAGE_LENGTH
 from dedup_filter.scrapy_plugin.response_page import holds_one_page, response_page
 
 

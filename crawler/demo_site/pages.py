@@ -1,0 +1,115 @@
+"""pages.tsv -> the pages of the demo site, ready to be served.
+
+A template is HTML with $placeholders: $title, $author, $date; $body (paragraphs, or the list of
+an index page) and $lines (the same, separated by line breaks, for old table layouts); $related
+(links to other pages of the site); $comments (on articles only); $home; $charset.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from string import Template
+
+from crawler.demo_site.articles import Article, read_article
+from crawler.demo_site.tables import SITE_FOLDER, read_rows
+
+__all__ = ["ServedPage", "build_pages"]
+
+_RELATED_LINKS = 4
+
+
+@dataclass(frozen=True)
+class ServedPage:
+    """A page as it goes over the wire."""
+
+    content_type: str
+    body: bytes
+
+
+@dataclass(frozen=True)
+class _Row:
+    path: str
+    template: str
+    content: str
+    charset: str
+
+    @property
+    def site(self) -> str:
+        """The first part of the path: "/north-post/"; of the front page "/"."""
+        return "/" + "/".join(self.path.split("/")[1:2]) + "/" if self.path != "/" else "/"
+
+    @property
+    def is_index(self) -> bool:
+        return self.content == "index"
+
+
+def build_pages() -> dict[str, ServedPage]:
+    """Return the pages by path and query, in the order of pages.tsv."""
+    rows = [_Row(*fields) for fields in read_rows("pages.tsv")]
+    return {row.path: _serve(row, _render(row, rows)) for row in rows}
+
+
+def _serve(row: _Row, html: str) -> ServedPage:
+    # Old sites name their charset in the page only.
+    content_type = "text/html; charset=utf-8" if row.charset == "utf-8" else "text/html"
+    return ServedPage(content_type, html.encode(row.charset, "xmlcharrefreplace"))
+
+
+def _render(row: _Row, rows: list[_Row]) -> str:
+    article = _index(row) if row.is_index else read_article(row.content)
+    parts = _index_parts(row, rows) if row.is_index else _article_parts(row, rows, article)
+    template = Template(_read_template(row.template))
+    return template.substitute(
+        parts,
+        title=escape(article.title),
+        author=escape(article.author),
+        date=escape(article.date),
+        home=escape(row.site),
+        charset=row.charset,
+    )
+
+
+def _index(row: _Row) -> Article:
+    name = row.site.strip("/").replace("-", " ").title() or "Sites of the demo"
+    return Article(name, "", "", [])
+
+
+def _index_parts(row: _Row, rows: list[_Row]) -> dict[str, str]:
+    if row.path == "/":
+        listed = [other for other in rows if other.is_index and other is not row]
+    else:
+        listed = [other for other in rows if other.site == row.site and not other.is_index]
+    links = _list(_link(other) for other in listed)
+    return {"body": links, "lines": links, "related": "", "comments": ""}
+
+
+def _article_parts(row: _Row, rows: list[_Row], article: Article) -> dict[str, str]:
+    paragraphs = [escape(paragraph, quote=False) for paragraph in article.paragraphs]
+    is_notice = row.content.startswith("notices/")
+    return {
+        "body": "\n".join(f"<p>{paragraph}</p>" for paragraph in paragraphs),
+        "lines": "<BR><BR>\n".join(paragraphs),
+        "related": _list(_link(other) for other in _related(row, rows)),
+        "comments": "" if is_notice else _read_template(f"{row.template}.comments"),
+    }
+
+
+def _related(row: _Row, rows: list[_Row]) -> list[_Row]:
+    """Return the pages of the same site that follow in the table, as in a ring."""
+    site = [other for other in rows if other.site == row.site and not other.is_index]
+    here = site.index(row)
+    return (site[here + 1 :] + site[:here])[:_RELATED_LINKS]
+
+
+def _link(row: _Row) -> str:
+    title = _index(row).title if row.is_index else read_article(row.content).title
+    return f'<a href="{escape(row.path)}">{escape(title)}</a>'
+
+
+def _list(links: Iterator[str]) -> str:
+    return "<ul>" + "\n".join(f"<li>{link}</li>" for link in links) + "</ul>"
+
+
+def _read_template(name: str) -> str:
+    file = SITE_FOLDER / "templates" / f"{name}.html"
+    return file.read_text(encoding="utf-8") if file.exists() else ""

@@ -1,0 +1,1 @@
+"""The spiders: a web site, an archived crawl, and a demo that needs no network."""

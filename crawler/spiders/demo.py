@@ -1,0 +1,81 @@
+"""A crawl that needs no network: serve the demo site on loopback, crawl it, tell how it came out.
+
+The filter keeps the page that comes first, so the outcome depends on the order of pages. Here
+the order is fixed: breadth first, and no page is fetched before the last one is through.
+"""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import scrapy
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse, Response
+from scrapy.linkextractors import LinkExtractor
+
+from crawler.demo_site import DemoServer, Outcome, differences, read_expectations
+from crawler.items import PageItem
+from crawler.pages import page_item
+
+__all__ = ["DemoSpider"]
+
+
+class DemoSpider(scrapy.Spider):
+    """Crawl the demo site."""
+
+    name = "demo"
+    custom_settings = {  # noqa: RUF012 - Scrapy's own way
+        "CONCURRENT_REQUESTS": 1,
+        "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 1,  # no request while a response is being worked on
+        "DOWNLOAD_DELAY": 0,  # the server is our own
+        "AUTOTHROTTLE_ENABLED": False,
+        "HTTPPROXY_ENABLED": False,  # a proxy would look for the site on its own loopback
+        "TELNETCONSOLE_ENABLED": False,
+    }
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._outcomes: dict[str, Outcome] = {}
+        self._links = LinkExtractor()
+        self._server = DemoServer()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> "DemoSpider":
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider._note_kept, signals.item_scraped)
+        crawler.signals.connect(spider._note_dropped, signals.item_dropped)
+        return spider
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield scrapy.Request(f"{self._server.url}/")
+
+    def parse(self, response: Response) -> Iterator[PageItem | scrapy.Request]:
+        """Yield the page and the links on it."""
+        if not isinstance(response, HtmlResponse):
+            return
+        yield page_item(response)
+        for link in self._links.extract_links(response):
+            yield response.follow(link)
+
+    def closed(self, reason: str) -> None:  # noqa: ARG002 - Scrapy passes it
+        self._server.close()
+        expectations = read_expectations()
+        unexpected = list(differences(expectations, self._outcomes))
+        for difference in unexpected:
+            self.logger.warning(difference)
+        duplicates = sum(outcome.original is not None for outcome in self._outcomes.values())
+        verdict = f"{len(unexpected)} NOT as expected" if unexpected else "all as expected"
+        pages = len(self._outcomes)
+        self.logger.info("demo: %d pages, %d duplicates, %s", pages, duplicates, verdict)
+
+    def _note_kept(self, item: PageItem) -> None:
+        tag = item.dedup or {}
+        self._note(item, tag.get("outcome", "kept"), tag.get("original"))
+
+    def _note_dropped(self, item: PageItem, exception: Exception) -> None:
+        self._note(item, "dropped", getattr(exception, "original", None))
+
+    def _note(self, item: PageItem, name: str, original: str | None) -> None:
+        site = self._server.url
+        path = original.removeprefix(site) if original else None
+        self._outcomes[item.url.removeprefix(site)] = Outcome(name, path)

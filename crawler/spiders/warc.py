@@ -1,0 +1,125 @@
+"""Pages of an existing crawl, from WARC files, through the same pipelines; no network.
+
+Records are read one by one, and no more than CONCURRENT_ITEMS items are in the pipelines at any
+time: an archive of any size passes through bounded memory. After each record the event loop gets
+its turn, so the log, the signals and Ctrl-C keep working.
+
+Stats: `warc/records` = `warc/pages` + `warc/bad_records` + the sum of `warc/skipped/<reason>`;
+`warc/unreadable_files`.
+"""
+
+import asyncio
+import glob
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import scrapy
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.http import Headers, HtmlResponse
+from scrapy.responsetypes import responsetypes
+
+from crawler.arguments import ArgumentError
+from crawler.items import PageItem
+from crawler.pages import page_item
+from crawler.warc_record import ArchivedPage, Damage, Skipped, WarcRecord
+
+WarcReader: TypeAlias = Callable[[Path, int], Iterator[WarcRecord]]
+
+__all__ = ["WarcSpider"]
+
+USAGE = "scrapy crawl warc -a path='crawl-*.warc.gz'"
+
+
+class WarcSpider(scrapy.Spider):
+    """Yield the HTML pages of WARC files; paths are separated by commas and may be globs."""
+
+    name = "warc"
+    _room: asyncio.Semaphore
+
+    def __init__(self, path: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._files = _files_of(path)
+        self._read_warc = _warc_reader()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> "WarcSpider":
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider._room = asyncio.Semaphore(crawler.settings.getint("CONCURRENT_ITEMS"))
+        for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
+            crawler.signals.connect(spider._make_room, signal)
+        return spider
+
+    async def start(self) -> AsyncIterator[Any]:
+        for file in self._files:
+            for record in self._records(file):
+                item = self._item(record, file)
+                if item is not None:
+                    # Scrapy waits for requests but not for items that come without a response.
+                    await self._room.acquire()
+                    yield item
+                await asyncio.sleep(0)
+
+    def _make_room(self) -> None:
+        self._room.release()
+
+    def _records(self, file: Path) -> Iterator[WarcRecord]:
+        try:
+            yield from self._read_warc(file, self.settings.getint("DOWNLOAD_MAXSIZE"))
+        except OSError as error:
+            self.logger.error("cannot read %s: %s", file, error)  # noqa: TRY400 - no traceback
+            self._count("unreadable_files")
+
+    def _item(self, record: WarcRecord, file: Path) -> PageItem | None:
+        self._count("records")
+        if isinstance(record, Damage):
+            self.logger.warning("%s, byte %d: %s", file, record.offset, record.problem)
+            self._count("bad_records")
+            return None
+        if isinstance(record, Skipped):
+            self._count(f"skipped/{record.reason}")
+            return None
+        response = _html_response(record)
+        if response is None:
+            self._count("skipped/not_html")
+            return None
+        self._count("pages")
+        return page_item(response)
+
+    def _count(self, name: str) -> None:
+        if self.crawler.stats is not None:
+            self.crawler.stats.inc_value(f"warc/{name}")
+
+
+def _html_response(page: ArchivedPage) -> HtmlResponse | None:
+    """Return the response a live crawl would have seen, if that is HTML."""
+    headers = Headers({"Content-Type": page.content_type} if page.content_type else {})
+    kind = responsetypes.from_args(headers=headers, url=page.url, body=page.body)
+    if not issubclass(kind, HtmlResponse):
+        return None
+    return kind(page.url, headers=headers, body=page.body)
+
+
+def _files_of(path: str | None) -> list[Path]:
+    patterns = [part.strip() for part in (path or "").split(",") if part.strip()]
+    if not patterns:
+        raise ArgumentError(f"no file given: {USAGE}")
+    files: list[Path] = []
+    for pattern in patterns:
+        # Path.glob takes no absolute patterns.
+        found = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
+        if not found:
+            raise ArgumentError(f"no file matches {pattern!r}")
+        files += map(Path, found)
+    return files
+
+
+def _warc_reader() -> WarcReader:
+    try:
+        from crawler.warc_file import read_warc
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("warcio"):
+            raise
+        raise ArgumentError("WARC files need warcio: pip install 'dedup-filter[warc]'") from None
+    return read_warc

@@ -1,0 +1,93 @@
+"""`scrapy crawl site` on small sites: what is asked for, and what is yielded."""
+
+import pytest
+
+
+def page(*links: str, text: str = "", title: str = "A page") -> str:
+    anchors = "".join(f'<a href="{link}">{link}</a> ' for link in links)
+    return f"<html><head><title>{title}</title></head><body><p>{text}</p>{anchors}</body></html>"
+
+
+@pytest.fixture
+def manual(serve):
+    """A manual below /docs/ with 12 pages, and links that lead to no page of it."""
+    chapters = [f"/docs/{number}.html" for number in range(1, 12)]
+    astray = [
+        "/docs/missing.html",
+        "/docs/data",
+        "/docs/moved",
+        "/docs/twin",
+        "/blog/",
+        "/docsother",
+        "http://127.0.0.2:1/docs/elsewhere.html",
+        "http://[1/",
+        "http://127.0.0.1:port/docs/",
+        "mailto:someone@example.com",
+    ]
+    pages = {
+        "/docs/": page(*astray, *chapters, title=" The\n manual "),
+        "/docs/data": (200, {"Content-Type": "application/octet-stream"}, b"\0\1\2"),
+        "/docs/moved": (302, {"Location": "/blog/"}, b""),
+        "/docs/twin": (302, {"Location": "/docs/1.html"}, b""),
+        "/blog/": page("/docs/1.html"),
+        "/docsother": page(),
+    }
+    pages |= {path: page("/docs/#top", "/docs/?", "/docs/1.html#a") for path in chapters}
+    return serve(pages)
+
+
+def paths(done, site) -> list[str]:
+    return sorted(url.removeprefix(site.url) for url in done.urls)
+
+
+def test_all_pages_below_the_address_are_yielded_once(crawl, manual) -> None:
+    done = crawl("site", "DEDUP_ENABLED=False", url=f"{manual.url}/docs/")
+    assert paths(done, manual) == sorted(["/docs/", *(f"/docs/{n}.html" for n in range(1, 12))])
+    assert "/docsother" not in manual.asked
+    assert done.items[0]["title"] == "The manual"
+    assert done.items[0]["html"] == manual.pages["/docs/"]
+    assert done.stat("log_count/ERROR") == 0
+
+
+def test_an_address_that_is_no_folder_stands_for_its_host(crawl, manual) -> None:
+    done = crawl("site", "DEDUP_ENABLED=False", url=f"{manual.url}/docs/1.html")
+    assert {"/blog/", "/docsother", "/docs/"} <= set(paths(done, manual))
+
+
+@pytest.mark.parametrize("max_pages", [1, 7])
+def test_max_pages_is_exact_although_some_links_are_no_pages(crawl, manual, max_pages) -> None:
+    done = crawl("site", "DEDUP_ENABLED=False", url=f"{manual.url}/docs/", max_pages=max_pages)
+    assert len(done.items) == max_pages
+    fruitless = {"/docs/missing.html", "/docs/data", "/docs/moved", "/docs/twin", "/blog/"}
+    assert len([path for path in manual.asked if path not in fruitless]) == max_pages
+    assert "'finish_reason': 'finished'" in done.log
+
+
+def test_max_pages_beyond_the_site_ends_with_the_site(crawl, manual) -> None:
+    done = crawl("site", "DEDUP_ENABLED=False", url=f"{manual.url}/docs/", max_pages=500)
+    assert len(done.items) == 12
+    assert "'finish_reason': 'finished'" in done.log
+
+
+def test_several_sites_share_one_index(crawl, serve) -> None:
+    article = " ".join(f"The {n}th lamp was lit in the harbour at dusk." for n in range(40))
+    first = serve({"/": page("/a"), "/a": page(text=article)})
+    second = serve({"/m/": page("/m/a", "/secret"), "/m/a": page(text=article), "/secret": page()})
+    done = crawl("site", url=f"{first.url}/, {second.url}/m/")
+    assert done.stat("dedup/near") + done.stat("dedup/exact") >= 1
+    assert len([url for url in done.urls if url.endswith("/a")]) == 1
+    assert "/secret" not in second.asked
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({}, "no address given: scrapy crawl site -a url=https://example.com/docs/"),
+        ({"url": "example.com"}, "'example.com' is not an address that starts with http:// or"),
+        ({"url": "http://a.org/", "max_pages": "many"}, "max_pages must be a whole number from 1"),
+    ],
+)
+def test_odd_arguments_end_the_program_with_one_sentence(crawl, arguments, sentence) -> None:
+    done = crawl("site", **arguments)
+    assert done.exit_code != 0
+    assert sentence in done.log.strip().splitlines()[-1]

@@ -1,0 +1,128 @@
+"""`scrapy crawl warc`: an archive through the pipelines, and what the stats say of it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from warc_samples import page, record, response, write
+
+ROOT = Path(__file__).parents[2]
+CHINESE = (
+    "<html><title>茶</title><body><p>" + "綠茶和紅茶都來自同一種茶樹。" * 3 + "</p></body></html>"
+)
+
+
+def test_pages_become_items_and_all_else_is_counted(crawl, tmp_path) -> None:
+    write(
+        tmp_path / "b.warc.gz",
+        record("http://a/", "request", b"GET / HTTP/1.1\r\n\r\n"),
+        response("http://a/1", page(1)),
+        response("http://a/logo", b"\x89PNG\r\n\x1a\n" + bytes(90), "image/png"),
+        response("http://a/2", page(2), status="404 Not Found"),
+        response("http://a/big5", CHINESE.encode("big5"), "text/html; charset=big5"),
+        response("http://a/odd", page(3), "text/html; charset=no-such"),
+        response("http://a/bare", page(4), None),
+        b"garbage" * 50,
+        response("http://a/twin", page(1)),
+    )
+    cut = response("http://a/cut", page(6))
+    write(tmp_path / "a.warc.gz", response("http://a/first", page(5)), cut[: len(cut) // 2])
+    done = crawl("warc", path=tmp_path / "*.warc.gz")
+    assert done.exit_code == 0
+    assert done.urls == [f"http://a/{name}" for name in ("first", "1", "big5", "odd", "bare")]
+    assert done.items[2]["html"] == CHINESE
+    assert done.items[2]["title"] == "茶"
+    assert done.items[3]["title"] == "Page 3"
+    assert "http://a/twin repeats http://a/1" in done.log
+    assert done.stat("warc/records") == 11
+    assert done.stat("warc/pages") == 6
+    assert done.stat("warc/bad_records") == 2
+    assert done.stat("warc/skipped/not_html") == 1
+    assert done.stat("warc/skipped/status") == 1
+    assert done.stat("warc/skipped/not_a_response") == 1
+    assert done.stat("downloader/request_count") == 0
+    assert "Traceback" not in done.log
+
+
+def test_a_file_that_cannot_be_read_does_not_end_the_crawl(crawl, tmp_path) -> None:
+    (tmp_path / "a.warc.gz").mkdir()
+    write(tmp_path / "b.warc.gz", response("http://a/1", page(1)))
+    done = crawl("warc", path=f"{tmp_path}/a.warc.gz,{tmp_path}/b.*")
+    assert done.urls == ["http://a/1"]
+    assert done.stat("warc/unreadable_files") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({}, "no file given: scrapy crawl warc -a path='crawl-*.warc.gz'"),
+        ({"path": "nowhere/*.warc"}, "no file matches 'nowhere/*.warc'"),
+    ],
+)
+def test_no_file_ends_the_program_with_one_sentence(crawl, arguments, sentence) -> None:
+    done = crawl("warc", **arguments)
+    assert done.exit_code != 0
+    assert sentence in done.log.strip().splitlines()[-1]
+
+
+IN_FLIGHT = """
+import asyncio, sys, time
+from scrapy import signals
+from scrapy.crawler import CrawlerProcess
+from crawler.spiders.warc import WarcSpider
+
+under_way = most = beats = 0
+
+class SlowPipeline:
+    async def process_item(self, item, spider=None):
+        global under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.02)
+        under_way -= 1
+        return item
+
+class Watched(WarcSpider):
+    async def start(self):
+        async def beat():
+            global beats
+            while True:
+                beats += 1
+                await asyncio.sleep(0.005)
+        task = asyncio.ensure_future(beat())
+        async for item in super().start():
+            yield item
+        task.cancel()
+
+process = CrawlerProcess({
+    "ITEM_PIPELINES": {SlowPipeline: 1}, "CONCURRENT_ITEMS": 5, "LOG_LEVEL": "ERROR",
+})
+crawler = process.create_crawler(Watched)
+process.crawl(crawler, path=sys.argv[1])
+process.start()
+print(most, beats, crawler.stats.get_value("item_scraped_count"))
+"""
+
+
+def test_a_slow_pipeline_holds_up_the_reading_and_not_the_loop(tmp_path) -> None:
+    path = write(tmp_path / "a.warc.gz", *(response(f"http://a/{n}", page(n)) for n in range(100)))
+    command = [sys.executable, "-c", IN_FLIGHT, str(path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=50, check=True)
+    most, beats, items = map(int, done.stdout.split())
+    assert items == 100
+    assert most == 5
+    assert beats > 20
+
+
+def test_a_missing_reader_is_told_with_the_line_that_installs_it(tmp_path) -> None:
+    path = write(tmp_path / "a.warc.gz", response("http://a/1", page(1)))
+    program = (
+        "import sys; sys.modules['warcio'] = None; sys.path.insert(0, '.');"
+        "from scrapy.cmdline import execute;"
+        "execute(['scrapy', 'crawl', 'warc', '-a', sys.argv[1]])"
+    )
+    command = [sys.executable, "-c", program, f"path={path}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=50, check=False)
+    assert done.returncode != 0
+    assert b"pip install 'dedup-filter[warc]'" in done.stderr.splitlines()[-1]
