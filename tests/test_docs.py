@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler.demo_site.pages import build_pages
 from dedup_filter import FilterConfig
 from dedup_filter.scrapy_plugin.settings import SETTINGS
 from dedup_filter.scrapy_plugin.stats import STATS
@@ -44,3 +45,14 @@ def test_links_between_documents_lead_somewhere(document):
     text = document.read_text(encoding="utf-8")
     targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
     assert [t for t in targets if not (document.parent / t).exists()] == []
+
+
+def test_readme_example_prints_what_it_says(capsys):
+    example = re.search(r"```python\n(from dedup_filter import.*?)```", README, re.DOTALL)[1]
+    pages = build_pages()
+    names = {
+        "page": pages["/north-post/fresnel-lens.html"].body,
+        "same_article_elsewhere": pages["/river-gazette/lens.htm"].body,
+    }
+    exec(example, names)
+    assert capsys.readouterr().out.splitlines() == re.findall(r"print\(.*\)  # (.*)", example)
