@@ -36,6 +36,7 @@ class WarcSpider(scrapy.Spider):
     """Yield the HTML pages of WARC files; paths are separated by commas and may be globs."""
 
     name = "warc"
+    _most_items: int
     _room: asyncio.Semaphore
 
     def __init__(self, path: str | None = None, **kwargs: Any) -> None:
@@ -46,7 +47,8 @@ class WarcSpider(scrapy.Spider):
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> "WarcSpider":
         spider = super().from_crawler(crawler, *args, **kwargs)
-        spider._room = asyncio.Semaphore(crawler.settings.getint("CONCURRENT_ITEMS"))
+        spider._most_items = crawler.settings.getint("CONCURRENT_ITEMS")
+        spider._room = asyncio.Semaphore(spider._most_items)
         for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
             crawler.signals.connect(spider._make_room, signal)
         return spider
@@ -60,6 +62,9 @@ class WarcSpider(scrapy.Spider):
                     await self._room.acquire()
                     yield item
                 await asyncio.sleep(0)
+        for _ in range(self._most_items):
+            # Old versions close a spider whose start() ended, with items still in the pipelines.
+            await self._room.acquire()
 
     def _make_room(self) -> None:
         self._room.release()
