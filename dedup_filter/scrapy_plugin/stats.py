@@ -93,10 +93,15 @@ class CrawlStats:
             f"{self.get('near'):.0f} near-duplicates, {self.get('exact'):.0f} exact repeats, "
             f"{self.get('unjudged'):.0f} not judged; "
             f"dropped {self.get('items_dropped'):.0f} items "
-            f"({_megabytes(self.get('bytes_dropped'))} of pages); "
-            f"index: {index_size} pages, {_megabytes(index_bytes)}; {each:.1f} ms a page"
+            f"({_size(self.get('bytes_dropped'))} of pages); "
+            f"index: {index_size} pages, {_size(index_bytes)}; {each:.1f} ms a page"
         )
 
 
-def _megabytes(count: float) -> str:
-    return f"{count / 1e6:.1f} MB"
+def _size(count: float) -> str:
+    """Write a number of bytes.
+
+    >>> _size(37_937), _size(5_069_867)
+    ('38 kB', '5.1 MB')
+    """
+    return f"{count / 1e3:.0f} kB" if count < 1e6 else f"{count / 1e6:.1f} MB"
