@@ -1,16 +1,19 @@
 """Fingerprints with rows -> all that lie within k bits of the one asked for.
 
     add(fingerprint, row)   ->  RowMap: fingerprint -> rows
-                                PermutedTables and PackedList: the fingerprint, if it is new
+                                PackedList and PermutedTables: the fingerprint, if it is new
     within(fingerprint)     ->  RowMap if k = 0, PackedList up to `scan_limit` entries,
                                 else PermutedTables; then the rows, nearest first
+
+The tables are built when a look-up first needs them, which for a large k is late: below
+some hundred thousand fingerprints comparing all of them at once is quicker, and smaller.
 
 Guarantee: `within` returns every stored row within the distance and nothing else, at once
 after `add`, for every k from 0 to 12 and every layout that is accepted. A refused call
 leaves the index as it was.
 
-Cost: see `table_plan` for the figures. Memory: about 370 bytes a fingerprint in four
-tables, 56 of them for each. One thread at a time.
+Cost: see `table_plan` for the figures. Memory: about 150 bytes a fingerprint, and 56 more for
+each table once they are built. One thread at a time.
 
 An index knows nothing of pages: a row is a number that the caller gives and understands.
 
@@ -49,17 +52,15 @@ class HammingIndex:
     """
 
     def __init__(self, max_distance: int = 3, layout: Layout | None = None) -> None:
-        layout = layout or plan(max_distance)
+        self.layout = layout or plan(max_distance)
+        self.layout.require_exact(max_distance)
         self.max_distance = max_distance
         self._rows = RowMap()
         self._packed = PackedList()
-        self._tables = PermutedTables(layout, max_distance)
-        self._scan_limits = [scan_limit(layout, distance) for distance in range(max_distance + 1)]
-
-    @property
-    def layout(self) -> Layout:
-        """The layout of the tables."""
-        return self._tables.layout
+        self._tables: PermutedTables | None = None
+        self._scan_limits = [
+            scan_limit(self.layout, distance) for distance in range(max_distance + 1)
+        ]
 
     def add(self, fingerprint: int, row: int) -> None:
         """Store a row under its fingerprint. The same pair again changes nothing.
@@ -71,7 +72,8 @@ class HammingIndex:
         fingerprint, row = _fingerprint(fingerprint), _row(row)
         if self._rows.add(fingerprint, row):
             self._packed.add(fingerprint)
-            self._tables.add(fingerprint)
+            if self._tables is not None:
+                self._tables.add(fingerprint)
 
     def remove(self, fingerprint: int, row: int) -> None:
         """Remove a row from under its fingerprint.
@@ -83,7 +85,8 @@ class HammingIndex:
         fingerprint, row = _fingerprint(fingerprint), _row(row)
         if self._rows.remove(fingerprint, row):
             self._packed.remove(fingerprint)
-            self._tables.remove(fingerprint)
+            if self._tables is not None:
+                self._tables.remove(fingerprint)
 
     def within(self, fingerprint: int, max_distance: int | None = None) -> list[Match]:
         """Return all rows within a distance of a fingerprint, nearest first, then by row.
@@ -118,7 +121,8 @@ class HammingIndex:
         Objects are counted as CPython's allocator sizes them, rows as if nobody else held
         them; the spare room of lists is left out.
         """
-        return self._rows.nbytes + self._packed.nbytes + self._tables.nbytes
+        tables = 0 if self._tables is None else self._tables.nbytes
+        return self._rows.nbytes + self._packed.nbytes + tables
 
     def check(self) -> None:
         """Verify the invariants of the rows and of every table, and that they agree.
@@ -130,7 +134,8 @@ class HammingIndex:
         self._rows.check()
         self._packed.check()
         assert set(self._packed.values.tolist()) == stored, "packed fingerprints are not the rows'"
-        self._tables.check(stored)
+        if self._tables is not None:
+            self._tables.check(stored)
 
     def _near(self, fingerprint: int, distance: int) -> Iterable[int]:
         """Return the distinct stored fingerprints within the distance, in no order."""
@@ -138,6 +143,9 @@ class HammingIndex:
             return [fingerprint] if fingerprint in self._rows else []
         if len(self._packed) <= self._scan_limits[distance]:
             return self._packed.within(fingerprint, distance)
+        if self._tables is None:
+            self._tables = PermutedTables(self.layout, self.max_distance)
+            self._tables.fill(self._packed.values.tolist())
         return self._tables.within(fingerprint, distance)
 
     def _distance(self, max_distance: int | None) -> int:

@@ -12,7 +12,7 @@ Cost: a look-up makes `layout.probe_count(k)` probes and compares
 `layout.expected_candidates(k, n)` entries; `add` inserts into each table.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from dedup_filter.index.layout import Layout
 from dedup_filter.tables import Permutation, SortedTable
@@ -43,6 +43,11 @@ class PermutedTables:
         """Add a fingerprint. Requires: it is not stored yet."""
         for table in self.tables:
             table.add(fingerprint)
+
+    def fill(self, fingerprints: Sequence[int]) -> None:
+        """Add many distinct fingerprints at once. Requires: none of them is stored yet."""
+        for table in self.tables:
+            table.fill(fingerprints)
 
     def remove(self, fingerprint: int) -> None:
         """Remove a fingerprint.

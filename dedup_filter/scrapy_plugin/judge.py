@@ -54,6 +54,7 @@ class Judge:
         self.pages = pages
         self.stats = stats
         self._visits = Visits()
+        self._has_warned = False
         self._on_fault = on_fault
 
     def item(self, item: Any) -> Judgement | None:
@@ -104,6 +105,8 @@ class Judge:
             return self._shared(visit, url, "no_response")
         page = item_page(item, names)
         if isinstance(page, str):
+            if names.are_orders:
+                self._warn_of_missing_field(item, page)
             must_have = names.are_orders or self.settings.source == "item"
             return self._unjudged(page, url) if must_have else self._shared(visit, url, page)
         if self.settings.source == "auto" and page.is_guess and not self._is_long_enough(page):
@@ -168,8 +171,19 @@ class Judge:
             visit.is_counted = True
             self.stats.add("opted_out")
 
+    def _warn_of_missing_field(self, item: Any, reason: str) -> None:
+        """Say it once: a misspelt field name would switch the filter off without a word."""
+        if not self._has_warned:
+            self._has_warned = True
+            logger.warning(
+                "%s has no page text where DEDUP_HTML_FIELD or DEDUP_TEXT_FIELDS name it (%s); "
+                "it is kept unjudged, and so are others like it",
+                type(item).__name__,
+                reason,
+            )
+
     def _is_long_enough(self, page: PageText) -> bool:
-        text = page.characters or ""
+        text = page.characters
         if self.pages.is_long_enough(text[:_ENOUGH_CHARACTERS]):
             return True
         return len(text) > _ENOUGH_CHARACTERS and self.pages.is_long_enough(text)

@@ -15,3 +15,5 @@ class Judgement:
     url: str
     size: int = 0
     """Bytes of the page; 0 once they are counted as dropped."""
+    is_told: bool = False
+    """Whether the log has its line on this page."""

@@ -16,6 +16,7 @@ __all__ = ["NearDuplicate", "describe", "printable"]
 
 _LONGEST_URL = 500
 _NEVER_SHOWN = "NOTSET"
+_NO_URL = "(a page without URL)"
 
 
 class NearDuplicate(DropItem):
@@ -57,7 +58,8 @@ def describe(url: str, verdict: Verdict) -> str:
         kind.append(f"{verdict.distance} bit{'' if verdict.distance == 1 else 's'}")
     if verdict.outcome == "near" and verdict.similarity is not None:
         kind.append(f"{100 * verdict.similarity:.0f} % similar")
-    return f"({', '.join(kind)}): {printable(url)} repeats {printable(verdict.original or '?')}"
+    page = printable(url) or _NO_URL
+    return f"({', '.join(kind)}): {page} repeats {printable(verdict.original or '') or _NO_URL}"
 
 
 def printable(url: str) -> str:

@@ -2,14 +2,14 @@
 
 An item says where its page's text is by name: by the settings' names, which are orders, or
 by names that fields with page text usually bear, which are guesses. A guess must prove
-itself: a field called `content` may hold anything, so only text long enough to be a page's
-counts (the caller asks the filter how long that is).
+itself: a field called `content` or `html` may hold anything, also a piece of the page, so
+only what is long enough to be a page counts (the caller asks the filter how long that is).
 
 Works for dict, Item, dataclass, attrs and pydantic items. Pure; knows itemadapter, not Scrapy.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import xxhash
@@ -64,9 +64,12 @@ class PageText:
     """The field's name alone does not tell that this is a whole page."""
 
     @property
-    def characters(self) -> str | None:
-        """The page as it is written; None for bytes and trees."""
-        return self.html if isinstance(self.html, str) else self.text
+    def characters(self) -> str:
+        """The page as it is written; bytes as if each were a character."""
+        written = self.text if self.html is None else self.html
+        if isinstance(written, bytes):
+            return written.decode("latin-1")
+        return written if isinstance(written, str) else ""
 
 
 def item_page(item: Any, names: FieldNames) -> PageText | str:
@@ -111,7 +114,7 @@ def _named_page(fields: ItemAdapter, names: FieldNames) -> PageText | str:
 def _guessed_page(fields: ItemAdapter) -> PageText | str:
     reason = "no_field"
     for name in (*HTML_NAMES, *TEXT_NAMES):
-        page = (_html_page if name in HTML_NAMES else _guess)(_value(fields, name))
+        page = _guess(_value(fields, name), is_html=name in HTML_NAMES)
         if isinstance(page, PageText) and page.size:
             return page
         reason = _better_reason(reason, page)
@@ -125,15 +128,15 @@ def _better_reason(known: str, found: PageText | str) -> str:
     return known if found == "no_field" else found
 
 
-def _guess(value: Any) -> PageText | str:
-    """Read a field whose name fits markup as well as text: `content`, `body`, ..."""
+def _guess(value: Any, *, is_html: bool) -> PageText | str:
+    """Read a field found by its name; `content`, `body`, ... fit markup as well as text."""
+    if is_html or (isinstance(value, str) and looks_like_markup(value)):
+        page = _html_page(value)
+        return page if isinstance(page, str) else replace(page, is_guess=True)
     content = _joined(value)
     if not isinstance(content, str):
         return "no_field" if content is None else "wrong_type"
-    measures = _measures(content)
-    if looks_like_markup(content):
-        return PageText(html=content, is_guess=True, **measures)
-    return PageText(text=content, is_guess=True, **measures)
+    return PageText(text=content, is_guess=True, **_measures(content))
 
 
 def _html_page(value: Any) -> PageText | str:

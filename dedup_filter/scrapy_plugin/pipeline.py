@@ -72,15 +72,20 @@ class NearDuplicatePipeline:
         self._stats.add("items_dropped")
         self._stats.add("bytes_dropped", judgement.size)
         judgement.size = 0  # further items of the same page add nothing
-        logger.log(self._settings.log_level, "Dropped %s", dropped)
+        self._tell(judgement, "Dropped %s", dropped)
         return dropped
 
     def _tag(self, item: Any, judgement: Judgement) -> None:
         if not tag(item, self._settings.tag_field, judgement.verdict):
             self._warn_of_missing_field(item)
         if judgement.verdict.is_duplicate:
-            line = describe(judgement.url, judgement.verdict)
-            logger.log(self._settings.log_level, "Found %s", line)
+            self._tell(judgement, "Found %s", describe(judgement.url, judgement.verdict))
+
+    def _tell(self, judgement: Judgement, message: str, what: object) -> None:
+        """Write one line a page, however many items were made of it."""
+        if not judgement.is_told:
+            judgement.is_told = True
+            logger.log(self._settings.log_level, message, what)
 
     def _warn_of_missing_field(self, item: Any) -> None:
         self._stats.add("items_not_tagged")
@@ -104,4 +109,5 @@ class NearDuplicatePipeline:
 
     def _sum_up(self) -> None:
         pages = self._judge.pages
-        logger.info(self._stats.summary(len(pages), pages.nbytes))
+        if self._stats.get("pages"):
+            logger.info(self._stats.summary(len(pages), pages.nbytes))

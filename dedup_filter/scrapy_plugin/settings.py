@@ -82,10 +82,11 @@ class PluginSettings:
             log_level=_log_level(settings),
             options=_options(settings),
         )
-        if read.source == "item" and not read.follow_links:
+        if not read.follow_links and (read.source == "item" or read.field_names.are_orders):
             raise ConfigError(
                 "DEDUP_FOLLOW_LINKS=False needs the verdict on the response, before its items "
-                'are known: it cannot go with DEDUP_SOURCE="item"'
+                'are known: it cannot go with DEDUP_SOURCE="item", DEDUP_HTML_FIELD or '
+                "DEDUP_TEXT_FIELDS"
             )
         return read
 
@@ -98,8 +99,10 @@ def is_enabled(settings: "BaseSettings") -> bool:
 def _refuse_unknown(settings: "BaseSettings") -> None:
     for name in settings:
         if isinstance(name, str) and name.startswith("DEDUP_") and name not in SETTINGS:
-            near = get_close_matches(name, SETTINGS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(SETTINGS)}"
+            # Without their common beginning, which would make all names look alike.
+            known = [known.removeprefix("DEDUP_") for known in SETTINGS]
+            near = get_close_matches(name.removeprefix("DEDUP_"), known, n=1)
+            hint = f"did you mean DEDUP_{near[0]}?" if near else f"there are {', '.join(SETTINGS)}"
             raise ConfigError(f"unknown setting {name}: {hint}")
 
 
@@ -112,6 +115,7 @@ def _word(settings: "BaseSettings", name: str, default: str) -> str:
 
 def _choice(settings: "BaseSettings", name: str, choices: tuple[str, ...]) -> str:
     value = settings.get(name, choices[0])
+    value = value.lower() if isinstance(value, str) else value
     if value not in choices:
         known = " or ".join(f'"{choice}"' for choice in choices)
         raise ConfigError(f"{name} must be {known}, not {value!r}")

@@ -19,7 +19,7 @@ STATS: Mapping[str, str] = {
     "dedup/new": "pages unlike all before them; they are in the index",
     "dedup/near": "near-duplicates of an earlier page",
     "dedup/exact": "pages with the very text of an earlier page",
-    "dedup/revisits": "pages that were seen before at the same URL",
+    "dedup/revisits": "pages of an earlier crawl, come again; none while the index is in memory",
     "dedup/unjudged": "pages that could not be judged; their items are kept",
     "dedup/unjudged/<reason>": "the same by reason: no_field, no_response, no_text, not_html, ...",
     "dedup/distance/<bits>": "duplicates by the number of bits between them and their original",
@@ -89,10 +89,9 @@ class CrawlStats:
         pages = self.get("pages")
         each = 1000 * self.get("seconds") / pages if pages else 0.0
         return (
-            f"Judged {pages:.0f} pages: {self.get('new'):.0f} new, "
-            f"{self.get('near'):.0f} near-duplicates, {self.get('exact'):.0f} exact repeats, "
-            f"{self.get('unjudged'):.0f} not judged; "
-            f"dropped {self.get('items_dropped'):.0f} items "
+            f"{pages:.0f} pages: {self.get('new'):.0f} new, {self.get('near'):.0f} near, "
+            f"{self.get('exact'):.0f} exact, {self.get('unjudged'):.0f} unjudged; "
+            f"items dropped: {self.get('items_dropped'):.0f} "
             f"({_size(self.get('bytes_dropped'))} of pages); "
             f"index: {index_size} pages, {_size(index_bytes)}; {each:.1f} ms a page"
         )

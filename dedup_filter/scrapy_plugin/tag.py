@@ -19,6 +19,7 @@ def tag(item: Any, field: str, verdict: Verdict) -> bool:
         "original": verdict.original,
         "distance": verdict.distance,
         "similarity": verdict.similarity,
+        "reason": verdict.reason,
     }
     try:
         if getattr(item, "model_config", {}).get("extra") == "allow":

@@ -20,7 +20,7 @@ long for 100 candidates of a probe, 0.7 of it for 1,000 and 0.55 for 5,000. As a
 a fitting layout meets fewer than 100, there is no second path.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from sortedcontainers import SortedList
@@ -54,6 +54,10 @@ class SortedTable:
     def add(self, fingerprint: int) -> None:
         """Add a fingerprint. Requires: it is not in the table."""
         self._entries.add(self.permutation.apply(fingerprint))
+
+    def fill(self, fingerprints: Iterable[int]) -> None:
+        """Add many fingerprints by one sort. Requires: distinct, none of them in the table."""
+        self._entries.update(map(self.permutation.apply, fingerprints))
 
     def remove(self, fingerprint: int) -> None:
         """Remove a fingerprint.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import ALL_ONES, crowds
 
 from dedup_filter.errors import ConfigError
-from dedup_filter.index import HammingIndex, Layout
+from dedup_filter.index import HammingIndex, Layout, PermutedTables
 from dedup_filter.model import Match
 
 NOT_INTEGERS = [True, 1.0, "1", None, np.float64(1), np.bool_(True)]
@@ -209,9 +209,25 @@ def test_the_estimate_of_memory_is_near_what_is_allocated(max_distance):
     assert 0.9 * allocated < index.nbytes < 1.4 * allocated
 
 
+def test_tables_built_late_hold_what_came_before_and_follow_what_comes_after():
+    generator = random.Random(7)
+    pairs = [(generator.getrandbits(64), row) for row in range(300)]
+    index = index_of(pairs[:200])
+    assert index._tables is None, "a small index is scanned"
+    index._scan_limits = [-1] * 4
+    assert index.within(pairs[0][0] ^ 0b11, 3) == [Match(0, pairs[0][0], 2)]
+    for fingerprint, row in pairs[200:]:
+        index.add(fingerprint, row)
+    index.remove(*pairs[0])
+    index.check()
+    for fingerprint, row in pairs[1:]:
+        assert index.within(fingerprint ^ 1 << 63) == [Match(row, fingerprint, 1)]
+    assert index.within(pairs[0][0]) == []
+
+
 def test_check_notices_a_table_that_disagrees_with_the_rows():
     index = index_of([(7, 1)])
-    index._tables.remove(7)
+    index._tables = PermutedTables(index.layout, index.max_distance)
     with pytest.raises(AssertionError):
         index.check()
 

@@ -67,10 +67,10 @@ def test_page_cannot_invent_stats_by_its_language(stats, language):
 
 def test_summary_is_one_line(filled):
     assert filled.summary(index_size=1, index_bytes=700_000) == (
-        "Judged 5 pages: 1 new, 1 near-duplicates, 1 exact repeats, 1 not judged; "
-        "dropped 2 items (2.5 MB of pages); index: 1 pages, 700 kB; 2.4 ms a page"
+        "5 pages: 1 new, 1 near, 1 exact, 1 unjudged; "
+        "items dropped: 2 (2.5 MB of pages); index: 1 pages, 700 kB; 2.4 ms a page"
     )
 
 
 def test_summary_of_nothing_divides_by_nothing(stats):
-    assert CrawlStats(stats).summary(0, 0).startswith("Judged 0 pages")
+    assert CrawlStats(stats).summary(0, 0).startswith("0 pages:")

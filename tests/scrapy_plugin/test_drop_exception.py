@@ -33,7 +33,7 @@ def test_level_of_scrapys_own_line_is_never_enabled():
         (Verdict("exact", "http://a/", distance=0, similarity=1.0), "(exact): http://b/"),
         (Verdict("near", "http://a/", distance=1, similarity=0.705), "(near, 1 bit, 70 % similar)"),
         (Verdict("near", "http://a/", distance=0), "(near, 0 bits)"),
-        (Verdict("near"), "(near): http://b/ repeats ?"),
+        (Verdict("near"), "(near): http://b/ repeats (a page without URL)"),
     ],
 )
 def test_line_says_how_closely_the_page_repeats(verdict, start):

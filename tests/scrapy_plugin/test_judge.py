@@ -52,6 +52,33 @@ def test_html_of_another_response_is_repeated(judge, respond, page, stats):
     assert stats["dedup/pages"] == outcomes_adding_up(stats) == 2
 
 
+def test_a_piece_of_html_found_by_name_is_not_the_page(judge, respond, page):
+    here, there = respond("http://a/", page(1)), respond("http://b/", page(2))
+    piece = '<p class="stock">Out of stock</p>'
+
+    assert outcomes(judge, here, {"html": piece}) == ["new"]
+    assert outcomes(judge, there, {"html": piece}) == ["new"]
+
+
+def test_bytes_of_html_found_by_name_are_the_page_if_long_enough(judge, respond, page):
+    here, there = respond("http://a/", page(8)), respond("http://b/", page(9))
+    judged(judge, here, {"html": page(1).encode()})
+
+    (twin,) = judged(judge, there, {"html": page(1, edits=1).encode()})
+
+    assert twin.original == "http://a/"
+
+
+def test_a_named_field_that_is_missing_is_told_once(make_judge, respond, page, caplog):
+    judge = make_judge(DEDUP_HTML_FIELD="hmtl")
+
+    verdicts = judged(judge, respond("http://a/", page(1)), {"html": page(1)}, {"html": page(2)})
+
+    assert [verdict.reason for verdict in verdicts] == ["no_field", "no_field"]
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "DEDUP_HTML_FIELD" in caplog.text
+
+
 def test_item_without_url_gets_that_of_its_response(judge, respond, page):
     here, there = respond("http://a/", page(1)), respond("http://b/", page(1))
     judged(judge, here, {"html": page(1)})

@@ -118,6 +118,7 @@ def test_tag_marks_instead_of_dropping(make_pipeline, page, log):
         "original": "http://a/",
         "distance": 0,
         "similarity": 1.0,
+        "reason": None,
     }
     assert [record.getMessage() for record in log.records] == [
         "Found (exact): http://b/ repeats http://a/"
@@ -158,9 +159,9 @@ def test_summary_comes_at_the_interval_of_scrapys_own(make_pipeline, page, log, 
         now[0] = 1000.0 + seconds
         process(pipeline, {"html": page(seconds)})
 
-    assert [record.getMessage()[:14] for record in log.records] == [
-        "Judged 3 pages",
-        "Judged 5 pages",
+    assert [record.getMessage()[:8] for record in log.records] == [
+        "3 pages:",
+        "5 pages:",
     ]
 
 

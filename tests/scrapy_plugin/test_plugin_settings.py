@@ -114,6 +114,8 @@ def test_settings_are_read(settings, field, value):
         ({"MAX_DISTNCE": 5}, "unknown setting DEDUP_MAX_DISTNCE: did you mean DEDUP_MAX_DISTANCE?"),
         ({"ZZZZ": 5}, "unknown setting DEDUP_ZZZZ: there are DEDUP_ENABLED, "),
         ({"SOURCE": "item", "FOLLOW_LINKS": False}, "DEDUP_FOLLOW_LINKS=False needs the verdict"),
+        ({"HTML_FIELD": "h", "FOLLOW_LINKS": False}, "DEDUP_FOLLOW_LINKS=False needs the verdict"),
+        ({"TEXT_FIELDS": "t", "FOLLOW_LINKS": False}, "it cannot go with"),
     ],
 )
 def test_setting_that_cannot_be_meant_is_refused_in_a_sentence(settings, sentence):

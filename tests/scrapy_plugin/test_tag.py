@@ -9,7 +9,13 @@ from dedup_filter import Verdict
 from dedup_filter.scrapy_plugin.tag import tag
 
 NEAR = Verdict("near", "http://a/", distance=3, similarity=0.9, language="en", candidates=2)
-MARK = {"outcome": "near", "original": "http://a/", "distance": 3, "similarity": 0.9}
+MARK = {
+    "outcome": "near",
+    "original": "http://a/",
+    "distance": 3,
+    "similarity": 0.9,
+    "reason": None,
+}
 
 
 class ScrapyItem(scrapy.Item):
