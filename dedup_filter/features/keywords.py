@@ -6,6 +6,7 @@ rule for words that its table does not hold applies to all: they count as equall
 is left are the most frequent words that are not stopwords, weighted by their frequency.
 """
 
+import logging
 import warnings
 from collections import Counter
 from collections.abc import Set
@@ -50,6 +51,8 @@ def _frequent_words(analysis: Analysis, left_out: Set[str]) -> dict[str, float]:
 def _chinese_extractor() -> _Extractor:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # jieba's own: pkg_resources, string escapes, open files
+        import jieba
         from jieba.analyse import TFIDF
 
+        jieba.setLogLevel(logging.WARNING)
         return TFIDF()  # type: ignore[no-any-return]

@@ -6,17 +6,21 @@ for an advertisement and gives no feature (the essay tradition of simhash in web
 Theobald, Siddharth and Paepcke 2008).
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.features.feature_hash import hash_shingles, hash_words
+from dedup_filter.features.vocabulary import Vocabulary
 
 __all__ = ["Shingles"]
 
 BoolArray = npt.NDArray[np.bool_]
+
+_vocabulary = Vocabulary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +40,16 @@ class Shingles:
 
     @classmethod
     def of(
-        cls, words: Sequence[str], stopwords: Set[str], size: int, feature_hash: str = "xxh3"
+        cls, words: Sequence[str], stopwords: frozenset[str], size: int, feature_hash: str = "xxh3"
     ) -> "Shingles":
-        """Cut the words into shingles of `size` words. Cost: 0.1 ms for 1,000 words."""
-        word_hashes = hash_words(words, feature_hash)
-        is_stopword = np.fromiter((word in stopwords for word in words), np.bool_, len(words))
+        """Cut the words into shingles of `size` words. Cost: 0.05 ms for 1,000 words."""
+        word_hashes, is_stopword = _vocabulary.look_up(
+            words,
+            {
+                feature_hash: partial(hash_words, feature_hash=feature_hash),
+                stopwords: partial(_are_in, stopwords),
+            },
+        )
         hashes = hash_shingles(word_hashes, size)
         has_stopword = np.zeros(len(hashes), np.bool_)
         for start in range(min(size, len(words))):
@@ -58,3 +67,7 @@ class Shingles:
         for start in range(size):
             covered[start : start + len(self)] |= self.has_stopword
         return covered
+
+
+def _are_in(chosen: frozenset[str], words: Sequence[str]) -> BoolArray:
+    return np.fromiter(map(chosen.__contains__, words), np.bool_, len(words))

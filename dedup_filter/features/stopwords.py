@@ -12,6 +12,7 @@ most of a sample of the words is taken.
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
+from itertools import chain
 
 __all__ = ["detect_language", "stopwords"]
 
@@ -53,12 +54,12 @@ def detect_language(words: Sequence[str], declared: str | None = None) -> str | 
 
 
 def _coverage(sample: Sequence[str], known: frozenset[str]) -> float:
-    return sum(word in known for word in sample) / len(sample)
+    return sum(map(known.__contains__, sample)) / len(sample)
 
 
 def _best_covered(sample: Sequence[str]) -> tuple[str | None, int]:
     languages = _languages_by_stopword()
-    hits = Counter(language for word in sample for language in languages.get(word, ()))
+    hits = Counter(chain.from_iterable(filter(None, map(languages.get, sample))))
     # Ties go to the first in the alphabet, so that a text has one language on every machine.
     return max(sorted(hits.items()), key=lambda item: item[1], default=(None, 0))
 

@@ -13,18 +13,14 @@ passed over in silence. Pairs and triples of characters stand in for words where
 marked off (the CJK analysers of search engines do the same); a triple for alphabets, whose
 pairs are too few to tell texts apart.
 
-jieba runs without its hidden Markov model: the dictionary alone decides. Guessed words
-depend on their surroundings, so one edited character would change its neighbours too.
-
-Expects text as `text.normalize` leaves it. Cost: 1 ms for 3,000 Chinese characters, a
-fifth of that for as much spaced text.
+Expects text as `text.normalize` leaves it. Cost: 0.2 ms for 15,000 characters of English;
+what `chinese` takes and a third more for Chinese.
 """
 
-import logging
 import re
-import warnings
-from functools import cache
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
+
+from dedup_filter.features.chinese import chinese_cutter
 
 __all__ = ["Tokens", "tokens"]
 
@@ -40,7 +36,17 @@ _MARKS = (
 )
 
 _SPACED_WORD = re.compile(rf"[\w{_MARKS}]+(?:['’][\w{_MARKS}]+)*")
+_ASCII = bytes(range(0x80))
+_SPACE_BETWEEN_WORDS = bytes(
+    code if code >= 0x80 or chr(code).isalnum() or chr(code) in "_'" else 0x20
+    for code in range(256)
+)
+"""A table for bytes of UTF-8: what is ASCII and in no word becomes a space."""
+_SEPARATOR_BEYOND_ASCII = re.compile(rf"[^\w{_MARKS}’]")
+_MANY_SEPARATORS = 20
+_LOOSE_APOSTROPHE = re.compile(r"['’](?:(?![^\s'’])|(?<![^\s'’]['’]))")
 _UNSPACED_RUNS = re.compile(f"([{_HAN}{_KANA}{_HANGUL}{_UNSPACED_ALPHABETS}]+)")
+_UNSPACED_BUT_HAN = re.compile(f"[{_KANA}{_HANGUL}{_UNSPACED_ALPHABETS}]")
 _HAN_CHARACTER = re.compile(f"[{_HAN}]")
 _KANA_CHARACTER = re.compile(f"[{_KANA}]")
 _CHINESE = re.compile(
@@ -65,10 +71,6 @@ class Tokens(NamedTuple):
     """Less than `len(words)` where overlapping n-grams stand for words."""
 
 
-class _Cutter(Protocol):
-    def lcut(self, sentence: str, cut_all: bool, HMM: bool) -> list[str]: ...  # noqa: N803
-
-
 def tokens(text: str) -> Tokens:
     """Cut a normalised text into words.
 
@@ -77,11 +79,40 @@ def tokens(text: str) -> Tokens:
     >>> tokens("わかりました").words
     ['わか', 'かり', 'りま', 'まし', 'した']
     """
-    parts = _UNSPACED_RUNS.split(text)
-    if len(parts) == 1:
-        words = _SPACED_WORD.findall(text)
+    body = text.encode("utf-8", "surrogatepass")
+    # Looking for what is not ASCII takes less time in a text without what is.
+    beyond_ascii = body.translate(None, _ASCII).decode("utf-8", "surrogatepass")
+    if not _UNSPACED_RUNS.search(beyond_ascii):
+        words = _spaced(text, body, beyond_ascii)
         return Tokens(words, len(words))
+    parts = _UNSPACED_RUNS.split(text)
+    if not _UNSPACED_BUT_HAN.search(beyond_ascii):
+        return _chinese(parts)
     return _mixed(parts, _CHINESE if _is_chinese(text) else _JAPANESE)
+
+
+def _spaced(text: str, body: bytes, beyond_ascii: str) -> list[str]:
+    """Return the matches of `_SPACED_WORD` in a text, three times as fast.
+
+    Everything that is in no word is made a space, which takes a table for ASCII and a
+    replacement for each of the few other separators that a text has; then it is split.
+    """
+    separators = set(_SEPARATOR_BEYOND_ASCII.findall(beyond_ascii))
+    if len(separators) > _MANY_SEPARATORS:
+        return _SPACED_WORD.findall(text)
+    for separator in separators:
+        body = body.replace(separator.encode("utf-8", "surrogatepass"), b" ")
+    spaced = body.translate(_SPACE_BETWEEN_WORDS).decode("utf-8", "surrogatepass")
+    return _LOOSE_APOSTROPHE.sub(" ", spaced).split()
+
+
+def _chinese(parts: list[str]) -> Tokens:
+    cut_run = chinese_cutter()
+    words = _SPACED_WORD.findall(parts[0])
+    for run, spaced in zip(parts[1::2], parts[2::2], strict=True):
+        words += cut_run(run)
+        words += _SPACED_WORD.findall(spaced)
+    return Tokens(words, len(words))
 
 
 def _is_chinese(text: str) -> bool:
@@ -108,7 +139,7 @@ def _mixed(parts: list[str], scripts: re.Pattern[str]) -> Tokens:
 def _cut_run(run: str, kind: str | None) -> tuple[list[str], float]:
     """Return the words of a run of one script, and what each of them counts for."""
     if kind == "dictionary":
-        return _chinese_cutter().lcut(run, cut_all=False, HMM=False), 1.0
+        return chinese_cutter()(run), 1.0
     if kind == "pairs":
         return _character_ngrams(run, 2), _WORDS_A_PAIR
     return _character_ngrams(run, 3), _WORDS_A_TRIPLE
@@ -116,15 +147,3 @@ def _cut_run(run: str, kind: str | None) -> tuple[list[str], float]:
 
 def _character_ngrams(run: str, size: int) -> list[str]:
     return [run[start : start + size] for start in range(max(len(run) - size + 1, 1))]
-
-
-@cache
-def _chinese_cutter() -> _Cutter:
-    """Load jieba and its dictionary: 0.5 s, so only when the first Chinese page arrives."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # jieba's own: pkg_resources, string escapes
-        import jieba
-    jieba.setLogLevel(logging.WARNING)
-    cutter = jieba.Tokenizer()
-    cutter.initialize()
-    return cutter  # type: ignore[no-any-return]

@@ -5,9 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_filter.features.feature_hash import (
-    _REMEMBERED_WORDS,
     FEATURE_HASHES,
-    _known_hashes,
     hash_shingles,
     hash_words,
 )
@@ -52,15 +50,6 @@ def test_a_word_is_hashed_by_xxh3_of_its_utf8_bytes():
         xxhash.xxh3_64_intdigest("猫".encode()),
         xxhash.xxh3_64_intdigest(b"cat"),
     ]
-
-
-def test_remembered_words_are_bounded_and_forgetting_changes_nothing():
-    words = [f"w{number}" for number in range(_REMEMBERED_WORDS + 10)]
-    first = hash_words(words[:1000]).tolist()
-    hash_words(words)
-    hash_words([f"x{number}" for number in range(1000)])
-    assert len(_known_hashes["xxh3"]) <= _REMEMBERED_WORDS
-    assert hash_words(words[:1000]).tolist() == first
 
 
 def test_shingle_hashes_never_change():

@@ -6,7 +6,7 @@ from dedup_filter.features.shingles import Shingles
 
 words_lists = st.lists(st.sampled_from("the a cat dog sat ran of mat 猫 狗".split()), max_size=40)
 sizes = st.integers(1, 6)
-STOPWORDS = {"the", "a", "of"}
+STOPWORDS = frozenset(("the", "a", "of"))
 
 
 def windows(words, size):

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,3 +63,15 @@ def test_where_words_are_words_they_come_in_order_and_once(text):
 @given(st.text(max_size=60))
 def test_any_string_can_be_cut_even_with_lone_surrogates(text):
     assert all(tokens(text).words)
+
+
+@given(st.text(alphabet="ab1_'’\"é“”…—. \n\t\xa0\u0301\u064b\ud800я", max_size=40))
+def test_spaced_words_are_runs_of_word_characters_with_apostrophes_inside(text):
+    word = r"[\w\u0301\u064b]+"
+    assert tokens(text).words == re.findall(f"{word}(?:['’]{word})*", text)
+
+
+def test_any_number_of_different_separators_part_words():
+    symbols = [chr(code) for code in range(0x2190, 0x21FF)]
+    text = "".join(f"w{number}{symbol}" for number, symbol in enumerate(symbols))
+    assert tokens(text).words == [f"w{number}" for number in range(len(symbols))]

@@ -33,6 +33,14 @@ def test_a_sketch_holds_one_filled_bin_for_each_top_byte(values):
     assert filled == {value >> 56 for value in values}
 
 
+@given(st.sets(st.integers(0, 2**64 - 1) | st.integers(2**64 - 600, 2**64 - 1), max_size=80))
+def test_a_byte_is_made_of_the_smallest_hash_of_its_bin(values):
+    expected = [0] * 256
+    for value in sorted(values, reverse=True):
+        expected[value >> 56] = value % 255 + 1
+    assert sketch_of(values).tolist() == expected
+
+
 @given(st.sets(st.integers(0, 2**64 - 1), min_size=1, max_size=80))
 def test_a_set_is_wholly_similar_to_itself(values):
     assert similarity_of(values, values) == 1.0

@@ -103,7 +103,7 @@ def nested(depth: int) -> etree._Element:
 
 
 def test_trees_of_any_depth():
-    assert marked_text(nested(20_000)).count(CLOSE) == 20_001
+    assert marked_text(nested(20_000)).endswith(CLOSE * 20_001)
 
 
 def test_deep_trees_in_a_thread_with_a_small_stack():

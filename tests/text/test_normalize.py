@@ -1,3 +1,5 @@
+from unicodedata import normalize as to_form
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,3 +40,13 @@ def test_normal_form_is_final_and_can_be_encoded(text: str):
     form = normalize(text)
     assert normalize(form) == form
     assert form.encode().decode() == form
+
+
+@given(
+    st.text(
+        alphabet="aB，：；！？（）…ﬁẞİᾳé\u0301\u0327 \n\t\x1c\x85\u2028\u3000\xa0´網", max_size=30
+    )
+)
+def test_normal_form_is_that_of_unicode_with_white_space_collapsed(text: str):
+    folded = to_form("NFKC", to_form("NFKC", text).casefold()).casefold()
+    assert normalize(text) == " ".join(folded.split())

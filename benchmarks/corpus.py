@@ -1,0 +1,77 @@
+"""A path -> the pages or texts that a benchmark runs on.
+
+A folder gives its files (.html, .htm for pages; .txt for texts), a .jsonl file, which may be
+packed as .gz or .xz, the field `html` or `text` of each line.
+"""
+
+import gzip
+import json
+import lzma
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+__all__ = ["Page", "read_pages", "read_texts"]
+
+WHERE = """\
+Give a folder or a .jsonl(.gz, .xz) file. Such data can be had freely:
+  manuals as packages of Debian (python3.13-doc, debian-handbook, postgresql-doc-15, ...):
+    apt-get download NAME, dpkg -x FILE FOLDER, then FOLDER/usr/share/doc/NAME/html
+  the Web Content Extraction Benchmark (github.com/chatnoir-eu/web-content-extraction-benchmark):
+    pages of many sites with their main text"""
+
+
+class Page(NamedTuple):
+    """What a crawler has of a page."""
+
+    url: str
+    body: bytes
+
+
+def read_pages(path: Path | None, most: int) -> list[Page]:
+    """Read up to so many pages; end the program with advice if there are none."""
+    return _some([], path) if path is None else _some(list(islice(_pages(path), most)), path)
+
+
+def read_texts(path: Path | None, most: int) -> list[str]:
+    """Read up to so many texts; end the program with advice if there are none."""
+    return _some([], path) if path is None else _some(list(islice(_texts(path), most)), path)
+
+
+def _pages(path: Path) -> Iterator[Page]:
+    if path.is_dir():
+        for file in _files(path, ".html", ".htm"):
+            yield Page(f"http://{path.name}/{file.relative_to(path)}", file.read_bytes())
+        return
+    for number, row in enumerate(_rows(path)):
+        url = row.get("url") or f"http://{path.name}/{number}"
+        yield Page(url, row["html"].encode("utf-8", "replace"))
+
+
+def _texts(path: Path) -> Iterator[str]:
+    if path.is_dir():
+        for file in _files(path, ".txt"):
+            yield file.read_text(encoding="utf-8", errors="replace")
+        return
+    for row in _rows(path):
+        yield row["text"]
+
+
+def _files(folder: Path, *endings: str) -> Iterator[Path]:
+    for file in sorted(folder.rglob("*")):
+        if file.suffix in endings and file.is_file() and not file.is_symlink():
+            yield file
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    opener = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix, open)
+    with opener(path, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def _some(samples: list[Any], path: Path | None) -> list[Any]:
+    if not samples:
+        sys.exit(WHERE if path is None else f"{path}: nothing to measure here.\n{WHERE}")
+    return samples
