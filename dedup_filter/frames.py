@@ -12,8 +12,12 @@ A page that is dropped as a duplicate teaches only what its host had not shown b
 mirror's pages are all dropped, and still its frame must be learnt. What was shown before is
 not counted again; otherwise an article and its print views would teach that it is frame.
 
+The first pages of a host come before its frame is known, and so does the first page of
+another template in the middle of a crawl: most of it is new. Such pages wait until two more
+have shown what repeats, and are judged again each time.
+
 Bounded: blocks by a total (the host not seen for longest is forgotten first) and by host
-(its oldest blocks first); pages that are kept for a second look by their number.
+(its oldest blocks first); waiting pages by a total and by host, in the same ways.
 """
 
 from collections import OrderedDict
@@ -23,28 +27,39 @@ from dataclasses import dataclass, field
 import xxhash
 
 from dedup_filter.profile import PageProfile
-from dedup_filter.text import Block, Page
+from dedup_filter.text import Block, Page, word_sum
 
 __all__ = ["EarlyPage", "Frames"]
 
 _MOST_BLOCKS = 1_000_000
 """Of all hosts: about 100 MB."""
 _MOST_BLOCKS_OF_HOST = 20_000
-_TELLING_PAGES = 3
-"""A host's frame is known when so many of its pages are kept: two may have a block in common
-by chance, and the pages before carry their frame in their fingerprints."""
-_MOST_WAITING_HOSTS = 1_000
-"""Hosts with fewer pages than that whose pages are kept in memory, of 20 KB each."""
+_TELLING_PAGES = 2
+"""A frame is known when so many more pages have shown it: one may have a block in common with
+another by chance, and what varies (a list of headlines) needs a third to be seen through."""
+_MOSTLY_NEW = 1 / 3
+"""Share of new words, and of links among them, from which a page may be the first of another
+template. Without the links it may be a long article in a light frame."""
+_SAME_TEMPLATE = 0.25
+"""Of the blocks that were new on such a page, the share that another page of its template shows:
+headlines vary, and so does what the page is about."""
+_MOST_WAITING = 2_000
+_MOST_WAITING_OF_HOST = 16
+"""Pages that wait are kept in memory, of 20 KB each; few hosts have more templates."""
 
 
 @dataclass(slots=True)
 class EarlyPage:
-    """A page that was judged before its host's frame was known."""
+    """A page that was judged before its frame was known."""
 
     row: int
     page: Page
     profile: PageProfile
     """What it was judged by last."""
+    new: frozenset[int] = frozenset()
+    """The blocks that its host had not shown before."""
+    tellings: int = 0
+    """How many later pages have shown some of these."""
 
 
 @dataclass(slots=True)
@@ -62,6 +77,7 @@ class Frames:
         self._hosts: OrderedDict[str, _Host] = OrderedDict()
         self._blocks = 0
         self._early: OrderedDict[str, list[EarlyPage]] = OrderedDict()
+        self._waiting = 0
 
     def sightings(self, host: str, blocks: Sequence[Block]) -> list[int]:
         """Return on how many pages of the host each block was seen."""
@@ -71,15 +87,20 @@ class Frames:
         return [known.sightings.get(block_hash(block), 0) for block in blocks]
 
     def learn(self, host: str, page: EarlyPage) -> list[EarlyPage]:
-        """Learn from a page that is kept; return earlier ones that should be judged again.
-
-        A host's first pages were judged with their frame. When its second and its third page
-        have shown what repeats, those before them are due.
-        """
+        """Learn from a page that is kept; return earlier ones that should be judged again."""
         known = self._host(host)
+        hashes = [block_hash(block) for block in page.page.blocks]
+        page.new = frozenset(shown for shown in hashes if shown not in known.sightings)
+        # Of a host's first pages it is not known yet whether they have a template in common.
+        due = self._due(host, None if known.pages <= _TELLING_PAGES else set(hashes))
+        if _is_mostly_new(page, hashes):
+            self._wait(host, page)
+        elif known.pages < _TELLING_PAGES:
+            page.tellings = known.pages
+            self._wait(host, page)
         known.pages += 1
-        self._show(known, map(block_hash, page.page.blocks))
-        return self._due(host, known.pages, page)
+        self._show(known, hashes)
+        return due
 
     def learn_from_duplicate(self, host: str, page: Page) -> None:
         """Learn from a page that is dropped: the blocks that its host had not shown before."""
@@ -99,7 +120,8 @@ class Frames:
         """Verify the counters and the bounds."""
         assert self._blocks == sum(len(host.sightings) for host in self._hosts.values())
         assert self._blocks <= max(self._most_blocks, _MOST_BLOCKS_OF_HOST)
-        assert len(self._early) <= _MOST_WAITING_HOSTS
+        assert self._waiting == sum(map(len, self._early.values())) <= _MOST_WAITING
+        assert max(map(len, self._early.values()), default=0) <= _MOST_WAITING_OF_HOST
 
     def _host(self, host: str) -> _Host:
         known = self._hosts.setdefault(host, _Host())
@@ -121,20 +143,45 @@ class Frames:
         while self._blocks > self._most_blocks and len(self._hosts) > 1:
             host, forgotten = self._hosts.popitem(last=False)
             self._blocks -= len(forgotten.sightings)
-            self._early.pop(host, None)
+            self._waiting -= len(self._early.pop(host, ()))
 
-    def _due(self, host: str, pages: int, page: EarlyPage) -> list[EarlyPage]:
-        if pages > _TELLING_PAGES:
-            return []
-        if pages == _TELLING_PAGES:
-            return self._early.pop(host, [])
-        earlier = self._early.setdefault(host, [])
-        due = list(earlier)
-        earlier.append(page)
-        self._early.move_to_end(host)
-        if len(self._early) > _MOST_WAITING_HOSTS:
-            self._early.popitem(last=False)
+    def _due(self, host: str, shown: set[int] | None) -> list[EarlyPage]:
+        """Take the pages that one more page tells of: it has shown these blocks; None: of all."""
+        waiting = self._early.get(host, [])
+        due = [early for early in waiting if shown is None or _have_template(early, shown)]
+        for early in due:
+            early.tellings += 1
+        still = [early for early in waiting if early.tellings < _TELLING_PAGES]
+        self._waiting -= len(waiting) - len(still)
+        if still:
+            self._early[host] = still
+        else:
+            self._early.pop(host, None)
         return due
+
+    def _wait(self, host: str, page: EarlyPage) -> None:
+        waiting = self._early.setdefault(host, [])
+        self._early.move_to_end(host)
+        waiting.append(page)
+        self._waiting += 1
+        if len(waiting) > _MOST_WAITING_OF_HOST:
+            del waiting[0]
+            self._waiting -= 1
+        while self._waiting > _MOST_WAITING:
+            _, given_up = self._early.popitem(last=False)
+            self._waiting -= len(given_up)
+
+
+def _have_template(early: EarlyPage, shown: set[int]) -> bool:
+    return len(early.new & shown) >= _SAME_TEMPLATE * len(early.new)
+
+
+def _is_mostly_new(page: EarlyPage, hashes: Sequence[int]) -> bool:
+    blocks = page.page.blocks
+    new = [block for block, shown in zip(blocks, hashes, strict=True) if shown in page.new]
+    new_words = word_sum(new)
+    links = sum(block.link_words for block in new)
+    return new_words >= _MOSTLY_NEW * word_sum(blocks) and links >= _MOSTLY_NEW * new_words
 
 
 def block_hash(block: Block) -> int:

@@ -1,4 +1,7 @@
-"""The promises of `NearDuplicateFilter`, by their numbers in the head note of filter.py."""
+"""The promises of `NearDuplicateFilter`, by their numbers in the head note of filter.py.
+
+Pages that look alike and must be kept are in test_look_alikes.
+"""
 
 import random
 
@@ -175,3 +178,86 @@ def test_bytes_of_the_index_grow_with_its_pages(pages):
     for seed in range(50):
         pages.see(f"u:{seed}", text=article(seed))
     assert pages.nbytes - before > 50 * 256
+
+
+MENU = "".join(f'<li><a href="/{n}">{n} and more</a></li>' for n in NOUNS[:12])
+NOTICE = article(99, 40)
+OTHER_NOTICE = article(98, 40)
+
+
+def framed(text, extra="", notice=NOTICE):
+    """A page of a site: a menu, a list of headlines, an article, a notice."""
+    return f"""<html><head><title>A title</title></head><body><ul>{MENU}</ul><div>{extra}
+        <p>{text}</p></div><div><p>{notice}</p></div></body></html>"""
+
+
+def see_all(pages, host, seeds, **options):
+    return [
+        pages.see(f"https://{host}/{seed}", html=framed(article(seed, 120), **options))
+        for seed in seeds
+    ]
+
+
+class TestFrames:
+    @pytest.mark.parametrize("earlier_pages", [0, 1, 5], ids="{} pages before".format)
+    def test_a_page_under_another_session_id_is_found(self, pages, earlier_pages):
+        see_all(pages, "a.example", range(20, 20 + earlier_pages))
+        html = framed(article(1))
+        assert pages.see("https://a.example/1?sid=5", html=html).outcome == "new"
+        for number in (6, 7, 8):
+            verdict = pages.see(f"https://a.example/1?sid={number}", html=html)
+            assert verdict.original == "https://a.example/1?sid=5"
+
+    @pytest.mark.parametrize("earlier_pages", [0, 1, 5], ids="{} pages before".format)
+    def test_a_print_view_is_found(self, pages, earlier_pages):
+        see_all(pages, "a.example", range(20, 20 + earlier_pages))
+        pages.see("https://a.example/1", html=framed(article(1)))
+        view = f"<html><body><h4>Print view</h4><p>{article(1)}</p></body></html>"
+        assert pages.see("https://a.example/1/print", html=view).original == "https://a.example/1"
+
+    def test_an_edited_page_of_the_same_host_is_found(self, pages):
+        see_all(pages, "a.example", range(20, 25))
+        pages.see("https://a.example/1", html=framed(article(1)))
+        edition = framed(edited(article(1), 1, 5))
+        assert pages.see("https://a.example/2", html=edition).original == "https://a.example/1"
+
+    def test_a_short_text_in_two_heavy_frames_is_found(self, pages):
+        see_all(pages, "a.example", range(20, 25))
+        see_all(pages, "b.example", range(30, 35), notice=OTHER_NOTICE)
+        pages.see("https://a.example/1", html=framed(article(1, 70)))
+        copy = framed(article(1, 70), notice=OTHER_NOTICE)
+        assert pages.see("https://b.example/1", html=copy).original == "https://a.example/1"
+
+    def test_the_first_page_of_a_host_is_found_when_its_frame_is_known(self, pages):
+        see_all(pages, "a.example", range(20, 23), notice=article(99, 150))
+        copy = page(article(20, 120))
+        assert pages.see("https://b.example/", html=copy).original == "https://a.example/20"
+
+    def test_the_frame_of_a_mirror_is_learnt_although_all_its_pages_are_dropped(self, pages):
+        see_all(pages, "a.example", range(20, 30))
+        verdicts = see_all(pages, "mirror.example", range(20, 30), notice=OTHER_NOTICE)
+        assert all(verdict.is_duplicate for verdict in verdicts[1:])
+        new = framed(article(50, 70), notice=OTHER_NOTICE)
+        assert pages.see("https://mirror.example/new", html=new).shingles == 68
+
+    def test_without_learning_the_host_makes_no_difference(self):
+        with NearDuplicateFilter.open(learn_frames=False) as pages:
+            see_all(pages, "a.example", range(20, 25))
+            one = pages.see("https://a.example/1", html=framed(article(1, 70)))
+            pages.check()
+        with NearDuplicateFilter.open(learn_frames=False) as pages:
+            alone = pages.see("https://a.example/1", html=framed(article(1, 70)))
+        assert one.shingles == alone.shingles == 108
+
+    def test_texts_teach_nothing(self, pages):
+        for seed in range(5):
+            pages.see(f"https://a.example/{seed}", text=f"{NOTICE} {article(seed, 200)}")
+        verdict = pages.see("https://a.example/x", html=framed(article(1, 70)))
+        assert verdict.shingles == 108
+
+    @pytest.mark.parametrize("url", ["", "u:1", "http://[1/", "//", "http://", "\ud800", "页面"])
+    def test_urls_without_a_host_are_judged_without_a_frame(self, pages, url):
+        for _ in range(2):
+            pages.see("https://a.example/1", html=framed(article(1)))
+            assert pages.see(url, html=framed(article(2))).outcome in ("new", "exact")
+        assert len(pages) == 2

@@ -15,10 +15,10 @@ features or an index.
 
 from dedup_filter.text.binary import looks_binary
 from dedup_filter.text.blocks import Block, Container, tree_blocks
-from dedup_filter.text.content import main_content
+from dedup_filter.text.content import main_content, own_content, word_sum
 from dedup_filter.text.decode import decode
 from dedup_filter.text.normalize import normalize
-from dedup_filter.text.page import Page, extract, own_content, read_page, word_sum
+from dedup_filter.text.page import Page, extract, read_page
 from dedup_filter.text.parse import parse
 from dedup_filter.text.words import count_words
 

@@ -1,6 +1,6 @@
 """Blocks -> main content: which blocks are the text that a page is about.
 
-Four steps with round, published figures, none of which knows a language or a site:
+Five steps with round, published figures, none of which knows a language or a site:
 
 1. Blocks in a page's frame (see `elements`) are dropped. Containers that only a class name
    or a form element calls frame stay when they hold most of the text: whole pages stand in
@@ -14,9 +14,12 @@ Four steps with round, published figures, none of which knows a language or a si
 4. In there it reaches from the first good block to the last, with headings before and the
    rest of a table, list or listing after. All in between belongs to it, short lines and
    cells too, unless it is mostly links.
+5. The page's headline (its last h1 before all that) belongs to it wherever it stands: some
+   frames put it with the text and some above it, and it must not come and go with them.
 
-When that leaves next to nothing (a page that is one table, one form, a poem), every block
-that is not mostly links is content. A page that is a list of links has none.
+When that leaves next to nothing (a page that is one table, one form, a poem), or most of the
+longer blocks outside (cards, each below a link), every block that is not mostly links is
+content. A page that is a list of links has none.
 
 The list given may lack blocks of its page; what is left is judged as if it were the page.
 Cost: 0.1 ms for 200 blocks.
@@ -26,15 +29,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dedup_filter.text.blocks import Block, Container
 from dedup_filter.text.elements import role_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence, Set
 
-__all__ = ["main_content"]
+__all__ = ["main_content", "own_content", "word_sum"]
 
 _MAX_LINK_DENSITY = 1 / 3
 """Of a block that can be content. This and `_is_good` have the paper's numbers."""
@@ -47,7 +50,12 @@ _MAIN_SHARE = 0.7
 _MIN_WORDS = 20
 """Fewer words than an ordinary sentence has: the choice has failed."""
 
-_BEFORE = frozenset(("heading", "cell", "code"))
+_LEAST_SHARE = 1 / 3
+"""Of the words in blocks longer than a line: with less of them the choice has failed, too."""
+_LIST_SHARE = 0.5
+"""Share of main content in what it stands in below which a page is a list."""
+
+_BEFORE = frozenset(("headline", "heading", "cell", "code"))
 _AFTER = frozenset(("item", "cell", "code"))
 
 _EDGE = Block("", 0, 0, -1, Container(role_of(""), None, 0))
@@ -60,16 +68,68 @@ def main_content(blocks: Sequence[Block]) -> list[Block]:
     >>> main_content([])
     []
     """
+    return list(_choice(blocks).content)
+
+
+def own_content(blocks: Sequence[Block]) -> Sequence[Block]:
+    """Choose the main content of blocks that are known not to be the frame of a host.
+
+    Where most of what the content stands in is links, the page is a list: a table of contents,
+    an index, a site map. The few sentences on it are the same on many such pages, so it is
+    judged with its links.
+    """
+    choice = _choice(blocks)
+    inside = choice.inside
+    return inside if word_sum(choice.content) < _LIST_SHARE * word_sum(inside) else choice.content
+
+
+def word_sum(blocks: Iterable[Block]) -> float:
+    """Count the words of some blocks."""
+    return sum(block.words for block in blocks)
+
+
+class _Choice(NamedTuple):
+    content: Sequence[Block]
+    inside: Sequence[Block]
+    """All blocks in the container that the content was found in, links too."""
+
+
+def _choice(blocks: Sequence[Block]) -> _Choice:
     body = [block for block in blocks if block.kind != "title"]
     candidates = _outside_frames(body) or body
-    chosen = [block for block in _best_stretch(candidates) if _is_text(block)]
-    if sum(block.words for block in chosen) >= _MIN_WORDS:
-        return chosen
-    return [block for block in candidates if _is_text(block)]
+    text = [block for block in candidates if _is_text(block)]
+    good = _good(candidates)
+    if good:
+        container = _best_container(candidates, good)
+        inside = [block for block in candidates if block in container]
+        chosen = [block for block in _stretch(inside, set(good)) if _is_text(block)]
+        enough = _LEAST_SHARE * _long_words(text)
+        if word_sum(chosen) >= _MIN_WORDS and _long_words(chosen) >= enough:
+            return _Choice([*_headline(candidates, chosen[0]), *chosen], inside)
+    return _Choice(text, body)
+
+
+def _headline(candidates: Sequence[Block], first: Block) -> list[Block]:
+    """Find the headline of what begins with a block, unless it begins with it."""
+    before = [
+        block
+        for block in candidates
+        if block.kind == "headline" and block.position <= first.position and _is_text(block)
+    ]
+    return [] if first in before else before[-1:]
+
+
+def _long_words(blocks: Iterable[Block]) -> float:
+    return word_sum(block for block in blocks if block.words > _LINE)
 
 
 def _is_text(block: Block) -> bool:
     return block.link_words <= _MAX_LINK_DENSITY * block.words
+
+
+def _good(blocks: Sequence[Block]) -> list[Block]:
+    neighbours = zip([_EDGE, *blocks], blocks, [*blocks[1:], _EDGE], strict=False)
+    return [three[1] for three in neighbours if _is_good(*three)]
 
 
 def _is_good(before: Block, block: Block, after: Block) -> bool:
@@ -114,15 +174,9 @@ def _outside_frames(blocks: Sequence[Block]) -> list[Block]:
     return [block for block in blocks if block.container.frame not in dropped]
 
 
-def _best_stretch(blocks: Sequence[Block]) -> Sequence[Block]:
-    neighbours = zip([_EDGE, *blocks], blocks, [*blocks[1:], _EDGE], strict=False)
-    good = [three[1] for three in neighbours if _is_good(*three)]
-    if not good:
-        return ()
-    container = _best_container(blocks, good)
-    inside = [block for block in blocks if block in container]
-    good_inside = [block for block in good if block in container]
-    first, last = inside.index(good_inside[0]), inside.index(good_inside[-1])
+def _stretch(inside: Sequence[Block], good: Set[Block]) -> Sequence[Block]:
+    indices = [index for index, block in enumerate(inside) if block in good]
+    first, last = indices[0], indices[-1]
     while first > 0 and _joins(inside[first - 1], _BEFORE):
         first -= 1
     while last < len(inside) - 1 and _joins(inside[last + 1], _AFTER):

@@ -33,11 +33,14 @@ CONTAINERS = _names(
 )
 """The block-level elements whose class and role are worth reading."""
 
-Kind = Literal["title", "heading", "paragraph", "item", "cell", "code", "caption", "other"]
+Kind = Literal[
+    "title", "headline", "heading", "paragraph", "item", "cell", "code", "caption", "other"
+]
 
 _TAGS_OF_KIND: dict[Kind, frozenset[str]] = {
     "title": _names("title"),
-    "heading": _names("h1 h2 h3 h4 h5 h6"),
+    "headline": _names("h1"),
+    "heading": _names("h2 h3 h4 h5 h6"),
     "paragraph": _names("p blockquote"),
     "item": _names("li dt dd"),
     "cell": _names("td th"),
@@ -53,11 +56,14 @@ BLOCK_LEVEL = (
 )
 
 _SURE_FRAMES = _names("aside dialog footer menu nav")
+_NAMED_BY_CONTENT = _names("article main")
+"""Their class names often say what a page is about: "post category-search tag-social"."""
 
 _FRAME_NAME = re.compile(
-    r"""(?<![a-z0-9])(?<!has[-_])(?<!with[-_])(?<!no[-_])
+    r"""(?<![a-z0-9])(?<!has[-_])(?<!with[-_])(?<!no[-_])(?<!tag[-_])(?<!category[-_])
     (?: nav | navbar | navigation | breadcrumbs?
       | comments? | commentlist | respond | disqus
+      | author | bio | byline
       | related | recommend(?:ed|ation|ations|s)? | trending | popular
       | footer | copyright | disclaimer | social
       | cookies? | consent | gdpr | newsletter | subscribe | subscription | signup | login
@@ -69,6 +75,8 @@ _FRAME_NAME = re.compile(
 # Not "sidebar", "menu", "share" or "ad": what they name in a page's frame is links, which are
 # dropped as such; but manuals have their asides in a "sidebar", and articles stand in a
 # "share-area". Not ids: those of content are made of its headings ("search-and-replace").
+
+_CAMEL_HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 
 
 class Role(NamedTuple):
@@ -83,13 +91,15 @@ class Role(NamedTuple):
 def role_of(head: str) -> Role:
     """Tell the role of an element, given as "tag class role".
 
-    >>> role_of("p "), role_of("div Comments left")
+    >>> role_of("p "), role_of("div userComments left")
     (Role(kind='paragraph', frame=''), Role(kind='other', frame='named'))
     """
     tag, _, names = head.partition(" ")
     kind = _KIND.get(tag, "other")
     if tag in _SURE_FRAMES:
         return Role(kind, "sure")
-    if tag == "form" or _FRAME_NAME.search(names.lower()):
+    if tag == "form":
         return Role(kind, "named")
-    return Role(kind, "")
+    names = _CAMEL_HUMP.sub("-", names).lower()
+    is_named = tag not in _NAMED_BY_CONTENT and _FRAME_NAME.search(names)
+    return Role(kind, "named" if is_named else "")

@@ -1,9 +1,5 @@
 """Tree -> Page: the blocks of a page, its title and its language; blocks -> Document.
 
-A page whose own text, as far as that is known, is mostly links is a list: a table of
-contents, an index, a site map. The few sentences on it are the same on many such pages, so
-it is judged with its links.
-
 Never changes the tree, which may be the one a spider works on, and never raises.
 Cost: 1.7 ms for a page of 100 KB.
 """
@@ -18,13 +14,11 @@ from dedup_filter.model import Document
 from dedup_filter.text.blocks import Block, tree_blocks
 from dedup_filter.text.content import main_content
 
-__all__ = ["Page", "extract", "own_content", "read_page", "word_sum"]
+__all__ = ["Page", "extract", "read_page"]
 
 # The last is the name of the second in a tree that was read as HTML.
 _LANGUAGE_ATTRIBUTES = ("lang", "{http://www.w3.org/XML/1998/namespace}lang", "xml:lang")
 _PRIMARY_SUBTAG = re.compile(r"\s*([a-z]{2,3})(?![a-z0-9])", re.IGNORECASE)
-_LIST_SHARE = 0.5
-"""Share of main content in a page's own text below which the page is a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +33,6 @@ class Page:
     def document(self, content: Iterable[Block]) -> Document:
         """Make a document whose main text is these blocks."""
         return Document(_joined(content), self.title, self.language, _joined(self.blocks))
-
-
-def own_content(own: Sequence[Block]) -> Sequence[Block]:
-    """Choose the main content of blocks that are known not to be the frame of a host."""
-    content = main_content(own)
-    return own if word_sum(content) < _LIST_SHARE * word_sum(own) else content
 
 
 def read_page(tree: etree._Element | etree._ElementTree) -> Page:
@@ -65,11 +53,6 @@ def extract(tree: etree._Element | etree._ElementTree) -> Document:
     """Make a document of a parsed page, knowing nothing of its host."""
     page = read_page(tree)
     return page.document(main_content(page.blocks))
-
-
-def word_sum(blocks: Iterable[Block]) -> float:
-    """Count the words of some blocks."""
-    return sum(block.words for block in blocks)
 
 
 def _joined(blocks: Iterable[Block]) -> str:

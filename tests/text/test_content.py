@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter.text import Block, main_content, parse, tree_blocks
+from dedup_filter.text import Block, main_content, own_content, parse, tree_blocks
 
 FIRST = (
     "The committee met on Tuesday to discuss how the harbour could be kept open during the"
@@ -146,6 +146,69 @@ class TestPagesWithoutParagraphs:
 
     def test_no_blocks_at_all(self):
         assert main_content([]) == []
+
+
+class TestCards:
+    CARD = "<div><span>{}</span><small>Author</small><div><a href=/t>a tag</a></div></div>"
+    QUOTES = tuple(f"{FIRST} This is said on page {n}." for n in range(10))
+
+    def test_each_below_a_link(self):
+        cards = "".join(self.CARD.format(quote) for quote in self.QUOTES)
+        found = main_text(f"<h2>Quotes to remember for the winter</h2>{cards}")
+        assert len([text for text in found if text.startswith(FIRST)]) == 10
+
+    def test_below_an_article_are_not_part_of_it(self):
+        cards = "".join(self.CARD.format(quote) for quote in self.QUOTES[:2])
+        article = f"<article><p>{FIRST}</p><p>{SECOND}</p><p>{FIRST}</p></article>"
+        assert main_text(f"<ul>{MENU}</ul>{article}<div>{cards}</div>") == [FIRST, SECOND, FIRST]
+
+
+class TestHeadline:
+    def test_above_the_container_of_the_text(self):
+        page = f"""<div class="hero"><h1>Harbour open</h1><ul>{MENU}</ul></div>
+            <div><p>{FIRST}</p><p>{SECOND}</p></div>"""
+        assert main_text(page) == ["Harbour open", FIRST, SECOND]
+
+    def test_the_last_one_before_the_text(self):
+        page = f"""<h1>The Island News</h1><ul>{MENU}</ul><h1>Harbour open</h1><ul>{MENU}</ul>
+            <div><p>{FIRST}</p><p>{SECOND}</p></div><h1>Most read</h1>"""
+        assert main_text(page) == ["Harbour open", FIRST, SECOND]
+
+    def test_not_one_that_is_a_link(self):
+        page = f"<h1><a href=/>Island News</a></h1><ul>{MENU}</ul><div><p>{FIRST}</p></div>"
+        assert main_text(page) == [FIRST]
+
+
+class TestOwnContent:
+    LINKS = "".join(f'<li><a href="/{n}">Chapter {n} of the manual</a></li>' for n in range(40))
+
+    def own_text(self, markup: str) -> list[str]:
+        tree = parse(markup)
+        assert tree is not None
+        return [block.text for block in own_content(tree_blocks(tree))]
+
+    def test_of_a_table_of_contents_is_all_of_it(self):
+        page = f"<div><h1>Manual</h1><p>{FIRST}</p><ul>{self.LINKS}</ul></div>"
+        assert len(self.own_text(page)) == 42
+
+    def test_of_an_article_beside_a_long_list_is_the_article(self):
+        page = f"<div><p>{FIRST}</p><p>{SECOND}</p></div><div><ul>{self.LINKS}</ul></div>"
+        assert self.own_text(page) == [FIRST, SECOND]
+
+    def test_of_links_alone_is_all_of_them(self):
+        assert len(self.own_text(f"<ul>{self.LINKS}</ul>")) == 40
+
+
+def test_class_names_of_a_whole_article_say_what_it_is_about():
+    article = f'<article class="post author-anna search"><p>{FIRST}</p><p>{SECOND}</p></article>'
+    wall = f"<div>{f'<p>{FOOTER} {FOOTER}</p>' * 3}</div>"
+    assert {FIRST, SECOND} <= set(main_text(article + wall))
+
+
+@pytest.mark.parametrize("name", ["author-bio", "postAuthor", "bio", "userComments", "cookieText"])
+def test_class_names_of_frames_in_any_spelling(name: str):
+    framed_text = f'<div class="{name}"><p>{FOOTER}</p></div>'
+    assert main_text(f"<div><p>{FIRST}</p><p>{SECOND}</p>{framed_text}</div>") == [FIRST, SECOND]
 
 
 def test_right_to_left_text_in_a_frame():

@@ -1,0 +1,196 @@
+"""What a host's pages teach, against counts kept in plain dictionaries."""
+
+import random
+from collections import Counter, OrderedDict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dedup_filter import FilterConfig, frames
+from dedup_filter.frames import EarlyPage, Frames
+from dedup_filter.model import Document
+from dedup_filter.profile import profile
+from dedup_filter.text import Page, parse, read_page
+
+PROFILE = profile(Document("any text"), FilterConfig())
+MENU = [f'<a href="/{n}">section {n}</a>' for n in range(12)]
+OTHER_MENU = [f'<a href="/shop/{n}">things of kind {n}</a>' for n in range(30)]
+
+
+def page_of(*texts: str) -> Page:
+    tree = parse("<body>" + "".join(f"<p>{text}</p>" for text in texts))
+    assert tree is not None
+    return read_page(tree)
+
+
+def early(number: int, *texts: str) -> EarlyPage:
+    return EarlyPage(number, page_of(*texts), PROFILE)
+
+
+def learn_all(known: Frames, host: str, pages: list[list[str]]) -> list[list[int]]:
+    """Learn from pages numbered in their order; give the numbers that are due after each."""
+    due = []
+    for number, texts in enumerate(pages):
+        due.append([page.row for page in known.learn(host, early(number, *texts))])
+        known.check()
+    return due
+
+
+class TestSightings:
+    def test_of_a_host_never_seen(self):
+        assert Frames().sightings("a", page_of("one", "two").blocks) == [0, 0]
+
+    def test_count_pages_and_not_repeats_on_one_page(self):
+        known = Frames()
+        learn_all(known, "a", [["menu", "menu", "first"], ["menu", "second"]])
+        blocks = page_of("menu", "first", "menu", "new").blocks
+        assert known.sightings("a", blocks) == [2, 1, 2, 0]
+        assert len(known) == 3
+
+    def test_are_the_hosts_own(self):
+        known = Frames()
+        learn_all(known, "a", [["menu"]])
+        assert known.sightings("b", page_of("menu").blocks) == [0]
+
+    def test_looking_up_teaches_nothing(self):
+        known = Frames()
+        known.sightings("a", page_of("menu").blocks)
+        assert len(known) == 0
+
+    def test_a_duplicate_teaches_only_what_was_not_shown_before(self):
+        known = Frames()
+        learn_all(known, "a", [["menu", "text"]])
+        for _ in range(3):
+            known.learn_from_duplicate("a", page_of("menu", "text", "print view", "print view"))
+            known.check()
+        assert known.sightings("a", page_of("menu", "text", "print view").blocks) == [1, 1, 1]
+
+
+class TestPagesThatAreDue:
+    def test_first_pages_when_the_second_and_the_third_are_kept(self):
+        pages = [["menu", f"text {number}"] for number in range(5)]
+        assert learn_all(Frames(), "a", pages) == [[], [0], [0, 1], [], []]
+
+    def test_not_second_pages_for_a_part_of_their_own_text(self):
+        text = [f"paragraph {number} of the second page" for number in range(8)]
+        pages = [["menu", "one"], ["menu", *text], ["menu", "three"], ["menu", *text[:4], "four"]]
+        assert learn_all(Frames(), "a", pages)[3] == []
+
+    def test_of_each_host_by_itself(self):
+        known = Frames()
+        assert learn_all(known, "a", [["menu", "one"]]) == [[]]
+        assert learn_all(known, "b", [["menu", "two"], ["menu", "three"]]) == [[], [0]]
+
+    def test_duplicates_do_not_make_pages_due(self):
+        known = Frames()
+        learn_all(known, "a", [["menu", "one"]])
+        known.learn_from_duplicate("a", page_of("menu", "one"))
+        assert [page.row for page in known.learn("a", early(7, "menu", "two"))] == [0]
+
+    def test_first_page_of_another_template_when_two_more_of_it_are_kept(self):
+        articles = [[*MENU, f"article {number}"] for number in range(4)]
+        shop = [[*OTHER_MENU, f"thing {number}"] for number in range(4)]
+        pages = [*articles[:3], shop[0], articles[3], *shop[1:]]
+        assert learn_all(Frames(), "a", pages)[3:] == [[], [], [3], [3], []]
+
+    def test_not_a_long_text_in_a_light_frame(self):
+        text = [f"paragraph {number} of a long text" for number in range(20)]
+        pages = [*([*MENU, f"article {number}"] for number in range(3)), text, text, text]
+        assert learn_all(Frames(), "a", pages)[3:] == [[], [], []]
+
+    def test_waiting_pages_are_bounded_by_host(self, monkeypatch):
+        monkeypatch.setattr(frames, "_MOST_WAITING_OF_HOST", 3)
+        known = Frames()
+        menus = [[f'<a href="/">{word} {n}</a>' for n in range(9)] for word in "abcdefgh"]
+        learn_all(known, "a", [*menus, menus[0], menus[-1]])
+        again = known.learn("a", early(99, *menus[0]))
+        assert [page.row for page in again if page.row == 0] == []
+        again = known.learn("a", early(99, *menus[-1]))
+        assert [page.row for page in again if page.row == 7] == [7]
+        known.check()
+
+    def test_waiting_pages_are_bounded_in_all(self, monkeypatch):
+        monkeypatch.setattr(frames, "_MOST_WAITING", 5)
+        known = Frames()
+        for number in range(9):
+            known.learn(f"host {number}", early(number, "menu", "first"))
+            known.check()
+        assert known.learn("host 3", early(10, "menu", "second")) == []
+        assert [p.row for p in known.learn("host 8", early(11, "menu", "second"))] == [8]
+
+
+class TestForgetting:
+    def test_the_host_not_seen_for_longest_goes_first(self):
+        known = Frames(most_blocks=6)
+        for host in ("a", "b"):
+            learn_all(known, host, [["one", "two", "three"]])
+        learn_all(known, "a", [["four"]])
+        assert known.sightings("b", page_of("one").blocks) == [0]
+        assert known.sightings("a", page_of("one", "four").blocks) == [1, 1]
+        known.check()
+
+    def test_a_forgotten_host_has_no_waiting_pages(self):
+        known = Frames(most_blocks=3)
+        learn_all(known, "a", [["one", "two"]])
+        learn_all(known, "b", [["one", "two"]])
+        assert known.learn("a", early(5, "one", "two")) == []
+        known.check()
+
+    def test_of_one_host_its_oldest_blocks_go_and_what_repeats_stays(self, monkeypatch):
+        monkeypatch.setattr(frames, "_MOST_BLOCKS_OF_HOST", 10)
+        known = Frames()
+        learn_all(known, "a", [["menu", f"text {number}"] for number in range(50)])
+        assert len(known) == 10
+        assert known.sightings("a", page_of("menu", "text 0", "text 49").blocks) == [50, 0, 1]
+
+    def test_memory_stays_bounded(self):
+        known = Frames(most_blocks=500)
+        generator = random.Random(1)
+        for number in range(300):
+            texts = [f"{generator.randrange(10**6)}" for _ in range(20)]
+            known.learn(f"host {number % 40}", early(number, *texts))
+        known.check()
+        assert len(known) <= 500
+        assert known.nbytes <= 500 * 100 + 40 * 400
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda known: setattr(known, "_blocks", 5),
+        lambda known: setattr(known, "_waiting", 5),
+        lambda known: known._early.clear(),
+    ],
+)
+def test_check_finds_damage(damage):
+    known = Frames()
+    learn_all(known, "a", [["one", "two"]])
+    damage(known)
+    with pytest.raises(AssertionError):
+        known.check()
+
+
+HOSTS = st.sampled_from("abcd")
+TEXTS = st.lists(st.sampled_from(["one", "two", "three", "four", "五", "six"]), max_size=6)
+
+
+@given(st.lists(st.tuples(HOSTS, TEXTS, st.booleans()), max_size=30), st.integers(1, 12))
+def test_like_plain_counts_that_forget_the_oldest_host(visits, most_blocks):
+    known = Frames(most_blocks)
+    counts: OrderedDict[str, Counter[str]] = OrderedDict()
+    for number, (host, texts, is_duplicate) in enumerate(visits):
+        shown = counts.setdefault(host, Counter())
+        counts.move_to_end(host)
+        if is_duplicate:
+            known.learn_from_duplicate(host, page_of(*texts))
+            shown.update(set(texts) - set(shown))
+        else:
+            known.learn(host, early(number, *texts))
+            shown.update(set(texts))
+        while sum(map(len, counts.values())) > most_blocks and len(counts) > 1:
+            counts.popitem(last=False)
+        known.check()
+        for each in "abcd":
+            expected = [counts.get(each, Counter())[text] for text in texts]
+            assert known.sightings(each, page_of(*texts).blocks) == expected
