@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.fingerprint import hamming_distance
+from dedup_filter.fingerprints import hamming_distance
 from dedup_filter.index import HammingIndex
 from dedup_filter.model import Match, Verdict
 from dedup_filter.profile import fingerprint
@@ -42,4 +42,8 @@ def __getattr__(name: str) -> Any:
         from dedup_filter import scrapy_plugin
 
         return getattr(scrapy_plugin, name)
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("dedup-filter")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

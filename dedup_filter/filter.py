@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.errors import ConfigError
+from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.framed_pages import FramedPages
 from dedup_filter.kept_pages import KeptPages
 from dedup_filter.model import Document, Verdict
@@ -42,6 +42,7 @@ class NearDuplicateFilter:
         self.config = config or FilterConfig()
         self._kept = KeptPages(self.config)
         self._framed = FramedPages(self.config, self._kept)
+        self._is_closed = False
 
     @classmethod
     def open(cls, location: str = "memory:", **options: Any) -> "NearDuplicateFilter":
@@ -68,8 +69,16 @@ class NearDuplicateFilter:
         `content_type` is the HTTP header, it helps to decode bytes. The host in the URL is
         what frames are learnt by.
 
-        Cost: 2 to 5 ms for a page of 100 KB, half of it parsing.
+        Cost: 3 to 5 ms for a page of 100 KB, a third of it parsing.
+
+        Raises:
+            TypeError: an argument is of a type that cannot be meant.
+            DedupError: the filter is closed.
         """
+        if self._is_closed:
+            raise DedupError("the filter is closed; open another one")
+        if not isinstance(url, str):
+            raise TypeError(f"a URL is a str, not {type(url).__name__}")
         page = read(html, text, content_type)
         if isinstance(page, str):
             return Verdict("unjudged", reason=page)
@@ -95,7 +104,8 @@ class NearDuplicateFilter:
         self._framed.check()
 
     def close(self) -> None:
-        """Give up the index. An index in memory is gone with it."""
+        """Take no more pages. An index in memory is of no use then; closing twice is no error."""
+        self._is_closed = True
 
     def __enter__(self) -> "NearDuplicateFilter":
         return self

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprint import similarities
+from dedup_filter.fingerprints import similarities
 from dedup_filter.index import HammingIndex
 from dedup_filter.model import Match, Outcome, Verdict
 from dedup_filter.profile import PageProfile

@@ -16,7 +16,7 @@ import xxhash
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.features import RECIPES, analyse, tokens
-from dedup_filter.fingerprint import simhash, sketch
+from dedup_filter.fingerprints import simhash, sketch
 from dedup_filter.model import Document
 from dedup_filter.text import normalize
 
@@ -86,6 +86,8 @@ def is_long_enough(text: str) -> bool:
 
 def fingerprint(text: str, **options: object) -> int:
     """Return the 64-bit fingerprint of a text; options as for `NearDuplicateFilter.open`."""
+    if not isinstance(text, str):
+        raise TypeError(f"a text is a str, not {type(text).__name__}")
     return profile(Document(text), FilterConfig.of(options)).fingerprint
 
 

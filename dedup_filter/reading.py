@@ -5,11 +5,13 @@ from lxml import etree
 from dedup_filter.model import Document
 from dedup_filter.text import Page, decode, looks_binary, parse, read_page
 
-__all__ = ["MAX_PAGE_LENGTH", "Html", "read"]
+__all__ = ["MAX_PAGE_LENGTH", "MAX_TEXT_LENGTH", "Html", "read"]
 
 MAX_PAGE_LENGTH = 16 * 2**20
 """Bytes or characters of a page beyond which it is left unjudged: parsing it would hold up
 the crawl for seconds, and pages of such length are dumps of data."""
+MAX_TEXT_LENGTH = 2 * 2**20
+"""Characters of text beyond which a page is left unjudged: jieba cuts a million in two seconds."""
 
 Html = str | bytes | etree._Element
 
@@ -23,19 +25,31 @@ def read(html: Html | None, text: str | None, content_type: str | None) -> Page 
     if (html is None) == (text is None):
         raise TypeError("give either html or text")
     if isinstance(html, etree._Element):
-        return read_page(html)
+        return _read_tree(html)
     if not isinstance(text, str | None) or not isinstance(html, str | bytes | None):
         given = text if html is None else html
         raise TypeError(f"a page cannot be made of {type(given).__name__}")
-    if len(text or html or "") > MAX_PAGE_LENGTH:
-        return "too_large"
-    return Document(text or "") if html is None else _read_html(html, content_type)
+    if not isinstance(content_type, str | None):
+        raise TypeError(f"content_type is a str, not {type(content_type).__name__}")
+    return _read_text(text or "") if html is None else _read_html(html, content_type)
+
+
+def _read_text(text: str) -> Document | str:
+    return "too_large" if len(text) > MAX_TEXT_LENGTH else Document(text)
 
 
 def _read_html(html: str | bytes, content_type: str | None) -> Page | str:
+    if len(html) > MAX_PAGE_LENGTH:
+        return "too_large"
     if isinstance(html, bytes):
         if looks_binary(html):
             return "binary"
         html = decode(html, content_type)
     tree = parse(html)
-    return "no_text" if tree is None else read_page(tree)
+    return "no_text" if tree is None else _read_tree(tree)
+
+
+def _read_tree(tree: etree._Element) -> Page | str:
+    page = read_page(tree)
+    length = sum(len(block.text) for block in page.blocks)
+    return "too_large" if length > MAX_TEXT_LENGTH else page

@@ -8,7 +8,7 @@ import random
 import pytest
 from lxml import html as lxml_html
 
-from dedup_filter import NearDuplicateFilter, fingerprint, hamming_distance
+from dedup_filter import DedupError, NearDuplicateFilter, fingerprint, hamming_distance
 from dedup_filter.reading import MAX_PAGE_LENGTH
 
 NOUNS = (
@@ -155,6 +155,28 @@ def test_5_what_cannot_be_judged_has_a_reason(pages, html, reason):
 def test_a_call_that_cannot_be_meant_is_a_type_error(pages, wrong):
     with pytest.raises(TypeError):
         pages.see("u:1", **wrong)
+
+
+@pytest.mark.parametrize(
+    ("url", "wrong"), [(5, {}), (None, {}), (b"u:1", {}), ("u:1", {"content_type": b"text/html"})]
+)
+def test_a_url_or_a_header_that_is_no_str_is_named(pages, url, wrong):
+    with pytest.raises(TypeError, match="str, not"):
+        pages.see(url, html="<p>text", **wrong)
+
+
+def test_a_closed_filter_takes_no_more_pages():
+    with NearDuplicateFilter.open() as pages:
+        pages.see("u:1", text=article(1))
+    pages.close()
+    with pytest.raises(DedupError, match="closed"):
+        pages.see("u:2", text=article(1))
+
+
+def test_ten_megabytes_of_one_word_are_too_large_and_two_are_judged(pages):
+    assert pages.see("u:1", text="word " * 2_000_000).reason == "too_large"
+    assert pages.see("u:2", html="<p>" + "word " * 2_000_000).reason == "too_large"
+    assert pages.see("u:3", text="word " * 400_000).outcome == "new"
 
 
 def test_str_bytes_tree_and_text_of_one_page_are_one_page(pages):

@@ -3,7 +3,7 @@
 content     the words of the shingles that hold a stopword, without the stopwords
             themselves, weight sqrt(tf). Words forgive a shifted boundary that shingles do
             not; the square root keeps one frequent word from deciding every bit. Measured
-            best of all (docs/decisions/0002).
+            best of all (docs/decisions/0001).
 shingles    the shingles that hold a stopword, weight tf: the classic recipe of simhash in
             web crawling (Manku, Jain and Das Sarma 2007; the rule of the stopword is that
             of the essay tradition and of Theobald, Siddharth and Paepcke 2008).

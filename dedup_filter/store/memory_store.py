@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.fingerprint import SKETCH_BYTES
+from dedup_filter.fingerprints import SKETCH_BYTES
 
 __all__ = ["MemoryStore"]
 

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter.fingerprint import simhash
+from dedup_filter.fingerprints import simhash
 
 features = st.lists(
     st.tuples(st.integers(0, 2**64 - 1), st.integers(1, 10**6)), min_size=1, max_size=60

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter.fingerprint import SKETCH_BYTES, similarities, sketch
+from dedup_filter.fingerprints import SKETCH_BYTES, similarities, sketch
 
 hash_sets = st.sets(st.integers(0, 2**64 - 1), max_size=80)
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import ALL_ONES, fingerprints
 
-from dedup_filter.fingerprint.hamming import hamming_distance, hamming_distances
+from dedup_filter.fingerprints.hamming import hamming_distance, hamming_distances
 
 
 @given(fingerprints, fingerprints)
