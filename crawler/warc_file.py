@@ -35,6 +35,7 @@ _RECORD_START = re.compile(
     re.DOTALL,
 )
 _LONGEST_START = 11
+_PLAIN_STARTS = (b"WARC/", b"filedesc://")
 
 
 def read_warc(path: Path, max_body_bytes: int) -> Iterator[WarcRecord]:
@@ -70,11 +71,14 @@ class _Cursor:
     def records(self) -> Iterator[Any]:
         while True:
             self._file.seek(self.offset)
-            magic = self._file.read(len(GZIP_MAGIC))
+            start = self._file.read(_LONGEST_START)
             self._file.seek(self.offset)
-            if magic != GZIP_MAGIC:
+            if not start.startswith(GZIP_MAGIC):
                 break
             yield from self._member_records()
+        # warcio would guess at anything else, and now and then take noise for a record.
+        if start and not start.startswith(_PLAIN_STARTS):
+            raise DamagedArchive("neither a gzip member nor a record starts here")
         yield from self._plain_records()
 
     def _member_records(self) -> Iterator[Any]:
