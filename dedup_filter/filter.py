@@ -83,7 +83,7 @@ class NearDuplicateFilter:
         if isinstance(page, str):
             return Verdict("unjudged", reason=page)
         if isinstance(page, Document):
-            return self._see_text(url, page)
+            return self._kept.see(url, profile(page, self.config))
         return self._framed.see(url, page)
 
     def is_long_enough(self, text: str) -> bool:
@@ -117,10 +117,3 @@ class NearDuplicateFilter:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-    def _see_text(self, url: str, text: Document) -> Verdict:
-        mine = profile(text, self.config)
-        verdict = self._kept.compare(mine).verdict
-        if not verdict.is_duplicate and verdict.reason != "no_text":
-            self._kept.add(url, mine)
-        return verdict

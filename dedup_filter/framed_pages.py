@@ -61,7 +61,7 @@ class FramedPages:
         """Judge a page, learn from it, and keep it if it is new."""
         host = _host(url) if self._config.learn_frames else ""
         if not host:
-            return self._see_without_host(url, page)
+            return self._kept.see(url, self._profile(page, main_content(page.blocks)))
         sightings = self._frames.sightings(host, page.blocks)
         own = _shown_less_than(1, page.blocks, sightings)
         is_known = any(sightings)
@@ -75,13 +75,6 @@ class FramedPages:
             kept = EarlyPage(self._kept.add(url, mine), page, mine)
             for earlier in self._frames.learn(host, kept):
                 self._judge_again(host, earlier)
-        return verdict
-
-    def _see_without_host(self, url: str, page: Page) -> Verdict:
-        mine = self._profile(page, main_content(page.blocks))
-        verdict = self._kept.compare(mine).verdict
-        if not verdict.is_duplicate and verdict.reason != "no_text":
-            self._kept.add(url, mine)
         return verdict
 
     def _look_again(self, page: Page, sightings: Sequence[int]) -> Verdict | None:

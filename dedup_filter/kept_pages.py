@@ -66,6 +66,13 @@ class KeptPages:
             return Comparison(about, None)
         return Comparison(self._repeat(about, "near", match, similarity), match.row)
 
+    def see(self, url: str, page: PageProfile) -> Verdict:
+        """Compare a page, and keep it unless it is a duplicate or blank."""
+        verdict = self.compare(page).verdict
+        if not verdict.is_duplicate and verdict.reason != "no_text":
+            self.add(url, page)
+        return verdict
+
     def similarity(self, page: PageProfile, row: int) -> float:
         """Estimate the similarity of a page to one that was kept."""
         return float(similarities(page.sketch, self._store.sketches([row]))[0])

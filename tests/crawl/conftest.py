@@ -5,7 +5,6 @@ Nothing here knows the library: the project's only tie to it is its ADDONS line.
 
 import json
 import os
-import random
 import subprocess
 import sys
 import threading
@@ -149,22 +148,3 @@ def project(tmp_path: Path):
 @pytest.fixture
 def project_without_addon(tmp_path: Path):
     return Project(tmp_path, addons_line="")
-
-
-@pytest.fixture
-def article():
-    """Make articles: English sentences, different for each seed, alike for a few `edits`."""
-
-    def make(seed, edits=0, words=150):
-        chance = random.Random(seed)
-        letters = "abcdefghiklmnoprstuw"
-        text = []
-        while len(text) < words:
-            noun = "".join(chance.choices(letters, k=7))
-            verb = "".join(chance.choices(letters, k=6))
-            text += ["the", noun, "of", "a", verb, "is", "not", "in", "it."]
-        for edit in range(edits):
-            text[edit * 9 + 1] = f"edited{seed}x{edit}"
-        return " ".join(text)
-
-    return make

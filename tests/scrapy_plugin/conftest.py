@@ -1,7 +1,5 @@
 """A judge without a crawler, and pages to judge."""
 
-import random
-
 import pytest
 from scrapy.http import HtmlResponse, Request
 from scrapy.settings import Settings
@@ -57,25 +55,6 @@ def judge(make_judge):
 @pytest.fixture
 def on_fault():
     return FaultCounter()
-
-
-@pytest.fixture
-def article():
-    """Make articles: English sentences, different for each seed, alike for a few `edits`."""
-
-    def make(seed, edits=0, words=150):
-        chance = random.Random(seed)
-        letters = "abcdefghiklmnoprstuw"
-        text = []
-        while len(text) < words:
-            noun = "".join(chance.choices(letters, k=7))
-            verb = "".join(chance.choices(letters, k=6))
-            text += ["the", noun, "of", "a", verb, "is", "not", "in", "it."]
-        for edit in range(edits):
-            text[edit * 9 + 1] = f"edited{seed}x{edit}"
-        return " ".join(text)
-
-    return make
 
 
 @pytest.fixture
