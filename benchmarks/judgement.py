@@ -1,6 +1,7 @@
 """Judge labelled documents and pages, and compare every verdict with the truth.
 
     python benchmarks/judgement.py FOLDER [--by kind] [--json] [--sets NAME ...]
+        [--recipes shingles] [--distances 10] [--options title_weight=5 ...]
 
 Text sets: NAME.docs.jsonl.gz (a line: id, text) and NAME.pairs.tsv.gz (first columns id_a, id_b,
 last column the label: dup, grey or non), seen as texts in shuffled order. Page sets:
@@ -24,8 +25,9 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from stream_score import Labels, Score, score, score_by
 
@@ -38,10 +40,29 @@ frames of real pages with their main content marked (Web Content Extraction Benc
 
 DISTANCES = (3, 7, 8, 10, 12)
 RECIPES = ("content", "shingles", "words", "keywords")
+VARIANTS: dict[str, dict[str, Any]] = {
+    "": {},
+    " unconfirmed": {"min_similarity": None},
+    " no frames": {"learn_frames": False},
+}
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
 Row = dict[str, str]
-Judge = Callable[[list[Row]], dict[str, str]]
+
+
+class Judged(NamedTuple):
+    """What a run found: the original of each dropped page, and how many pages it looked at."""
+
+    originals: dict[str, str]
+    candidates: int | None = None
+    """Stored pages within k bits, over all pages; chance ones grow with the index."""
+
+
+Judge = Callable[[list[Row]], Judged]
+Metrics = dict[str, tuple[float, str]]
+Fingerprint = Callable[[list[str]], Any]
+Find = Callable[[Any], list[str]]
+Add = Callable[[str, Any], None]
 
 
 @dataclass
@@ -79,19 +100,20 @@ def read_sets(folder: Path, names: list[str]) -> Iterator[LabelledSet]:
 def ours(**options: Any) -> Judge:
     """Judge by this library."""
 
-    def judge(rows: list[Row]) -> dict[str, str]:
-        originals = {}
+    def judge(rows: list[Row]) -> Judged:
+        originals, candidates = {}, 0
         with NearDuplicateFilter.open(**options) as pages:
             ids: dict[str, str] = {}
             for row in rows:
                 url = row.get("url", row["id"])
                 page = {"html": row["html"]} if "html" in row else {"text": row["text"]}
                 verdict = pages.see(url, **page)
+                candidates += verdict.candidates
                 if verdict.original is not None:
                     originals[row["id"]] = ids[verdict.original]
                 else:
                     ids[url] = row["id"]
-        return originals
+        return Judged(originals, candidates)
 
     return judge
 
@@ -107,63 +129,74 @@ def shingles_of(row: Row) -> list[str]:
     return [" ".join(words[i : i + 3]) for i in range(max(len(words) - 2, 1))]
 
 
-def by_simhash(rows: list[Row]) -> dict[str, str]:
-    """Judge by PyPI simhash: the classic recipe."""
+def by_simhash() -> tuple[Fingerprint, Find, Add]:
+    """Judge by PyPI simhash (simhash-pybind has a module of the same name): the classic recipe."""
     from simhash import Simhash, SimhashIndex
 
-    index, originals = SimhashIndex([], k=3), {}
-    for row in rows:
-        fingerprint = Simhash(shingles_of(row))
-        found = index.get_near_dups(fingerprint)
-        if found:
-            originals[row["id"]] = found[0]
-        else:
-            index.add(row["id"], fingerprint)
-    return originals
+    index = SimhashIndex([], k=3)
+    return Simhash, index.get_near_dups, index.add
 
 
-def by_minhash(rows: list[Row]) -> dict[str, str]:
+def by_minhash() -> tuple[Fingerprint, Find, Add]:
     """Judge by datasketch's MinHash LSH."""
     from datasketch import MinHash, MinHashLSH
 
-    index, originals = MinHashLSH(threshold=0.7, num_perm=128), {}
-    for row in rows:
-        sketch = MinHash(num_perm=128)
-        sketch.update_batch([shingle.encode() for shingle in set(shingles_of(row))])
-        found = index.query(sketch)
-        if found:
-            originals[row["id"]] = found[0]
-        else:
-            index.insert(row["id"], sketch)
-    return originals
+    def sketch(shingles: list[str]) -> Any:
+        made = MinHash(num_perm=128)
+        made.update_batch([shingle.encode() for shingle in set(shingles)])
+        return made
+
+    index = MinHashLSH(threshold=0.7, num_perm=128)
+    return sketch, index.query, index.insert
 
 
-def judges(is_pages: bool, recipes: list[str], distances: list[int]) -> Iterator[tuple[str, Judge]]:
+PEERS = {"simhash": by_simhash, "datasketch": by_minhash}
+
+
+def theirs(peer: Callable[[], tuple[Fingerprint, Find, Add]]) -> Judge:
+    """Judge by another library: the first page that its index finds is the original."""
+
+    def judge(rows: list[Row]) -> Judged:
+        fingerprint, find, add = peer()
+        originals = {}
+        for row in rows:
+            made = fingerprint(shingles_of(row))
+            found = find(made)
+            if found:
+                originals[row["id"]] = found[0]
+            else:
+                add(row["id"], made)
+        return Judged(originals)
+
+    return judge
+
+
+def judges(is_pages: bool, asked: argparse.Namespace) -> Iterator[tuple[str, Judge]]:
     """Name every way of judging, and the function that does it."""
-    for recipe in recipes:
-        for k in distances:
-            options = {"features": recipe, "max_distance": k}
-            yield f"{recipe} k={k}", ours(**options)
-            yield f"{recipe} k={k} unconfirmed", ours(**options, min_similarity=None)
-            if is_pages:
-                yield f"{recipe} k={k} no frames", ours(**options, learn_frames=False)
+    more = dict(option.split("=") for option in asked.options)
+    for recipe, k, variant in product(asked.recipes, asked.distances, VARIANTS):
+        options = {name: json.loads(value) for name, value in more.items()} | VARIANTS[variant]
+        if is_pages or "learn_frames" not in options:
+            name = " ".join([f"{recipe} k={k}{variant}", *asked.options])
+            yield name, ours(features=recipe, max_distance=k, **options)
     before = "trafilatura + " if is_pages else ""
-    peers = {"simhash": by_simhash, "datasketch": by_minhash}
-    for name, judge in peers.items():
+    for name, peer in PEERS.items():
         if find_spec(name) and (not is_pages or find_spec("trafilatura")):
-            yield f"{before}{name}", judge
+            yield f"{before}{name}", theirs(peer)
 
 
-def report(case: str, figures: Score, seconds: float | None, as_json: bool) -> None:
-    """Print the figures of one case."""
-    rows: dict[str, tuple[float, str]] = {
+def metrics(figures: Score) -> Metrics:
+    """List the figures of a score."""
+    return {
         "precision": (round(figures.precision, 4), "share"),
         "recall": (round(figures.recall, 4), "share"),
         "f1": (round(figures.f1, 4), "share"),
         "wrong": (figures.wrong, "pages"),
     }
-    if seconds is not None:
-        rows["time"] = (round(seconds, 2), "s")
+
+
+def report(case: str, rows: Metrics, as_json: bool) -> None:
+    """Print the figures of one case."""
     if as_json:
         for metric, (value, unit) in rows.items():
             # A kind without duplicates has no recall; NaN is not JSON.
@@ -180,6 +213,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=[], help="only the sets of these names")
     parser.add_argument("--recipes", nargs="+", choices=RECIPES, default=list(RECIPES))
     parser.add_argument("--distances", nargs="+", type=int, default=list(DISTANCES))
+    parser.add_argument("--options", nargs="+", default=[], help="of the filter: name=value")
     parser.add_argument("--by", help="a field of the pages to break the figures down by")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -187,17 +221,20 @@ def main() -> None:
         sys.exit(WHERE)
     for labelled in read_sets(options.folder, options.sets):
         stream = [row["id"] for row in labelled.rows]
-        for name, judge in judges(labelled.is_pages, options.recipes, options.distances):
+        for name, judge in judges(labelled.is_pages, options):
             start = time.process_time()
-            originals = judge(labelled.rows)
+            originals, candidates = judge(labelled.rows)
             seconds = time.process_time() - start
             case = f"{labelled.name}: {name}"
-            figures = score(stream, labelled.labels, originals)
-            report(case, figures, seconds, options.json)
+            rows = metrics(score(stream, labelled.labels, originals))
+            if candidates is not None:
+                rows["candidates"] = (round(candidates / len(stream), 3), "a page")
+            rows["time"] = (round(seconds, 2), "s")
+            report(case, rows, options.json)
             if options.by and options.by in labelled.rows[0]:
                 kinds = {row["id"]: str(row[options.by]) for row in labelled.rows}
                 for kind, of_kind in score_by(kinds, stream, labelled.labels, originals).items():
-                    report(f"{case}, {kind}", of_kind, None, options.json)
+                    report(f"{case}, {kind}", metrics(of_kind), options.json)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,14 @@ from difflib import get_close_matches
 from typing import Any
 
 from dedup_filter.errors import ConfigError
-from dedup_filter.features import FEATURE_HASHES, RECIPES
+from dedup_filter.features import FEATURE_HASHES, RECIPES, PartWeights
 from dedup_filter.index import MAX_DISTANCE
 
 __all__ = ["FilterConfig"]
+
+_PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)
+_MAX_WEIGHT = 1_000
+"""A page has a few hundred shingles of weight 1 or 2: more would leave nothing to its text."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,12 @@ class FilterConfig:
     """How features are hashed: "xxh3", "fnv1a" or "fnv1"."""
     shingle_size: int = 3
     """Words in a shingle."""
+    title_weight: int = 0
+    """With features="shingles": weight of each shingle of the title; 0: none is a feature."""
+    heading_weight: int = 0
+    """The same for each shingle of a heading within the main content."""
+    image_weight: int = 0
+    """The same for each image within the main content."""
 
     def __post_init__(self) -> None:
         self._check_whole("max_distance", 0, MAX_DISTANCE)
@@ -42,6 +52,8 @@ class FilterConfig:
             raise ConfigError(f"learn_frames must be True or False, not {self.learn_frames!r}")
         self._check_choice("features", RECIPES)
         self._check_choice("feature_hash", FEATURE_HASHES)
+        for name in _PART_WEIGHTS:
+            self._check_part_weight(name)
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> "FilterConfig":
@@ -54,11 +66,23 @@ class FilterConfig:
                 raise ConfigError(f"unknown option {name!r}: {hint}")
         return cls(**options)
 
+    @property
+    def part_weights(self) -> PartWeights:
+        """Weights of what of a page is a feature besides its text."""
+        return PartWeights(*(getattr(self, name) for name in _PART_WEIGHTS))
+
     def _check_whole(self, name: str, least: int, most: int) -> None:
         value = getattr(self, name)
         if type(value) is not int or not least <= value <= most:
             raise ConfigError(
                 f"{name} must be a whole number from {least} to {most}, not {value!r}"
+            )
+
+    def _check_part_weight(self, name: str) -> None:
+        self._check_whole(name, 0, _MAX_WEIGHT)
+        if getattr(self, name) and self.features != "shingles":
+            raise ConfigError(
+                f'{name} is for features="shingles"; with features="{self.features}" it must be 0'
             )
 
     def _check_choice(self, name: str, known: Iterable[str]) -> None:

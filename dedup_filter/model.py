@@ -23,6 +23,10 @@ class Document:
     """What the page declares of itself (`<html lang>`): primary subtag in lower case."""
     whole_text: str = ""
     """All visible text of the page, its frame included."""
+    headings: tuple[str, ...] = ()
+    """Those within the main text; only where they are asked for."""
+    images: tuple[int, ...] = ()
+    """64-bit hashes of the images within the main text; only where they are asked for."""
 
 
 class Match(NamedTuple):

@@ -9,13 +9,23 @@ profile must not change under an index that was filled with it.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import xxhash
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.features import RECIPES, analyse, tokens
+from dedup_filter.features import (
+    RECIPES,
+    Analysis,
+    Features,
+    analyse,
+    image_features,
+    joined,
+    shingles_of_kind,
+    tokens,
+)
 from dedup_filter.fingerprints import simhash, sketch
 from dedup_filter.model import Document
 from dedup_filter.text import normalize
@@ -63,7 +73,7 @@ def profile(document: Document, config: FilterConfig) -> PageProfile:
         shingle_size=config.shingle_size,
         feature_hash=config.feature_hash,
     )
-    features = RECIPES[config.features](analysis)
+    features = _features(document, analysis, config)
     shingles = analysis.shingles
     is_caption = analysis.word_count < MIN_WORDS_OF_REPEATS
     whole_text = (document.whole_text or document.text) if is_caption else text
@@ -89,6 +99,23 @@ def fingerprint(text: str, **options: object) -> int:
     if not isinstance(text, str):
         raise TypeError(f"a text is a str, not {type(text).__name__}")
     return profile(Document(text), FilterConfig.of(options)).fingerprint
+
+
+def _features(document: Document, analysis: Analysis, config: FilterConfig) -> Features:
+    """Return the features of a text by its recipe, and of the page around it where asked for."""
+    features = RECIPES[config.features](analysis)
+    weights = config.part_weights
+    if not any(weights):
+        return features
+    shingles = partial(shingles_of_kind, size=config.shingle_size, feature_hash=config.feature_hash)
+    return joined(
+        [
+            features,
+            shingles([normalize(document.title)], "title", weights.title),
+            shingles(map(normalize, document.headings), "heading", weights.heading),
+            image_features(document.images, weights.image),
+        ]
+    )
 
 
 def _digest(text: str) -> bytes:

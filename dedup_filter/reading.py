@@ -3,7 +3,15 @@
 from lxml import etree
 
 from dedup_filter.model import Document
-from dedup_filter.text import Page, decode, looks_binary, parse, read_page
+from dedup_filter.text import (
+    NO_PARTS,
+    Page,
+    WantedParts,
+    decode,
+    looks_binary,
+    parse,
+    read_page,
+)
 
 __all__ = ["MAX_PAGE_LENGTH", "MAX_TEXT_LENGTH", "Html", "read"]
 
@@ -16,7 +24,12 @@ MAX_TEXT_LENGTH = 2 * 2**20
 Html = str | bytes | etree._Element
 
 
-def read(html: Html | None, text: str | None, content_type: str | None) -> Page | Document | str:
+def read(
+    html: Html | None,
+    text: str | None,
+    content_type: str | None,
+    wanted: WantedParts = NO_PARTS,
+) -> Page | Document | str:
     """Return the page of some HTML, the document of a text, or a reason.
 
     Raises:
@@ -25,20 +38,20 @@ def read(html: Html | None, text: str | None, content_type: str | None) -> Page 
     if (html is None) == (text is None):
         raise TypeError("give either html or text")
     if isinstance(html, etree._Element):
-        return _read_tree(html)
+        return _read_tree(html, wanted)
     if not isinstance(text, str | None) or not isinstance(html, str | bytes | None):
         given = text if html is None else html
         raise TypeError(f"a page cannot be made of {type(given).__name__}")
     if not isinstance(content_type, str | None):
         raise TypeError(f"content_type is a str, not {type(content_type).__name__}")
-    return _read_text(text or "") if html is None else _read_html(html, content_type)
+    return _read_text(text or "") if html is None else _read_html(html, content_type, wanted)
 
 
 def _read_text(text: str) -> Document | str:
     return "too_large" if len(text) > MAX_TEXT_LENGTH else Document(text)
 
 
-def _read_html(html: str | bytes, content_type: str | None) -> Page | str:
+def _read_html(html: str | bytes, content_type: str | None, wanted: WantedParts) -> Page | str:
     if len(html) > MAX_PAGE_LENGTH:
         return "too_large"
     if isinstance(html, bytes):
@@ -46,10 +59,10 @@ def _read_html(html: str | bytes, content_type: str | None) -> Page | str:
             return "binary"
         html = decode(html, content_type)
     tree = parse(html)
-    return "no_text" if tree is None else _read_tree(tree)
+    return "no_text" if tree is None else _read_tree(tree, wanted)
 
 
-def _read_tree(tree: etree._Element) -> Page | str:
-    page = read_page(tree)
-    length = sum(len(block.text) for block in page.blocks)
+def _read_tree(tree: etree._Element, wanted: WantedParts) -> Page | str:
+    page = read_page(tree, wanted)
+    length = len(page.title) + sum(len(block.text) for block in page.blocks)
     return "too_large" if length > MAX_TEXT_LENGTH else page

@@ -19,6 +19,10 @@ from dedup_filter import ConfigError, DedupError, FilterConfig, NearDuplicateFil
         ({"feature_hash": "md5"}, ["feature_hash", '"fnv1a"', "'md5'"]),
         ({"features": ["content"]}, ["features", "['content']"]),
         ({"shingle_size": 0}, ["shingle_size", "0"]),
+        ({"title_weight": 1.5, "features": "shingles"}, ["title_weight", "0 to 1000", "1.5"]),
+        ({"image_weight": -1, "features": "shingles"}, ["image_weight", "0 to 1000", "-1"]),
+        ({"heading_weight": 5}, ["heading_weight", 'features="shingles"', 'features="content"']),
+        ({"image_weight": 5, "features": "words"}, ["image_weight", 'features="words"']),
         ({"max_distanse": 3}, ["max_distanse", "did you mean 'max_distance'"]),
         ({"zzz": 3}, ["zzz", "max_distance", "shingle_size"]),
     ],
@@ -39,6 +43,8 @@ def test_an_option_that_cannot_be_meant_is_named_with_its_value(options, words):
         {"min_similarity": 0},
         {"min_similarity": 1.0},
         {"features": "shingles", "shingle_size": 1},
+        {"features": "shingles", "title_weight": 1000, "heading_weight": 0, "image_weight": 1},
+        {"features": "content", "title_weight": 0},
     ],
 )
 def test_the_ends_of_each_range_are_valid(options):
@@ -53,5 +59,15 @@ def test_a_config_error_is_also_a_value_error():
 
 @pytest.mark.parametrize("location", ["redis:/", "", "somewhere"])
 def test_an_index_that_cannot_be_opened_is_refused(location):
-    with pytest.raises(ConfigError, match="memory:"):
+    with pytest.raises(ConfigError, match='location must be "memory:"'):
         NearDuplicateFilter.open(location)
+
+
+def test_options_can_be_checked_without_opening_anything(monkeypatch):
+    monkeypatch.setattr(NearDuplicateFilter, "__init__", None)
+    checked = NearDuplicateFilter.check_options("memory:", max_distance=3)
+    assert checked == FilterConfig(max_distance=3)
+    with pytest.raises(ConfigError, match="location"):
+        NearDuplicateFilter.check_options("somewhere")
+    with pytest.raises(ConfigError, match="max_distance"):
+        NearDuplicateFilter.check_options("memory:", max_distance=65)

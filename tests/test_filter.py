@@ -4,6 +4,7 @@ Pages that look alike and must be kept are in test_look_alikes.
 """
 
 import random
+import re
 
 import pytest
 from lxml import html as lxml_html
@@ -179,6 +180,12 @@ def test_ten_megabytes_of_one_word_are_too_large_and_two_are_judged(pages):
     assert pages.see("u:3", text="word " * 400_000).outcome == "new"
 
 
+def test_a_title_counts_for_the_length_of_a_page():
+    html = page(article(1), title="长" * 3_000_000)
+    with NearDuplicateFilter.open(features="shingles", title_weight=1) as pages:
+        assert pages.see("u:1", html=html).reason == "too_large"
+
+
 def test_str_bytes_tree_and_text_of_one_page_are_one_page(pages):
     html = page(article(7))
     assert pages.see("u:str", html=html).outcome == "new"
@@ -197,9 +204,10 @@ def test_verdicts_tell_how_they_were_made(pages):
 
 def test_bytes_of_the_index_grow_with_its_pages(pages):
     before = pages.nbytes
-    for seed in range(50):
-        pages.see(f"u:{seed}", text=article(seed))
-    assert pages.nbytes - before > 50 * 256
+    for seed in range(200):
+        pages.see(f"u:{seed}", text=article(seed, 100))
+    # Room for the first pages is taken at the start.
+    assert pages.nbytes - before > 100 * 256
 
 
 MENU = "".join(f'<li><a href="/{n}">{n} and more</a></li>' for n in NOUNS[:12])
@@ -283,3 +291,74 @@ class TestFrames:
             pages.see("https://a.example/1", html=framed(article(1)))
             assert pages.see(url, html=framed(article(2))).outcome in ("new", "exact")
         assert len(pages) == 2
+
+
+def picture_page(images, title="A title", heading="A heading"):
+    shown = "".join(f'<img src="{image}">' for image in images)
+    return f"""<html><head><title>{title}</title></head><body><ul>{MENU}</ul><div>
+        <h1>{heading}</h1>{shown}<p>{article(1, 150)}</p></div><div><p>{NOTICE}</p></div></body>"""
+
+
+FIRST = (["a.jpg", "b.jpg"], "Ice closes the harbour again", "The ferry waits for spring")
+OTHER = {
+    "image_weight": (["c.jpg", "d.jpg"], *FIRST[1:]),
+    "title_weight": (FIRST[0], "Children learn to sail on a lake", FIRST[2]),
+    "heading_weight": (*FIRST[:2], "Apple trees behind our station"),
+}
+
+
+class TestWeightsOfParts:
+    """Pages with the same text: only a part that has weight can tell them apart."""
+
+    def see(self, weights, pages_of_host, other):
+        """Show other pages of two hosts, one page on the first of them, and one on the second."""
+        options = {"features": "shingles", "min_similarity": None, **weights}
+        with NearDuplicateFilter.open(**options) as pages:
+            see_all(pages, "a.example", range(20, 20 + pages_of_host))
+            see_all(pages, "b.example", range(30, 30 + pages_of_host))
+            pages.see("https://a.example/x/1", html=picture_page(*FIRST))
+            end = f"<p>{edited(article(1, 150), 1, 1)}</p>"
+            twin = picture_page(*other).replace(f"<p>{article(1, 150)}</p>", end)
+            verdict = pages.see("https://b.example/x/1", html=twin)
+            pages.check()
+        return verdict.outcome
+
+    @pytest.mark.parametrize("pages_of_host", [0, 4])
+    @pytest.mark.parametrize("name", OTHER)
+    def test_a_part_with_weight_tells_pages_apart(self, name, pages_of_host):
+        other = OTHER[name]
+        rest = {weight: 200 for weight in OTHER if weight not in (name, "image_weight")}
+        assert self.see(rest, pages_of_host, other) == "near"
+        assert self.see({**rest, name: 200}, pages_of_host, other) == "new"
+
+    @pytest.mark.parametrize("weight", [0, 200])
+    def test_a_print_view_is_found_with_and_without_weights(self, weight):
+        weights = dict.fromkeys(OTHER, weight)
+        with NearDuplicateFilter.open(features="shingles", **weights) as pages:
+            see_all(pages, "a.example", range(20, 25))
+            pages.see("https://a.example/1", html=picture_page(*FIRST))
+            view = re.sub("<ul>.*?</ul>", "<h4>Print view</h4>", picture_page(*FIRST))
+            assert pages.see("https://a.example/1p", html=view).original == "https://a.example/1"
+            pages.check()
+
+    def test_the_same_picture_under_another_address_is_known_by_its_bytes(self):
+        options = {"features": "shingles", "min_similarity": None, "image_weight": 200}
+        one, other = picture_page(["a.jpg"]), picture_page(["https://cdn.example/9"])
+        other = other.replace(article(1, 150), edited(article(1, 150), 1, 1))
+        for images, outcome in (
+            (None, "new"),
+            ({"a.jpg": b"G", "https://cdn.example/9": b"G"}, "near"),
+        ):
+            with NearDuplicateFilter.open(**options) as pages:
+                pages.see("https://a.example/1", html=one, images=images)
+                assert (
+                    pages.see("https://b.example/1", html=other, images=images).outcome == outcome
+                )
+
+    @pytest.mark.parametrize("images", [["a.jpg"], {"a.jpg": "text"}, {5: b""}, b"GIF"])
+    def test_images_that_cannot_be_meant_are_a_type_error(self, images):
+        for options in ({}, {"features": "shingles", "image_weight": 1}):
+            with NearDuplicateFilter.open(**options) as pages:
+                with pytest.raises(TypeError, match="images maps URLs"):
+                    pages.see("https://a.example/1", html="<p>text", images=images)
+                assert len(pages) == 0

@@ -5,7 +5,24 @@ Knows languages, not pages: no markup, no URL, no fingerprint.
 
 from dedup_filter.features.analysis import Analysis, analyse
 from dedup_filter.features.feature_hash import FEATURE_HASHES
+from dedup_filter.features.page_parts import (
+    PartWeights,
+    image_features,
+    joined,
+    shingles_of_kind,
+)
 from dedup_filter.features.recipes import RECIPES, Features
 from dedup_filter.features.tokens import tokens
 
-__all__ = ["FEATURE_HASHES", "RECIPES", "Analysis", "Features", "analyse", "tokens"]
+__all__ = [
+    "FEATURE_HASHES",
+    "RECIPES",
+    "Analysis",
+    "Features",
+    "PartWeights",
+    "analyse",
+    "image_features",
+    "joined",
+    "shingles_of_kind",
+    "tokens",
+]

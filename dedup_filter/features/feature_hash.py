@@ -8,7 +8,8 @@ fnv1     Fowler-Noll-Vo 1, 64 bits: of older implementations, to compare with th
 
 A shingle's hash is computed from its words' hashes, for a whole page at once, instead of
 hashing every joined string: a polynomial in an odd constant (so that the order of the words
-counts), then the finaliser of MurmurHash3 (so that every word moves every bit).
+counts), then the finaliser of MurmurHash3 (so that every word moves every bit). In the same way
+the name of a kind of features (of titles, say) is mixed into their hashes.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -18,13 +19,16 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-__all__ = ["FEATURE_HASHES", "hash_shingles", "hash_words"]
+__all__ = ["FEATURE_HASHES", "hash_of_kind", "hash_shingles", "hash_words"]
 
 UInt64Array = npt.NDArray[np.uint64]
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio, odd (Knuth 6.4)
 _FNV_OFFSET = np.uint64(0xCBF29CE484222325)  # draft-eastlake-fnv, section 5
 _FNV_PRIME = np.uint64(0x100000001B3)
+_LONGEST_PADDED = 64
+"""Bytes of a word up to which words are padded to one length. No word of a language has more, and
+a page may hold one of a million beside many short ones."""
 
 
 def _xxh3(words: Collection[bytes]) -> UInt64Array:
@@ -32,7 +36,16 @@ def _xxh3(words: Collection[bytes]) -> UInt64Array:
 
 
 def _fnv(words: Collection[bytes], *, multiply_first: bool) -> UInt64Array:
-    """Hash all words at once, one byte position after the other."""
+    """Hash all words at once, one byte position after the other; the overlong one by one."""
+    short = [word if len(word) <= _LONGEST_PADDED else b"" for word in words]
+    hashes = _fnv_padded(short, multiply_first)
+    for number, word in enumerate(words):
+        if len(word) > _LONGEST_PADDED:
+            hashes[number] = _fnv_of_one(word, multiply_first)
+    return hashes
+
+
+def _fnv_padded(words: Collection[bytes], multiply_first: bool) -> UInt64Array:
     lengths = np.fromiter(map(len, words), np.intp, len(words))
     longest = int(lengths.max(initial=0))
     padded = b"".join(word.ljust(longest, b"\0") for word in words)
@@ -42,6 +55,14 @@ def _fnv(words: Collection[bytes], *, multiply_first: bool) -> UInt64Array:
         stepped = hashes * _FNV_PRIME ^ column if multiply_first else (hashes ^ column) * _FNV_PRIME
         hashes = np.where(lengths > position, stepped, hashes)
     return hashes
+
+
+def _fnv_of_one(word: bytes, multiply_first: bool) -> int:
+    hashed, prime = int(_FNV_OFFSET), int(_FNV_PRIME)
+    for byte in word:
+        stepped = hashed * prime ^ byte if multiply_first else (hashed ^ byte) * prime
+        hashed = stepped & 0xFFFFFFFFFFFFFFFF
+    return hashed
 
 
 FEATURE_HASHES: dict[str, Callable[[Collection[bytes]], UInt64Array]] = {
@@ -66,6 +87,11 @@ def hash_shingles(word_hashes: UInt64Array, size: int) -> UInt64Array:
     for start in range(size):
         mixed = mixed * _MULTIPLIER + word_hashes[start : start + count]
     return _finalise(mixed)
+
+
+def hash_of_kind(hashes: UInt64Array, kind: str) -> UInt64Array:
+    """Return the hashes, (n,), of the same features as features of another kind."""
+    return _finalise(hashes * _MULTIPLIER + hash_words([kind]))
 
 
 def _finalise(mixed: UInt64Array) -> UInt64Array:

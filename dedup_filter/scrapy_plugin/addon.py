@@ -2,12 +2,13 @@
 
 A wrong setting must stop the crawl, with one sentence. Scrapy asks an add-on twice: when
 the process is set up (settings of the project and of the command line), and for each crawl
-(those of the spider too). The first time nothing runs yet, so the error may at once be the
-end of the program, which Python shows as a bare message; a `try` around CrawlerProcess
-still catches a ConfigError. In a running event loop the same tears the loop down: under the
-`scrapy` command, which runs one crawl, that is what is wanted; in a program of the user it
-would end other crawls too, so there it is a plain ConfigError. Scrapy 2.13 wraps errors of
-the second kind into a Deferred and shows a traceback. The exit code is 1 in every case.
+(those of the spider too). Both times settings are only checked; the index is opened when the
+crawl begins. The first time nothing runs yet, so the error may at once be the end of the
+program, which Python shows as a bare message; a `try` around CrawlerProcess still catches a
+ConfigError. In a running event loop the same tears the loop down: under the `scrapy` command,
+which runs one crawl, that is what is wanted; in a program of the user it would end other
+crawls too, so there it is a plain ConfigError. Scrapy 2.13 wraps errors of the second kind
+into a Deferred and shows a traceback. The exit code is 1 in every case.
 
 What the pipeline and the spider middleware share, the judge, belongs to the add-on: Scrapy
 makes one add-on per crawl, and both can ask the crawler for it.
@@ -62,7 +63,7 @@ class Addon:
         """
         try:
             if is_enabled(settings):
-                _open(PluginSettings.read(settings)).close()
+                PluginSettings.read(settings)
         except ConfigError as error:
             raise SettingsError(str(error)) from None
 
@@ -79,7 +80,7 @@ class Addon:
         try:
             if not is_enabled(settings):
                 return
-            _open(PluginSettings.read(settings)).close()
+            PluginSettings.read(settings)
         except ConfigError as error:
             if "scrapy.cmdline" in sys.modules:
                 raise SettingsError(str(error)) from None
@@ -96,7 +97,8 @@ class Addon:
         if self._judge is None:
             settings = PluginSettings.read(crawler.settings)
             on_fault = partial(_close, crawler) if settings.on_error == "close" else _carry_on
-            self._judge = Judge(settings, _open(settings), CrawlStats(crawler.stats), on_fault)
+            pages = NearDuplicateFilter.open(settings.index, **settings.options)
+            self._judge = Judge(settings, pages, CrawlStats(crawler.stats), on_fault)
         return self._judge
 
 
@@ -110,13 +112,6 @@ def judge_of(crawler: "Crawler") -> Judge:
     if addon is None:
         raise ConfigError('dedup_filter needs its add-on: ADDONS = {"dedup_filter.Addon": 500}')
     return addon.judge(crawler)
-
-
-def _open(settings: PluginSettings) -> NearDuplicateFilter:
-    try:
-        return NearDuplicateFilter.open(settings.index, **settings.options)
-    except ConfigError as error:
-        raise ConfigError(f"DEDUP_INDEX: {error}") from None
 
 
 def _close(crawler: "Crawler") -> None:

@@ -5,6 +5,7 @@ too: DEDUP_ and its name in capitals.
 """
 
 import logging
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
+from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.scrapy_plugin.page_source import FieldNames
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ _ACTIONS = ("drop", "tag")
 _SOURCES = ("auto", "item", "response")
 _ON_ERROR = ("keep", "close")
 _OPTIONS = {f"DEDUP_{option.name.upper()}": option.name for option in fields(FilterConfig)}
+_SETTING_OF = {"location": "DEDUP_INDEX", **{option: name for name, option in _OPTIONS.items()}}
+"""The setting for each argument of `NearDuplicateFilter.open`."""
+_ARGUMENT = re.compile(rf"^({'|'.join(_SETTING_OF)})\b|\b({'|'.join(_SETTING_OF)})(?==)")
 
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 _FROM_TEXT: Mapping[Any, Callable[[str], Any]] = {
@@ -82,6 +87,7 @@ class PluginSettings:
             log_level=_log_level(settings),
             options=_options(settings),
         )
+        _check(read.index, read.options)
         if not read.follow_links and (read.source == "item" or read.field_names.are_orders):
             raise ConfigError(
                 "DEDUP_FOLLOW_LINKS=False needs the verdict on the response, before its items "
@@ -169,25 +175,21 @@ def _list_of_names(settings: "BaseSettings", name: str) -> tuple[str, ...]:
 
 
 def _options(settings: "BaseSettings") -> dict[str, Any]:
-    """Read the filter's options, each checked by the filter's own rule."""
     hints = get_type_hints(FilterConfig)
-    options = {
+    return {
         option: _typed(settings[name], hints[option])
         for name, option in _OPTIONS.items()
         if name in settings
     }
+
+
+def _check(index: str, options: Mapping[str, Any]) -> None:
+    """Let the filter check what is its own, and call that by the names that the user gave."""
     try:
-        FilterConfig.of(options)
+        NearDuplicateFilter.check_options(index, **options)
     except ConfigError as error:
-        raise ConfigError(_in_terms_of_settings(str(error))) from None
-    return options
-
-
-def _in_terms_of_settings(message: str) -> str:
-    """Call the option that a message begins with by the name that the user gave it."""
-    option, _, rest = message.partition(" ")
-    name = f"DEDUP_{option.upper()}"
-    return f"{name} {rest}" if name in _OPTIONS else message
+        message = _ARGUMENT.sub(lambda found: _SETTING_OF[found[0]], str(error))
+        raise ConfigError(message) from None
 
 
 def _typed(value: Any, hint: Any) -> Any:

@@ -4,7 +4,7 @@
     parse         str -> lxml tree, always as HTML
     tree_blocks   tree -> blocks                         elements, marked_text: how
     main_content  blocks -> the blocks of the main text
-    read_page     tree -> Page: its blocks, title and language
+    read_page     tree -> Page: its blocks, title and language   images: where images stand
     extract       tree -> Document, by the last three
     normalize     text -> the form in which two texts are the same
     count_words   text -> number of words, in any script
@@ -17,15 +17,19 @@ from dedup_filter.text.binary import looks_binary
 from dedup_filter.text.blocks import Block, Container, tree_blocks
 from dedup_filter.text.content import main_content, own_content, word_sum
 from dedup_filter.text.decode import decode
+from dedup_filter.text.images import ImageSource
 from dedup_filter.text.normalize import normalize
-from dedup_filter.text.page import Page, extract, read_page
+from dedup_filter.text.page import NO_PARTS, Page, WantedParts, extract, read_page
 from dedup_filter.text.parse import parse
 from dedup_filter.text.words import count_words
 
 __all__ = [
+    "NO_PARTS",
     "Block",
     "Container",
+    "ImageSource",
     "Page",
+    "WantedParts",
     "count_words",
     "decode",
     "extract",

@@ -13,12 +13,26 @@ from lxml import etree
 from dedup_filter.model import Document
 from dedup_filter.text.blocks import Block, tree_blocks
 from dedup_filter.text.content import main_content
+from dedup_filter.text.images import Image, ImageSource, images_inside, page_images
 
-__all__ = ["Page", "extract", "read_page"]
+__all__ = ["NO_PARTS", "Page", "WantedParts", "extract", "read_page"]
 
 # The last is the name of the second in a tree that was read as HTML.
 _LANGUAGE_ATTRIBUTES = ("lang", "{http://www.w3.org/XML/1998/namespace}lang", "xml:lang")
+_HEADINGS = ("headline", "heading")
 _PRIMARY_SUBTAG = re.compile(r"\s*([a-z]{2,3})(?![a-z0-9])", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class WantedParts:
+    """What besides the text of a page is asked for."""
+
+    headings: bool = False
+    images: ImageSource | None = None
+
+
+NO_PARTS = WantedParts()
+_NO_SOURCE = ImageSource("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +43,27 @@ class Page:
     """All its visible text, in page order, without the title."""
     title: str = ""
     language: str | None = None
+    images: Sequence[Image] = ()
+    """All its images, where they are asked for."""
+    wanted: WantedParts = NO_PARTS
 
     def document(self, content: Iterable[Block]) -> Document:
         """Make a document whose main text is these blocks."""
-        return Document(_joined(content), self.title, self.language, _joined(self.blocks))
+        if self.wanted is NO_PARTS:
+            return Document(_joined(content), self.title, self.language, _joined(self.blocks))
+        content = list(content)
+        headings = (block.text for block in content if block.kind in _HEADINGS)
+        return Document(
+            _joined(content),
+            self.title,
+            self.language,
+            _joined(self.blocks),
+            tuple(headings) if self.wanted.headings else (),
+            images_inside(self.images, content, self.blocks),
+        )
 
 
-def read_page(tree: etree._Element | etree._ElementTree) -> Page:
+def read_page(tree: etree._Element | etree._ElementTree, wanted: WantedParts = NO_PARTS) -> Page:
     """Take a parsed page, or a part of one, apart."""
     root = tree if isinstance(tree, etree._Element) else tree.getroot()
     if root is None or not isinstance(root.tag, str):
@@ -46,6 +74,9 @@ def read_page(tree: etree._Element | etree._ElementTree) -> Page:
         [block for block in blocks if block.kind != "title"],
         titles[0] if titles else "",
         _declared_language(root),
+        page_images(root, wanted.images) if wanted.images else (),
+        # Pages may be kept for a while; the bytes of their images have done their work.
+        WantedParts(wanted.headings, _NO_SOURCE) if wanted.images else wanted,
     )
 
 

@@ -44,6 +44,25 @@ def test_many_words_at_once_are_hashed_like_one_by_one(words):
     assert FEATURE_HASHES["fnv1a"](words).tolist() == [fnv1a(word) for word in words]
 
 
+@pytest.mark.parametrize("name", ["fnv1", "fnv1a"])
+@pytest.mark.parametrize("length", [63, 64, 65, 1000])
+def test_an_overlong_word_is_hashed_like_a_short_one(name, length):
+    word = bytes(range(1, 256)) * 4
+    value = 0xCBF29CE484222325
+    for byte in word[:length]:
+        if name == "fnv1":
+            value = value * 0x100000001B3 % 2**64 ^ byte
+        else:
+            value = (value ^ byte) * 0x100000001B3 % 2**64
+    assert FEATURE_HASHES[name]([b"a", word[:length], b"b"]).tolist()[1] == value
+
+
+def test_one_word_of_a_million_bytes_takes_no_room_beside_many_short_ones():
+    # Padded to one length, these would be 160 GB.
+    words = [b"x" * 10**6, *(str(number).encode() for number in range(20_000))]
+    assert len(set(FEATURE_HASHES["fnv1a"](words).tolist())) == 20_001
+
+
 def test_a_word_is_hashed_by_xxh3_of_its_utf8_bytes():
     assert hash_words(["cat", "猫", "cat"]).tolist() == [
         xxhash.xxh3_64_intdigest(b"cat"),

@@ -4,9 +4,10 @@ import pytest
 from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
-from dedup_filter import ConfigError
+from dedup_filter import ConfigError, NearDuplicateFilter
 from dedup_filter.scrapy_plugin.addon import Addon, SettingsError, judge_of
 from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
+from dedup_filter.scrapy_plugin.settings import SETTINGS
 from dedup_filter.scrapy_plugin.spider_middleware import NearDuplicateMiddleware
 
 PIPELINE = "dedup_filter.scrapy_plugin.pipeline.NearDuplicatePipeline"
@@ -61,6 +62,21 @@ def test_wrong_setting_is_refused_both_times(wrong, in_a_program):
         Addon().update_settings(Settings(wrong))
     with pytest.raises(SettingsError, match=next(iter(wrong))):
         Addon.update_pre_crawler_settings(Settings(wrong))
+
+
+def test_checking_the_settings_opens_no_index(monkeypatch):
+    monkeypatch.setattr(NearDuplicateFilter, "__init__", None)
+
+    Addon.update_pre_crawler_settings(Settings())
+    Addon().update_settings(Settings())
+
+
+@pytest.mark.parametrize("wrong", [{"DEDUP_INDEX": "ftp://x"}, {"DEDUP_MAX_DISTANCE": 65}])
+def test_error_names_the_setting_at_fault_and_no_other(wrong, in_a_program):
+    with pytest.raises(ConfigError) as caught:
+        Addon().update_settings(Settings(wrong))
+
+    assert [name for name in SETTINGS if name in str(caught.value)] == list(wrong)
 
 
 def test_error_of_one_crawl_does_not_end_a_program_of_the_user(in_a_program):

@@ -37,6 +37,7 @@ def test_every_option_of_the_filter_is_a_setting():
         ("MIN_SIMILARITY", "1", "min_similarity", 1.0),
         ("FEATURES", "shingles", "features", "shingles"),
         ("SHINGLE_SIZE", "5", "shingle_size", 5),
+        ("IMAGE_WEIGHT", "0", "image_weight", 0),
     ],
 )
 def test_options_from_the_command_line_get_their_type(name, text, option, value):
@@ -111,6 +112,12 @@ def test_settings_are_read(settings, field, value):
         ({"TEXT_FIELDS": ["a", 5]}, "DEDUP_TEXT_FIELDS must be a list of item fields"),
         ({"TAG_FIELD": ""}, "DEDUP_TAG_FIELD must be a text, not ''"),
         ({"INDEX": 5}, "DEDUP_INDEX must be a text, not 5"),
+        ({"INDEX": "ftp://x"}, "DEDUP_INDEX must be \"memory:\" in this release, not 'ftp://x'"),
+        ({"TITLE_WEIGHT": "much"}, "DEDUP_TITLE_WEIGHT must be a whole number .* not 'much'"),
+        (
+            {"TITLE_WEIGHT": "5"},
+            'DEDUP_TITLE_WEIGHT is for DEDUP_FEATURES="shingles"; with DEDUP_FEATURES="content" it',
+        ),
         ({"MAX_DISTNCE": 5}, "unknown setting DEDUP_MAX_DISTNCE: did you mean DEDUP_MAX_DISTANCE?"),
         ({"ZZZZ": 5}, "unknown setting DEDUP_ZZZZ: there are DEDUP_ENABLED, "),
         ({"SOURCE": "item", "FOLLOW_LINKS": False}, "DEDUP_FOLLOW_LINKS=False needs the verdict"),
