@@ -5,7 +5,7 @@ Japanese, Thai and their like write without spaces; their characters count as th
 a word that they are on average, so that a rule about lengths means the same in every
 language. Korean has spaces.
 
-Cost: 0.2 us for an English line, 1 us for a Chinese one.
+Cost: 0.2 us for an English line, 0.7 us for a Chinese one.
 """
 
 import re
@@ -24,8 +24,8 @@ _UNSPACED_LETTERS = re.compile(
 _UNSPACED = re.compile("[\u0e00-\u1aaf\u2e80-\U0003ffff]")
 
 # A Chinese word of running text is 1.5 to 1.7 characters long; a Thai one about four.
-_WORDS_PER_IDEOGRAPH = 0.6
-_WORDS_PER_LETTER = 0.25
+_HUNDREDTHS_PER_IDEOGRAPH = 60
+_HUNDREDTHS_PER_LETTER = 25
 
 
 def count_words(text: str) -> float:
@@ -37,11 +37,11 @@ def count_words(text: str) -> float:
     if text.isascii() or not _UNSPACED.search(text):
         return len(text.split())
     rest, ideographs = _take_out(_IDEOGRAPHS, text)
-    words = _WORDS_PER_IDEOGRAPH * ideographs
+    hundredths = _HUNDREDTHS_PER_IDEOGRAPH * ideographs
     if not rest.isascii():
         rest, letters = _take_out(_UNSPACED_LETTERS, rest)
-        words += _WORDS_PER_LETTER * letters
-    return round(words + len(rest.split()), 2)
+        hundredths += _HUNDREDTHS_PER_LETTER * letters
+    return (100 * len(rest.split()) + hundredths) / 100
 
 
 def _take_out(runs: re.Pattern[str], text: str) -> tuple[str, int]:
