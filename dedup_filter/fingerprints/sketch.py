@@ -41,9 +41,17 @@ def sketch(shingle_hashes: npt.NDArray[np.uint64]) -> UInt8Array:
 
 def similarities(one: UInt8Array, many: UInt8Array) -> npt.NDArray[np.float64]:
     """Estimate the Jaccard similarity, 0 to 1, of one sketch (256,) to each of many (n, 256)."""
-    equal = np.count_nonzero((many == one) & (many != 0), axis=1)
-    filled = np.count_nonzero(many | one, axis=1)
-    both = np.count_nonzero((many != 0) & (one != 0), axis=1)
+    is_there, has_one = many != 0, one != 0
+    equal = _counts((many == one) & is_there)
+    filled = _counts(is_there | has_one)
+    both = _counts(is_there & has_one)
     by_chance = _CHANCE * (both - equal)
     estimates: npt.NDArray[np.float64] = (equal - by_chance) / np.maximum(filled, 1)
     return estimates.clip(0.0, 1.0)
+
+
+def _counts(are_so: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
+    """Count what is so in each of (n, 256). Cost: two thirds of `np.count_nonzero`, for 128."""
+    words = np.packbits(are_so, axis=1).view(np.uint64)
+    counts: npt.NDArray[np.intp] = np.bitwise_count(words).sum(axis=1, dtype=np.intp)
+    return counts

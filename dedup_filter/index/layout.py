@@ -31,10 +31,10 @@ MAX_DISTANCE = 12
 """Beyond it two unrelated pages meet too often for 64 bits, and no table narrows the search."""
 
 MAX_PROBES = 20_000
-"""Of one look-up: they take 25 ms, in which a scan compares 40 million entries."""
+"""Of one look-up: among 10 million entries 12 thousand take 0.7 ms, as a scan of 1 million does."""
 
 MAX_TABLES = 128
-"""A fingerprint takes 56 bytes in each."""
+"""A fingerprint takes 8 bytes in each, and up to 2 of its directory."""
 
 
 @dataclass(frozen=True)

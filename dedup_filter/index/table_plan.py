@@ -1,84 +1,130 @@
-"""A distance k and an expected number of entries n -> the layout, and when to scan instead.
+"""A distance k and an expected number of entries n -> the layouts there are, best first.
 
-One formula, in microseconds of a 2-core machine (ratios are what counts):
+The schemes of the literature are points of one: block count, leading blocks, probes, a nested
+cut (`layout`). Each gets an estimate (`table_costs`), and the one that costs a page least is
+taken: a look-up and an insert together. Up to k = 3 that is k + 1 blocks and no neighbours
+(k = 3: to 100 million entries); for larger k 3 to 6 blocks with the neighbours of their prefixes
+probed, the fewer blocks the more entries.
 
-    look-up = 1.5 a probe + 0.2 a candidate + 1.3 a table        (probes and candidates: `Layout`)
-    insert  = 2.5 a table
-    scan    = 0.62 a thousand entries
-
-`plan` takes the layout of at most 8 tables for which look-up and insert together are least.
-For SortedLists that comes to few tables with short prefixes: k + 1 blocks up to k = 3, and
-then 3 to 5 with the neighbours of their prefixes probed.
-
-Measured look-ups, as ratios to 4 blocks at k = 3 and 100 thousand random entries (15 us):
-
-    blocks, leading      n = 10 k             n = 100 k             n = 1 M
-                    k=3  k=7  k=8 k=12    k=3  k=7  k=8 k=12    k=3  k=8 k=12
-    4, 1            0.7  5.0   13   75    1.0  9.1   22  112    2.0   63  407
-    5, 1            0.7  4.0  5.0   24    1.5   12   15   75    8.3  114    -
-    6, 1            0.8  3.4  4.5   13    3.3   21   29   81     30    -    -
-    8, 1            1.5  3.1  5.3   16     19   47   61  240    209    -    -
-    6, 3            3.9    -    -    -    5.1    -    -    -      -    -    -
-    4, 1 then 4, 1  2.9  158    -    -    3.8  181    -    -      -    -    -
-    scan            0.5  0.5  0.5  0.5    4.1  4.1  4.1  4.1     41   41   41
-
-Scanning wins for longer than one expects: a probe of a SortedList costs as much as 2,400
-packed entries, a candidate (an int somewhere in memory) as much as 300. Hence `scan_limit`.
+Manku, Jain and Das Sarma (2007), section 3, weigh the same two things, tables (memory) against
+candidates (time). Where we differ: a popcount in numpy makes candidates so cheap that short
+prefixes are best, where they advise 10 to 20 tables.
 """
 
 import sys
-from functools import lru_cache
+from collections.abc import Iterator
+from functools import cache, lru_cache
 from math import comb
 
 from dedup_filter.index.layout import MAX_DISTANCE, Layout, require_whole
+from dedup_filter.index.table_costs import Estimate, estimate, estimate_scan
+from dedup_filter.tables import FINGERPRINT_BITS
 
-__all__ = ["plan", "scan_limit"]
+__all__ = ["chance_neighbours", "paper_layouts", "plan", "ranked", "scan_limit"]
 
-_PROBE_US = 1.5
-_CANDIDATE_US = 0.2
-_TABLE_US = 1.3
-_INSERT_US = 2.5
-_SCANNED_US = 0.00062
+_BYTES_PER_ENTRY = 48
+"""What a planned index may take: up to 4 tables, or 5 if their directories are small."""
 
-_MOST_TABLES = 8
-"""Of which a fingerprint fills less than half a kilobyte."""
+_MOST_BLOCKS = 16
+_MOST_TABLES = 36
+_MOST_NESTED = 5
 
 
-@lru_cache(maxsize=64)
-def plan(max_distance: int, expected: int = 1_000_000) -> Layout:
-    """Return the layout that costs a page least when `expected` fingerprints are stored.
+@lru_cache(maxsize=256)
+def plan(max_distance: int, expected_entries: int = 1_000_000) -> Layout:
+    """Return the layout that costs a page least among those of at most 48 bytes an entry.
 
     Raises:
-        ConfigError: `max_distance` is not from 0 to 12, or `expected` is less than 1.
+        ConfigError: `max_distance` is not from 0 to 12, or `expected_entries` is less than 1.
 
-    >>> plan(3), plan(1), plan(8, expected=100_000)
+    >>> plan(3), plan(1), plan(8, expected_entries=100_000)
     (Layout(4, 1), Layout(2, 1), Layout(5, 1))
     """
-    require_whole("max_distance", max_distance, 0, MAX_DISTANCE)
-    require_whole("expected", expected, 1, sys.maxsize)
-    exact = (layout for layout in _layouts() if layout.is_exact(max_distance))
-    return min(exact, key=lambda layout: _page_us(layout, max_distance, expected))
+    _require(max_distance, expected_entries)
+    found = [estimate(one, max_distance, expected_entries) for one in _exact(max_distance)]
+    best = min(found, key=lambda one: (one.bytes_per_entry > _BYTES_PER_ENTRY, one.page_us))
+    return best.layout or Layout(max_distance + 1)
 
 
+def ranked(max_distance: int, entries: int, most_bytes: float | None = None) -> list[Estimate]:
+    """Return an estimate for every layout and for a scan, those that fit the memory first.
+
+    Among these, and among those that do not fit, the one that costs a page least is first.
+
+    Raises:
+        ConfigError: as for `plan`.
+    """
+    _require(max_distance, entries)
+    found = [estimate(layout, max_distance, entries) for layout in _exact(max_distance)]
+    found.append(estimate_scan(entries))
+    most = sys.maxsize if most_bytes is None else most_bytes
+    return sorted(found, key=lambda one: (one.bytes_per_entry * entries > most, one.page_us))
+
+
+def paper_layouts(max_distance: int) -> dict[str, Layout]:
+    """Return those configurations of the literature that are exact for a distance, by name."""
+    known = {
+        "Manku et al.: 4 blocks": Layout(4, probe_radius=0),
+        "Manku et al.: 4 x 4, nested": Layout(4, 1, Layout(4), probe_radius=0),
+        "Manku et al.: 6, 3 lead": Layout(6, 3, probe_radius=0),
+        "8 blocks, 2 lead": Layout(8, 2, probe_radius=0),
+        "k + 1 blocks": Layout(max(max_distance + 1, 2), probe_radius=0),
+        "Norouzi et al.: 4, probed": Layout(4),
+    }
+    return {name: layout for name, layout in known.items() if layout.is_exact(max_distance)}
+
+
+def chance_neighbours(max_distance: int, entries: int) -> float:
+    """Return how many of so many unrelated entries lie within a distance by chance.
+
+    For bits that are fair coins; those of real pages are less fair.
+
+    >>> f"{chance_neighbours(3, 10**9):.1e}"
+    '2.4e-06'
+    """
+    near = sum(comb(FINGERPRINT_BITS, bits) for bits in range(max_distance + 1))
+    return entries * near / float(2**FINGERPRINT_BITS)
+
+
+@cache
 def scan_limit(layout: Layout, distance: int) -> int:
     """Return the number of entries up to which a scan is quicker than the tables."""
-    saved_per_entry = _SCANNED_US - layout.expected_candidates(distance, 1) * _CANDIDATE_US
-    if saved_per_entry <= 0:  # the candidates alone take longer than to scan everything
-        return sys.maxsize
-    return int(_search_us(layout, distance) / saved_per_entry)
+    most = 1
+    while not _is_scan_slower(layout, distance, most):
+        most *= 2
+        if most > _ENDLESS:  # the candidates alone take longer than to scan everything
+            return sys.maxsize
+    least = most // 2
+    while most - least > 1:
+        middle = (least + most) // 2
+        slower = _is_scan_slower(layout, distance, middle)
+        least, most = (least, middle) if slower else (middle, most)
+    return least
 
 
-def _page_us(layout: Layout, distance: int, entries: int) -> float:
-    candidates = layout.expected_candidates(distance, entries) * _CANDIDATE_US
-    inserts = len(layout.tables_needed(distance)) * _INSERT_US
-    return _search_us(layout, distance) + candidates + inserts
+_ENDLESS = 1 << 40
 
 
-def _search_us(layout: Layout, distance: int) -> float:
-    tables = len(layout.tables_needed(distance))
-    return layout.probe_count(distance) * _PROBE_US + tables * _TABLE_US
+def _is_scan_slower(layout: Layout, distance: int, entries: int) -> bool:
+    tables = estimate(layout, distance, entries).look_up_us
+    return estimate_scan(entries).look_up_us > tables
 
 
-def _layouts() -> list[Layout]:
-    shapes = [(m, lead) for m in range(2, _MOST_TABLES + 1) for lead in range(1, m)]
-    return [Layout(m, lead) for m, lead in shapes if comb(m, lead) <= _MOST_TABLES]
+def _require(max_distance: int, entries: int) -> None:
+    require_whole("max_distance", max_distance, 0, MAX_DISTANCE)
+    require_whole("expected_entries", entries, 1, sys.maxsize)
+
+
+@cache
+def _exact(max_distance: int) -> tuple[Layout, ...]:
+    return tuple(layout for layout in _layouts() if layout.is_exact(max_distance))
+
+
+def _layouts() -> Iterator[Layout]:
+    for blocks in range(2, _MOST_BLOCKS + 1):
+        for leading in range(1, blocks):
+            if comb(blocks, leading) <= _MOST_TABLES:
+                yield Layout(blocks, leading)
+    for outer in range(2, _MOST_NESTED + 1):
+        for inner in range(2, _MOST_NESTED + 1):
+            yield Layout(outer, 1, Layout(inner))

@@ -1,4 +1,4 @@
-"""Additions, removals and look-ups in any order: the index agrees with a list of pairs."""
+"""Additions, removals, merges and look-ups in any order: the index agrees with a list of pairs."""
 
 import oracles
 import pytest
@@ -19,14 +19,26 @@ centres = st.sampled_from([0, ALL_ONES, 0x0123456789ABCDEF])
 clustered = st.builds(lambda centre, bits: centre ^ bits, centres, damage_up_to(7))
 values = st.one_of(clustered, clustered, fingerprints)
 rows = st.integers(0, 20)
-layouts = st.sampled_from([None, Layout(4), Layout(5), Layout(13)])
+layouts = st.sampled_from(
+    [
+        None,
+        Layout(4),
+        Layout(5),
+        Layout(13),
+        Layout(6, 3),
+        Layout(8, 2),
+        Layout(4, 1, Layout(4)),
+    ]
+)
 
 
 class IndexStates(RuleBasedStateMachine):
-    """By whichever way the index chooses: here, as it is small, by the scan."""
+    """By whichever way the index chooses: here, as it is small, by the scan of fresh entries."""
 
     @initialize(max_distance=st.integers(0, 12), layout=layouts)
     def make(self, max_distance, layout):
+        if layout is not None and not layout.is_exact(max_distance):
+            layout = None
         self.index = HammingIndex(max_distance, layout)
         self.pairs = set()
 
@@ -35,6 +47,11 @@ class IndexStates(RuleBasedStateMachine):
         self.index.add(fingerprint, row)
         self.pairs.add((fingerprint, row))
 
+    @rule(added=st.lists(st.tuples(values, rows), max_size=12))
+    def add_many(self, added):
+        self.index.add_many([pair[0] for pair in added], [pair[1] for pair in added])
+        self.pairs.update(added)
+
     @precondition(lambda self: self.pairs)
     @rule(row=rows, data=st.data())
     def add_a_row_to_a_stored_fingerprint(self, row, data):
@@ -42,11 +59,13 @@ class IndexStates(RuleBasedStateMachine):
         self.add(fingerprint, row)
 
     @precondition(lambda self: self.pairs)
-    @rule(data=st.data())
-    def remove(self, data):
+    @rule(data=st.data(), comes_back=st.booleans())
+    def remove(self, data, comes_back):
         pair = data.draw(st.sampled_from(sorted(self.pairs)))
         self.index.remove(*pair)
         self.pairs.remove(pair)
+        if comes_back:
+            self.add(*pair)
 
     @rule(fingerprint=values, row=rows)
     def remove_what_may_not_be_there(self, fingerprint, row):
@@ -61,6 +80,19 @@ class IndexStates(RuleBasedStateMachine):
     def add_what_is_no_fingerprint(self, fingerprint, row):
         with pytest.raises((TypeError, ValueError)):
             self.index.add(fingerprint, row)
+        with pytest.raises((TypeError, ValueError)):
+            self.index.add_many([0, fingerprint], [row, row])
+
+    @rule()
+    def compact(self):
+        self.index.compact()
+
+    @rule()
+    def reopen(self):
+        sealed = self.index.sealed()
+        for array in (sealed.rows, *sealed.runs, *sealed.directories):
+            array.flags.writeable = False  # as arrays in files are
+        self.index = HammingIndex.from_sealed(sealed)
 
     @rule(query=values)
     def within(self, query):
@@ -68,12 +100,25 @@ class IndexStates(RuleBasedStateMachine):
         assert self.index.within(query) == expected
 
     @precondition(lambda self: self.pairs)
-    @rule(data=st.data())
-    def within_less_of_a_stored_fingerprint(self, data):
+    @rule(data=st.data(), most=st.integers(0, 5))
+    def within_less_of_a_stored_fingerprint(self, data, most):
         fingerprint, _ = data.draw(st.sampled_from(sorted(self.pairs)))
         distance = data.draw(st.integers(0, self.index.max_distance))
         query = fingerprint ^ data.draw(damage_up_to(distance))
-        assert self.index.within(query, distance) == oracles.scan(self.pairs, query, distance)
+        expected = oracles.scan(self.pairs, query, distance)
+        assert self.index.within(query, distance) == expected
+        assert self.index.neighbours(query, distance, most).matches() == expected[:most]
+
+    @rule(queries=st.lists(values, max_size=5), data=st.data())
+    def within_many(self, queries, data):
+        distance = data.draw(st.integers(0, self.index.max_distance))
+        found = self.index.within_many(queries, distance)
+        expected = [
+            (number, *match)
+            for number, query in enumerate(queries)
+            for match in oracles.scan(self.pairs, query, distance)
+        ]
+        assert list(zip(*(column.tolist() for column in found), strict=True)) == expected
 
     @rule(fingerprint=values)
     def contains(self, fingerprint):
@@ -88,15 +133,14 @@ class IndexStates(RuleBasedStateMachine):
 
 
 class IndexStatesByTables(IndexStates):
-    """The same with look-ups by the tables, however small the index."""
+    """The same in an index with small bounds: sealed, merged and asked by tables all the time."""
 
-    @initialize(max_distance=st.integers(0, 12), layout=layouts)
-    def make(self, max_distance, layout):
-        super().make(max_distance, layout)
-        self.index._scan_limits = [-1] * (max_distance + 1)
+    @invariant()
+    def holds_together(self):
+        self.index.check()
 
 
 TestIndexStates = IndexStates.TestCase
-TestIndexStatesByTables = IndexStatesByTables.TestCase
-TestIndexStates.settings = settings(max_examples=50, stateful_step_count=30)
-TestIndexStatesByTables.settings = TestIndexStates.settings
+TestIndexStatesByTables = pytest.mark.usefixtures("small_levels")(IndexStatesByTables.TestCase)
+TestIndexStates.settings = settings(max_examples=30, stateful_step_count=30)
+TestIndexStatesByTables.settings = settings(max_examples=60, stateful_step_count=40)

@@ -1,0 +1,122 @@
+"""Pairs that belong together -> clusters: the connected components of the graph they make.
+
+    pairs   3-7  7-9  4-5          clusters   [3, 7, 9]  [4, 5]
+
+A member need only be near to one other of its cluster: a chain of small steps is one
+cluster, though its ends may be far apart.
+
+Guarantee: the same for every order of the pairs and of the two in a pair. The least member
+represents its cluster and stands first: where members are numbered by arrival, the original.
+
+Union-find on arrays: each member points to one that is not greater, and a batch of pairs moves
+roots under smaller roots until no pair has two (Tarjan 1975, without ranks). Where others go
+pair by pair, we go round by round over all pairs; chains in bad order take more rounds.
+
+Cost, a pair: 0.1 to 0.3 us to unite; with numbering and lists 0.7 to 1.7 us from an array, and
+2.5 to 3.3 us from tuples.
+"""
+
+from collections.abc import Hashable, Iterable
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["DisjointSets", "clusters"]
+
+Member = TypeVar("Member", bound=Hashable)
+IntArray = npt.NDArray[np.intp]
+
+
+def clusters(pairs: Iterable[tuple[Member, Member]] | npt.NDArray[Any]) -> list[list[Member]]:
+    """Return the clusters that pairs make, each ascending, sorted by their first members.
+
+    Members are numbers, strings or whatever can be sorted; pairs come as tuples, lists or as
+    the rows of an array of two columns. Nothing is in no pair, so no cluster has one member
+    but for a pair of one with itself.
+
+    Raises:
+        ValueError: a pair does not have two members.
+
+    >>> clusters([(7, 3), (9, 7), (5, 4)])
+    [[3, 7, 9], [4, 5]]
+    """
+    members, numbers = _numbered(pairs)
+    sets = DisjointSets(len(members))
+    sets.unite(numbers[:, 0], numbers[:, 1])
+    return [[members[number] for number in cluster] for cluster in sets.clusters(least_size=1)]
+
+
+class DisjointSets:
+    """The numbers 0 to count-1 in sets, at first each in one of its own; sets only grow.
+
+    For pairs that come in batches: nothing is kept of them, and memory is 8 bytes a number.
+
+    >>> sets = DisjointSets(5)
+    >>> sets.unite(np.array([3, 4]), np.array([1, 3]))
+    >>> [cluster.tolist() for cluster in sets.clusters()]
+    [[1, 3, 4]]
+    """
+
+    def __init__(self, count: int) -> None:
+        self._parents = np.arange(count)
+
+    def unite(self, lefts: IntArray, rights: IntArray) -> None:
+        """Join the sets of `lefts[i]` and `rights[i]`, for each i."""
+        while True:
+            left_roots, right_roots = self._roots(lefts), self._roots(rights)
+            apart = left_roots != right_roots
+            if not apart.any():
+                return
+            lefts, rights = left_roots[apart], right_roots[apart]
+            lower, higher = np.minimum(lefts, rights), np.maximum(lefts, rights)
+            np.minimum.at(self._parents, higher, lower)
+
+    def clusters(self, least_size: int = 2) -> list[IntArray]:
+        """Return the sets of at least so many, each ascending, sorted by their first."""
+        roots = self._roots(np.arange(len(self._parents)))
+        order = np.argsort(roots, kind="stable")
+        sizes = np.bincount(roots)
+        sizes = sizes[sizes > 0]
+        large = np.flatnonzero(sizes >= least_size)
+        stops = np.cumsum(sizes)[large].tolist()
+        starts = [stop - size for stop, size in zip(stops, sizes[large].tolist(), strict=True)]
+        return [order[start:stop] for start, stop in zip(starts, stops, strict=True)]
+
+    def check(self) -> None:
+        """Verify that no number points to a greater one.
+
+        Raises:
+            AssertionError: one does.
+        """
+        assert (self._parents <= np.arange(len(self._parents))).all(), "a parent is greater"
+        assert (self._parents >= 0).all(), "a negative parent"
+
+    def _roots(self, numbers: IntArray) -> IntArray:
+        """Return the least member of each number's set, and point the numbers to it."""
+        roots = self._parents[numbers]
+        while True:
+            further = self._parents[roots]
+            if np.array_equal(further, roots):
+                return roots
+            self._parents[numbers] = further  # now, so that chains get shorter by half
+            roots = further
+
+
+def _numbered(
+    pairs: Iterable[tuple[Member, Member]] | npt.NDArray[Any],
+) -> tuple[list[Member], IntArray]:
+    """Return the members in order, and the pairs with members as places in that order."""
+    if isinstance(pairs, np.ndarray):
+        if pairs.ndim != 2 or pairs.shape[1] != 2:
+            raise ValueError(f"pairs are an array of two columns, not of shape {pairs.shape}")
+        different, inverse = np.unique(pairs, return_inverse=True)
+        return different.tolist(), inverse.reshape(-1, 2)
+    listed = list(pairs)
+    for pair in listed:
+        if len(pair) != 2:
+            raise ValueError(f"a pair has two members, unlike {pair!r}")
+    members: list[Any] = sorted({member for pair in listed for member in pair})
+    number_of = {member: number for number, member in enumerate(members)}
+    numbers = [(number_of[a], number_of[b]) for a, b in listed]
+    return members, np.array(numbers, np.intp).reshape(-1, 2)

@@ -1,0 +1,80 @@
+"""Pairs of fingerprint and row as two arrays, joined, and compared with others.
+
+The form in which pairs travel between the fresh entries, the sealed tables and the caller.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["NO_PAIRS", "IntpArray", "Pairs", "RowArray", "UInt64Array", "distinct"]
+
+UInt64Array = npt.NDArray[np.uint64]
+RowArray = npt.NDArray[np.int64]
+IntpArray = npt.NDArray[np.intp]
+
+
+class Pairs(NamedTuple):
+    """Fingerprints and their rows, side by side."""
+
+    fingerprints: UInt64Array
+    rows: RowArray
+
+    @property
+    def size(self) -> int:
+        """How many pairs there are."""
+        return len(self.rows)
+
+    @classmethod
+    def joined(cls, parts: Sequence["Pairs"]) -> "Pairs":
+        """Put several into one."""
+        parts = [part for part in parts if len(part.rows)]
+        if len(parts) < 2:
+            return parts[0] if parts else NO_PAIRS
+        return cls(
+            np.concatenate([part.fingerprints for part in parts]),
+            np.concatenate([part.rows for part in parts]),
+        )
+
+    def not_in(self, known: "Pairs") -> "Pairs":
+        """Return each of these pairs once, without those that are among others.
+
+        Cost: one sort by fingerprint; rows are compared only where fingerprints are equal.
+        """
+        fingerprints, rows = Pairs.joined([known, self])
+        order: IntpArray = fingerprints.argsort(kind="stable")
+        order = _with_rows_in_order(order, fingerprints, rows)
+        fingerprints, rows = fingerprints[order], rows[order]
+        is_new = order >= known.size
+        again = (fingerprints[1:] == fingerprints[:-1]) & (rows[1:] == rows[:-1])
+        is_new[1:] &= ~again
+        return Pairs(fingerprints[is_new], rows[is_new])
+
+
+NO_PAIRS = Pairs(np.empty(0, np.uint64), np.empty(0, np.int64))
+
+
+def distinct(fingerprints: UInt64Array) -> UInt64Array:
+    """Sort fingerprints and leave out those that repeat.
+
+    Takes a quarter of the time of `np.unique`, which hashes, for a thousand or more.
+    """
+    ascending = np.sort(fingerprints)
+    is_first = np.ones(len(ascending), bool)
+    np.not_equal(ascending[1:], ascending[:-1], out=is_first[1:])
+    return ascending[is_first]
+
+
+def _with_rows_in_order(order: IntpArray, fingerprints: UInt64Array, rows: RowArray) -> IntpArray:
+    """Sort the places of equal fingerprints, which stand side by side in `order`, by row too."""
+    ascending = fingerprints[order]
+    is_equal = ascending[1:] == ascending[:-1]
+    shared = np.zeros(len(order), bool)
+    shared[1:] |= is_equal
+    shared[:-1] |= is_equal
+    places = order[shared]
+    # The sort is stable: a pair that is known stays before the same pair that is new.
+    order[shared] = places[np.lexsort((rows[places], fingerprints[places]))]
+    return order
