@@ -11,6 +11,11 @@ from dedup_filter.index import MAX_DISTANCE
 
 __all__ = ["FilterConfig"]
 
+SCOPES = ("all", "host")
+REVISITS = ("keep", "drop")
+
+_MOST_PAGES = 2**32 - 1
+_MOST_DAYS = 36_500
 _PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)
 _MAX_WEIGHT = 1_000
 """A page has a few hundred shingles of weight 1 or 2: more would leave nothing to its text."""
@@ -43,17 +48,34 @@ class FilterConfig:
     """The same for each shingle of a heading within the main content."""
     image_weight: int = 0
     """The same for each image within the main content."""
+    scope: str = "all"
+    """A page is compared with "all" pages, or only with those of its "host"."""
+    revisit: str = "keep"
+    """What is to become of the item of a page that an earlier crawl saw at the same URL, and
+    that is near what it was: "keep" or "drop". The filter's verdict is "revisit" either way."""
+    max_pages: int | None = None
+    """Keep at most so many pages in mind, and as many records of dropped ones: those not seen
+    for longest go first."""
+    expire_days: float | None = None
+    """Forget pages that were not seen for so many days."""
+    keep_text: bool = False
+    """Keep the main text of each page, compressed: for an index on disk."""
 
     def __post_init__(self) -> None:
         self._check_whole("max_distance", 0, MAX_DISTANCE)
         self._check_whole("shingle_size", 1, 16)
         self._check_similarity()
-        if type(self.learn_frames) is not bool:
-            raise ConfigError(f"learn_frames must be True or False, not {self.learn_frames!r}")
+        self._check_flag("learn_frames")
+        self._check_flag("keep_text")
         self._check_choice("features", RECIPES)
         self._check_choice("feature_hash", FEATURE_HASHES)
         for name in _PART_WEIGHTS:
             self._check_part_weight(name)
+        self._check_choice("scope", SCOPES)
+        self._check_choice("revisit", REVISITS)
+        if self.max_pages is not None:
+            self._check_whole("max_pages", 1, _MOST_PAGES)
+        self._check_days()
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> "FilterConfig":
@@ -76,6 +98,20 @@ class FilterConfig:
         if type(value) is not int or not least <= value <= most:
             raise ConfigError(
                 f"{name} must be a whole number from {least} to {most}, not {value!r}"
+            )
+
+    def _check_flag(self, name: str) -> None:
+        value = getattr(self, name)
+        if type(value) is not bool:
+            raise ConfigError(f"{name} must be True or False, not {value!r}")
+
+    def _check_days(self) -> None:
+        value = self.expire_days
+        if value is None:
+            return
+        if type(value) not in (int, float) or not 0 < value <= _MOST_DAYS:
+            raise ConfigError(
+                f"expire_days must be more than 0 and at most {_MOST_DAYS}, or None, not {value!r}"
             )
 
     def _check_part_weight(self, name: str) -> None:

@@ -1,13 +1,26 @@
 """Every error that dedup_filter raises on purpose.
 
     DedupError
-    └── ConfigError   (also ValueError)   an option or setting that cannot be meant
+    ├── ConfigError   (also ValueError)   an option or setting that cannot be meant
+    └── StoreError                        the index on disk cannot be opened, read or written
+        ├── StoreBusy                     another process is writing to it
+        ├── StoreCorrupt                  its files are damaged
+        ├── StoreTooNew                   a newer version of this package wrote it
+        └── SchemeMismatch                its fingerprints were made in another way
 
 A message says what is wrong, with which value, and what to do. A page that cannot be
 judged is not an error: it gets a `Verdict` with the outcome "unjudged" and a reason.
 """
 
-__all__ = ["ConfigError", "DedupError"]
+__all__ = [
+    "ConfigError",
+    "DedupError",
+    "SchemeMismatch",
+    "StoreBusy",
+    "StoreCorrupt",
+    "StoreError",
+    "StoreTooNew",
+]
 
 
 class DedupError(Exception):
@@ -16,3 +29,23 @@ class DedupError(Exception):
 
 class ConfigError(DedupError, ValueError):
     """An option has a value that is unknown or out of range."""
+
+
+class StoreError(DedupError):
+    """An index cannot be opened, read or written; what it held before is still there."""
+
+
+class StoreBusy(StoreError):  # noqa: N818 - the fault is the name
+    """Another process is writing to the index."""
+
+
+class StoreCorrupt(StoreError):  # noqa: N818 - the fault is the name
+    """The files of an index are damaged."""
+
+
+class StoreTooNew(StoreError):  # noqa: N818 - the fault is the name
+    """A newer version of this package wrote the index."""
+
+
+class SchemeMismatch(StoreError):  # noqa: N818 - the fault is the name
+    """The fingerprints of an index were made in another way than those of new pages."""

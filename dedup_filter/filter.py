@@ -2,6 +2,11 @@
 
     page -> blocks -> own text -> features -> fingerprint (+ sketch) -> index -> verdict
 
+    claim   judged; what is new is kept for the time being, and later pages are compared with it
+    commit  the page's item went through: the page is recorded for good
+    release its item came to nothing: the page is forgotten, and its like can be kept instead
+    see     claim and commit at once
+
 What it promises, and tests cite by number:
 
 1. The first page of its kind is new. Only pages that were kept become originals.
@@ -9,10 +14,13 @@ What it promises, and tests cite by number:
 3. Every stored page within `max_distance` bits is compared.
 4. A page with too little text repeats another only if everything on them is equal.
 5. What cannot be judged is "unjudged" with a reason, never an error.
+6. In a directory, verdicts after a restart are those that there would have been without it.
+7. No page is a duplicate of one that was released, or was pending when its process ended.
 
 Look-up and insert are one step without a gap. A filter belongs to one thread.
 """
 
+import os
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
@@ -20,13 +28,17 @@ from typing import Any
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.framed_pages import FramedPages
-from dedup_filter.kept_pages import KeptPages
+from dedup_filter.kept_pages import KeptPages, Place
+from dedup_filter.location import MEMORY, folder_of, open_store
 from dedup_filter.model import Document, Verdict
 from dedup_filter.profile import is_long_enough, profile
 from dedup_filter.reading import Html, read
 from dedup_filter.text import NO_PARTS, ImageSource, WantedParts
 
 __all__ = ["NearDuplicateFilter"]
+
+
+_Given = tuple[Html | None, str | None, str | None, Mapping[str, bytes] | None]
 
 
 class NearDuplicateFilter:
@@ -40,32 +52,67 @@ class NearDuplicateFilter:
     'https://example.com/a'
     """
 
-    def __init__(self, config: FilterConfig | None = None) -> None:
+    def __init__(
+        self,
+        config: FilterConfig | None = None,
+        location: str | os.PathLike[str] = MEMORY,
+        *,
+        crawl: str | None = None,
+    ) -> None:
         self.config = config or FilterConfig()
-        self._kept = KeptPages(self.config)
+        store = open_store(location, self.config, crawl)
+        try:
+            self._kept = KeptPages(self.config, store)
+        except BaseException:
+            store.close()
+            raise
         self._framed = FramedPages(self.config, self._kept)
         self._is_closed = False
 
     @classmethod
-    def open(cls, location: str = "memory:", **options: Any) -> "NearDuplicateFilter":
-        """Open a filter; the options are the fields of `FilterConfig`.
+    def open(
+        cls,
+        location: str | os.PathLike[str] = MEMORY,
+        *,
+        crawl: str | None = None,
+        **options: Any,
+    ) -> "NearDuplicateFilter":
+        """Open the index at a location; the options are the fields of `FilterConfig`.
+
+        "memory:" is an index that ends with this filter; a path is that of a directory, which is
+        made if there is none. Every opening is a new crawl, unless `crawl` names one that can be
+        resumed: within a crawl pages repeat one another, and in a later one they are visited
+        again.
 
         Raises:
-            ConfigError: an option is unknown or out of range, or the location is none.
+            ConfigError: an option is unknown or out of range, the location is none, or something
+                else is there.
+            StoreBusy: another process has opened the directory.
+            SchemeMismatch: its fingerprints were made in another way.
+            StoreError: it cannot be read or written, or is damaged, or of a newer version.
         """
-        return cls(cls.check_options(location, **options))
+        config = cls.check_options(location, **options)
+        if crawl is not None and (not isinstance(crawl, str) or not crawl):
+            raise ConfigError(f"crawl must be the name of a crawl, or None, not {crawl!r}")
+        return cls(config, location, crawl=crawl)
 
     @classmethod
-    def check_options(cls, location: str = "memory:", **options: Any) -> FilterConfig:
-        """Refuse what `open` would refuse, without opening anything; return the configuration.
+    def check_options(
+        cls, location: str | os.PathLike[str] = MEMORY, **options: Any
+    ) -> FilterConfig:
+        """Refuse options that `open` would refuse, without opening anything; return them.
 
         Raises:
             ConfigError: an option is unknown or out of range, or the location is none. The
                 message begins with the name of the argument at fault.
         """
-        if location != "memory:":
-            raise ConfigError(f'location must be "memory:" in this release, not {location!r}')
-        return FilterConfig.of(options)
+        config = FilterConfig.of(options)
+        if folder_of(location) is None and config.keep_text:
+            raise ConfigError(
+                f'keep_text is for an index in a directory; with location="{MEMORY}" it must be '
+                "False"
+            )
+        return config
 
     def see(
         self,
@@ -76,7 +123,7 @@ class NearDuplicateFilter:
         content_type: str | None = None,
         images: Mapping[str, bytes] | None = None,
     ) -> Verdict:
-        """Judge a page and remember it if it is new.
+        """Judge a page and remember it, for good.
 
         Give either `html` (str, bytes or a parsed tree, which is not changed) or `text`;
         `content_type` is the HTTP header, it helps to decode bytes. The host in the URL is
@@ -86,20 +133,105 @@ class NearDuplicateFilter:
 
         Cost: 3 to 5 ms for a page of 100 KB, a third of it parsing.
 
+        Writing is grouped: what was seen last outlives the process from the next `flush` on.
+
         Raises:
             TypeError: an argument is of a type that cannot be meant.
+            StoreError: the index cannot be read or written; it is as before.
             DedupError: the filter is closed.
         """
-        if self._is_closed:
-            raise DedupError("the filter is closed; open another one")
+        return self._claim(url, (html, text, content_type, images), is_pending=False)
+
+    def claim(
+        self,
+        url: str,
+        *,
+        html: Html | None = None,
+        text: str | None = None,
+        content_type: str | None = None,
+        images: Mapping[str, bytes] | None = None,
+    ) -> Verdict:
+        """Judge a page as `see` does, and keep it pending until it is committed or released.
+
+        Raises:
+            TypeError, StoreError, DedupError: as for `see`.
+        """
+        return self._claim(url, (html, text, content_type, images), is_pending=True)
+
+    def commit(self, verdict: Verdict) -> None:
+        """Record the page of a verdict for good. If it is not pending this does nothing.
+
+        Raises:
+            TypeError: this is no verdict.
+            StoreError: the index cannot be written; the page is still pending.
+            DedupError: the filter is closed.
+        """
+        page = self._page(verdict)
+        if page is not None:
+            self._framed.commit(page)
+
+    def release(self, verdict: Verdict) -> None:
+        """Forget the page of a verdict. If it is not pending this does nothing.
+
+        Pages that were found to repeat it are forgotten too; what is like it can be kept.
+
+        Raises:
+            TypeError, StoreError, DedupError: as for `commit`.
+        """
+        page = self._page(verdict)
+        if page is not None:
+            self._framed.release(page)
+
+    def is_pending(self, page: int) -> bool:
+        """Tell whether the page with this number is claimed, and not yet settled."""
+        self._require_open()
+        return self._kept.store.is_pending(page)
+
+    def forget(self, url: str) -> int:
+        """Forget all pages at a URL, however it is spelt; return how many there were.
+
+        Cost: passes over all pages, 0.1 s for a million.
+
+        Raises:
+            StoreError: the index cannot be read or written.
+            DedupError: the filter is closed.
+        """
+        self._require_open()
+        return self._framed.forget(url)
+
+    def flush(self) -> None:
+        """See to it that everything committed so far outlives this process.
+
+        Raises:
+            StoreError: it cannot be written.
+            DedupError: the filter is closed.
+        """
+        self._require_open()
+        self._kept.store.flush()
+
+    def _claim(self, url: str, given: "_Given", *, is_pending: bool) -> Verdict:
+        self._require_open()
         if not isinstance(url, str):
             raise TypeError(f"a URL is a str, not {type(url).__name__}")
+        html, text, content_type, images = given
         page = read(html, text, content_type, self._wanted(url, images))
         if isinstance(page, str):
             return Verdict("unjudged", reason=page)
+        place = Place.of(url)
         if isinstance(page, Document):
-            return self._kept.see(url, profile(page, self.config))
-        return self._framed.see(url, page)
+            measured = profile(page, self.config)
+            return self._framed.claim_document(place, page, measured, is_pending=is_pending)
+        return self._framed.claim(place, page, is_pending=is_pending)
+
+    def _page(self, verdict: Verdict) -> int | None:
+        self._require_open()
+        if not isinstance(verdict, Verdict):
+            raise TypeError(f"a verdict is wanted, not {type(verdict).__name__}")
+        return verdict.page
+
+    def _require_open(self) -> None:
+        if self._is_closed:
+            raise DedupError("the filter is closed; open another one")
 
     def _wanted(self, url: str, images: Mapping[str, bytes] | None) -> WantedParts:
         """Say what of a page is to be read besides its text."""
@@ -121,17 +253,47 @@ class NearDuplicateFilter:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the index, of what is kept of each page and of frames, in bytes."""
+        """Memory of the index, of what is kept of each page and of frames, in bytes.
+
+        Of an index in a directory, without what the system and SQLite hold of its files.
+        """
         return self._kept.nbytes + self._framed.nbytes
 
+    @property
+    def capped(self) -> int:
+        """Look-ups that found so many pages within k bits that only the nearest were compared."""
+        return self._kept.capped
+
+    @property
+    def disk_bytes(self) -> int:
+        """Size of all files of the index in bytes; 0 for one in memory."""
+        return self._kept.disk_bytes
+
     def check(self) -> None:
-        """Verify the invariants of index, store and frames."""
+        """Verify the invariants of index, store and frames, and that they agree.
+
+        Raises:
+            AssertionError: they do not.
+            StoreCorrupt: a file is damaged.
+        """
         self._kept.check()
         self._framed.check()
 
     def close(self) -> None:
-        """Take no more pages. An index in memory is of no use then; closing twice is no error."""
+        """Save everything and take no more pages; closing twice is no error.
+
+        Pages that are still pending are released when the index is opened again.
+
+        Raises:
+            StoreError: not everything could be written; what was flushed before is there.
+        """
+        if self._is_closed:
+            return
         self._is_closed = True
+        try:
+            self._framed.save()
+        finally:
+            self._kept.close()
 
     def __enter__(self) -> "NearDuplicateFilter":
         return self

@@ -21,12 +21,12 @@ frame, and judged again when the next ones have shown what repeats (see `frames`
 
 from collections.abc import Sequence
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.frames import EarlyPage, Frames
-from dedup_filter.kept_pages import KeptPages
-from dedup_filter.model import Verdict
+from dedup_filter.frames import EarlyPage
+from dedup_filter.kept_pages import Comparison, KeptPages, Place
+from dedup_filter.learnt_frames import LearntFrames
+from dedup_filter.model import Document, Verdict
 from dedup_filter.profile import PageProfile, profile
 from dedup_filter.text import Block, Page, main_content, own_content, word_sum
 
@@ -47,6 +47,7 @@ class _Look(NamedTuple):
     """Blocks of a page taken for its text, and what that is like."""
 
     content: Sequence[Block]
+    document: Document
     profile: PageProfile
 
 
@@ -56,7 +57,7 @@ class FramedPages:
     def __init__(self, config: FilterConfig, kept: KeptPages) -> None:
         self._config = config
         self._kept = kept
-        self._frames = Frames()
+        self._frames = LearntFrames(kept.store.frames if kept.is_durable else None)
 
     @property
     def nbytes(self) -> int:
@@ -67,27 +68,68 @@ class FramedPages:
         """Verify the invariants of the frames."""
         self._frames.check()
 
-    def see(self, url: str, page: Page) -> Verdict:
-        """Judge a page, learn from it, and keep it if it is new."""
-        host = _host(url) if self._config.learn_frames else ""
-        if not host:
-            return self._kept.see(url, self._look(page, main_content(page.blocks)).profile)
-        sightings = self._frames.sightings(host, page.blocks)
+    def claim(self, place: Place, page: Page, *, is_pending: bool) -> Verdict:
+        """Judge a page, learn from it, and record it, for good or for the time being."""
+        if not place.host or not self._config.learn_frames:
+            look = self._look(page, main_content(page.blocks))
+            return self.claim_document(place, look.document, look.profile, is_pending=is_pending)
+        found, look = self._judge(place, page)
+        if found.reason == "no_text":
+            return found.verdict(look.profile)
+        with self._frames.change(), self._kept.change():
+            verdict = self._kept.record(
+                place, look.profile, found, self._text(look.document), is_pending=is_pending
+            )
+            self._learn(place.host, page, verdict, is_pending=is_pending)
+        self._let_go()
+        return verdict
+
+    def claim_document(
+        self, place: Place, document: Document, measured: PageProfile, *, is_pending: bool
+    ) -> Verdict:
+        """Judge and record what has no frame."""
+        text = self._text(document)
+        verdict = self._kept.claim(place, measured, text, is_pending=is_pending)
+        self._let_go()
+        return verdict
+
+    def commit(self, page: int) -> None:
+        """Keep a pending page for good."""
+        self._kept.commit(page)
+        self._frames.settle(page)
+
+    def release(self, page: int) -> None:
+        """Forget a pending page, and what it taught."""
+        self._kept.release(page)
+        self._frames.unlearn(page)
+        self._let_go()
+
+    def forget(self, url: str) -> int:
+        """Forget all pages at a URL; what they taught of their host stays."""
+        forgotten = self._kept.forget(url)
+        self._let_go()
+        return forgotten
+
+    def save(self) -> None:
+        """Write down what is known of the hosts."""
+        with self._kept.change():
+            self._frames.save()
+
+    def _judge(self, place: Place, page: Page) -> tuple[Comparison, _Look]:
+        sightings = self._frames.sightings(place.host, page.blocks)
         own = _shown_less_than(1, page.blocks, sightings)
         is_known = any(sightings)
         first = self._look(page, own_content(own) if is_known else main_content(own))
-        verdict = self._kept.compare(first.profile).verdict
-        if not verdict.is_duplicate and is_known:
-            verdict = self._look_again(page, sightings, first) or verdict
-        if verdict.is_duplicate:
-            self._frames.learn_from_duplicate(host, page)
-        elif verdict.reason != "no_text":
-            kept = EarlyPage(self._kept.add(url, first.profile), page, first.profile)
-            for earlier in self._frames.learn(host, kept):
-                self._judge_again(host, earlier)
-        return verdict
+        found = self._kept.compare(place, first.profile)
+        # On a page whose every block was shown before, the first look is at next to nothing.
+        is_repeat = found.original_page is not None and first.profile.is_long_enough
+        if is_known and not is_repeat:
+            return self._look_again(place, page, sightings, first) or (found, first)
+        return found, first
 
-    def _look_again(self, page: Page, sightings: Sequence[int], first: _Look) -> Verdict | None:
+    def _look_again(
+        self, place: Place, page: Page, sightings: Sequence[int], first: _Look
+    ) -> tuple[Comparison, _Look] | None:
         content = main_content(_shown_less_than(2, page.blocks, sightings))
         if _is_nearly(content, first):
             return None
@@ -95,17 +137,20 @@ class FramedPages:
         are_new = set(own)
         new = [block for block in content if block in are_new]
         words, new_words = word_sum(content), word_sum(new)
-        if word_sum(own) - new_words > _LEFT_OUT * words:
+        leaves_out = word_sum(own) - new_words > _LEFT_OUT * words
+        if leaves_out and not self._kept.knows_earlier_crawls:
             return None
-        compared = self._look(page, content).profile
-        verdict, row = self._kept.compare(compared)
-        if row is None:
+        look = self._look(page, content)
+        found = self._kept.compare(place, look.profile)
+        if found.outcome == "revisit":  # what is new was added to this very page
+            return found, look
+        if leaves_out or found.original_page is None:
             return None
         if new_words > _LITTLE * words and not self._is_in(
-            row, self._look(page, new).profile, compared
+            found.original_page, self._look(page, new).profile, look.profile
         ):
             return None
-        return verdict
+        return found, look
 
     def _is_in(self, original: int, new: PageProfile, compared: PageProfile) -> bool:
         """Tell whether what is new on a page is in the original that its second look found."""
@@ -115,15 +160,40 @@ class FramedPages:
         shared = similarity / (1 + similarity) * (new.shingles + compared.shingles)
         return shared >= _IN_ORIGINAL * new.shingles
 
+    def _learn(self, host: str, page: Page, verdict: Verdict, *, is_pending: bool) -> None:
+        if verdict.original_page is not None:
+            # A page that is visited again has shown its text before, as a duplicate has. What
+            # repeats a pending page may yet be judged anew, and must not have taught its own text.
+            if not self._kept.store.is_pending(verdict.original_page):
+                self._frames.learn_from_duplicate(host, page)
+            return
+        assert verdict.page is not None, "it is kept"
+        for early in self._frames.learn(host, verdict.page, page, is_pending=is_pending):
+            self._judge_again(host, early)
+
     def _judge_again(self, host: str, early: EarlyPage) -> None:
         """Replace the fingerprint of a page that was taken with its host's frame."""
-        sightings = self._frames.sightings(host, early.page.blocks)
-        own = _shown_less_than(2, early.page.blocks, sightings)
-        before, early.profile = early.profile, self._look(early.page, own_content(own)).profile
-        self._kept.replace(early.row, before, early.profile)
+        page = self._frames.page_of(early)
+        if page is None:
+            return
+        sightings = self._frames.sightings(host, page.blocks)
+        own = _shown_less_than(2, page.blocks, sightings)
+        look = self._look(page, own_content(own))
+        self._kept.replace(early.row, look.profile, self._text(look.document))
+        self._frames.told(early)
 
     def _look(self, page: Page, content: Sequence[Block]) -> _Look:
-        return _Look(content, profile(page.document(content), self._config))
+        document = page.document(content)
+        return _Look(content, document, profile(document, self._config))
+
+    def _text(self, document: Document) -> str | None:
+        return document.text if self._config.keep_text else None
+
+    def _let_go(self) -> None:
+        """Let pages whose records are gone wait no more."""
+        if self._kept.gone:
+            self._frames.let_go(self._kept.gone)
+            self._kept.gone.clear()
 
 
 def _is_nearly(content: Sequence[Block], first: _Look) -> bool:
@@ -137,10 +207,3 @@ def _is_nearly(content: Sequence[Block], first: _Look) -> bool:
 
 def _shown_less_than(times: int, blocks: Sequence[Block], sightings: Sequence[int]) -> list[Block]:
     return [block for block, shown in zip(blocks, sightings, strict=True) if shown < times]
-
-
-def _host(url: str) -> str:
-    try:
-        return urlsplit(url).netloc
-    except ValueError:  # "http://[1/": no host that could have a frame
-        return ""

@@ -16,18 +16,23 @@ The first pages of a host come before its frame is known, and so does the first 
 another template in the middle of a crawl: most of it is new. Such pages wait until two more
 have shown what repeats, and are judged again each time.
 
+What a page taught can be taken back, when it turns out that nobody has it.
+
 Bounded: blocks by a total (the host not seen for longest is forgotten first) and by host
-(its oldest blocks first); waiting pages by a total and by host, in the same ways.
+(its oldest blocks first); waiting pages by a total and by host, the earliest first.
+
+Pure: what is known of a host goes out as plain bytes and comes back as such, a state and
+lessons since, in the order in which they were learnt (`frame_bytes`).
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import islice
 
 import xxhash
 
-from dedup_filter.profile import PageProfile
+from dedup_filter.frame_bytes import HostState, Lesson
 from dedup_filter.text import Block, Page, word_sum
 
 __all__ = ["EarlyPage", "Frames"]
@@ -56,13 +61,18 @@ class EarlyPage:
     """A page that was judged before its frame was known."""
 
     row: int
-    page: Page
-    profile: PageProfile
-    """What it was judged by last."""
+    """Its number."""
+    page: Page | None
+    """None: whoever brought it back has put it away somewhere."""
     new: frozenset[int] = frozenset()
     """The blocks that its host had not shown before."""
     tellings: int = 0
     """How many later pages have shown some of these."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it is to be judged again later."""
+        return self.tellings < _TELLING_PAGES
 
 
 @dataclass(slots=True)
@@ -82,6 +92,8 @@ class Frames:
         self._early: OrderedDict[str, list[EarlyPage]] = OrderedDict()
         self._waiting = 0
         self._last: tuple[Sequence[Block], list[int]] = ((), [])
+        self._forgotten: list[str] = []
+        self._given_up: list[int] = []
 
     def sightings(self, host: str, blocks: Sequence[Block]) -> list[int]:
         """Return on how many pages of the host each block was seen."""
@@ -90,27 +102,97 @@ class Frames:
             return [0] * len(blocks)
         return [known.sightings.get(shown, 0) for shown in self._hashes(blocks)]
 
+    def lesson(self, host: str, page: Page, *, is_kept: bool) -> Lesson:
+        """Tell what there is to learn from a page.
+
+        From one that is dropped only the blocks that its host had not shown before.
+        """
+        hashes = dict.fromkeys(self._hashes(page.blocks))
+        if is_kept:
+            return Lesson(is_kept, list(hashes))
+        known = self._hosts.get(host, _NOTHING).sightings
+        return Lesson(is_kept, [shown for shown in hashes if shown not in known])
+
     def learn(self, host: str, page: EarlyPage) -> list[EarlyPage]:
         """Learn from a page that is kept; return earlier ones that should be judged again."""
-        known = self._host(host)
+        assert page.page is not None
+        known = self._hosts.get(host, _NOTHING)
         hashes = self._hashes(page.page.blocks)
         page.new = frozenset(shown for shown in hashes if shown not in known.sightings)
         # Of a host's first pages it is not known yet whether they have a template in common.
         due = self._due(host, None if known.pages <= _TELLING_PAGES else set(hashes))
-        if _is_mostly_new(page, hashes):
+        if _is_mostly_new(page.page.blocks, page.new, hashes):
             self._wait(host, page)
         elif known.pages < _TELLING_PAGES:
             page.tellings = known.pages
             self._wait(host, page)
-        known.pages += 1
-        self._show(known, hashes)
+        self.take_lesson(host, self.lesson(host, page.page, is_kept=True))
         return due
 
     def learn_from_duplicate(self, host: str, page: Page) -> None:
-        """Learn from a page that is dropped: the blocks that its host had not shown before."""
-        known = self._host(host)
-        hashes = self._hashes(page.blocks)
-        self._show(known, [shown for shown in hashes if shown not in known.sightings])
+        """Learn from a page that is dropped."""
+        self.take_lesson(host, self.lesson(host, page, is_kept=False))
+
+    def take_lesson(self, host: str, lesson: Lesson) -> None:
+        """Learn what a page taught, now or before."""
+        known = self._hosts.setdefault(host, _Host())
+        self._hosts.move_to_end(host)
+        known.pages += lesson.is_kept
+        self._show(known, lesson.shown)
+
+    def unlearn(self, host: str, lesson: Lesson) -> None:
+        """Take back what a page taught."""
+        known = self._hosts.get(host)
+        if known is None:
+            return
+        known.pages = max(known.pages - lesson.is_kept, 0)
+        for shown in lesson.shown:
+            times = known.sightings.get(shown, 0)
+            if times > 1:
+                known.sightings[shown] = times - 1
+            elif times:
+                del known.sightings[shown]
+                self._blocks -= 1
+
+    def state(self, host: str) -> HostState:
+        """Return what is known of a host."""
+        known = self._hosts.get(host, _NOTHING)
+        return HostState(known.pages, list(known.sightings), list(known.sightings.values()))
+
+    def put_state(self, host: str, state: HostState) -> None:
+        """Take what was known of a host; the one that was learnt of last comes last."""
+        assert host not in self._hosts
+        self._hosts[host] = _Host(state.pages, dict(zip(state.shown, state.times, strict=True)))
+        self._blocks += len(self._hosts[host].sightings)
+
+    def put_early(self, host: str, page: EarlyPage) -> None:
+        """Let a page wait that waited before; the earliest comes first."""
+        self._wait(host, page)
+
+    def let_go(self, pages: Iterable[int]) -> None:
+        """Let pages wait no more: they are gone, or cannot be judged again."""
+        gone = set(pages)
+        hosts = [host for host, early in self._early.items() if any(e.row in gone for e in early)]
+        for host in hosts:
+            self._keep_waiting(host, [e for e in self._early[host] if e.row not in gone])
+
+    def take_bounded(self) -> tuple[list[str], list[int]]:
+        """Return the hosts forgotten and the pages given up since this was last asked."""
+        taken = self._forgotten, self._given_up
+        self._forgotten, self._given_up = [], []
+        return taken
+
+    def waits(self, host: str, page: int) -> bool:
+        """Tell whether a page is to be judged again later."""
+        return any(early.row == page for early in self._early.get(host, ()))
+
+    def waiting(self) -> dict[int, int]:
+        """Return the pages that wait, and how many have told of each."""
+        return {early.row: early.tellings for waiting in self._early.values() for early in waiting}
+
+    def blocks_of(self, host: str) -> int:
+        """Count the blocks remembered of a host."""
+        return len(self._hosts.get(host, _NOTHING).sightings)
 
     def __len__(self) -> int:
         """Count the blocks remembered."""
@@ -134,11 +216,6 @@ class Frames:
             self._last = blocks, [block_hash(block) for block in blocks]
         return self._last[1]
 
-    def _host(self, host: str) -> _Host:
-        known = self._hosts.setdefault(host, _Host())
-        self._hosts.move_to_end(host)
-        return known
-
     def _show(self, known: _Host, blocks: Iterable[int]) -> None:
         sightings = known.sightings
         before = len(sightings)
@@ -156,6 +233,7 @@ class Frames:
             host, forgotten = self._hosts.popitem(last=False)
             self._blocks -= len(forgotten.sightings)
             self._waiting -= len(self._early.pop(host, ()))
+            self._forgotten.append(host)
 
     def _due(self, host: str, shown: set[int] | None) -> list[EarlyPage]:
         """Take the pages that one more page tells of: it has shown these blocks; None: of all."""
@@ -163,34 +241,40 @@ class Frames:
         due = [early for early in waiting if shown is None or _have_template(early, shown)]
         for early in due:
             early.tellings += 1
-        still = [early for early in waiting if early.tellings < _TELLING_PAGES]
-        self._waiting -= len(waiting) - len(still)
+        self._keep_waiting(host, [early for early in waiting if early.is_waiting])
+        return due
+
+    def _keep_waiting(self, host: str, still: list[EarlyPage]) -> None:
+        """Let all other pages of a host go."""
+        self._waiting += len(still) - len(self._early.pop(host, ()))
         if still:
             self._early[host] = still
-        else:
-            self._early.pop(host, None)
-        return due
 
     def _wait(self, host: str, page: EarlyPage) -> None:
         waiting = self._early.setdefault(host, [])
-        self._early.move_to_end(host)
         waiting.append(page)
         self._waiting += 1
         if len(waiting) > _MOST_WAITING_OF_HOST:
-            del waiting[0]
-            self._waiting -= 1
+            self._give_up(host)
         while self._waiting > _MOST_WAITING:
-            _, given_up = self._early.popitem(last=False)
-            self._waiting -= len(given_up)
+            self._give_up(min(self._early, key=lambda each: self._early[each][0].row))
+
+    def _give_up(self, host: str) -> None:
+        """Let the earliest waiting page of a host go."""
+        first, *still = self._early[host]
+        self._keep_waiting(host, still)
+        self._given_up.append(first.row)
+
+
+_NOTHING = _Host()
 
 
 def _have_template(early: EarlyPage, shown: set[int]) -> bool:
     return len(early.new & shown) >= _SAME_TEMPLATE * len(early.new)
 
 
-def _is_mostly_new(page: EarlyPage, hashes: Sequence[int]) -> bool:
-    blocks = page.page.blocks
-    new = [block for block, shown in zip(blocks, hashes, strict=True) if shown in page.new]
+def _is_mostly_new(blocks: Sequence[Block], hashes_new: Set[int], hashes: Sequence[int]) -> bool:
+    new = [block for block, shown in zip(blocks, hashes, strict=True) if shown in hashes_new]
     new_words = word_sum(new)
     links = sum(block.link_words for block in new)
     return new_words >= _MOSTLY_NEW * word_sum(blocks) and links >= _MOSTLY_NEW * new_words

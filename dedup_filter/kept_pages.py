@@ -1,123 +1,334 @@
 """What was kept: profiles in, verdicts out. The index and the store as one.
 
-    profile -> same digest                 exact
+    profile -> same digest                                                         exact
             -> index -> candidates within k bits -> sketches -> the most similar   near
 
+Which of several pages that it repeats a page is said to repeat, and whether it does at all:
+
+    1. one that was seen in this crawl      it is a duplicate of that
+    2. one of an earlier crawl at its URL   it is that page, seen again: "revisit"
+    3. another of an earlier crawl          it is a duplicate of that
+
 What a page was kept with can be replaced when more is known of its host (`framed_pages`).
+
+A template or an empty shell can put thousands of pages within k bits of one another that are no
+near-duplicates. Of so many the `MOST_COMPARED` nearest are compared (of equally near ones those
+that came first), and `capped` counts the pages for which there were more.
+
+On disk every page that is judged is recorded; in memory only those that are kept, as nobody could
+read of the others later. What the store refuses to write did not happen for the index either.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from time import time as now
 from typing import NamedTuple
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints import similarities
-from dedup_filter.index import HammingIndex
-from dedup_filter.model import Match, Outcome, Verdict
+from dedup_filter.index import Neighbours
+from dedup_filter.location import scheme_of
+from dedup_filter.model import Outcome, Verdict
+from dedup_filter.page_bounds import PageBounds
+from dedup_filter.page_index import PageIndex
 from dedup_filter.profile import PageProfile
-from dedup_filter.store import MemoryStore
+from dedup_filter.store import (
+    Change,
+    IndexEntry,
+    Judged,
+    Matches,
+    Measured,
+    NewPage,
+    PageStore,
+    host_of,
+    url_key,
+)
 
-__all__ = ["Comparison", "KeptPages"]
+__all__ = ["MOST_COMPARED", "Comparison", "KeptPages", "Place", "scheme_of"]
+
+MOST_COMPARED = 64
+"""Candidates of one page whose sketches are compared: 0.2 ms. Real near-duplicates are among the
+nearest; elsewhere pages have a handful of candidates."""
+
+
+class Place(NamedTuple):
+    """Where a page was found."""
+
+    url: str
+    host: str
+    key: int
+    """The same for all spellings of the URL."""
+
+    @classmethod
+    def of(cls, url: str) -> "Place":
+        """Read a URL."""
+        return cls(url, host_of(url), url_key(url))
 
 
 class Comparison(NamedTuple):
-    """A verdict, and the row of the original where it names one."""
+    """What a page is found to be, before it is recorded."""
 
-    verdict: Verdict
-    row: int | None
+    outcome: Outcome
+    reason: str | None = None
+    original_page: int | None = None
+    original: str | None = None
+    distance: int | None = None
+    similarity: float | None = None
+    candidates: int = 0
+
+    @property
+    def is_duplicate(self) -> bool:
+        """Whether the page repeats one that was seen before it."""
+        return self.outcome in ("near", "exact")
+
+    def verdict(self, page: PageProfile, number: int | None = None) -> Verdict:
+        """Tell it of a page, and its number if it was recorded."""
+        return Verdict(
+            self.outcome,
+            self.original,
+            self.distance,
+            self.similarity,
+            self.reason,
+            page.language,
+            self.candidates,
+            page.shingles,
+            page.shingles_without_stopword,
+            number,
+            self.original_page,
+        )
 
 
 class KeptPages:
-    """The pages that later ones may repeat."""
+    """The pages that later ones may repeat.
 
-    def __init__(self, config: FilterConfig) -> None:
+    Raises:
+        StoreError: by all methods, when the store cannot be read or written; then nothing is
+            changed.
+    """
+
+    def __init__(self, config: FilterConfig, store: PageStore | None = None) -> None:
         self._config = config
-        self._index = HammingIndex(config.max_distance)
-        self._store = MemoryStore()
+        self.store = PageStore.in_memory(scheme_of(config)) if store is None else store
+        if not self.store.crawls.current:
+            self.store.crawls.start(int(now()))
+        self._by_host = config.scope == "host"
+        self._index = PageIndex(self.store, config.max_distance, by_host=self._by_host)
+        self._bounds = PageBounds(self.store, config.max_pages, config.expire_days)
+        self._changes: list[Change] = []
+        self.gone: list[int] = []
+        """Pages whose records were deleted; for the owner to take note of, and to clear."""
+        self.capped = 0
+        """Comparisons in which there were more candidates than `MOST_COMPARED`."""
+        while due := self._bounds.expired(now()) or self._bounds.too_many():
+            with self.change():
+                self._delete(due)
 
     def __len__(self) -> int:
-        return len(self._store)
+        return len(self.store)
+
+    @property
+    def is_durable(self) -> bool:
+        """Whether what is recorded outlives this process."""
+        return self.store.directory is not None
+
+    @property
+    def knows_earlier_crawls(self) -> bool:
+        """Whether there were crawls before this one."""
+        return self.store.crawls.current > 1
 
     @property
     def nbytes(self) -> int:
-        """Memory of the index and of what is kept of each page, in bytes."""
-        return self._index.nbytes + self._store.nbytes
+        """Memory of the index and of what is kept of each page, in bytes.
 
-    def compare(self, page: PageProfile) -> Comparison:
-        """Tell whether a page repeats one that was kept. Cost: one look-up in the index."""
-        about = Verdict(
-            "new",
-            language=page.language,
-            shingles=page.shingles,
-            shingles_without_stopword=page.shingles_without_stopword,
-        )
+        What a store on disk holds in memory is left out: it is bounded.
+        """
+        return self._index.nbytes + (0 if self.is_durable else self.store.nbytes)
+
+    @property
+    def disk_bytes(self) -> int:
+        """Size of all files in bytes."""
+        return self._index.disk_bytes + self.store.nbytes if self.is_durable else 0
+
+    def compare(self, place: Place, page: PageProfile) -> Comparison:
+        """Tell whether a page repeats one that was kept.
+
+        Cost: a look-up in the index, none for an exact repeat.
+        """
         if page.is_blank:
-            return Comparison(replace(about, outcome="unjudged", reason="no_text"), None)
-        row = self._store.row_of_digest(page.digest)
-        if row is not None:
-            same = Match(row, page.fingerprint, 0)
-            return Comparison(self._repeat(about, "exact", same, 1.0), row)
+            return Comparison("unjudged", "no_text")
+        same = self.store.with_digest(page.digest, place.host if self._by_host else None)
+        if same:
+            number, is_revisit = self._chosen(range(len(same)), self.store.matches(same), place)
+            outcome: Outcome = "revisit" if is_revisit else "exact"
+            url = self.store.url(same[number])
+            return Comparison(outcome, None, same[number], url, 0, 1.0)
         if not page.is_long_enough:
-            return Comparison(replace(about, outcome="unjudged", reason="too_short"), None)
-        candidates = self._index.within(page.fingerprint)
-        about = replace(about, candidates=len(candidates))
-        match, similarity = self._most_similar(page, candidates)
-        if match is None:
-            return Comparison(about, None)
-        return Comparison(self._repeat(about, "near", match, similarity), match.row)
+            return Comparison("unjudged", "too_short")
+        return self._compare_near(place, page)
 
     def see(self, url: str, page: PageProfile) -> Verdict:
-        """Compare a page, and keep it unless it is a duplicate or blank."""
-        verdict = self.compare(page).verdict
-        if not verdict.is_duplicate and verdict.reason != "no_text":
-            self.add(url, page)
-        return verdict
+        """Compare a page, and record it."""
+        return self.claim(Place.of(url), page, is_pending=False)
 
-    def similarity(self, page: PageProfile, row: int) -> float:
+    def claim(
+        self, place: Place, page: PageProfile, text: str | None = None, *, is_pending: bool
+    ) -> Verdict:
+        """Compare a page, and record it, for good or for the time being."""
+        found = self.compare(place, page)
+        if found.reason == "no_text":
+            return found.verdict(page)
+        with self.change():
+            return self.record(place, page, found, text, is_pending=is_pending)
+
+    def similarity(self, page: PageProfile, number: int) -> float:
         """Estimate the similarity of a page to one that was kept."""
-        return float(similarities(page.sketch, self._store.sketches([row]))[0])
+        return float(similarities(page.sketch, self.store.sketches([number]))[0])
 
-    def add(self, url: str, page: PageProfile) -> int:
-        """Keep a page and return its row."""
-        row = self._store.add(url, page.digest, page.sketch)
-        if page.is_long_enough:
-            self._index.add(page.fingerprint, row)
-        return row
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        """Make one change of all that is done within: whole or not at all."""
+        self._changes.clear()
+        gone = len(self.gone)
+        try:
+            with self.store.change():
+                yield
+        except BaseException:
+            del self.gone[gone:]
+            raise
+        for change in self._changes:
+            self._index.follow(change)
+        self._index.tend()
 
-    def replace(self, row: int, before: PageProfile, after: PageProfile) -> None:
-        """Give a page another profile."""
-        self._store.replace(row, before.digest, after.digest, after.sketch)
-        if before.is_long_enough:
-            self._index.remove(before.fingerprint, row)
-        if after.is_long_enough:
-            self._index.add(after.fingerprint, row)
+    def record(
+        self,
+        place: Place,
+        page: PageProfile,
+        found: Comparison,
+        text: str | None = None,
+        *,
+        is_pending: bool,
+    ) -> Verdict:
+        """Record a page and what was found of it, within a change; return the verdict."""
+        if found.is_duplicate and not self.is_durable:
+            return found.verdict(page)
+        moment = now()
+        self._delete(self._bounds.due(moment))
+        measured = _measured(page)
+        judged = Judged(
+            found.outcome, found.reason, found.original_page, found.distance, found.similarity
+        )
+        new = NewPage(place.url, place.host, measured, judged, int(moment), text)
+        is_revisit = found.outcome == "revisit"
+        number = self.store.insert(new, is_pending=is_pending or is_revisit)
+        if judged.is_kept and measured.fingerprint is not None:
+            host = self.store.host_number(place.host)
+            assert host is not None, "it was given one with the page"
+            entry = IndexEntry(number, measured.fingerprint, host)
+            self._changes.append(Change((), (entry,)))
+        if is_revisit and not is_pending:
+            self._changes.append(self.store.commit(number))
+            return found.verdict(page, found.original_page)
+        return found.verdict(page, number)
+
+    def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:
+        """Give a page another profile, within a change."""
+        self._changes.append(self.store.replace(number, _measured(page), text))
+
+    def commit(self, number: int) -> None:
+        """Keep a pending page for good; one that is not pending is left as it is."""
+        with self.change():
+            self._changes.append(self.store.commit(number))
+
+    def release(self, number: int) -> None:
+        """Forget a pending page; one that is not pending is left as it is."""
+        if self.store.is_pending(number):
+            with self.change():
+                self._changes.append(self.store.release(number))
+                self.gone.append(number)
+
+    def forget(self, url: str) -> int:
+        """Forget all pages at a URL, however it is spelt; return how many there were."""
+        with self.change():
+            pages = self.store.at_url(url)
+            self._delete(pages)
+        return len(pages)
+
+    def close(self) -> None:
+        """Write down all there is, and let go of the store.
+
+        Raises:
+            StoreError: not all could be written.
+        """
+        try:
+            self.store.crawls.end(int(now()))
+            self.store.flush()
+            self._index.close()
+        finally:
+            self.store.close()
 
     def check(self) -> None:
-        """Verify the invariants of index and store."""
+        """Verify the invariants of index and store, and that they agree."""
+        self.store.check()
         self._index.check()
-        self._store.check()
-        assert len(self._index) <= len(self._store)
 
-    def _repeat(self, about: Verdict, outcome: Outcome, match: Match, similarity: float) -> Verdict:
-        return replace(
-            about,
-            outcome=outcome,
-            original=self._store.url(match.row),
-            distance=match.distance,
-            similarity=similarity,
+    def _compare_near(self, place: Place, page: PageProfile) -> Comparison:
+        host = self.store.host_number(place.host) if self._by_host else None
+        found = self._candidates(page.fingerprint, host)
+        pages = found.rows.tolist()
+        if not pages:
+            return Comparison("new")
+        matches = self.store.matches(pages)
+        near: Sequence[int] = range(len(pages))
+        if self._by_host:
+            near = [number for number in near if matches.hosts[number] == host]
+        new = Comparison("new", candidates=len(near))
+        estimates = similarities(page.sketch, matches.sketches).tolist()
+        least = self._config.min_similarity
+        if least is not None:
+            # The sort is stable: of equally similar ones the nearest, then the earliest.
+            alike = (number for number in near if estimates[number] >= least)
+            near = sorted(alike, key=lambda number: -float(estimates[number]))
+        if not near:
+            return new
+        number, is_revisit = self._chosen(near, matches, place)
+        return new._replace(
+            outcome="revisit" if is_revisit else "near",
+            original_page=pages[number],
+            original=self.store.url(pages[number]),
+            distance=int(found.distances[number]),
+            similarity=estimates[number],
         )
 
-    def _most_similar(
-        self, page: PageProfile, candidates: Sequence[Match]
-    ) -> tuple[Match | None, float]:
-        """Confirm the candidates; of equally similar ones the nearest, then the earliest."""
-        if not candidates:
-            return None, 0.0
-        estimates = similarities(page.sketch, self._store.sketches([m.row for m in candidates]))
-        least = self._config.min_similarity
-        if least is None:
-            return candidates[0], float(estimates[0])
-        best = int(estimates.argmax())  # the first maximum: candidates come nearest first
-        if estimates[best] < least:
-            return None, 0.0
-        return candidates[best], float(estimates[best])
+    def _candidates(self, fingerprint: int, host: int | None) -> Neighbours:
+        """Return the pages within k bits, or the nearest of too many."""
+        found = self._index.neighbours(fingerprint, host, most=MOST_COMPARED + 1)
+        if len(found.rows) <= MOST_COMPARED:
+            return found
+        self.capped += 1
+        return found.first(MOST_COMPARED)
+
+    def _chosen(self, ranked: Sequence[int], matches: Matches, place: Place) -> tuple[int, bool]:
+        """Choose one of the matches, best first; tell whether it is the page itself."""
+        crawl = self.store.crawls.current
+        for number in ranked:
+            if matches.crawls[number] == crawl:
+                return number, False
+        for number in ranked:
+            if matches.url_keys[number] == place.key:
+                return number, True
+        return ranked[0], False
+
+    def _delete(self, pages: list[int]) -> None:
+        if pages:
+            self._changes.append(self.store.delete(pages))
+            self.gone += pages
+
+
+def _measured(page: PageProfile) -> Measured:
+    return Measured(
+        page.digest,
+        page.fingerprint if page.is_long_enough else None,
+        page.sketch,
+        page.word_count,
+        page.language,
+    )

@@ -43,7 +43,7 @@ class Verdict:
 
     outcome: Outcome
     original: str | None = None
-    """URL of the page that this one repeats."""
+    """URL of the page that this one repeats, or was when it was seen in an earlier crawl."""
     distance: int | None = None
     """Differing bits of the two fingerprints, 0 to 64."""
     similarity: float | None = None
@@ -55,6 +55,10 @@ class Verdict:
     """Stored fingerprints within k bits, confirmed or not."""
     shingles: int = 0
     shingles_without_stopword: int = 0
+    page: int | None = None
+    """Number of the page's own record; None: nothing was recorded of it."""
+    original_page: int | None = None
+    """Number of the record of `original`."""
 
     @property
     def is_duplicate(self) -> bool:

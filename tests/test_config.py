@@ -57,7 +57,7 @@ def test_a_config_error_is_also_a_value_error():
     assert issubclass(ConfigError, DedupError)
 
 
-@pytest.mark.parametrize("location", ["redis:/", "", "somewhere"])
+@pytest.mark.parametrize("location", ["redis://localhost", "", "sqlite://somewhere", None, b"a"])
 def test_an_index_that_cannot_be_opened_is_refused(location):
     with pytest.raises(ConfigError, match='location must be "memory:"'):
         NearDuplicateFilter.open(location)
@@ -68,6 +68,6 @@ def test_options_can_be_checked_without_opening_anything(monkeypatch):
     checked = NearDuplicateFilter.check_options("memory:", max_distance=3)
     assert checked == FilterConfig(max_distance=3)
     with pytest.raises(ConfigError, match="location"):
-        NearDuplicateFilter.check_options("somewhere")
+        NearDuplicateFilter.check_options("redis://localhost")
     with pytest.raises(ConfigError, match="max_distance"):
         NearDuplicateFilter.check_options("memory:", max_distance=65)

@@ -7,13 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter import FilterConfig, frames
+from dedup_filter import frames
 from dedup_filter.frames import EarlyPage, Frames
-from dedup_filter.model import Document
-from dedup_filter.profile import profile
 from dedup_filter.text import Page, parse, read_page
 
-PROFILE = profile(Document("any text"), FilterConfig())
 MENU = [f'<a href="/{n}">section {n}</a>' for n in range(12)]
 OTHER_MENU = [f'<a href="/shop/{n}">things of kind {n}</a>' for n in range(30)]
 
@@ -25,7 +22,7 @@ def page_of(*texts: str) -> Page:
 
 
 def early(number: int, *texts: str) -> EarlyPage:
-    return EarlyPage(number, page_of(*texts), PROFILE)
+    return EarlyPage(number, page_of(*texts))
 
 
 def learn_all(known: Frames, host: str, pages: list[list[str]]) -> list[list[int]]:

@@ -1,9 +1,47 @@
-"""Layer "store": what is remembered of each page besides its place in the index.
+"""Layer "store": what is remembered of each page, on disk or in memory.
 
-Pages in, rows out: a row is the number of a page, counted from 0. Knows no table and no
-text; the filter keeps store and index in step.
+    PageStore     the record: pages, crawls, what hosts have shown
+    TableFiles    arrays that are derived from it, and can be made anew
+    Scheme        how fingerprints were made
+    NewPage ...   what goes in and comes out
+
+Pages are known by their numbers, counted from 1. Knows no index and no text; `page_index` keeps
+an index in step with it.
 """
 
-from dedup_filter.store.memory_store import MemoryStore
+from dedup_filter.store.frame_store import EarlyForm, FrameStore, HostFrames
+from dedup_filter.store.page_reader import PageReader
+from dedup_filter.store.page_store import PageStore
+from dedup_filter.store.records import (
+    Change,
+    IndexEntry,
+    Judged,
+    Matches,
+    Measured,
+    NewPage,
+    PageBrief,
+    PageRecord,
+)
+from dedup_filter.store.scheme import Scheme
+from dedup_filter.store.table_files import TableFiles
+from dedup_filter.store.url_key import host_of, url_key
 
-__all__ = ["MemoryStore"]
+__all__ = [
+    "Change",
+    "EarlyForm",
+    "FrameStore",
+    "HostFrames",
+    "IndexEntry",
+    "Judged",
+    "Matches",
+    "Measured",
+    "NewPage",
+    "PageBrief",
+    "PageReader",
+    "PageRecord",
+    "PageStore",
+    "Scheme",
+    "TableFiles",
+    "host_of",
+    "url_key",
+]

@@ -1,0 +1,270 @@
+"""Time the record of pages: recording, looking up, opening, filling an index; and its size.
+
+    python benchmarks/store.py [--json] [--pages COUNT ...] [--one-by-one PAGES] [--folder FOLDER]
+    python benchmarks/store.py --filter [--json] [--pages COUNT ...] [--see PAGES]
+
+With `--filter` it is the record and the index together, as the filter has them, on disk and in
+memory: pages judged, recorded and indexed per second beyond so many that are there already, the
+size of all files, and how long it takes to open the index. The pages that are there are made by
+SQLite itself, the others have their profiles ready.
+
+Pages come with measures ready, so what counts is the store alone: their URLs are 59 characters
+long, a fifth of them are dropped as near-duplicates, and digests, fingerprints and sketches are
+random. "grouped" is as `see` writes, "flushed" as a Scrapy pipeline does at every item. Figures
+are taken when the store holds as many pages as they say, recording over the last tenth of
+them. CPU time is the process's own; the other has the waiting for disk and for other programs
+in it, too. Opening has the file in the system's memory. Quote ratios within one run.
+"""
+
+import argparse
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from stopwatch import figure
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.kept_pages import KeptPages
+from dedup_filter.location import scheme_of
+from dedup_filter.profile import PageProfile
+from dedup_filter.store.page_reader import PageReader
+from dedup_filter.store.page_store import PageStore
+from dedup_filter.store.records import Judged, Measured, NewPage
+from dedup_filter.store.scheme import Scheme
+
+SCHEME = Scheme.of(features="content")
+START = 1_700_000_000
+HOSTS = 1_000
+SECTIONS = ("news", "sports", "culture", "opinion")
+
+
+def pages(first: int) -> Iterator[NewPage]:
+    """Make pages, the first with this number."""
+    chance = random.Random(first)
+    number = first
+    while True:
+        host = f"www.paper-{chance.randrange(HOSTS):04}.example.com"
+        section = SECTIONS[number % len(SECTIONS)]
+        new = Judged("new") if number % 5 else Judged("near", None, number - 1, 4, 0.87)
+        sketch = np.frombuffer(chance.randbytes(256), np.uint8)
+        measured = Measured(chance.randbytes(16), chance.getrandbits(64), sketch, 640, "en")
+        url = f"https://{host}/{section}/{number:012}.html"
+        yield NewPage(url, host, measured, new if number > 1 else Judged("new"), START + number)
+        number += 1
+
+
+def take(source: Iterator[NewPage], count: int) -> list[NewPage]:
+    """Make some pages in advance."""
+    return [page for page, _ in zip(source, range(count), strict=False)]
+
+
+Figure = tuple[str, float, str]
+
+
+class Time(NamedTuple):
+    """Seconds."""
+
+    cpu: float
+    total: float
+
+
+def timed(work: Callable[[], object]) -> Time:
+    """Time one call."""
+    cpu, total = time.process_time(), time.perf_counter()
+    work()
+    return Time(time.process_time() - cpu, time.perf_counter() - total)
+
+
+def record(store: PageStore, new: list[NewPage], *, one_by_one: bool) -> None:
+    """Record pages as `see` does, or as a pipeline does: claimed, committed and flushed."""
+    for page in new:
+        number = store.insert(page, is_pending=one_by_one)
+        if one_by_one:
+            store.commit(number)
+            store.flush()
+    store.flush()
+
+
+def fill(store: PageStore, source: Iterator[NewPage], count: int) -> Time:
+    """Record pages up to a number; return the time for each of the last tenth."""
+    last = max(count // 10, 1)
+    while store.last_page < count - last:
+        record(store, take(source, min(10_000, count - last - store.last_page)), one_by_one=False)
+    times = []
+    while store.last_page < count:
+        new = take(source, min(10_000, count - store.last_page))
+        times.append(timed(lambda new=new: record(store, new, one_by_one=False)))
+    return Time(*(sum(column) / last for column in zip(*times, strict=True)))
+
+
+def read_fingerprints(store: PageReader) -> int:
+    """Read all that an index is filled from."""
+    after = count = 0
+    while len(found := store.fingerprints(after).pages):
+        after, count = int(found[-1]), count + len(found)
+    return count
+
+
+def look_ups(store: PageStore, samples: int) -> dict[str, float]:
+    """Time look-ups of pages anywhere in the store."""
+    chance = random.Random(0)
+    numbers = [chance.randint(1, store.last_page) for _ in range(samples)]
+    digests = [store.record(number).digest for number in numbers]
+    work = {
+        "look-up by digest": lambda: list(map(store.with_digest, digests)),
+        "look-up of a new digest": lambda: [
+            store.with_digest(chance.randbytes(16)) for _ in numbers
+        ],
+        "sketch of a page": lambda: store.sketches(numbers),
+        "brief of a page": lambda: store.briefs(numbers),
+    }
+    return {name: timed(look_up).cpu / samples for name, look_up in work.items()}
+
+
+def measure(folder: Path, count: int, one_by_one: int) -> Iterator[Figure]:
+    """Yield metric, value and unit."""
+    source = pages(1)
+    with PageStore.open(folder, SCHEME) as store:
+        store.crawls.start(START)
+        grouped = fill(store, source, count)
+        new = take(source, one_by_one)
+        flushed = timed(lambda: record(store, new, one_by_one=True))
+        yield "recorded, grouped", 1 / grouped.cpu, "pages/CPU s"
+        yield "recorded, grouped, in all", 1 / grouped.total, "pages/s"
+        yield "recorded, flushed", one_by_one / flushed.cpu, "pages/CPU s"
+        yield "recorded, flushed, in all", one_by_one / flushed.total, "pages/s"
+        for name, each in look_ups(store, 5_000).items():
+            yield name, each * 1e6, "us"
+        a_url = timed(lambda: store.at_url("https://www.example.com/"))
+        yield "pages at a URL", a_url.cpu, "s"
+    size = sum(path.stat().st_size for path in folder.glob("pages.sqlite3*"))
+    yield "on disk", size / (count + one_by_one), "bytes/page"
+    opened = timed(lambda: PageStore.open(folder, SCHEME).close())
+    yield "opened and closed", opened.total, "s"
+    with PageReader.open_to_read(folder) as reader:
+        entries = timed(lambda: read_fingerprints(reader))
+        yield "fingerprints read", len(reader) / entries.cpu, "entries/CPU s"
+
+
+def fill_by_sql(store: PageStore, count: int) -> None:
+    """Record so many kept pages of random measures, as `pages` makes them."""
+    run = store._transactions.connection.execute
+    run("BEGIN")
+    run(
+        f"""WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers
+            LIMIT {HOSTS})
+        INSERT INTO hosts SELECT n, printf('www.paper-%04d.example.com', n) FROM numbers"""
+    )
+    digests = run("SELECT sql FROM sqlite_master WHERE name = 'page_digest'").fetchone()[0]
+    run("DROP INDEX page_digest")  # it is quicker to sort all digests at once
+    run(
+        f"""WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers
+            LIMIT {count})
+        INSERT INTO pages SELECT n, 0, 1, 1 + n % {HOSTS},
+            printf('https://www.paper-%04d.example.com/news/%012d.html', n % {HOSTS}, n),
+            random(), randomblob(16), random(), 640, 'en', {START}, {START}, 1, 1, 'new',
+            NULL, NULL, NULL, NULL, randomblob(256)
+        FROM numbers"""
+    )
+    run(digests)
+    run("COMMIT")
+    store._read_last_page()
+
+
+def profiles(seed: int, count: int) -> list[tuple[str, PageProfile]]:
+    """Make new pages: URLs and profiles."""
+    chance = random.Random(seed)
+    return [
+        (
+            f"https://www.paper-{chance.randrange(HOSTS):04}.example.com/news/{n + seed:013}.html",
+            PageProfile(
+                chance.randbytes(16),
+                640,
+                False,
+                "en",
+                chance.getrandbits(64),
+                np.frombuffer(chance.randbytes(256), np.uint8),
+                638,
+                30,
+            ),
+        )
+        for n in range(count)
+    ]
+
+
+def seen(kept: dict[str, KeptPages], count: int, rounds: int = 5) -> Iterator[tuple[str, Time]]:
+    """Time the seeing of so many pages for each, in turns; yield the best times for a page."""
+    best: dict[str, Time] = {}
+    for number in range(rounds):
+        for name, pages in kept.items():
+            new = profiles(10**9 * (1 + number), count // rounds)
+            each = timed(lambda pages=pages, new=new: [pages.see(*page) for page in new])
+            best[name] = min(best.get(name, each), each)
+    for name, each in best.items():
+        yield name, Time(*(seconds / (count // rounds) for seconds in each))
+
+
+def opened(folder: Path, config: FilterConfig) -> KeptPages:
+    """Open an index in a folder, as the filter does."""
+    store = PageStore.open(folder, scheme_of(config))
+    store.crawls.start(START)
+    return KeptPages(config, store)
+
+
+def measure_filter(folder: Path, count: int, new: int, distance: int) -> Iterator[Figure]:
+    """Yield metric, value and unit of an index that holds so many pages."""
+    config = FilterConfig(max_distance=distance)
+    with PageStore.open(folder, scheme_of(config)) as store:
+        store.crawls.start(START)
+        fill_by_sql(store, count)
+    rebuilt = timed(lambda: opened(folder, config).close())
+    yield "opened, tables made anew", rebuilt.total, "s"
+    fresh = [timed(lambda: opened(folder, config).close()).total for _ in range(3)]
+    yield "opened, tables up to date", min(fresh), "s"
+    if not new:
+        return
+    memory = PageStore.in_memory(scheme_of(config))
+    memory.crawls.start(START)
+    fill_by_sql(memory, count)
+    both = {"on disk": opened(folder, config), "in memory": KeptPages(config, memory)}
+    times = dict(seen(both, new))
+    for name, each in times.items():
+        yield f"seen, {name}", 1 / each.cpu, "pages/CPU s"
+        yield f"seen, {name}, in all", 1 / each.total, "pages/s"
+    yield "on disk / in memory", times["on disk"].cpu / times["in memory"].cpu, "times"
+    for pages in both.values():
+        pages.close()
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    yield "all files", size / (count + new), "bytes/page"
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--pages", type=int, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--one-by-one", type=int, default=5_000, help="pages flushed one by one")
+    parser.add_argument("--filter", action="store_true", help="record and index together")
+    parser.add_argument("--see", type=int, default=50_000, help="pages seen with --filter")
+    parser.add_argument("--distance", type=int, nargs="+", default=[3, 10], help="k, with --filter")
+    parser.add_argument("--folder", type=Path, help="where to write (a temporary folder)")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    for count in options.pages:
+        for distance in options.distance if options.filter else [None]:
+            with tempfile.TemporaryDirectory(dir=options.folder) as parent:
+                folder, case = Path(parent) / "index", f"store of {count:,}"
+                if distance is None:
+                    figures = measure(folder, count, options.one_by_one)
+                else:
+                    case = f"index of {count:,}, k = {distance}"
+                    figures = measure_filter(folder, count, options.see, distance)
+                for metric, value, unit in figures:
+                    figure(case, metric, value, unit, as_json=options.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Which pages are to be forgotten, that an index stays within its bounds.
+
+Those not seen for longest go first, kept ones and records of dropped ones by themselves; several
+at once, so that each costs little. Pending pages stay: somebody is about to settle them.
+"""
+
+from dedup_filter.store import PageStore
+
+__all__ = ["PageBounds"]
+
+_DAY_SECONDS = 86_400
+_MOST_AT_ONCE = 256
+_BATCHES = 100
+"""An index of `max_pages` gives room for a hundredth of them at a time, or for `_MOST_AT_ONCE`."""
+_PAGES_BETWEEN = 64
+"""Pages after which is looked whether others have expired."""
+
+
+class PageBounds:
+    """At most `max_pages` kept and as many dropped pages, none older than `expire_days`."""
+
+    def __init__(self, store: PageStore, max_pages: int | None, expire_days: float | None) -> None:
+        self._store = store
+        self._max_pages = max_pages
+        self._expire_seconds = None if expire_days is None else expire_days * _DAY_SECONDS
+        self._wait = 0
+
+    def due(self, moment: float) -> list[int]:
+        """Return the pages to be forgotten before one more is recorded."""
+        due = self._too_many()
+        self._wait -= 1
+        if self._wait < 0:
+            self._wait = _PAGES_BETWEEN
+            due += self.expired(moment)
+        return due
+
+    def expired(self, moment: float) -> list[int]:
+        """Return some pages that have expired, none if there are none."""
+        if self._expire_seconds is None:
+            return []
+        before = int(moment - self._expire_seconds)
+        return [
+            page
+            for is_kept in (True, False)
+            for page in self._store.not_seen_since(before, _MOST_AT_ONCE, is_kept=is_kept)
+        ]
+
+    def too_many(self) -> list[int]:
+        """Return some pages beyond `max_pages`, none if there are no more."""
+        return [] if self._max_pages is None else self._too_many(0)
+
+    def _too_many(self, coming: int = 1) -> list[int]:
+        if self._max_pages is None:
+            return []
+        batch = min(self._max_pages // _BATCHES, _MOST_AT_ONCE)
+        due = []
+        for is_kept in (True, False):
+            over = self._store.count(is_kept=is_kept) + coming - self._max_pages
+            if over > 0:
+                most = min(max(over, batch), _MOST_AT_ONCE)
+                due += self._store.oldest(most, is_kept=is_kept)
+        return due

@@ -1,0 +1,143 @@
+"""Values <-> rows of pages: which columns are written and read, and what becomes of them."""
+
+import zlib
+from typing import Any
+
+from dedup_filter.store.records import (
+    Judged,
+    Measured,
+    NewPage,
+    PageBrief,
+    PageRecord,
+    as_column,
+    from_column,
+    signed,
+    unsigned,
+)
+from dedup_filter.store.url_key import url_key
+
+__all__ = [
+    "BRIEF",
+    "INSERT",
+    "MATCHES",
+    "RECORD",
+    "REFRESH",
+    "REPLACE",
+    "brief",
+    "insert_values",
+    "packed_text",
+    "record",
+    "replace_values",
+    "unpacked_text",
+]
+
+BRIEF = """
+    SELECT pages.id, url, url_key, hosts.name, crawl, is_pending, outcome
+    FROM pages JOIN hosts ON hosts.id = pages.host
+"""
+RECORD = """
+    SELECT pages.id, url, hosts.name, digest, fingerprint, sketch, words, language,
+        first_seen, last_seen, first_crawl, crawl, is_pending,
+        outcome, reason, original, distance, similarity
+    FROM pages JOIN hosts ON hosts.id = pages.host
+"""
+MATCHES = "SELECT id, host, crawl, url_key, sketch FROM pages WHERE id IN ({})"
+INSERT = """
+    INSERT INTO pages (id, is_pending, is_kept, host, url, url_key, digest, fingerprint, words,
+        language, first_seen, last_seen, first_crawl, crawl, outcome, reason, original, distance,
+        similarity, sketch)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+REPLACE = """
+    UPDATE pages SET digest = ?, fingerprint = ?, words = ?, language = ?, sketch = ? WHERE id = ?
+"""
+# Its URL and host stay: the number of a page belongs to them.
+REFRESH = """
+    UPDATE pages SET (digest, fingerprint, words, language, sketch, last_seen, crawl, outcome,
+        reason, original, distance, similarity) = (
+        SELECT digest, fingerprint, words, language, sketch, max(last_seen, pages.last_seen),
+            crawl, outcome, reason, NULL, distance, similarity
+        FROM pages AS newer WHERE newer.id = ?
+    ) WHERE id = ?
+"""
+
+
+def brief(row: Any) -> PageBrief:
+    """Make a brief of a row of `BRIEF`."""
+    page, url, key, host, crawl, is_pending, outcome = row
+    return PageBrief(
+        page, from_column(url), unsigned(key), from_column(host), crawl, bool(is_pending), outcome
+    )
+
+
+def record(row: Any) -> PageRecord:
+    """Make a record of a row of `RECORD`."""
+    page, url, host, digest, fingerprint, sketch, words, language, *rest = row
+    first_seen, last_seen, first_crawl, crawl, is_pending, *judged = rest
+    return PageRecord(
+        page=page,
+        url=from_column(url),
+        host=from_column(host),
+        digest=digest,
+        fingerprint=None if fingerprint is None else unsigned(fingerprint),
+        sketch=sketch,
+        words=words,
+        language=language,
+        first_seen=first_seen,
+        last_seen=last_seen,
+        first_crawl=first_crawl,
+        crawl=crawl,
+        is_pending=bool(is_pending),
+        judged=Judged(*judged),
+    )
+
+
+def insert_values(
+    page: int, new: NewPage, host: int, crawl: int, *, is_pending: bool
+) -> tuple[Any, ...]:
+    """Make the values of `INSERT` for a page seen in a crawl, with the number of its host."""
+    measured, judged = new.measured, new.judged
+    return (
+        page,
+        is_pending,
+        judged.is_kept,
+        host,
+        as_column(new.url),
+        signed(url_key(new.url)),
+        measured.digest,
+        _fingerprint(measured),
+        measured.words,
+        measured.language,
+        new.seen,
+        new.seen,
+        crawl,
+        crawl,
+        *judged,
+        measured.sketch.tobytes(),
+    )
+
+
+def replace_values(page: int, measured: Measured) -> tuple[Any, ...]:
+    """Make the values of `REPLACE`."""
+    return (
+        measured.digest,
+        _fingerprint(measured),
+        measured.words,
+        measured.language,
+        measured.sketch.tobytes(),
+        page,
+    )
+
+
+def packed_text(text: str) -> bytes:
+    """Pack a text that is kept."""
+    return zlib.compress(text.encode("utf-8", "surrogatepass"))
+
+
+def unpacked_text(packed: bytes) -> str:
+    """Read what `packed_text` wrote."""
+    return zlib.decompress(packed).decode("utf-8", "surrogatepass")
+
+
+def _fingerprint(measured: Measured) -> int | None:
+    return None if measured.fingerprint is None else signed(measured.fingerprint)

@@ -1,0 +1,168 @@
+"""What a store takes and gives, and how it becomes a row of SQLite and comes back.
+
+SQLite's integers are signed, so 64-bit values are stored as their two's complement. Its text
+is UTF-8, which has no half surrogates, but URLs on the web have: those are stored as bytes.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dedup_filter.fingerprints import SKETCH_BYTES
+from dedup_filter.model import Outcome
+
+__all__ = [
+    "Change",
+    "IndexEntry",
+    "Judged",
+    "Matches",
+    "Measured",
+    "NewPage",
+    "PageBrief",
+    "PageRecord",
+    "as_column",
+    "from_column",
+    "signed",
+    "sketch_rows",
+    "unsigned",
+]
+
+UInt8Array = npt.NDArray[np.uint8]
+
+
+class Measured(NamedTuple):
+    """What later pages are compared with."""
+
+    digest: bytes
+    """16 bytes."""
+    fingerprint: int | None
+    """None: the page is too short to be near another."""
+    sketch: UInt8Array
+    """(256,)"""
+    words: int
+    language: str | None
+
+
+class Judged(NamedTuple):
+    """What was said of a page."""
+
+    outcome: Outcome
+    reason: str | None = None
+    original: int | None = None
+    distance: int | None = None
+    similarity: float | None = None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether later pages are compared with it."""
+        return self.outcome not in ("near", "exact")
+
+
+class NewPage(NamedTuple):
+    """A page to be recorded."""
+
+    url: str
+    host: str
+    measured: Measured
+    judged: Judged
+    seen: int
+    """Unix seconds."""
+    text: str | None = None
+    """The main text, if it is to be kept."""
+
+
+class PageBrief(NamedTuple):
+    """What a decision needs to know of a page."""
+
+    page: int
+    url: str
+    url_key: int
+    host: str
+    crawl: int
+    """The last one that it was seen in."""
+    is_pending: bool
+    outcome: Outcome
+
+
+class Matches(NamedTuple):
+    """Pages that another may repeat, side by side."""
+
+    hosts: list[int]
+    crawls: list[int]
+    """The last one that each was seen in."""
+    url_keys: list[int]
+    sketches: UInt8Array
+    """(n, 256)"""
+
+
+class PageRecord(NamedTuple):
+    """All that is recorded of a page."""
+
+    page: int
+    url: str
+    host: str
+    digest: bytes
+    fingerprint: int | None
+    sketch: bytes
+    words: int
+    language: str | None
+    first_seen: int
+    last_seen: int
+    first_crawl: int
+    crawl: int
+    is_pending: bool
+    judged: Judged
+
+
+class IndexEntry(NamedTuple):
+    """A fingerprint that later ones are compared with, and the page it belongs to."""
+
+    page: int
+    fingerprint: int
+    host: int
+    """The number of the page's host."""
+
+
+class Change(NamedTuple):
+    """What an index must do to follow the store: first remove, then add."""
+
+    removed: tuple[IndexEntry, ...] = ()
+    added: tuple[IndexEntry, ...] = ()
+
+
+def signed(value: int) -> int:
+    """Return the signed integer with the same 64 bits.
+
+    >>> signed(2**64 - 1), signed(2**63 - 1) == 2**63 - 1
+    (-1, True)
+    """
+    return value - (1 << 64) if value >> 63 else value
+
+
+def unsigned(value: int) -> int:
+    """Return the integer from 0 to 2**64-1 with the same 64 bits."""
+    return value & 0xFFFF_FFFF_FFFF_FFFF
+
+
+def as_column(text: str) -> str | bytes:
+    """Return a text in the form in which SQLite takes it."""
+    return text if text.isascii() or _is_utf8(text) else text.encode("utf-8", "surrogatepass")
+
+
+def from_column(value: str | bytes) -> str:
+    """Return the text that `as_column` was given."""
+    return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def sketch_rows(sketches: list[bytes]) -> UInt8Array:
+    """Make one array (n, 256) of n sketches."""
+    return np.frombuffer(b"".join(sketches), np.uint8).reshape(len(sketches), SKETCH_BYTES)

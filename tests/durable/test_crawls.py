@@ -1,0 +1,194 @@
+"""The same pages again: within one crawl they repeat one another, in a later one they do not."""
+
+import random
+
+import pytest
+from site_pages import MENU, framed
+
+from dedup_filter import ConfigError
+
+
+def crawl(place, *pages, **options):
+    """Crawl pages, given as URL and text; return their verdicts."""
+    with place.open(**options) as index:
+        verdicts = [index.see(url, text=text) for url, text in pages]
+        index.check()
+    return verdicts
+
+
+def outcomes(verdicts):
+    return [verdict.outcome for verdict in verdicts]
+
+
+A, B, C = (f"http://a.example/{name}" for name in "abc")
+
+
+class TestASecondCrawl:
+    def test_finds_the_pages_of_the_first_and_keeps_them(self, kept_place, article):
+        site = [(A, article(1)), (B, article(2)), (C, "a line")]
+        assert outcomes(crawl(kept_place, *site)) == ["new", "new", "unjudged"]
+        for _ in range(3):
+            again = crawl(kept_place, *site)
+            assert outcomes(again) == ["revisit"] * 3
+            assert [verdict.original for verdict in again] == [A, B, C]
+            assert [verdict.page for verdict in again] == [1, 2, 3]
+            assert not any(verdict.is_duplicate for verdict in again)
+
+    @pytest.mark.parametrize("revisit", ["keep", "drop"])
+    def test_says_the_same_whatever_becomes_of_the_items(self, kept_place, article, revisit):
+        crawl(kept_place, (A, article(1)), revisit=revisit)
+        again = crawl(kept_place, (A, article(1, edits=1)), revisit=revisit)
+        assert outcomes(again) == ["revisit"]
+        assert again[0].original_page == again[0].page == 1
+        assert 0 <= again[0].distance <= 10
+        assert again[0].similarity > 0.7
+
+    def test_knows_a_page_by_another_spelling_of_its_url(self, kept_place, article):
+        crawl(kept_place, ("http://a.example/?b=2&a=1", article(1)))
+        (again,) = crawl(kept_place, ("HTTP://A.example/?a=1&b=2#top", article(1)))
+        assert (again.outcome, again.original) == ("revisit", "http://a.example/?b=2&a=1")
+
+    def test_keeps_a_page_that_has_changed_as_a_new_one(self, kept_place, article):
+        crawl(kept_place, (A, article(1)))
+        with kept_place.open() as index:
+            assert index.see(A, text=article(2)).outcome == "new"
+            assert len(index) == 2
+            assert index.see(B, text=article(2)).original == A
+
+    def test_compares_with_the_page_as_it_is_now(self, kept_place, article):
+        """Small changes add up: each crawl finds the page like the last one, not like the first."""
+        for edits in (0, 2, 4, 6, 8, 10, 12):
+            (verdict,) = crawl(kept_place, (A, article(1, edits=edits)))
+            assert verdict.outcome == ("revisit" if edits else "new")
+        assert outcomes(crawl(kept_place, (A, article(1)))) == ["new"]
+
+    def test_drops_the_copies_of_the_first(self, kept_place, article):
+        site = [(A, article(1)), (B, article(1))]
+        assert outcomes(crawl(kept_place, *site)) == ["new", "exact"]
+        assert outcomes(crawl(kept_place, *site)) == ["revisit", "exact"]
+
+    def test_drops_a_copy_that_comes_before_its_original(self, kept_place, article):
+        crawl(kept_place, (A, article(1)))
+        again = crawl(kept_place, (B, article(1)), (A, article(1)))
+        assert outcomes(again) == ["exact", "revisit"]
+        assert again[0].original == A
+
+    def test_drops_what_repeats_a_page_of_its_own(self, kept_place, article):
+        crawl(kept_place, (A, article(1)))
+        again = crawl(kept_place, (A, article(1)), (A, article(1)), (B, article(1, edits=1)))
+        assert outcomes(again) == ["revisit", "exact", "near"]
+        assert {verdict.original for verdict in again} == {A}
+
+    def test_leaves_a_released_page_as_it_was(self, kept_place, article):
+        crawl(kept_place, (A, article(1)))
+        with kept_place.open() as index:
+            claimed = index.claim(A, text=article(1, edits=3))
+            assert (claimed.outcome, index.is_pending(claimed.page)) == ("revisit", True)
+            assert index.claim(B, text=article(1, edits=3)).original_page == claimed.page
+            index.release(claimed)
+            index.check()
+            assert index.claim(A, text=article(1)).distance == 0
+
+    def test_takes_over_what_was_claimed_when_it_is_committed(self, kept_place, article):
+        crawl(kept_place, (A, article(1)))
+        with kept_place.open() as index:
+            claimed = index.claim(A, text=article(1, edits=3))
+            index.commit(claimed)
+            index.commit(claimed)
+            assert (len(index), index.is_pending(claimed.page)) == (1, False)
+            assert index.see(B, text=article(1, edits=3)).outcome == "exact"
+            index.check()
+
+
+class TestOneCrawl:
+    def test_has_no_page_twice_whatever_its_url(self, pages, article):
+        assert outcomes([pages.see(A, text=article(1)) for _ in range(3)]) == [
+            "new",
+            "exact",
+            "exact",
+        ]
+
+    def test_is_one_after_it_is_resumed_by_its_name(self, kept_place, article):
+        crawl(kept_place, (A, article(1)), crawl="news")
+        assert outcomes(crawl(kept_place, (A, article(1)), crawl="news")) == ["exact"]
+        assert outcomes(crawl(kept_place, (A, article(1)), crawl="other")) == ["revisit"]
+        assert outcomes(crawl(kept_place, (A, article(1)))) == ["revisit"]
+
+    def test_is_resumed_after_its_process_was_killed(self, kept_place, article):
+        index = kept_place.open(crawl="news")
+        index.see(A, text=article(1))
+        index.flush()
+        index.see(B, text=article(2))
+        kept_place.crash(index)
+        again = crawl(kept_place, (A, article(1)), (B, article(2)), crawl="news")
+        assert outcomes(again) == ["exact", "new"]
+
+    @pytest.mark.parametrize("name", ["", 7, b"a"])
+    def test_has_a_name_or_none(self, place, name):
+        with pytest.raises(ConfigError, match="crawl must be the name"):
+            place.open(crawl=name)
+
+
+def test_pages_that_a_dead_process_left_pending_are_forgotten(kept_place, article):
+    index = kept_place.open(crawl="news")
+    index.commit(index.claim(A, text=article(1)))
+    index.claim(B, text=article(2))
+    index.flush()
+    kept_place.crash(index)
+    again = crawl(kept_place, (A, article(1)), (C, article(2)), crawl="news")
+    assert outcomes(again) == ["exact", "new"]
+
+
+def test_pages_that_are_pending_at_the_end_are_forgotten(kept_place, article):
+    with kept_place.open() as index:
+        index.claim(A, text=article(1))
+    assert outcomes(crawl(kept_place, (B, article(1)))) == ["new"]
+
+
+class TestPagesOfASite:
+    """With frames: what a page showed in the first crawl is not its host's frame in the second."""
+
+    def see(self, place, pages):
+        with place.open() as index:
+            verdicts = [index.see(url, html=html) for url, html in pages]
+            index.check()
+        return verdicts
+
+    @pytest.mark.parametrize("count", [1, 2, 3, 8])
+    def test_are_visited_again_and_again(self, kept_place, article, count):
+        site = [(f"http://a.example/{n}", framed(article(n))) for n in range(count)]
+        assert outcomes(self.see(kept_place, site)) == ["new"] * count
+        for _ in range(4):
+            random.Random(1).shuffle(site)
+            assert outcomes(self.see(kept_place, site)) == ["revisit"] * count
+
+    def test_are_visited_again_with_a_paragraph_more(self, kept_place, article):
+        site = {f"http://a.example/{n}": article(n, words=300) for n in range(5)}
+        assert (
+            outcomes(self.see(kept_place, [(url, framed(text)) for url, text in site.items()]))
+            == ["new"] * 5
+        )
+        more = "<p>A paragraph that came later to say this and that of what was not known.</p>"
+        pages = [
+            (url, framed(text).replace("</article>", f"{more}{n}</article>"))
+            for n, (url, text) in enumerate(site.items())
+        ]
+        assert outcomes(self.see(kept_place, pages)) == ["revisit"] * 5
+
+    def test_that_are_new_in_the_second_crawl_are_told_apart(self, kept_place, article):
+        site = [(f"http://a.example/{n}", framed(article(n))) for n in range(5)]
+        self.see(kept_place, site[:3])
+        assert outcomes(self.see(kept_place, site)) == ["revisit"] * 3 + ["new"] * 2
+
+    def test_that_are_mostly_links_are_visited_again(self, kept_place):
+        def hub(section):
+            links = "".join(
+                f'<li><a href="/{section}/{n}">story {n} of {section} with a headline</a>'
+                for n in range(20)
+            )
+            return f"<ul>{MENU}</ul><ul>{links}</ul>"
+
+        site = [(f"http://a.example/{name}", hub(name)) for name in ("news", "sports", "culture")]
+        first = self.see(kept_place, site)
+        again = self.see(kept_place, site)
+        assert not any(verdict.is_duplicate for verdict in [*first, *again])

@@ -1,0 +1,124 @@
+"""What is refused when a filter is opened, in one sentence, with everything left as it was."""
+
+import sqlite3
+
+import pytest
+
+from dedup_filter import ConfigError, NearDuplicateFilter
+from dedup_filter.errors import SchemeMismatch, StoreBusy, StoreTooNew
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def folder(tmp_path, article):
+    with NearDuplicateFilter.open(tmp_path / "index") as pages:
+        pages.see("http://a.example/1", text=article(1))
+    return tmp_path / "index"
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        ({"shingle_size": 4}, r"shingle_size \(3 there, 4 here\)"),
+        ({"features": "words"}, r"features \(content there, words here\)"),
+        ({"features": "shingles", "title_weight": 3}, r"title_weight \(0 there, 3 here\)"),
+    ],
+)
+def test_other_fingerprints_are_refused_naming_what_differs(folder, options, part):
+    before = contents(folder)
+    with pytest.raises(SchemeMismatch, match=part):
+        NearDuplicateFilter.open(folder, **options)
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_distance": 3},
+        {"min_similarity": None},
+        {"learn_frames": False},
+        {"scope": "host"},
+        {"revisit": "drop"},
+        {"max_pages": 5},
+        {"expire_days": 3},
+        {"keep_text": True},
+    ],
+)
+def test_options_that_shape_no_fingerprint_can_change(folder, article, options):
+    with NearDuplicateFilter.open(folder, **options) as pages:
+        assert pages.see("http://a.example/1", text=article(1)).outcome == "revisit"
+        pages.check()
+
+
+def test_a_second_opener_is_told_who_has_it(folder, article):
+    with NearDuplicateFilter.open(folder) as pages:
+        with pytest.raises(StoreBusy, match=r"this process \(pid .*redis://"):
+            NearDuplicateFilter.open(folder)
+        assert pages.see("http://b.example/", text=article(2)).outcome == "new"
+    NearDuplicateFilter.open(folder).close()
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
+    (tmp_path / "thesis.txt").write_text("text")
+    with pytest.raises(ConfigError, match=r"thesis\.txt"):
+        NearDuplicateFilter.open(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_newer_format_is_refused(folder):
+    connection = sqlite3.connect(folder / "pages.sqlite3")
+    connection.execute("PRAGMA user_version = 2")
+    connection.close()
+    with pytest.raises(StoreTooNew, match="install a newer one"):
+        NearDuplicateFilter.open(folder)
+
+
+@pytest.mark.parametrize("location", ["redis://localhost/0", "rediss://h", "redis+cluster://h"])
+def test_redis_is_not_in_this_release(location):
+    for attempt in (NearDuplicateFilter.open, NearDuplicateFilter.check_options):
+        with pytest.raises(ConfigError, match=r"^location .* is not in this release"):
+            attempt(location)
+
+
+def test_a_directory_is_not_looked_at_when_options_are_checked(tmp_path):
+    for location in (tmp_path / "none", str(tmp_path / "none")):
+        assert NearDuplicateFilter.check_options(location, keep_text=True).keep_text
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_texts_are_not_kept_in_memory():
+    with pytest.raises(ConfigError, match=r"^keep_text is for an index in a directory"):
+        NearDuplicateFilter.check_options(keep_text=True)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"scope": "site"},
+        {"revisit": True},
+        {"max_pages": 0},
+        {"max_pages": 1.5},
+        {"expire_days": 0},
+        {"expire_days": "3"},
+        {"expire_days": True},
+        {"keep_text": 1},
+    ],
+)
+def test_options_out_of_range_are_named(options):
+    (name,) = options
+    with pytest.raises(ConfigError, match=f"^{name} must be"):
+        NearDuplicateFilter.open(**options)
+
+
+def test_sizes_are_told(folder, article):
+    with NearDuplicateFilter.open(folder) as pages, NearDuplicateFilter.open() as in_memory:
+        assert pages.disk_bytes > 50_000
+        assert in_memory.disk_bytes == 0
+        before = in_memory.nbytes
+        for number in range(50):
+            in_memory.see(f"http://a.example/{number}", text=article(number))
+        assert in_memory.nbytes > before
+        assert pages.nbytes > 0

@@ -1,0 +1,113 @@
+"""The same verdicts after a restart, with all that is learnt of frames on the way."""
+
+import shutil
+from collections import Counter
+
+import pytest
+from quality_stream import documents
+from site_pages import framed
+
+from dedup_filter import NearDuplicateFilter, frames, learnt_frames
+
+
+@pytest.fixture(scope="module", params=["en", "zh"])
+def stream(request):
+    return [(each.url, each.html) for each in documents(request.param, seed=3)]
+
+
+def verdicts(place, stream, every, end=NearDuplicateFilter.close, **options):
+    """See a stream; after every so many pages the index is closed and opened again."""
+    found = []
+    pages = place.open(crawl="one", **options)
+    for number, (url, html) in enumerate(stream):
+        if number and number % every == 0:
+            pages.check()
+            end(pages)
+            pages = place.open(crawl="one", **options)
+        found.append(pages.see(url, html=html))
+    pages.check()
+    pages.close()
+    return found
+
+
+@pytest.mark.parametrize("every", [1, 2, 9, 40])
+def test_a_stream_of_pages_is_judged_as_without_a_restart(kept_place, stream, every):
+    shown = stream if every > 2 else stream[:60]
+    expected = verdicts(kept_place, shown, len(shown))
+    assert len(Counter(verdict.outcome for verdict in expected)) > 2
+    shutil.rmtree(kept_place.location)
+    assert verdicts(kept_place, shown, every) == expected
+
+
+def test_and_so_it_is_when_its_process_is_killed(kept_place, stream):
+    def kill(pages):
+        pages.flush()
+        kept_place.crash(pages)
+
+    expected = verdicts(kept_place, stream, len(stream))
+    shutil.rmtree(kept_place.location)
+    assert verdicts(kept_place, stream, 7, kill) == expected
+
+
+def test_and_when_states_are_written_in_between_and_hosts_are_forgotten(
+    kept_place, stream, monkeypatch
+):
+    monkeypatch.setattr(learnt_frames, "_LEAST_BYTES", 200)
+    monkeypatch.setattr(frames, "_MOST_BLOCKS_OF_HOST", 30)
+    monkeypatch.setattr(frames, "_MOST_WAITING", 3)
+    monkeypatch.setattr(frames.Frames.__init__, "__defaults__", (60,))
+    expected = verdicts(kept_place, stream, len(stream))
+    shutil.rmtree(kept_place.location)
+    assert verdicts(kept_place, stream, 5) == expected
+
+
+def test_memory_and_disk_judge_alike(place, stream):
+    with NearDuplicateFilter.open() as pages:
+        expected = [pages.see(url, html=html) for url, html in stream]
+    found = verdicts(place, stream, len(stream))
+    told = [(v.outcome, v.original, v.distance, v.similarity) for v in expected]
+    assert [(v.outcome, v.original, v.distance, v.similarity) for v in found] == told
+
+
+def test_released_pages_leave_no_trace(kept_place, stream):
+    """Every third page comes to nothing, in the middle of restarts; the others cannot tell."""
+
+    def run(every):
+        found = []
+        pages = kept_place.open(crawl="one")
+        for number, (url, html) in enumerate(stream):
+            if number and number % every == 0:
+                pages.check()
+                pages.close()
+                pages = kept_place.open(crawl="one")
+            claimed = pages.claim(url, html=html)
+            found.append((claimed.outcome, claimed.original, claimed.distance))
+            (pages.release if number % 3 == 0 else pages.commit)(claimed)
+        pages.check()
+        pages.close()
+        shutil.rmtree(kept_place.location)
+        return found
+
+    assert run(11) == run(len(stream))
+
+
+def test_pages_that_wait_are_judged_again_after_a_restart(kept_place, article):
+    """The first page of a host is told by its frame, until two more have shown that."""
+    for number in range(3):
+        with kept_place.open(crawl="one") as pages:
+            pages.see(f"http://a.example/{number}", html=framed(article(number)))
+            pages.check()
+    with kept_place.open(crawl="one") as pages:
+        copy = pages.see("http://b.example/", text=article(0))
+        assert (copy.outcome, copy.original) == ("exact", "http://a.example/0")
+
+
+def test_early_pages_of_another_version_are_let_go(kept_place, article, monkeypatch):
+    with kept_place.open(crawl="one") as pages:
+        pages.see("http://a.example/0", html=framed(article(0)))
+    monkeypatch.setattr("dedup_filter.text.page_bytes._FORMAT", 99)
+    with kept_place.open(crawl="one") as pages:
+        for number in (1, 2):
+            pages.see(f"http://a.example/{number}", html=framed(article(number)))
+            pages.check()
+        assert pages.see("http://a.example/x", html=framed(article(0))).is_duplicate

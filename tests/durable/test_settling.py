@@ -1,0 +1,233 @@
+"""Claim, commit, release: a page counts from when its item went through."""
+
+import dataclasses
+import sqlite3
+from contextlib import nullcontext
+
+import pytest
+from site_pages import NOTICE, OTHER_MENU, framed
+
+from dedup_filter import DedupError, Verdict
+from dedup_filter.errors import StoreError
+
+
+def test_a_claimed_page_is_compared_with_at_once(pages, article):
+    first = pages.claim("http://a.example/1", text=article(1))
+    assert (first.outcome, pages.is_pending(first.page)) == ("new", True)
+    again = pages.claim("http://a.example/2", text=article(1, edits=1))
+    assert (again.outcome, again.original_page) == ("near", first.page)
+    assert again.original == "http://a.example/1"
+
+
+def test_a_committed_page_stays(pages, article):
+    first = pages.claim("http://a.example/1", text=article(1))
+    pages.commit(first)
+    assert not pages.is_pending(first.page)
+    pages.release(first)
+    assert pages.see("http://a.example/2", text=article(1)).outcome == "exact"
+
+
+def test_a_released_page_makes_room_for_its_twin(pages, article):
+    first = pages.claim("http://a.example/1", text=article(1))
+    pages.release(first)
+    assert not pages.is_pending(first.page)
+    assert len(pages) == 0
+    assert pages.see("http://a.example/2", text=article(1)).outcome == "new"
+
+
+def test_settling_twice_does_nothing(pages, article):
+    kept = pages.claim("http://a.example/1", text=article(1))
+    gone = pages.claim("http://a.example/2", text=article(2))
+    for _ in range(3):
+        pages.commit(kept)
+        pages.release(gone)
+        pages.commit(gone)
+    assert len(pages) == 1
+
+
+def test_a_page_that_was_seen_is_settled(pages, article):
+    seen = pages.see("http://a.example/1", text=article(1))
+    assert not pages.is_pending(seen.page)
+    pages.release(seen)
+    assert len(pages) == 1
+
+
+def test_what_is_not_recorded_can_be_settled_too(pages):
+    empty = pages.claim("http://a.example/1", html="")
+    assert (empty.reason, empty.page) == ("no_text", None)
+    pages.commit(empty)
+    pages.release(empty)
+
+
+def test_a_verdict_of_a_duplicate_can_be_settled(pages, article):
+    pages.see("http://a.example/1", text=article(1))
+    for settle in (pages.commit, pages.release):
+        settle(pages.claim("http://a.example/2", text=article(1)))
+    assert len(pages) == 1
+
+
+def test_duplicates_go_with_the_page_that_is_released(pages, article):
+    first = pages.claim("http://a.example/1", text=article(1))
+    repeat = pages.claim("http://a.example/2", text=article(1))
+    pages.release(first)
+    pages.commit(repeat)
+    assert pages.claim("http://a.example/2", text=article(1)).outcome == "new"
+
+
+def test_what_is_no_verdict_is_refused(pages, article):
+    page = pages.claim("http://a.example/1", text=article(1)).page
+    for wrong in (page, None, "new"):
+        with pytest.raises(TypeError, match="a verdict is wanted"):
+            pages.commit(wrong)
+        with pytest.raises(TypeError, match="a verdict is wanted"):
+            pages.release(wrong)
+
+
+def test_a_closed_filter_settles_nothing(place, article):
+    pages = place.open()
+    claimed = pages.claim("http://a.example/1", text=article(1))
+    pages.close()
+    calls = [
+        lambda: pages.claim("http://a.example/1", text="a"),
+        lambda: pages.commit(claimed),
+        lambda: pages.release(claimed),
+        lambda: pages.is_pending(1),
+        lambda: pages.forget("http://a.example/1"),
+        pages.flush,
+    ]
+    for call in calls:
+        with pytest.raises(DedupError, match="closed"):
+            call()
+
+
+def test_a_url_is_forgotten_however_it_is_spelt(pages, article):
+    pages.see("http://a.example/1?b=2&a=1", text=article(1))
+    pages.see("http://a.example/2", text=article(2))
+    assert pages.forget("http://a.example/3") == 0
+    assert pages.forget("http://a.example/1?a=1&b=2#top") == 1
+    assert pages.see("http://a.example/4", text=article(1)).outcome == "new"
+    assert pages.see("http://a.example/5", text=article(2)).outcome == "exact"
+
+
+def test_what_a_released_page_taught_of_its_host_is_unlearnt(pages, article):
+    """The article of a released page would be frame for its twin, and be left out there."""
+    for number in range(3):
+        pages.see(f"http://a.example/{number}", html=framed(article(number)))
+    verdicts = []
+    for number in range(10, 14):
+        claimed = pages.claim(f"http://a.example/{number}", html=framed(article(9)))
+        verdicts.append(dataclasses.replace(claimed, page=None))
+        pages.release(claimed)
+    assert verdicts == [verdicts[0]] * 4
+    assert verdicts[0].outcome == "new"
+    assert verdicts[0].shingles > 140
+
+
+def test_a_released_page_is_not_judged_again(pages, article):
+    claimed = pages.claim("http://a.example/0", html=framed(article(0)))
+    pages.release(claimed)
+    for number in range(1, 5):
+        assert pages.see(f"http://a.example/{number}", html=framed(article(number))).page
+    assert len(pages) == 4
+
+
+def test_verdicts_are_plain_values(pages, article):
+    verdict = pages.claim("http://a.example/1", text=article(1))
+    assert verdict == Verdict(
+        "new",
+        language="en",
+        shingles=verdict.shingles,
+        shingles_without_stopword=verdict.shingles_without_stopword,
+        page=verdict.page,
+    )
+
+
+class TestAFaultOfTheStore:
+    """Nothing half-added: the page that met it is as if it had never come."""
+
+    @pytest.fixture
+    def fail(self, pages, monkeypatch):
+        """Let the statement of SQLite with some words fail from now on, until `mend`."""
+        transactions = pages._kept.store._transactions
+        real = transactions.connection
+
+        class Failing:
+            words = None
+
+            def execute(self, sql, values=()):
+                if self.words and self.words in sql:
+                    if real.in_transaction:
+                        real.execute("ROLLBACK")
+                    raise sqlite3.OperationalError("database or disk is full")
+                return real.execute(sql, values)
+
+            def __getattr__(self, name):
+                return getattr(real, name)
+
+        failing = Failing()
+        monkeypatch.setattr(transactions, "connection", failing)
+        return failing
+
+    @pytest.mark.parametrize(
+        "words", ["INTO pages", "digest = ?", "INTO frame_less", "sketch FROM"]
+    )
+    @pytest.mark.parametrize("way", ["see", "claim"])
+    def test_costs_the_duplicate_that_met_it_and_no_other(self, pages, fail, article, words, way):
+        for number in range(3):
+            pages.see(f"http://a.example/{number}", html=framed(article(number)))
+        page = {"html": framed(article(2, edits=3))}
+        fail.words = words
+        # In memory neither frames nor dropped pages are recorded.
+        is_met = pages.disk_bytes or words in ("digest = ?", "sketch FROM")
+        with pytest.raises(StoreError, match="disk is full") if is_met else nullcontext():
+            getattr(pages, way)("http://b.example/9", **page)
+        fail.words = None
+        assert len(pages) == 3
+        assert pages.see("http://b.example/10", **page).original == "http://a.example/2"
+        pages.check()
+
+    @pytest.mark.parametrize(
+        "words",
+        ["INTO pages", "INTO frame_less", "INTO early", "SET digest", "FROM early"],
+    )
+    def test_costs_the_new_page_that_met_it_and_no_other(self, pages, fail, article, words):
+        """The third page of a host waits, has the first two judged again, and lets one go."""
+        for number in range(2):
+            pages.see(f"http://a.example/{number}", html=framed(article(number), NOTICE))
+        third = {"html": framed(article(2), OTHER_MENU)}
+        fail.words = words
+        is_met = pages.disk_bytes or words in ("INTO pages", "SET digest")
+        with pytest.raises(StoreError, match="disk is full") if is_met else nullcontext():
+            pages.claim("http://a.example/2", **third)
+        fail.words = None
+        if is_met:
+            assert len(pages) == 2
+            pages.check()
+            assert pages.claim("http://a.example/2", **third).outcome == "new"
+        assert len(pages) == 3
+        pages.check()
+
+    def test_in_commit_and_release_leaves_the_page_pending(self, pages, fail, article):
+        claimed = pages.claim("http://a.example/1", html=framed(article(1)))
+        for words, settle in (("SET is_pending", "commit"), ("DELETE FROM pages", "release")):
+            fail.words = words
+            with pytest.raises(StoreError, match="disk is full"):
+                getattr(pages, settle)(claimed)
+            fail.words = None
+            assert pages.is_pending(claimed.page)
+        pages.check()
+        pages.release(claimed)
+        assert pages.see("http://a.example/1", html=framed(article(1))).outcome == "new"
+
+    def test_when_a_group_is_written_costs_nothing_that_came_before(self, pages, fail, article):
+        for number in range(5):
+            pages.see(f"http://a.example/{number}", html=framed(article(number)))
+        fail.words = "COMMIT"
+        with pytest.raises(StoreError, match="disk is full"):
+            pages.flush()
+        fail.words = None
+        pages.flush()
+        pages.check()
+        for number in range(5):
+            copy = pages.see(f"http://b.example/{number}", html=framed(article(number)))
+            assert copy.original == f"http://a.example/{number}"

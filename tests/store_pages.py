@@ -1,0 +1,72 @@
+"""Pages to record, made of a number each, and what a store should say of them."""
+
+from hashlib import blake2b
+
+import numpy as np
+
+from dedup_filter.store.page_store import PageStore
+from dedup_filter.store.records import Judged, Measured, NewPage
+from dedup_filter.store.scheme import Scheme
+
+SCHEME = Scheme.of(features="content", feature_hash="xxh3", shingle_size=3)
+NOON = 1_700_000_000
+NEW = Judged("new")
+
+
+def measured(number, *, fingerprint=-1):
+    """Measures that no other number has; fingerprints have all 64 bits in use."""
+    seed = str(number).encode()
+    fingerprint = (
+        int.from_bytes(blake2b(seed, digest_size=8).digest(), "big")
+        if fingerprint == -1
+        else fingerprint
+    )
+    sketch = np.frombuffer(blake2b(seed).digest() * 4, np.uint8)
+    return Measured(blake2b(seed, digest_size=16).digest(), fingerprint, sketch, 100, "en")
+
+
+def new_page(number, judged=NEW, **fields):
+    defaults = {
+        "url": f"https://www.example.com/{number}",
+        "host": "www.example.com",
+        "measured": measured(number),
+        "seen": NOON + number,
+    }
+    return NewPage(judged=judged, **{**defaults, **fields})
+
+
+def near(original):
+    return Judged("near", None, original, 3, 0.9)
+
+
+def memory_store(crawl=None):
+    store = PageStore.in_memory(SCHEME)
+    store.crawls.start(NOON, crawl)
+    return store
+
+
+def folder_store(folder, crawl=None):
+    store = PageStore.open(folder, SCHEME)
+    store.crawls.start(NOON, crawl)
+    return store
+
+
+def index_of(store):
+    """What an index holds that was filled from a store."""
+    kept = store.fingerprints()
+    return set(
+        zip(kept.pages.tolist(), kept.fingerprints.tolist(), kept.hosts.tolist(), strict=True)
+    )
+
+
+class Follower:
+    """An index as its owner keeps it: filled once, then changed as the store says."""
+
+    def __init__(self, store):
+        self.entries = index_of(store)
+
+    def follow(self, change):
+        for entry in change.removed:
+            assert tuple(entry) in self.entries
+            self.entries.remove(tuple(entry))
+        self.entries.update(map(tuple, change.added))
