@@ -18,19 +18,23 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
+from scrapy import signals
 from scrapy.utils.defer import deferred_from_coro
 
-from dedup_filter.errors import ConfigError
+from dedup_filter.errors import ConfigError, StoreError
 from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.scrapy_plugin.job import crawl_name
 from dedup_filter.scrapy_plugin.judge import Judge
 from dedup_filter.scrapy_plugin.settings import PluginSettings, is_enabled
+from dedup_filter.scrapy_plugin.settlement import Settlement
 from dedup_filter.scrapy_plugin.stats import CrawlStats
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
+    from scrapy.signalmanager import SignalManager
 
-__all__ = ["Addon", "SettingsError", "judge_of"]
+__all__ = ["Addon", "OpeningError", "SettingsError", "judge_of"]
 
 PIPELINE_ORDER = 0
 """Before all others, so that images and databases only see what is kept: 1 is the order that
@@ -42,6 +46,14 @@ CLOSE_REASON = "dedup_error"
 
 class SettingsError(ConfigError, SystemExit):
     """A wrong setting of the project: an error to catch, or else the program's last words."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.code = f"dedup_filter: {message}"
+
+
+class OpeningError(StoreError, SystemExit):
+    """An index that cannot be opened: the last words of the `scrapy` command."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -93,13 +105,39 @@ class Addon:
         )
 
     def judge(self, crawler: "Crawler") -> Judge:
-        """Return the judge of this crawl, made when it is first asked for."""
+        """Return the judge of this crawl, made when it is first asked for.
+
+        Raises:
+            ConfigError, StoreError: the index cannot be opened.
+        """
         if self._judge is None:
             settings = PluginSettings.read(crawler.settings)
             on_fault = partial(_close, crawler) if settings.on_error == "close" else _carry_on
-            pages = NearDuplicateFilter.open(settings.index, **settings.options)
+            pages = _open(settings)
             self._judge = Judge(settings, pages, CrawlStats(crawler.stats), on_fault)
+            _connect(self._judge.settlement, crawler.signals)
         return self._judge
+
+
+def _open(settings: PluginSettings) -> NearDuplicateFilter:
+    """Open the index, before anything of the crawl has begun.
+
+    It can be refused as a wrong setting can; then nothing was crawled, and no feed begun.
+    """
+    try:
+        crawl = None if settings.job_folder is None else crawl_name(settings.job_folder)
+        return NearDuplicateFilter.open(settings.index, crawl=crawl, **settings.options)
+    except (ConfigError, StoreError) as error:
+        message = f"DEDUP_INDEX: {error}"
+        if "scrapy.cmdline" in sys.modules:
+            raise OpeningError(message) from None
+        raise type(error)(message) from None
+
+
+def _connect(settlement: Settlement, connected: "SignalManager") -> None:
+    connected.connect(settlement.item_scraped, signals.item_scraped)
+    connected.connect(settlement.item_dropped, signals.item_dropped)
+    connected.connect(settlement.item_error, signals.item_error)
 
 
 def judge_of(crawler: "Crawler") -> Judge:

@@ -8,27 +8,33 @@ Which text an item is judged by (DEDUP_SOURCE):
 
 Whatever goes wrong here ends here: the item is kept and the fault is counted. The look-up
 and the insert of a page are one call without an `await`, so that pages of concurrent items
-cannot slip in between.
+cannot slip in between. A page is claimed, which makes it one that others may repeat, and
+counts as seen only when an item of it went through all pipelines (`settlement`). Until then
+its duplicates wait here.
 """
 
 import logging
 from collections.abc import Callable
-from time import perf_counter
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from scrapy.http import HtmlResponse, Response
 
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
+from dedup_filter.scrapy_plugin.claims import Claims
+from dedup_filter.scrapy_plugin.faults import NOT_JUDGED, Faults
 from dedup_filter.scrapy_plugin.judgement import Judgement
-from dedup_filter.scrapy_plugin.near_duplicate import printable
 from dedup_filter.scrapy_plugin.page_source import PageText, item_page, item_url
 from dedup_filter.scrapy_plugin.response_page import response_page
 from dedup_filter.scrapy_plugin.settings import PluginSettings
+from dedup_filter.scrapy_plugin.settlement import Passage, Settlement
 from dedup_filter.scrapy_plugin.stats import CrawlStats
 from dedup_filter.scrapy_plugin.visits import Visit, Visits
 
 __all__ = ["Judge"]
+
+Result = TypeVar("Result")
 
 logger = logging.getLogger("dedup_filter")
 
@@ -54,48 +60,90 @@ class Judge:
         self.pages = pages
         self.stats = stats
         self._visits = Visits()
+        self._faults = Faults(stats, on_fault)
+        self._claims = Claims(pages, stats, self._faults)
+        self.settlement = Settlement(self._visits, self._claims, self._faults, settings.field_names)
         self._has_warned = False
-        self._on_fault = on_fault
 
-    def item(self, item: Any) -> Judgement | None:
-        """Judge the page of an item that reached the pipeline; None if it opted out."""
-        return self._guarded(lambda: self._item(item))
+    async def item(self, item: Any) -> Passage:
+        """Judge the page of an item that reached the pipeline; wait while its original is pending.
+
+        `keep` or `drop` what this returns before the next `await`.
+        """
+        self._claims.wake()
+        passage = self._guarded(lambda: self._arrived(item), lambda: None)
+        if passage is None:
+            return Passage(item, judgement=self._failed())
+        judgement = self._judgement(passage)
+        while judgement is not None and judgement.waits:
+            await self.settlement.wait(judgement)
+            if judgement.is_void:
+                judgement = self._judgement(passage)
+        if judgement is not None:
+            self._count(judgement)
+        return replace(passage, judgement=judgement)
+
+    def drops(self, verdict: Verdict) -> bool:
+        """Tell whether a verdict is one for which items are dropped."""
+        if verdict.outcome == "revisit":
+            return self.pages.config.revisit == "drop"
+        return verdict.is_duplicate
+
+    def keep(self, passage: Passage) -> None:
+        """Let an item pass; its page is settled when the fate of the item is known."""
+        self.settlement.passes(passage)
+
+    def drop(self, judgement: Judgement) -> None:
+        """Settle a page whose items are dropped because of what it is."""
+        self._claims.commit(judgement)
 
     def expect(self, item: Any, response: Response) -> None:
         """Note that an item of a response is on its way to the pipeline."""
-        self._guarded(lambda: self._visits.expect(item, self._visits.of(response)))
+        self._guarded(lambda: self._visits.expect(item, self._visits.of(response)), lambda: None)
 
     def repeats(self, response: Response) -> bool:
-        """Tell whether a response is a page that was seen before, before its output passes."""
-        judgement = self._guarded(lambda: self._page_of(self._visits.of(response)))
+        """Tell whether a response is a page that was seen before, before its output passes.
+
+        Whether its original stays is not waited for: its links are followed from there.
+        """
+        judgement = self._guarded(lambda: self._page_of(self._visits.of(response)), self._failed)
         return judgement is not None and judgement.verdict.is_duplicate
 
-    def _guarded(self, work: Callable[[], Judgement | None]) -> Judgement | None:
-        started = perf_counter()
-        try:
-            return work()
-        except Exception as fault:  # the one place: no fault may cost an item
-            return self._report(fault)
-        finally:
-            self.stats.add("seconds", perf_counter() - started)
+    def output_ended(self, response: Response, *, has_failed: bool) -> None:
+        """Settle the pages of a response that gives no more items."""
+        visit = self._visits.known(response)
+        own = None if visit is None else visit.own
+        # If it waits for its original, the items to come will tell what came of that.
+        if visit and own and not own.is_void and not (own.waits and visit.gave_items):
+            self._count(own)
+        self.settlement.output_ended(response, has_failed=has_failed)
 
-    def _report(self, fault: Exception) -> Judgement:
+    def close(self, sum_up: Callable[[], None]) -> None:
+        """Forget the pages of which no fate is known, sum up, and close the index."""
+        for step in (self._claims.close, sum_up, self.pages.close):
+            self._faults.guard(step, lambda: None)
+
+    def _guarded(self, work: Callable[[], Result], otherwise: Callable[[], Result]) -> Result:
+        with self.stats.clock():
+            return self._faults.guard(work, otherwise, NOT_JUDGED)
+
+    def _failed(self) -> Judgement:
         verdict = Verdict("unjudged", reason="error")
         self.stats.page(verdict)
-        self.stats.add("errors")
-        count = int(self.stats.get("errors"))
-        if count == 1:
-            logger.error("A page could not be judged; its items are kept", exc_info=fault)
-            self._on_fault()
-        elif count & (count - 1) == 0:  # 2, 4, 8, ...: a fault of every page fills no disk
-            what = printable(f"{type(fault).__name__}: {fault}")
-            logger.error("%d pages could not be judged so far; the last: %s", count, what)
-        return Judgement(verdict, "")
+        return Judgement(verdict, "", is_counted=True)
 
-    def _item(self, item: Any) -> Judgement | None:
+    def _arrived(self, item: Any) -> Passage | None:
+        url = item_url(item, self.settings.field_names)
+        was_expected = self._visits.expects(item)
+        return Passage(item, url, self._visits.take(item, url), was_expected)
+
+    def _judgement(self, passage: Passage) -> Judgement | None:
+        return self._guarded(
+            lambda: self._item(passage.item, passage.url, passage.visit), self._failed
+        )
+
+    def _item(self, item: Any, url: str | None, visit: Visit | None) -> Judgement | None:
         names = self.settings.field_names
-        url = item_url(item, names)
-        visit = self._visits.take(item, url)
         if visit is not None and visit.opted_out:
             self._count_opt_out(visit)
             return None
@@ -115,12 +163,12 @@ class Judge:
 
     def _by_field(self, page: PageText, url: str | None, visit: Visit | None) -> Judgement:
         if visit is None:
-            return self._counted(self._see(url or "", page))
+            return self._claim(url or "", page, None)
         url = url or visit.url
         if _is_whole_response(page, visit.response):
             return self._own(visit, url)
         known = visit.known(url, page.digest)
-        return known or self._settled(visit, self._see(url, page), page.digest)
+        return known or self._first(visit, self._claim(url, page, visit), page.digest)
 
     def _shared(self, visit: Visit | None, url: str | None, reason: str) -> Judgement:
         """Judge an item by its response; without one it stays unjudged for this reason."""
@@ -135,36 +183,40 @@ class Judge:
 
     def _own(self, visit: Visit, url: str | None = None) -> Judgement:
         """Return the judgement on the response's own text, made once."""
-        if visit.own is not None:
+        if visit.own is not None and not visit.own.is_void:
             return visit.own
         # If judging fails, it fails once: the other items share this instead of trying again.
-        visit.own = Judgement(Verdict("unjudged", reason="error"), visit.url)
+        visit.own = Judgement(Verdict("unjudged", reason="error"), visit.url, is_counted=True)
         response = visit.response
         page = "no_response" if response is None else response_page(response)
         if isinstance(page, str):
             visit.own = self._unjudged(page, visit.url)
         else:
-            visit.own = self._settled(visit, self._see(url or visit.url, page))
+            visit.own = self._first(visit, self._claim(url or visit.url, page, visit))
         return visit.own
 
-    def _settled(
-        self, visit: Visit, judgement: Judgement, digest: bytes | None = None
-    ) -> Judgement:
-        settled = visit.settle(judgement, digest)
-        return self._counted(judgement) if settled is judgement else settled
+    def _first(self, visit: Visit, judgement: Judgement, digest: bytes | None = None) -> Judgement:
+        """Return the judgement that holds: the first one, if the page repeats only itself."""
+        first = visit.settle(judgement, digest)
+        if first is not judgement:
+            self._claims.release(judgement)
+        return first
 
-    def _see(self, url: str, page: PageText) -> Judgement:
-        verdict = self.pages.see(
+    def _claim(self, url: str, page: PageText, visit: Visit | None) -> Judgement:
+        verdict = self.pages.claim(
             url, html=page.html, text=page.text, content_type=page.content_type
         )
-        return Judgement(verdict, url, page.size)
+        judgement = Judgement(verdict, url, page.size)
+        self._claims.add(judgement, visit)
+        return judgement
 
     def _unjudged(self, reason: str, url: str | None) -> Judgement:
-        return self._counted(Judgement(Verdict("unjudged", reason=reason), url or ""))
+        return Judgement(Verdict("unjudged", reason=reason), url or "")
 
-    def _counted(self, judgement: Judgement) -> Judgement:
-        self.stats.page(judgement.verdict)
-        return judgement
+    def _count(self, judgement: Judgement) -> None:
+        if not judgement.is_counted:
+            judgement.is_counted = True
+            self.stats.page(judgement.verdict)
 
     def _count_opt_out(self, visit: Visit) -> None:
         if not visit.is_counted:

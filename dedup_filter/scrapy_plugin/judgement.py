@@ -1,13 +1,21 @@
-"""A verdict together with the page it was given on."""
+"""A verdict, the page it was given on, and what became of that page.
 
-from dataclasses import dataclass
+    pending -> committed    an item of it went through: the page counts as seen
+            -> released     nothing came of it: as if it had never come
+
+A duplicate of a page that is still pending waits: if its original is released, the verdict on
+the duplicate is void and the page is judged anew, for its content would be lost otherwise.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Optional
 
 from dedup_filter.model import Verdict
 
 __all__ = ["Judgement"]
 
 
-@dataclass
+@dataclass(eq=False)
 class Judgement:
     """What the pipeline acts on; items of one page share one."""
 
@@ -17,3 +25,33 @@ class Judgement:
     """Bytes of the page; 0 once they are counted as dropped."""
     is_told: bool = False
     """Whether the log has its line on this page."""
+    is_counted: bool = False
+    """Whether the verdict is in the stats."""
+    is_pending: bool = False
+    is_released: bool = False
+    has_lost_items: bool = False
+    """Whether an item of the page came to nothing."""
+    original: Optional["Judgement"] = None
+    """Of a duplicate: the judgement on its original, if that was pending."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is not known yet if the page's original stays."""
+        return self.original is not None and self.original.is_pending
+
+    @property
+    def is_void(self) -> bool:
+        """Whether the page must be judged anew."""
+        return self.is_released or (self.original is not None and self.original.is_released)
+
+    def give_up(self) -> None:
+        """Become unjudged: the fate of the original takes too long to be known."""
+        self.original = None
+        self.verdict = replace(
+            self.verdict,
+            outcome="unjudged",
+            reason="pending",
+            original=None,
+            distance=None,
+            similarity=None,
+        )

@@ -12,7 +12,7 @@ from scrapy.exceptions import DropItem
 
 from dedup_filter.model import Verdict
 
-__all__ = ["NearDuplicate", "describe", "printable"]
+__all__ = ["NearDuplicate", "Revisit", "describe", "printable"]
 
 _LONGEST_URL = 500
 _NEVER_SHOWN = "NOTSET"
@@ -47,6 +47,10 @@ class NearDuplicate(DropItem):
         return self.verdict.similarity
 
 
+class Revisit(NearDuplicate):
+    """Drop an item because its page was kept in an earlier crawl (`revisit="drop"`)."""
+
+
 def describe(url: str, verdict: Verdict) -> str:
     """Say in one line what a duplicate repeats, and how closely.
 
@@ -54,11 +58,13 @@ def describe(url: str, verdict: Verdict) -> str:
     '(near, 3 bits, 92 % similar): http://a/2 repeats http://a/1'
     """
     kind: list[str] = [verdict.outcome]
-    if verdict.outcome == "near" and verdict.distance is not None:
+    if verdict.outcome != "exact" and verdict.distance is not None:
         kind.append(f"{verdict.distance} bit{'' if verdict.distance == 1 else 's'}")
-    if verdict.outcome == "near" and verdict.similarity is not None:
+    if verdict.outcome != "exact" and verdict.similarity is not None:
         kind.append(f"{100 * verdict.similarity:.0f} % similar")
     page = printable(url) or _NO_URL
+    if verdict.outcome == "revisit":
+        return f"({', '.join(kind)}): {page} was kept in an earlier crawl"
     return f"({', '.join(kind)}): {page} repeats {printable(verdict.original or '') or _NO_URL}"
 
 

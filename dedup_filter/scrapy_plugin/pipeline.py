@@ -1,7 +1,8 @@
 """Judgement -> item kept, marked or dropped, with one line in the log for each drop.
 
-`process_item` awaits nothing: Scrapy runs it for many items at once, and two pages must not
-both be new because each was looked up before the other was inserted.
+Scrapy runs `process_item` for many items at once, and two pages must not both be new because
+each was looked up before the other was inserted: between a verdict and what is done about it
+nothing is awaited. What is awaited, before, is the fate of the page's original.
 """
 
 import logging
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dedup_filter.scrapy_plugin.addon import judge_of
 from dedup_filter.scrapy_plugin.judgement import Judgement
-from dedup_filter.scrapy_plugin.near_duplicate import NearDuplicate, describe
+from dedup_filter.scrapy_plugin.near_duplicate import NearDuplicate, Revisit, describe
 from dedup_filter.scrapy_plugin.tag import tag
 
 if TYPE_CHECKING:
@@ -49,26 +50,25 @@ class NearDuplicatePipeline:
         Raises:
             NearDuplicate: the item's page repeats an earlier one.
         """
-        judgement = self._judge.item(item)
+        passage = await self._judge.item(item)
+        judgement = passage.judgement
         self._sum_up_now_and_then()
-        if judgement is None:
-            return item
-        if self._settings.action == "tag":
-            self._tag(item, judgement)
-            return item
-        if judgement.verdict.is_duplicate:
-            raise self._drop(judgement)
+        if judgement is not None:
+            if self._settings.action == "tag":
+                self._tag(item, judgement)
+            elif self._judge.drops(judgement.verdict):
+                raise self._drop(judgement)
+        self._judge.keep(passage)
         return item
 
     def close_spider(self, spider: "Spider | None" = None) -> None:  # noqa: ARG002
-        """Set the final figures, sum them up and close the index."""
-        pages = self._judge.pages
-        self._stats.close(len(pages), pages.nbytes)
-        self._sum_up()
-        pages.close()
+        """Release what is still pending, set the final figures, sum up and close the index."""
+        self._judge.close(self._set_final_figures)
 
     def _drop(self, judgement: Judgement) -> NearDuplicate:
-        dropped = NearDuplicate(judgement.url, judgement.verdict)
+        self._judge.drop(judgement)
+        kind = Revisit if judgement.verdict.outcome == "revisit" else NearDuplicate
+        dropped = kind(judgement.url, judgement.verdict)
         self._stats.add("items_dropped")
         self._stats.add("bytes_dropped", judgement.size)
         judgement.size = 0  # further items of the same page add nothing
@@ -96,6 +96,11 @@ class NearDuplicatePipeline:
                 type(item).__name__,
                 self._settings.tag_field,
             )
+
+    def _set_final_figures(self) -> None:
+        pages = self._judge.pages
+        self._stats.close(len(pages), pages.nbytes, pages.capped)
+        self._sum_up()
 
     def _sum_up_now_and_then(self) -> None:
         """Sum up every LOGSTATS_INTERVAL.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
 from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.scrapy_plugin.job import index_of_job
 from dedup_filter.scrapy_plugin.page_source import FieldNames
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ _FROM_TEXT: Mapping[Any, Callable[[str], Any]] = {
 
 SETTINGS: Mapping[str, str] = {
     "DEDUP_ENABLED": "False takes the filter out of the crawl; True",
-    "DEDUP_INDEX": 'where the index is: "memory:"',
+    "DEDUP_INDEX": 'where the index is: a directory, or "memory:"; JOBDIR\'s, else "memory:"',
     "DEDUP_ACTION": '"drop" repeated pages\' items, or keep and only "tag" all; "drop"',
     "DEDUP_TAG_FIELD": 'field that gets the verdict with DEDUP_ACTION="tag"; "dedup"',
     "DEDUP_HTML_FIELD": "item field with the page's HTML; None: found by name",
@@ -63,6 +64,8 @@ class PluginSettings:
     """
 
     index: str = "memory:"
+    job_folder: str | None = None
+    """JOBDIR, if there is one."""
     action: str = "drop"
     tag_field: str = "dedup"
     field_names: FieldNames = field(default_factory=FieldNames)
@@ -76,8 +79,10 @@ class PluginSettings:
     def read(cls, settings: "BaseSettings") -> "PluginSettings":
         """Read and check all DEDUP_ settings."""
         _refuse_unknown(settings)
+        job_folder = _job_folder(settings)
         read = cls(
-            index=_word(settings, "DEDUP_INDEX", cls.index),
+            index=_index(settings, job_folder),
+            job_folder=job_folder,
             action=_choice(settings, "DEDUP_ACTION", _ACTIONS),
             tag_field=_word(settings, "DEDUP_TAG_FIELD", cls.tag_field),
             field_names=_field_names(settings),
@@ -110,6 +115,16 @@ def _refuse_unknown(settings: "BaseSettings") -> None:
             near = get_close_matches(name.removeprefix("DEDUP_"), known, n=1)
             hint = f"did you mean DEDUP_{near[0]}?" if near else f"there are {', '.join(SETTINGS)}"
             raise ConfigError(f"unknown setting {name}: {hint}")
+
+
+def _job_folder(settings: "BaseSettings") -> str | None:
+    folder = settings.get("JOBDIR")
+    return str(folder) if folder else None
+
+
+def _index(settings: "BaseSettings", job_folder: str | None) -> str:
+    default = "memory:" if job_folder is None else index_of_job(job_folder)
+    return default if settings.get("DEDUP_INDEX") is None else _word(settings, "DEDUP_INDEX", "")
 
 
 def _word(settings: "BaseSettings", name: str, default: str) -> str:

@@ -40,9 +40,14 @@ class NearDuplicateMiddleware:
         spider: "Spider | None" = None,  # noqa: ARG002
     ) -> Iterator[Any]:
         """Pass on what a synchronous callback gives."""
-        for output in result:
-            if self._passes(output, response):
-                yield output
+        try:
+            for output in result:
+                if self._passes(output, response):
+                    yield output
+        except Exception:
+            self._judge.output_ended(response, has_failed=True)
+            raise
+        self._judge.output_ended(response, has_failed=False)
 
     async def process_spider_output_async(
         self,
@@ -51,9 +56,14 @@ class NearDuplicateMiddleware:
         spider: "Spider | None" = None,  # noqa: ARG002
     ) -> AsyncIterator[Any]:
         """Pass on what an asynchronous callback gives."""
-        async for output in result:
-            if self._passes(output, response):
-                yield output
+        try:
+            async for output in result:
+                if self._passes(output, response):
+                    yield output
+        except Exception:
+            self._judge.output_ended(response, has_failed=True)
+            raise
+        self._judge.output_ended(response, has_failed=False)
 
     def _passes(self, output: Any, response: Response) -> bool:
         if output is None:

@@ -4,7 +4,9 @@
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from dedup_filter.model import Verdict
@@ -19,9 +21,10 @@ STATS: Mapping[str, str] = {
     "dedup/new": "pages unlike all before them; they are in the index",
     "dedup/near": "near-duplicates of an earlier page",
     "dedup/exact": "pages with the very text of an earlier page",
-    "dedup/revisits": "pages of an earlier crawl, come again; none while the index is in memory",
+    "dedup/revisits": "pages kept in an earlier crawl, come again at the same URL",
     "dedup/unjudged": "pages that could not be judged; their items are kept",
     "dedup/unjudged/<reason>": "the same by reason: no_field, no_response, no_text, not_html, ...",
+    "dedup/released": "pages forgotten again because nothing came of their items",
     "dedup/distance/<bits>": "duplicates by the number of bits between them and their original",
     "dedup/candidates": "stored pages that were near enough to be compared, over all pages",
     "dedup/language/<code>": "judged pages by language",
@@ -29,13 +32,14 @@ STATS: Mapping[str, str] = {
     "dedup/shingles_without_stopword": "those without a stopword, taken for menus and adverts",
     "dedup/links_not_followed": "requests held back because their page is a duplicate",
     "dedup/opted_out": 'responses passed by because of request.meta["dedup"] = False',
-    "dedup/items_dropped": "items dropped as duplicates",
+    "dedup/items_dropped": "items dropped as duplicates, or as revisits",
     "dedup/items_not_tagged": "items that have no room for the tag (DEDUP_ACTION=tag)",
     "dedup/bytes_dropped": "size of the pages whose items were dropped",
+    "dedup/capped": "look-ups with so many candidates that only the 64 nearest were compared",
     "dedup/index_size": "pages in the index at the end",
     "dedup/index_bytes": "memory of the index at the end",
     "dedup/seconds": "time spent on judging, parsing included where nobody had parsed before",
-    "dedup/errors": "faults while judging; their items are kept",
+    "dedup/errors": "faults of the filter; they cost no item",
 }
 
 _OUTCOMES = {"new": "new", "near": "near", "exact": "exact", "revisit": "revisits"}
@@ -58,6 +62,15 @@ class CrawlStats:
         """Add to a figure."""
         self._collector.inc_value(f"dedup/{name}", count)  # type: ignore[arg-type]
 
+    @contextmanager
+    def clock(self) -> Iterator[None]:
+        """Count the time that something takes."""
+        started = perf_counter()
+        try:
+            yield
+        finally:
+            self.add("seconds", perf_counter() - started)
+
     def page(self, verdict: Verdict) -> None:
         """Count a verdict."""
         self.add("pages")
@@ -73,8 +86,9 @@ class CrawlStats:
         self.add("shingles", verdict.shingles)
         self.add("shingles_without_stopword", verdict.shingles_without_stopword)
 
-    def close(self, index_size: int, index_bytes: int) -> None:
+    def close(self, index_size: int, index_bytes: int, capped: int = 0) -> None:
         """Set the figures that are known at the end."""
+        self._collector.set_value("dedup/capped", capped)
         self._collector.set_value("dedup/index_size", index_size)
         self._collector.set_value("dedup/index_bytes", index_bytes)
         self._collector.set_value("dedup/seconds", round(self.get("seconds"), 3))
@@ -86,11 +100,12 @@ class CrawlStats:
 
     def summary(self, index_size: int, index_bytes: int) -> str:
         """Sum up the crawl so far in one line."""
-        pages = self.get("pages")
+        pages, revisits = self.get("pages"), self.get("revisits")
+        again = f"{revisits:.0f} revisits, " if revisits else ""
         each = 1000 * self.get("seconds") / pages if pages else 0.0
         return (
             f"{pages:.0f} pages: {self.get('new'):.0f} new, {self.get('near'):.0f} near, "
-            f"{self.get('exact'):.0f} exact, {self.get('unjudged'):.0f} unjudged; "
+            f"{self.get('exact'):.0f} exact, {again}{self.get('unjudged'):.0f} unjudged; "
             f"items dropped: {self.get('items_dropped'):.0f} "
             f"({_size(self.get('bytes_dropped'))} of pages); "
             f"index: {index_size} pages, {_size(index_bytes)}; {each:.1f} ms a page"

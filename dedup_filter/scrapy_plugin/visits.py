@@ -4,7 +4,8 @@ An item pipeline is not told the response. The spider middleware sees both, so i
 which object it lets pass, and the pipeline asks for it by identity (dicts can neither be
 hashed nor referred to weakly). A visit lives as long as Scrapy holds its response, that is
 until its last item went through the pipelines: nothing has to be cleaned up when an item is
-dropped, fails or is replaced on its way. One thread.
+dropped, fails or is replaced on its way. What is not settled of it by then `claims` holds.
+One thread.
 """
 
 from collections import deque
@@ -39,6 +40,12 @@ class Visit:
         self.is_one_page = holds_one_page(response)
         self.own: Judgement | None = None
         """The judgement on the response's own text, once there is one."""
+        self.items_to_come = 0
+        """Items that it gave and whose fate is not known."""
+        self.gave_items = False
+        self.has_ended = False
+        """Whether its output is exhausted, or broke off."""
+        self.has_failed = False
         self.arrivals: dict[int, _Arrival] = {}
         self._by_digest: dict[tuple[str, bytes], Judgement] = {}
         self._by_url: dict[str, Judgement] = {}
@@ -48,9 +55,20 @@ class Visit:
         """The response, as long as Scrapy works on it."""
         return self._response()
 
+    @property
+    def is_over(self) -> bool:
+        """Whether it has no item under way and will give none."""
+        return self.has_ended and not self.items_to_come
+
+    @property
+    def gave_only_links(self) -> bool:
+        """Whether its output came to a good end without an item."""
+        return self.has_ended and not self.gave_items and not self.has_failed
+
     def known(self, url: str, digest: bytes) -> Judgement | None:
         """Return the judgement on a page text that this visit brought before."""
-        return self._by_digest.get(self._key(url, digest))
+        known = self._by_digest.get(self._key(url, digest))
+        return None if known is None or known.is_void else known
 
     def settle(self, judgement: Judgement, digest: bytes | None = None) -> Judgement:
         """Return the judgement that holds: the first one, if the page repeats only itself."""
@@ -69,7 +87,8 @@ class Visit:
             return None
         if not self.is_one_page and original != judgement.url:
             return None
-        return self._by_url.get(original)
+        first = self._by_url.get(original)
+        return None if first is None or first.is_void else first
 
     def _key(self, url: str, digest: bytes) -> tuple[str, bytes]:
         return ("" if self.is_one_page else url), digest
@@ -103,13 +122,24 @@ class Visits:
             visit = self._visits[response] = Visit(response)
         return visit
 
+    def known(self, response: Any) -> Visit | None:
+        """Return the visit of a response, if it has one."""
+        return self._visits.get(response) if isinstance(response, Response) else None
+
     def expect(self, item: Any, visit: Visit) -> None:
         """Note that an item of this visit is on its way."""
+        visit.gave_items = True
+        visit.items_to_come += 1
         arrival = self._arrivals.get(id(item))
         if arrival is None:
             arrival = self._arrivals[id(item)] = _Arrival(item)
         arrival.visits.append(ref(visit))
         visit.arrivals[id(item)] = arrival
+
+    def expects(self, item: Any) -> bool:
+        """Tell whether this very object is on its way."""
+        arrival = self._arrivals.get(id(item))
+        return arrival is not None and arrival.item is item
 
     def take(self, item: Any, url: str | None) -> Visit | None:
         """Return the visit that brought an item, and forget the item.
@@ -139,6 +169,7 @@ def _meta(response: Response) -> dict[str, Any]:
 
 def _remember(judgements: dict[Any, Judgement], key: Any, judgement: Judgement) -> None:
     """Keep the first judgement for a key, and not more than enough for one page's items."""
-    judgements.setdefault(key, judgement)
+    if key not in judgements or judgements[key].is_void:
+        judgements[key] = judgement
     if len(judgements) > _REMEMBERED_PAGES:
         del judgements[next(iter(judgements))]

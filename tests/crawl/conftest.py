@@ -10,6 +10,7 @@ import sys
 import threading
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
 from textwrap import dedent
 
@@ -141,8 +142,33 @@ def site():
 
 
 @pytest.fixture
+def paragraphs(article):
+    """Make pages of several paragraphs; an edit changes one word of the first."""
+
+    def make(seed, edits=0, link=""):
+        words = article(seed, edits).split()
+        parts = [" ".join(words[start : start + 36]) for start in range(0, len(words), 36)]
+        return "<html><body><p>" + "</p><p>".join(parts) + f"</p>{link}</body></html>"
+
+    return make
+
+
+@pytest.fixture
 def project(tmp_path: Path):
     return Project(tmp_path)
+
+
+@pytest.fixture
+def new_project(tmp_path: Path):
+    """Make one project after another."""
+    folders = (tmp_path / f"project-{number}" for number in count())
+
+    def make():
+        folder = next(folders)
+        folder.mkdir()
+        return Project(folder)
+
+    return make
 
 
 @pytest.fixture

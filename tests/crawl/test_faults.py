@@ -5,10 +5,10 @@ import pytest
 BROKEN_FILTER = """
     import dedup_filter
 
-    def see(*arguments, **options):
+    def claim(*arguments, **options):
         raise ZeroDivisionError("out of order")
 
-    dedup_filter.NearDuplicateFilter.see = see
+    dedup_filter.NearDuplicateFilter.claim = claim
 """
 SPIDER = """
     import scrapy

@@ -1,11 +1,16 @@
 import sys
 
 import pytest
+from passages import judged
+from scrapy import signals
+from scrapy.exceptions import DropItem
 from scrapy.settings import Settings
+from scrapy.signalmanager import SignalManager
 from scrapy.utils.misc import load_object
 
 from dedup_filter import ConfigError, NearDuplicateFilter
-from dedup_filter.scrapy_plugin.addon import Addon, SettingsError, judge_of
+from dedup_filter.errors import StoreBusy
+from dedup_filter.scrapy_plugin.addon import Addon, OpeningError, SettingsError, judge_of
 from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
 from dedup_filter.scrapy_plugin.settings import SETTINGS
 from dedup_filter.scrapy_plugin.spider_middleware import NearDuplicateMiddleware
@@ -108,6 +113,7 @@ class Crawler:
     def __init__(self, addon, stats, **settings):
         self.addon = addon
         self.stats = stats
+        self.signals = SignalManager()
         self.settings = Settings(settings)
 
     def get_addon(self, cls):
@@ -127,6 +133,63 @@ def test_pipeline_and_middleware_of_a_crawl_share_one_judge(stats):
 def test_component_without_the_addon_names_the_line_that_is_missing(stats):
     with pytest.raises(ConfigError, match="ADDONS"):
         NearDuplicatePipeline.from_crawler(Crawler(None, stats))
+
+
+@pytest.fixture
+def occupied(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    return str(tmp_path)
+
+
+def test_index_that_cannot_be_opened_is_told_of_by_the_setting(stats, occupied, in_a_program):
+    crawler = Crawler(Addon(), stats, DEDUP_INDEX=occupied)
+
+    with pytest.raises(ConfigError, match=r"^DEDUP_INDEX: .*notes\.txt") as caught:
+        judge_of(crawler)
+
+    assert not isinstance(caught.value, SystemExit)
+
+
+def test_index_in_use_keeps_its_kind_of_error_in_a_program(stats, tmp_path, in_a_program):
+    index = str(tmp_path / "index")
+    with NearDuplicateFilter.open(index), pytest.raises(StoreBusy, match=r"^DEDUP_INDEX: "):
+        judge_of(Crawler(Addon(), stats, DEDUP_INDEX=index))
+
+
+def test_index_that_cannot_be_opened_ends_the_scrapy_command(stats, occupied, monkeypatch):
+    monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
+
+    with pytest.raises(OpeningError, match="notes") as caught:
+        judge_of(Crawler(Addon(), stats, DEDUP_INDEX=occupied))
+
+    assert caught.value.code == f"dedup_filter: {caught.value}"
+
+
+def test_job_names_its_crawl_and_keeps_its_index(stats, tmp_path):
+    for _ in range(2):
+        judge = judge_of(Crawler(Addon(), stats, JOBDIR=str(tmp_path / "job")))
+        judge.close(lambda: None)
+
+    assert sorted(path.name for path in (tmp_path / "job").iterdir()) == [
+        "dedup_filter.crawl",
+        "dedup_index",
+    ]
+
+
+def test_fates_of_items_reach_the_judge_by_signals(stats, page):
+    crawler = Crawler(Addon(), stats)
+    judge = judge_of(crawler)
+    items = [{"url": f"http://a/{number}", "html": page(number)} for number in range(3)]
+    for item in items:
+        judged(judge, item)
+    send = crawler.signals.send_catch_log
+
+    send(signals.item_scraped, item=items[0], response=None, spider=None)
+    send(signals.item_dropped, item=items[1], response=None, spider=None, exception=DropItem(""))
+    send(signals.item_error, item=items[2], response=None, spider=None, failure=None)
+
+    assert stats["dedup/released"] == 2
+    assert len(judge.pages) == 1
 
 
 class OldEngine:
@@ -155,7 +218,7 @@ def test_spider_is_closed_once_at_the_first_fault_if_so_wished(engine, stats):
     judge.pages = None
 
     for _ in range(2):
-        assert judge.item({"html": "<p>"}).verdict.reason == "error"
+        assert judged(judge, {"html": "<p>"}).verdict.reason == "error"
 
     assert crawler.engine.closed == [("the spider", "dedup_error")]
 
@@ -166,5 +229,5 @@ def test_spider_goes_on_after_a_fault_by_default(stats):
     judge = judge_of(crawler)
     judge.pages = None
 
-    assert judge.item({"html": "<p>"}).verdict.reason == "error"
+    assert judged(judge, {"html": "<p>"}).verdict.reason == "error"
     assert crawler.engine.closed == []

@@ -23,7 +23,7 @@ def filled(stats):
     counted.add("bytes_dropped", 2_500_000)
     counted.add("items_dropped", 2)
     counted.add("seconds", 0.0123456)
-    counted.close(index_size=1, index_bytes=700)
+    counted.close(index_size=1, index_bytes=700, capped=2)
     return counted
 
 
@@ -45,6 +45,7 @@ def test_verdicts_become_numbers(filled, stats):
         "dedup/shingles_without_stopword": 10,
         "dedup/items_dropped": 2,
         "dedup/bytes_dropped": 2_500_000,
+        "dedup/capped": 2,
         "dedup/index_size": 1,
         "dedup/index_bytes": 700,
         "dedup/seconds": 0.012,
@@ -67,7 +68,7 @@ def test_page_cannot_invent_stats_by_its_language(stats, language):
 
 def test_summary_is_one_line(filled):
     assert filled.summary(index_size=1, index_bytes=700_000) == (
-        "5 pages: 1 new, 1 near, 1 exact, 1 unjudged; "
+        "5 pages: 1 new, 1 near, 1 exact, 1 revisits, 1 unjudged; "
         "items dropped: 2 (2.5 MB of pages); index: 1 pages, 700 kB; 2.4 ms a page"
     )
 

@@ -4,7 +4,7 @@ import pytest
 from scrapy.exceptions import DropItem
 
 from dedup_filter import NearDuplicate, Verdict
-from dedup_filter.scrapy_plugin.near_duplicate import describe, printable
+from dedup_filter.scrapy_plugin.near_duplicate import Revisit, describe, printable
 
 
 def test_exception_tells_all_of_the_verdict():
@@ -34,10 +34,21 @@ def test_level_of_scrapys_own_line_is_never_enabled():
         (Verdict("near", "http://a/", distance=1, similarity=0.705), "(near, 1 bit, 70 % similar)"),
         (Verdict("near", "http://a/", distance=0), "(near, 0 bits)"),
         (Verdict("near"), "(near): http://b/ repeats (a page without URL)"),
+        (
+            Verdict("revisit", "http://b/", distance=2, similarity=0.98),
+            "(revisit, 2 bits, 98 % similar): http://b/ was kept in an earlier crawl",
+        ),
     ],
 )
 def test_line_says_how_closely_the_page_repeats(verdict, start):
     assert describe("http://b/", verdict).startswith(start)
+
+
+def test_revisit_is_a_kind_of_its_own_in_the_stats_of_scrapy():
+    dropped = Revisit("http://a/", Verdict("revisit", "http://a/"))
+
+    assert isinstance(dropped, NearDuplicate)
+    assert str(dropped) == "(revisit): http://a/ was kept in an earlier crawl"
 
 
 @pytest.mark.parametrize(

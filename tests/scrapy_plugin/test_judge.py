@@ -1,6 +1,7 @@
 import logging
 
 import pytest
+from passages import put_through
 from scrapy.http import JsonResponse
 
 from dedup_filter import NearDuplicateFilter
@@ -14,7 +15,7 @@ def arrive(judge, response, *items):
 
 def judged(judge, response, *items):
     arrive(judge, response, *items)
-    return [judge.item(item).verdict for item in items]
+    return [put_through(judge, item, response).verdict for item in items]
 
 
 def outcomes(judge, response, *items):
@@ -138,9 +139,9 @@ def test_item_and_response_with_the_same_text_are_one_page(judge, respond, page,
 
 def test_response_carried_by_its_item_is_not_parsed_again(make_judge, respond, page):
     class Watched(NearDuplicateFilter):
-        def see(self, url, **given):
+        def claim(self, url, **given):
             self.html = given["html"]
-            return super().see(url, **given)
+            return super().claim(url, **given)
 
     judge = make_judge(Watched())
     response = respond("http://a/", page(1))
@@ -185,7 +186,7 @@ def test_start_items_are_judged_by_their_fields_alone(judge, page, stats):
         {"text": "To be."},
     ]
 
-    verdicts = [judge.item(item).verdict for item in items]
+    verdicts = [put_through(judge, item).verdict for item in items]
 
     assert [verdict.outcome for verdict in verdicts[:2]] == ["new", "exact"]
     assert [verdict.reason for verdict in verdicts[2:]] == ["no_response", "too_short", "too_short"]
@@ -215,7 +216,7 @@ def test_source_response_never_asks_the_item(make_judge, respond, page):
 
     assert outcomes(judge, here, {"html": page(2)}, {"html": page(3)}) == ["new", "new"]
     assert outcomes(judge, there, {"html": page(4)}) == ["exact"]
-    assert judge.item({"html": page(5)}).verdict.reason == "no_response"
+    assert put_through(judge, {"html": page(5)}).verdict.reason == "no_response"
 
 
 def test_named_field_is_an_order_not_a_hint(make_judge, respond, page):
@@ -234,7 +235,7 @@ def test_opted_out_response_is_neither_judged_nor_remembered(judge, respond, pag
     items = [{"number": 1}, {"html": page(1)}]
     arrive(judge, response, *items)
 
-    assert [judge.item(item) for item in items] == [None, None]
+    assert [put_through(judge, item) for item in items] == [None, None]
     assert not judge.repeats(response)
     assert len(judge.pages) == 0
     assert stats["dedup/opted_out"] == 1
@@ -264,7 +265,7 @@ def test_response_that_is_no_page_never_holds_back_links(make_judge, respond, pa
 
 
 class Broken(NearDuplicateFilter):
-    def see(self, url, **given):
+    def claim(self, url, **given):
         raise MemoryError("no room")
 
 

@@ -2,16 +2,10 @@ import logging
 
 import pytest
 import scrapy
+from passages import run
 
 from dedup_filter import NearDuplicate
 from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
-
-
-def run(coroutine):
-    """Run a coroutine that awaits nothing; one that did would fail here."""
-    with pytest.raises(StopIteration) as done:
-        coroutine.send(None)
-    return done.value.value
 
 
 @pytest.fixture
@@ -34,7 +28,9 @@ def log(caplog):
 
 
 def process(pipeline, item):
-    return run(pipeline.process_item(item))
+    passed = run(pipeline.process_item(item))
+    pipeline._judge.settlement.item_scraped(item, None)
+    return passed
 
 
 def drop(pipeline, item):

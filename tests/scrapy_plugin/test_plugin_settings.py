@@ -112,7 +112,7 @@ def test_settings_are_read(settings, field, value):
         ({"TEXT_FIELDS": ["a", 5]}, "DEDUP_TEXT_FIELDS must be a list of item fields"),
         ({"TAG_FIELD": ""}, "DEDUP_TAG_FIELD must be a text, not ''"),
         ({"INDEX": 5}, "DEDUP_INDEX must be a text, not 5"),
-        ({"INDEX": "ftp://x"}, "DEDUP_INDEX must be \"memory:\" in this release, not 'ftp://x'"),
+        ({"INDEX": "ftp://x"}, "DEDUP_INDEX must be .* not 'ftp://x'"),
         ({"TITLE_WEIGHT": "much"}, "DEDUP_TITLE_WEIGHT must be a whole number .* not 'much'"),
         (
             {"TITLE_WEIGHT": "5"},
@@ -128,6 +128,24 @@ def test_settings_are_read(settings, field, value):
 def test_setting_that_cannot_be_meant_is_refused_in_a_sentence(settings, sentence):
     with pytest.raises(ConfigError, match=sentence.replace("?", r"\?")):
         read(**settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "index", "job_folder"),
+    [
+        ({}, "memory:", None),
+        ({"JOBDIR": ""}, "memory:", None),
+        ({"JOBDIR": "/jobs/one"}, "/jobs/one/dedup_index", "/jobs/one"),
+        ({"JOBDIR": "/jobs/one", "DEDUP_INDEX": "memory:"}, "memory:", "/jobs/one"),
+        ({"JOBDIR": "/jobs/one", "DEDUP_INDEX": "/pages"}, "/pages", "/jobs/one"),
+        ({"DEDUP_INDEX": " /pages "}, "/pages", None),
+    ],
+)
+def test_index_is_where_it_is_set_else_in_the_folder_of_the_job(settings, index, job_folder):
+    read = PluginSettings.read(Settings(settings))
+
+    assert read.index == index
+    assert read.job_folder == job_folder
 
 
 @pytest.mark.parametrize(("value", "enabled"), [(True, True), ("0", False), ("False", False)])

@@ -1,6 +1,8 @@
 import asyncio
+from contextlib import suppress
 
 import pytest
+from passages import judged, put_through
 from scrapy import Request
 from scrapy.http import HtmlResponse, JsonResponse
 
@@ -48,7 +50,7 @@ def test_items_are_expected_in_the_pipeline(make_middleware, passed, respond, pa
     response = respond("http://a/", page(1))
     passed(middleware, response, [item, Request(LINK)])
 
-    assert middleware._judge.item(item).url == "http://a/"
+    assert judged(middleware._judge, item).url == "http://a/"
 
 
 def test_response_is_not_judged_before_an_item_needs_it(make_middleware, passed, respond, page):
@@ -62,7 +64,10 @@ def test_links_of_a_repeated_page_are_held_back(make_middleware, passed, respond
     middleware = make_middleware(DEDUP_FOLLOW_LINKS=False)
     outputs = [Request(LINK), {"number": 1}, Request(LINK)]
 
-    first = passed(middleware, respond("http://a/", page(1)), outputs)
+    response = respond("http://a/", page(1))
+
+    first = passed(middleware, response, outputs)
+    put_through(middleware._judge, outputs[1], response)
     twin = passed(middleware, respond("http://b/", page(1)), outputs)
 
     assert first == outputs
@@ -109,3 +114,28 @@ def test_error_of_the_spider_goes_on_to_scrapy(make_middleware, respond, page):
 
     with pytest.raises(ZeroDivisionError):
         synchronous(make_middleware(), respond("http://a/", page(1)), callback())
+
+
+class Interrupted(BaseException):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("error", "released"), [(ZeroDivisionError, 1), (Interrupted, 0), (None, 0)]
+)
+def test_page_whose_callback_failed_is_forgotten(
+    make_middleware, respond, page, stats, error, released
+):
+    class Outputs:
+        def __iter__(self):
+            yield Request(LINK)
+            if error:
+                raise error
+
+    middleware = make_middleware(DEDUP_FOLLOW_LINKS=False)
+    response = respond("http://a/", page(1))
+    with suppress(ZeroDivisionError, Interrupted):
+        synchronous(middleware, response, Outputs())
+
+    assert stats.get("dedup/released", 0) == released
+    assert len(middleware._judge.pages) == 1 - released

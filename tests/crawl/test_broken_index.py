@@ -1,0 +1,138 @@
+"""An index that fails in mid-crawl costs no item: full disk, failing disk, no right to write."""
+
+import pytest
+
+from dedup_filter import NearDuplicateFilter
+from dedup_filter.store.page_reader import PageReader
+
+SPIDER = """
+    import scrapy
+
+    class QuotesSpider(scrapy.Spider):
+        name = "quotes"
+
+        def __init__(self, url=None, pages=None, **kwargs):
+            super().__init__(**kwargs)
+            self.urls = [f"{url}/{number}" for number in range(int(pages))]
+            self.start_urls = [self.urls.pop(0)]
+
+        def parse(self, response):
+            yield {"url": response.url}
+            yield {"url": response.url, "again": True}
+            if self.urls:
+                yield scrapy.Request(self.urls.pop(0))
+"""
+FAULT = """
+    import resource
+    import sqlite3
+
+    connect = sqlite3.connect
+
+    class Connection(sqlite3.Connection):
+        begun = 0
+
+        def execute(self, sql, *values):
+            if sql.startswith("BEGIN"):
+                self.begun += 1
+                if self.begun == {after}:
+                    {fault}
+                if self.begun == {until}:
+                    {repair}
+            return super().execute(sql, *values)
+
+    sqlite3.connect = lambda *given, **named: connect(*given, **{{**named, "factory": Connection}})
+"""
+LIMIT_FILES = "resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, resource.RLIM_INFINITY))"
+FAULTS = {
+    "full": (
+        'super().execute("PRAGMA max_page_count = 1")',
+        'super().execute("PRAGMA max_page_count = 1000000")',
+    ),
+    "read-only": (
+        'super().execute("PRAGMA query_only = 1")',
+        'super().execute("PRAGMA query_only = 0")',
+    ),
+    "failing": (
+        LIMIT_FILES.format(size=20_000),
+        LIMIT_FILES.format(size="resource.RLIM_INFINITY"),
+    ),
+}
+PAGES = 36
+
+
+@pytest.fixture
+def crawl(project, site, paragraphs):
+    """Crawl pages, of which one in four repeats the one before it, and break the index."""
+    for number in range(PAGES):
+        twin = number % 4 == 3
+        site.add(f"/{number}", paragraphs(number - twin, edits=int(twin)))
+    project.spider(SPIDER)
+
+    def run(fault, *, after=8, until=0, **settings):
+        breaking, repair = FAULTS[fault]
+        code = FAULT.format(fault=breaking, repair=repair, after=after, until=until)
+        project.module("__init__", code)
+        done = project.crawl(
+            "-a", f"url={site.url}", "-a", f"pages={PAGES}", DEDUP_INDEX="pages", **settings
+        )
+        assert done.exit_code == 0
+        assert not done.lines("Traceback"), done.log
+        kept = [number_of(item["url"]) for item in done.items]
+        return done, kept
+
+    return run
+
+
+def number_of(url):
+    return int(url.rpartition("/")[2])
+
+
+def without_twins(numbers):
+    return {number - (number % 4 == 3) for number in numbers}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_no_item_is_lost(crawl, fault):
+    done, kept = crawl(fault)
+
+    assert without_twins(kept) == without_twins(range(PAGES))
+    assert all(kept.count(number) == 2 for number in kept)
+    assert done.stats["dedup/errors"] > 5
+    assert done.stats["finish_reason"] == "finished"
+    told = [line for line in done.lines("ERROR") if "[dedup_filter]" in line]
+    assert 3 <= len(told) <= 8  # the 1st, 2nd, 4th, ...
+    assert all("StoreError: " in line for line in told)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_spider_is_closed_after_the_first_fault_if_so_wished(crawl, fault, site):
+    done, kept = crawl(fault, DEDUP_ON_ERROR="close")
+
+    assert done.stats["finish_reason"] == "dedup_error"
+    assert len(site.asked) < PAGES
+    asked = {int(path[1:]) for path in site.asked}
+    assert without_twins(kept) == without_twins(asked)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_index_is_whole_and_holds_what_was_acknowledged(crawl, project, fault):
+    _, kept = crawl(fault)
+
+    index = project.folder / "pages"
+    with NearDuplicateFilter.open(index) as pages:
+        pages.check()
+    with PageReader.open_to_read(index) as record:
+        record.check()
+        records = list(record.records())
+    assert len(records) >= 3
+    assert not any(page.is_pending for page in records)
+    assert {number_of(page.url) for page in records if page.judged.is_kept} <= set(kept)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_crawl_goes_on_judging_when_the_fault_passes(crawl, fault):
+    done, kept = crawl(fault, until=16)
+
+    assert without_twins(kept) == without_twins(range(PAGES))
+    assert done.stats["dedup/near"] >= 1
+    assert done.stats["dedup/index_size"] >= 8

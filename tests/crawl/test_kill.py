@@ -1,0 +1,250 @@
+"""A crawl that is killed at any moment and resumed loses nothing that it has acknowledged.
+
+Each round kills a crawl KILLS times and resumes it with its JOBDIR, from crawl to crawl. Scrapy
+forgets requests that were waiting or under way when it was killed, so the spider keeps a log
+of its own: which pages were started, and which are finished, with what became of them. It
+writes the line "finished" after the filter was told, so a page that is in the log is one that
+the filter has acknowledged. What a later pipeline writes into `kept.log` stands for a database:
+it is written before.
+
+The seed is printed; DEDUP_KILL_SEED repeats a run, as far as two processes can be repeated.
+"""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from dedup_filter import NearDuplicateFilter
+from dedup_filter.store.page_reader import PageReader
+
+ROUNDS, KILLS = 5, 10
+SEED = int(os.environ.get("DEDUP_KILL_SEED", time.time_ns() % 10**6))
+CONTENTS = 24
+
+SPIDER = """
+    import json
+    import os
+    from pathlib import Path
+
+    import scrapy
+    from scrapy import signals
+
+    class QuotesSpider(scrapy.Spider):
+        name = "quotes"
+
+        async def start(self):
+            self.file = os.open("fates.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+            lines = Path("fates.log").read_text().splitlines()
+            finished = {line.split()[1] for line in lines if not line.startswith("started")}
+            # Connected when all parts of the crawl are: these handlers are called last.
+            connect = self.crawler.signals.connect
+            connect(self.on_request, signals.request_reached_downloader)
+            connect(self.on_scraped, signals.item_scraped)
+            connect(self.on_dropped, signals.item_dropped)
+            for url in Path("urls").read_text().split():
+                if url not in finished:
+                    yield scrapy.Request(url, dont_filter=True)
+
+        def parse(self, response):
+            yield {"url": response.url}
+
+        def note(self, *words):
+            os.write(self.file, (" ".join(words) + "\\n").encode())
+
+        def on_request(self, request):
+            self.note("started", request.url)
+
+        def on_scraped(self, item):
+            self.note("scraped", item["url"])
+
+        def on_dropped(self, item, exception):
+            self.note("dropped", item["url"], getattr(exception, "original", None) or "by-rule")
+"""
+PIPELINES = """
+    import asyncio
+    import os
+    import random
+
+    from scrapy.exceptions import DropItem
+
+    class Keep:
+        def open_spider(self, spider=None):
+            self.file = os.open("kept.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
+        async def process_item(self, item, spider=None):
+            await asyncio.sleep(random.uniform(0, 0.03))
+            if item["url"].endswith("-spoilt"):
+                raise DropItem("a rule of this project", log_level="DEBUG")
+            os.write(self.file, (item["url"] + "\\n").encode())
+            return item
+"""
+
+
+def lines(path):
+    """Read the whole lines of a log."""
+    return path.read_text().split("\n")[:-1] if path.exists() else []
+
+
+class Job:
+    """A crawl of one site, killed and resumed until it is finished."""
+
+    def __init__(self, project, site, chance):
+        self.project, self.site, self.chance = project, site, chance
+        self.folder = project.folder
+        self.in_flight = set()
+        """URLs that were started and not finished when the crawl was killed."""
+
+    @property
+    def index(self):
+        return self.folder / "job" / "dedup_index"
+
+    @property
+    def kept(self):
+        return lines(self.folder / "kept.log")
+
+    def fates(self, *kinds):
+        split = [line.split() for line in lines(self.folder / "fates.log")]
+        return [words for words in split if words[0] in kinds]
+
+    def finished(self):
+        return {words[1] for words in self.fates("scraped", "dropped")}
+
+    def run(self):
+        # What a kill leaves of Scrapy's queue may hide requests; the spider knows what is left.
+        shutil.rmtree(self.folder / "job" / "requests.queue", ignore_errors=True)
+        command = [sys.executable, "-m", "scrapy", "crawl", "quotes", "-sJOBDIR=job"]
+        command += ["-sCONCURRENT_REQUESTS=8", "-sCONCURRENT_REQUESTS_PER_DOMAIN=8"]
+        command += ['-sITEM_PIPELINES={"tutorial.pipelines.Keep": 300}']
+        log = (self.folder / "crawl.log").open("ab")
+        with log:
+            return subprocess.Popen(
+                command,
+                cwd=self.folder,
+                env={**os.environ, "no_proxy": "*"},
+                stdout=log,
+                stderr=log,
+            )
+
+    def run_and_kill(self):
+        """Kill a crawl at a random point: as it starts, as it ends, or after so many pages.
+
+        Return whether it was still running.
+        """
+        left = len(self.site.pages) - len(self.finished())
+        asked = len(self.site.asked)
+        after = self.chance.randrange(-2, left // 2 + 2)
+        process = self.run()
+        while after >= 0 and len(self.site.asked) - asked < min(after, left):
+            if process.poll() is not None:
+                break
+            time.sleep(0.001)
+        time.sleep(self.chance.uniform(0, 1.5 if after < 0 else 0.05))
+        process.kill()
+        was_killed = process.wait() == -signal.SIGKILL
+        started = {words[1] for words in self.fates("started")}
+        self.in_flight |= started - self.finished()
+        return was_killed
+
+    def finish(self):
+        process = self.run()
+        assert process.wait(60) == 0
+
+    @property
+    def is_finished(self):
+        return len(self.finished()) == len(self.site.pages)
+
+    def check(self):
+        """Verify what must hold after each kill, on the index as the next crawl will find it."""
+        if not (self.index / "pages.sqlite3").exists():
+            assert not self.finished()
+            return
+        with NearDuplicateFilter.open(str(self.index), crawl=self._crawl()) as pages:
+            pages.check()
+        with PageReader.open_to_read(self.index) as record:
+            record.check()
+            records = {each.page: each for each in record.records()}
+        assert not [each for each in records.values() if each.is_pending]
+        kept = {each.url for each in records.values() if each.judged.is_kept}
+        dropped = {each.url for each in records.values() if not each.judged.is_kept}
+        assert kept <= set(self.kept), "a page counts as seen, and its item is nowhere"
+        for kind, url, *original in self.fates("scraped", "dropped"):
+            if kind == "scraped":
+                assert url in kept, "an acknowledged page is lost"
+            elif original != ["by-rule"]:
+                assert url in dropped
+                assert original[0] in kept, "a duplicate of a page that was not recorded"
+
+    def check_at_the_end(self, uninterrupted):
+        """Verify that the same was kept as without a kill, up to pages in flight."""
+        self.check()
+        assert {content(url) for url in self.kept} == {content(url) for url in uninterrupted}
+        kept = sorted(self.kept)
+        for number in {content(url) for url in kept}:
+            copies = [url for url in kept if content(url) == number]
+            accounted = [url for url in copies if url in self.in_flight]
+            assert len(copies) <= 1 + len(accounted), copies
+
+    def _crawl(self):
+        path = self.folder / "job" / "dedup_filter.crawl"
+        return path.read_text() if path.exists() else None
+
+
+def content(url):
+    """Return the number of what is on a page: /12-twin -> 12."""
+    return int(url.rpartition("/")[2].partition("-")[0])
+
+
+@pytest.fixture
+def new_job(new_project, site, paragraphs):
+    """Serve pages of which half have twins and some are dropped by a rule; make jobs on them."""
+    for number in range(CONTENTS):
+        site.add(f"/{number}", paragraphs(number))
+        if number % 2:
+            site.add(f"/{number}-twin", paragraphs(number, edits=1))
+        if number % 3 == 0:
+            site.add(f"/{number}-spoilt", paragraphs(number, edits=2))
+
+    def make(seed):
+        chance = random.Random(seed)
+        project = new_project()
+        project.spider(SPIDER)
+        project.module("pipelines", PIPELINES)
+        urls = [f"{site.url}{path}" for path in site.pages]
+        chance.shuffle(urls)
+        (project.folder / "urls").write_text("\n".join(urls))
+        return Job(project, site, chance)
+
+    return make
+
+
+@pytest.fixture
+def uninterrupted(new_job):
+    job = new_job(0)
+    job.finish()
+    assert job.is_finished
+    job.check()
+    assert sorted(map(content, job.kept)) == list(range(CONTENTS))
+    return job.kept
+
+
+@pytest.mark.parametrize("turn", range(ROUNDS))
+def test_killed_crawl_is_resumed_as_if_nothing_had_been(new_job, uninterrupted, turn):
+    print(f"DEDUP_KILL_SEED={SEED}")  # noqa: T201 - shown when the test fails
+    seeds = iter(range(SEED + 1000 * turn, SEED + 1000 * turn + 1000))
+    job = new_job(next(seeds))
+    kills = 0
+    while kills < KILLS:
+        kills += job.run_and_kill()
+        job.check()
+        if job.is_finished:
+            job.check_at_the_end(uninterrupted)
+            job = new_job(next(seeds))
+    job.finish()
+    assert job.is_finished
+    job.check_at_the_end(uninterrupted)

@@ -1,0 +1,163 @@
+"""An index that outlives its crawl: pages come again, change, or go on where a job stopped."""
+
+import pytest
+
+from dedup_filter import NearDuplicateFilter
+
+SPIDER = """
+    import scrapy
+
+    class QuotesSpider(scrapy.Spider):
+        name = "quotes"
+
+        def __init__(self, urls=None, **kwargs):
+            super().__init__(**kwargs)
+            self.urls = urls.split(",")
+
+        async def start(self):
+            for url in self.urls:
+                yield scrapy.Request(url, dont_filter=True)
+
+        def parse(self, response):
+            yield {"url": response.url}
+            for link in response.css("a::attr(href)").getall():
+                yield response.follow(link)
+"""
+
+
+@pytest.fixture
+def crawl(project, site, paragraphs):
+    """Crawl some of: a page, its twin, another page."""
+    site.add("/a", paragraphs(1))
+    site.add("/b", paragraphs(1, edits=1))
+    site.add("/c", paragraphs(2))
+    project.spider(SPIDER)
+
+    def run(paths, **settings):
+        urls = ",".join(f"{site.url}/{path}" for path in paths)
+        done = project.crawl("-a", f"urls={urls}", **settings)
+        assert done.exit_code == 0, done.log
+        assert done.stats["dedup/errors"] == 0
+        return done.stats, [item["url"].removeprefix(f"{site.url}/") for item in done.items]
+
+    return run
+
+
+def test_first_crawl_judges_as_in_memory(crawl):
+    stats, kept = crawl("abc", DEDUP_INDEX="pages")
+
+    assert kept == ["a", "c"]
+    assert stats["dedup/new"] == stats["dedup/index_size"] == 2
+    assert stats["dedup/near"] == 1
+
+
+def test_second_crawl_keeps_the_pages_that_the_first_kept(crawl):
+    crawl("abc", DEDUP_INDEX="pages")
+
+    stats, kept = crawl("abc", DEDUP_INDEX="pages")
+
+    assert kept == ["a", "c"]
+    assert stats["dedup/revisits"] == stats["dedup/index_size"] == 2
+    assert stats["dedup/near"] == 1
+    assert stats["dedup/new"] == 0
+
+
+def test_second_crawl_drops_them_if_so_wished(crawl):
+    crawl("abc", DEDUP_INDEX="pages")
+
+    stats, kept = crawl("abc", DEDUP_INDEX="pages", DEDUP_REVISIT="drop")
+
+    assert kept == []
+    assert stats["dedup/revisits"] == stats["item_dropped_reasons_count/Revisit"] == 2
+    assert stats["item_dropped_reasons_count/NearDuplicate"] == 1
+    assert stats["dedup/items_dropped"] == 3
+
+
+def test_links_of_a_dropped_revisit_are_followed(crawl, site, paragraphs):
+    site.add("/hub", paragraphs(7, link="<a href='/c'>new</a>"))
+    settings = {"DEDUP_INDEX": "pages", "DEDUP_REVISIT": "drop", "DEDUP_FOLLOW_LINKS": False}
+    crawl(["hub"], **settings)
+    site.add("/hub", paragraphs(7, link="<a href='/d'>newer</a>"))
+    site.add("/d", paragraphs(8))
+
+    stats, kept = crawl(["hub"], **settings)
+
+    assert kept == ["d"]
+    assert stats["dedup/revisits"] == 1
+
+
+def test_changed_page_is_new(crawl, site, paragraphs):
+    crawl("abc", DEDUP_INDEX="pages")
+    site.add("/c", paragraphs(3))
+
+    stats, kept = crawl("c", DEDUP_INDEX="pages", DEDUP_REVISIT="drop")
+
+    assert kept == ["c"]
+    assert (stats["dedup/new"], stats["dedup/index_size"]) == (1, 3)
+
+
+def test_twin_of_a_page_of_an_earlier_crawl_is_dropped(crawl):
+    crawl("a", DEDUP_INDEX="pages")
+
+    stats, kept = crawl("b", DEDUP_INDEX="pages")
+
+    assert kept == []
+    assert stats["dedup/near"] == 1
+
+
+def test_resumed_job_is_the_same_crawl_with_an_index_of_its_own(crawl, project):
+    crawl("a", JOBDIR="job")
+
+    stats, kept = crawl("abac", JOBDIR="job")
+
+    assert kept == ["c"]
+    assert "dedup/revisits" not in stats
+    assert stats["dedup/exact"] == 2
+    assert (project.folder / "job" / "dedup_index" / "pages.sqlite3").exists()
+
+
+def test_another_job_on_the_same_index_is_another_crawl(crawl):
+    crawl("a", JOBDIR="job-1", DEDUP_INDEX="pages")
+
+    stats, kept = crawl("a", JOBDIR="job-2", DEDUP_INDEX="pages")
+
+    assert kept == ["a"]
+    assert stats["dedup/revisits"] == 1
+
+
+@pytest.fixture
+def refused(project, site):
+    """Crawl with an index that cannot be opened; return the last words."""
+    project.spider(SPIDER)
+    feed = project.folder / "items.jsonl"
+    feed.write_text('{"earlier": "feed"}\n')
+
+    def run(**settings):
+        done = project.crawl("-a", f"urls={site.url}/a", **settings)
+        assert done.exit_code == 1
+        assert feed.read_text() == '{"earlier": "feed"}\n'
+        assert site.asked == []
+        return done.log.rstrip().splitlines()[-1]
+
+    return run
+
+
+def test_index_in_use_is_told_in_one_sentence(refused, project):
+    with NearDuplicateFilter.open(str(project.folder / "pages")):
+        last_words = refused(DEDUP_INDEX="pages")
+
+    assert "DEDUP_INDEX: " in last_words
+    assert "in use by process (pid" in last_words
+
+
+def test_folder_of_something_else_is_refused_and_left_alone(refused, project):
+    (project.folder / "pages").mkdir()
+    notes = project.folder / "pages" / "notes.txt"
+    notes.write_text("mine")
+
+    assert "pages is not an index: it holds 'notes.txt'" in refused(DEDUP_INDEX="pages")
+    assert list((project.folder / "pages").iterdir()) == [notes]
+
+
+def test_path_below_a_file_is_refused(refused, project):
+    assert "an index is a folder" in refused(DEDUP_INDEX="items.jsonl/pages")

@@ -1,0 +1,114 @@
+"""Items on their way through the pipelines, without a crawl."""
+
+import itertools
+from unittest import mock
+
+import pytest
+from twisted.internet.defer import Deferred
+
+from dedup_filter import FilterConfig, NearDuplicate, Verdict
+from dedup_filter.scrapy_plugin import settlement
+
+
+def run(coroutine):
+    """Run a coroutine that awaits nothing; one that did would fail here."""
+    with pytest.raises(StopIteration) as done:
+        coroutine.send(None)
+    return done.value.value
+
+
+def judged(judge, item):
+    """Judge an item and act on the verdict as the pipeline does; return the judgement."""
+    passage = run(judge.item(item))
+    if passage.judgement is not None and judge.drops(passage.judgement.verdict):
+        judge.drop(passage.judgement)
+    else:
+        judge.keep(passage)
+    return passage.judgement
+
+
+def put_through(judge, item, response=None):
+    """Let an item pass all pipelines, or be dropped by that of the filter."""
+    judgement = judged(judge, item)
+    if judgement is not None and judge.drops(judgement.verdict):
+        dropped = NearDuplicate("", judgement.verdict)
+        judge.settlement.item_dropped(item, response, dropped)
+    else:
+        judge.settlement.item_scraped(item, response)
+    return judgement
+
+
+class PlainPages:
+    """A filter in a few lines: pages with the same text are duplicates of the earliest."""
+
+    config = FilterConfig()
+
+    def __init__(self):
+        self.kept = {}
+        self.pending = {}
+        self.committed = []
+        self.released = []
+        self.flushed = 0
+        self.numbers = itertools.count(1)
+
+    def claim(self, url, *, html=None, text=None, content_type=None):
+        content = text or getattr(html, "text_content", str)() or html
+        page = next(self.numbers)
+        self.pending[page] = content
+        if content in self.kept:
+            original, original_url = self.kept[content]
+            return Verdict("exact", original_url, 0, 1.0, page=page, original_page=original)
+        self.kept[content] = (page, url)
+        return Verdict("new", page=page)
+
+    def commit(self, verdict):
+        if self.pending.pop(verdict.page, None) is not None:
+            self.committed.append(verdict.page)
+
+    def release(self, verdict):
+        content = self.pending.pop(verdict.page, None)
+        if content is None:
+            return
+        self.released.append(verdict.page)
+        if self.kept.get(content, (None,))[0] == verdict.page:
+            del self.kept[content]
+            for repeat in [each for each, text in self.pending.items() if text == content]:
+                del self.pending[repeat]  # as a store does
+
+    def flush(self):
+        self.flushed += 1
+
+    def is_long_enough(self, text):
+        return True
+
+
+def without_asyncio():
+    """Wait as under a reactor that is not asyncio's: a Deferred is awaited as it is."""
+    return mock.patch.object(settlement, "maybe_deferred_to_future", lambda deferred: deferred)
+
+
+class Waiting:
+    """An item that was sent into the pipeline and may have to wait there."""
+
+    def __init__(self, judge, item, response=None):
+        self.response = response
+        self.outcome = None
+        self.passage = None
+        """None: it waits."""
+        self.dropped = None
+        self._judge = judge
+        Deferred.fromCoroutine(self._go(item)).addErrback(self._fail)
+
+    async def _go(self, item):
+        passage = await self._judge.item(item)
+        verdict = passage.judgement.verdict
+        self.outcome = verdict.reason or verdict.outcome
+        if self._judge.drops(verdict):
+            self._judge.drop(passage.judgement)
+            self.dropped = NearDuplicate("", verdict)
+        else:
+            self._judge.keep(passage)
+        self.passage = passage
+
+    def _fail(self, failure):
+        self.outcome = failure

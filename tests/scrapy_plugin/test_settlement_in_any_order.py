@@ -1,0 +1,111 @@
+"""Whatever order items come in and whatever becomes of them: no page costs another its item."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from passages import PlainPages, Waiting, without_asyncio
+from scrapy.exceptions import DropItem
+from scrapy.http import HtmlResponse, JsonResponse, Request
+from scrapy.settings import Settings
+
+from dedup_filter.scrapy_plugin.judge import Judge
+from dedup_filter.scrapy_plugin.settings import PluginSettings
+from dedup_filter.scrapy_plugin.stats import CrawlStats
+
+ITEMS = st.tuples(
+    st.sampled_from("ABC"),  # what is on the page
+    st.sampled_from(["through", "lost later", "lost earlier"]),  # what other pipelines do
+    st.booleans(),  # whether a later pipeline makes it anew
+    st.booleans(),  # whether it tells its URL
+)
+RESPONSES = st.lists(
+    st.tuples(st.booleans(), st.lists(ITEMS, min_size=1, max_size=5)), min_size=1, max_size=4
+)
+
+
+class Counted(dict):
+    def inc_value(self, key, count=1):
+        self[key] = self.get(key, 0) + count
+
+    def get_value(self, key, default=None):
+        return self.get(key, default)
+
+
+class Crawl:
+    """Responses that give items, and a scheduler that takes any next step."""
+
+    def __init__(self, responses, pick):
+        self.pages = PlainPages()
+        self.stats = Counted()
+        settings = PluginSettings.read(Settings())
+        self.judge = Judge(settings, self.pages, CrawlStats(self.stats), lambda: None)
+        self.pick = pick
+        self.steps = []
+        self.through = set()
+        """Numbers of the pages of which an item went through."""
+        self.waiting = []
+        for number, (is_feed, items) in enumerate(responses):
+            self.steps.append(self.giving(self.response(number, is_feed), list(items)))
+
+    def response(self, number, is_feed):
+        kind = JsonResponse if is_feed else HtmlResponse
+        url = f"http://r/{number}"
+        return kind(url, body=b"{}", request=Request(url))
+
+    def run(self):
+        while self.steps:
+            self.steps.pop(self.pick(len(self.steps)))()
+            for waiting in [each for each in self.waiting if each.passage is not None]:
+                self.waiting.remove(waiting)
+                self.steps.append(lambda waiting=waiting: self.settle(waiting))
+
+    def giving(self, response, items):
+        def give():
+            content, *fate = items.pop(0)
+            item = {"text": content, "fate": fate}
+            if fate[-1]:
+                item["url"] = f"http://{content}/{len(items)}"
+            self.judge.expect(item, response)
+            self.steps.append(lambda: self.arrive(item, response))
+            if items:
+                self.steps.append(give)
+            else:
+                self.steps.append(lambda: self.judge.output_ended(response, has_failed=False))
+
+        return give
+
+    def arrive(self, item, response):
+        if item["fate"][0] == "lost earlier":
+            self.judge.settlement.item_dropped(item, response, DropItem("by a rule"))
+            return
+        self.waiting.append(Waiting(self.judge, item, response))
+
+    def settle(self, waiting):
+        item, settlement = waiting.passage.item, self.judge.settlement
+        fate, is_remade, _ = item["fate"]
+        if waiting.dropped is not None:
+            settlement.item_dropped(item, waiting.response, waiting.dropped)
+        elif fate == "lost later":
+            settlement.item_error(item, waiting.response)
+        else:
+            self.through.add(waiting.passage.judgement.verdict.page)
+            settlement.item_scraped(dict(item) if is_remade else item, waiting.response)
+
+
+@given(RESPONSES, st.data())
+def test_no_page_costs_another_its_item(responses, data):
+    crawl = Crawl(responses, lambda count: data.draw(st.integers(0, count - 1)))
+
+    with without_asyncio():
+        crawl.run()
+
+    assert not crawl.waiting, "somebody waits for ever"
+    assert not crawl.pages.pending, "a page is pending for ever"
+    committed = set(crawl.pages.committed)
+    assert crawl.through <= committed
+    kept = {page for page, _ in crawl.pages.kept.values()}
+    assert kept <= crawl.through, "a page counts as seen of which no item went through"
+    assert crawl.stats.get("dedup/errors", 0) == 0
+    lost = {text for _, items in responses for text, *_ in items} - set(crawl.pages.kept)
+    for content in lost:
+        fates = [fate for _, items in responses for text, fate, *_ in items if text == content]
+        assert "through" not in fates, "a page is lost"
