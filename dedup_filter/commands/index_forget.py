@@ -1,0 +1,40 @@
+"""`dedup-filter index forget DIR URL...`: a crawl that meets the page again finds it new."""
+
+import click
+
+from dedup_filter.commands.index_options import directory_argument, json_option
+from dedup_filter.commands.json_lines import write_lines
+from dedup_filter.commands.terminal import counted, say
+
+__all__ = ["command"]
+
+_NONE = 1
+
+
+@click.command("forget")
+@directory_argument
+@click.argument("urls", metavar="URL...", nargs=-1, required=True)
+@json_option
+@click.pass_context
+def command(context: click.Context, directory: str, urls: tuple[str, ...], as_json: bool) -> None:
+    """Make the index in DIR forget all pages at URL, however that is spelt.
+
+    Arguments of the URL may stand in another order, and it may have a fragment. Pages that
+    repeat a forgotten one stay recorded as they are.
+
+    \b
+    $ dedup-filter index forget DIR https://example.com/a --json
+    {"url": "https://example.com/a", "forgotten": 1}
+
+    Exit codes: 0 done, 1 no page was known at any URL, 2 there is no index, or it is in use.
+    """  # noqa: D301 - click must see the character
+    from dedup_filter.upkeep import forget
+
+    counts = forget(directory, urls)
+    for url, count in counts.items():
+        if as_json:
+            write_lines([{"url": url, "forgotten": count}])
+        else:
+            say(f"{url}: {counted(count, 'page')} forgotten")
+    if not any(counts.values()):
+        context.exit(_NONE)

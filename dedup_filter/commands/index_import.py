@@ -1,0 +1,96 @@
+"""`dedup-filter index import DIR [FILE]`: an export, or an earlier crawl's items."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dedup_filter.commands.index_options import (
+    directory_argument,
+    filter_options,
+    json_option,
+    option_option,
+)
+from dedup_filter.commands.json_lines import write_lines
+from dedup_filter.commands.terminal import counted, printable, say, watched_file
+
+if TYPE_CHECKING:
+    from dedup_filter.transfer import Imported, ImportOptions
+
+__all__ = ["command"]
+
+
+@click.command("import")
+@directory_argument
+@click.argument("file", default="-")
+@click.option("--crawl", default="import", show_default=True, help="Name of the crawl of items.")
+@click.option("--html-field", metavar="NAME", help="Field of items with a page's HTML.")
+@click.option("--text-fields", metavar="NAMES", help="Those with its text, with commas between.")
+@click.option("--url-field", metavar="NAME", help="The one with its URL.")
+@click.option(
+    "--from-line", type=click.IntRange(1), default=1, help="Pass over the items before it."
+)
+@click.option("--skip-bad-lines", is_flag=True, help="Count bad lines instead of stopping.")
+@option_option
+@json_option
+def command(directory: str, file: str, as_json: bool, **given: Any) -> None:
+    """Put lines of JSON into the index in DIR, which is made if there is none.
+
+    FILE, or standard input (-), is what `index export` wrote, or the feed of an earlier crawl.
+
+    An export comes back as it was, verdicts and times included; the index must make its
+    fingerprints in the same way. Pages that are there already are passed over.
+
+    The items of a feed (JSON lines) are judged like the pages of a crawl named "import". Where
+    they have their page and its URL is guessed by the names of their fields, as in a crawl: html,
+    text, content, ..., url, link, ...; or say it. With -o keep_text=true texts are kept, for
+    `index migrate`.
+
+    A bad line ends it, with an error that names it; what came before is in the index. To go on
+    when it is mended: --from-line for items; an export can be imported again as a whole.
+
+    \b
+    $ zcat items.jsonl.gz | dedup-filter index import DIR --json
+    {"index": DIR, "lines": 3, "outcomes": {"new": 2, "near": 1}, "bad_lines": 0, ...}
+
+    Exit codes: 0 done, 2 a line is bad, FILE cannot be read, or the index cannot be used.
+    """  # noqa: D301 - click must see the character
+    from dedup_filter.commands.fingerprint_lines import opened
+    from dedup_filter.transfer import import_lines, read_lines
+
+    options = _options(given)
+    name = "standard input" if file == "-" else repr(file)
+    with opened(file) as stream:
+        lines = ((len(line.content), line) for line in read_lines(stream, name))
+        with watched_file(lines, stream, "importing") as watched:
+            imported = import_lines(watched, directory, options)
+    _tell(directory, imported, as_json=as_json)
+
+
+def _options(given: dict[str, Any]) -> "ImportOptions":
+    from dedup_filter.page_fields import FieldNames
+    from dedup_filter.transfer import ImportOptions
+
+    texts = (name.strip() for name in (given["text_fields"] or "").split(","))
+    return ImportOptions(
+        skip_bad_lines=given["skip_bad_lines"],
+        crawl=given["crawl"],
+        names=FieldNames(given["html_field"], tuple(filter(None, texts)), given["url_field"]),
+        first_line=given["from_line"],
+        filter_options=filter_options(given["options"]),
+    )
+
+
+def _tell(directory: str, imported: "Imported", *, as_json: bool) -> None:
+    if as_json:
+        write_lines([{"index": directory, **vars(imported)}])
+        return
+    outcomes = ", ".join(f"{count:,} {name}" for name, count in sorted(imported.outcomes.items()))
+    say(f"{counted(imported.pages, 'page')}{f' ({outcomes})' if outcomes else ''}")
+    if imported.there_already:
+        say(f"{counted(imported.there_already, 'page')} there already")
+    if imported.hosts or imported.hosts_known:
+        hosts = counted(imported.hosts, "host")
+        say(f"frames of {hosts}; of {imported.hosts_known:,} more they were known already")
+    if imported.bad_lines:
+        first = printable(imported.first_bad or "")
+        click.echo(f"{counted(imported.bad_lines, 'bad line')}; the first: {first}", err=True)

@@ -1,0 +1,147 @@
+"""Records to lines and back: nothing is lost, and nothing else gets in."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import fingerprints
+
+from dedup_filter.store.crawls import Crawl
+from dedup_filter.store.frame_store import EarlyForm, HostFrames, Lesson
+from dedup_filter.store.records import Judged, PageRecord
+from dedup_filter.store.scheme import Scheme
+from dedup_filter.store.snapshot import KnownHost
+from dedup_filter.transfer.page_lines import (
+    frames_line,
+    header_line,
+    host_in,
+    page_line,
+    record_in,
+    scheme_and_crawls_in,
+)
+
+# Half surrogates too: URLs on the web have them.
+texts = st.text(st.characters(exclude_categories=()), max_size=20)
+times = st.integers(0, 253_402_300_799)
+numbers = st.integers(1, 2**63 - 1)
+
+
+@st.composite
+def records(draw):
+    page = draw(numbers)
+    first_seen, last_seen = sorted([draw(times), draw(times)])
+    outcome = draw(st.sampled_from(["new", "near", "exact", "revisit", "unjudged"]))
+    originals = st.integers(0, page - 1)
+    judged = Judged(
+        outcome,
+        draw(st.none() | texts),
+        draw(originals if outcome in ("near", "exact") else st.none() | originals),
+        draw(st.none() | st.integers(0, 64)),
+        draw(st.none() | st.floats(0, 1)),
+    )
+    return PageRecord(
+        page=page,
+        url=draw(texts),
+        host=draw(texts),
+        digest=draw(st.binary(min_size=16, max_size=16)),
+        fingerprint=draw(st.none() | fingerprints),
+        sketch=draw(st.binary(min_size=1, max_size=1)) * 256,
+        words=draw(st.integers(0, 2**40)),
+        language=draw(st.none() | texts),
+        first_seen=first_seen,
+        last_seen=last_seen,
+        first_crawl=draw(numbers),
+        crawl=draw(numbers),
+        is_pending=False,
+        judged=judged,
+    )
+
+
+def through_json(line):
+    written = json.dumps(line)
+    assert "\n" not in written
+    assert written.isascii()
+    return json.loads(written)
+
+
+@given(records(), st.none() | texts)
+def test_a_record_comes_back_as_it_was(record, text):
+    assert record_in(through_json(page_line(record, "https://example.com/", text))) == (
+        record,
+        text,
+    )
+
+
+@given(
+    st.dictionaries(texts, texts),
+    st.lists(st.builds(Crawl, numbers, st.none() | texts, times, st.none() | times)),
+)
+def test_a_header_comes_back_as_it_was(parts, crawls):
+    scheme, found = scheme_and_crawls_in(through_json(header_line(Scheme(parts), crawls)))
+    assert (dict(scheme.parts), found) == (parts, crawls)
+
+
+@given(
+    texts,
+    st.none() | st.binary(),
+    st.lists(st.builds(Lesson, st.integers(0, 2**63 - 1), st.binary(), st.booleans())),
+    st.lists(st.tuples(numbers, st.binary(), st.binary())),
+)
+def test_frames_come_back_as_they_were(host, state, lessons, early):
+    known = KnownHost(
+        HostFrames(host, state, lessons), [EarlyForm(p, host, f, n) for p, f, n in early]
+    )
+    assert host_in(through_json(frames_line(known))) == known
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=5,
+)
+
+
+def refusal(read, line):
+    """Read a line; return why it is refused, None if it is not."""
+    try:
+        read(line)
+    except ValueError as why:
+        return str(why)
+    return None
+
+
+@given(records(), st.data())
+def test_a_line_with_a_strange_value_is_refused_or_was_a_record(record, data):
+    line = page_line(record, None, None)
+    line[data.draw(st.sampled_from(sorted(line)))] = data.draw(values)
+    why = refusal(record_in, line)
+    if why is None:
+        read = record_in(line)
+        assert record_in(page_line(read[0], None, read[1])) == read
+    else:
+        assert why.startswith(("has ", "was "))
+        assert len(why) < 200
+
+
+@given(values, values, values)
+def test_headers_and_frames_with_strange_values_are_refused_or_read(one, two, three):
+    for read, line in (
+        (scheme_and_crawls_in, {"dedup_filter_export": 1, "scheme": one, "crawls": [two, three]}),
+        (scheme_and_crawls_in, {"dedup_filter_export": one, "scheme": {}, "crawls": two}),
+        (host_in, {"frames_of": one, "state": two, "lessons": [], "early": []}),
+        (host_in, {"frames_of": "a", "state": None, "lessons": [one], "early": [[1, two, three]]}),
+    ):
+        refusal(read, line)
+
+
+@pytest.mark.parametrize("moment", ["2026-02-30T00:00:00Z", "2026-01-01 00:00:00", "2026", "Z", ""])
+def test_a_moment_that_is_none_is_refused(moment):
+    with pytest.raises(ValueError, match="has started"):
+        scheme_and_crawls_in(
+            {
+                "dedup_filter_export": 1,
+                "scheme": {},
+                "crawls": [{"crawl": 1, "name": None, "started": moment, "ended": None}],
+            }
+        )
