@@ -44,7 +44,7 @@ from dedup_filter.store import (
     url_key,
 )
 
-__all__ = ["MOST_COMPARED", "Comparison", "KeptPages", "Place", "scheme_of"]
+__all__ = ["MOST_COMPARED", "Comparison", "KeptPages", "Place", "measured_of", "scheme_of"]
 
 MOST_COMPARED = 64
 """Candidates of one page whose sketches are compared: 0.2 ms. Real near-duplicates are among the
@@ -213,7 +213,7 @@ class KeptPages:
             return found.verdict(page)
         moment = now()
         self._delete(self._bounds.due(moment))
-        measured = _measured(page)
+        measured = measured_of(page)
         judged = Judged(
             found.outcome, found.reason, found.original_page, found.distance, found.similarity
         )
@@ -232,7 +232,7 @@ class KeptPages:
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:
         """Give a page another profile, within a change."""
-        self._changes.append(self.store.replace(number, _measured(page), text))
+        self._changes.append(self.store.replace(number, measured_of(page), text))
 
     def commit(self, number: int) -> None:
         """Keep a pending page for good; one that is not pending is left as it is."""
@@ -324,7 +324,8 @@ class KeptPages:
             self.gone += pages
 
 
-def _measured(page: PageProfile) -> Measured:
+def measured_of(page: PageProfile) -> Measured:
+    """Return what the store records of a profile; one too short to be near has no fingerprint."""
     return Measured(
         page.digest,
         page.fingerprint if page.is_long_enough else None,

@@ -28,7 +28,7 @@ from dedup_filter.index import HammingIndex, Neighbours
 from dedup_filter.page_tables import from_tables, to_tables
 from dedup_filter.store import Change, PageStore, TableFiles
 
-__all__ = ["PageIndex"]
+__all__ = ["PageIndex", "host_masks"]
 
 logger = logging.getLogger(__name__)
 
@@ -199,7 +199,7 @@ class PageIndex:
         while len((found := self._store.fingerprints(after)).pages):
             fingerprints = found.fingerprints
             if self._by_host:
-                fingerprints = fingerprints ^ _masks(found.hosts)
+                fingerprints = fingerprints ^ host_masks(found.hosts)
             yield found.pages, fingerprints
             after = int(found.pages[-1])
 
@@ -207,7 +207,7 @@ class PageIndex:
         return fingerprint ^ _mask(host) if self._by_host else fingerprint
 
 
-def _masks(hosts: npt.NDArray[np.int64]) -> UInt64Array:
+def host_masks(hosts: npt.NDArray[np.int64]) -> UInt64Array:
     """Hash the numbers of hosts, as splitmix64 does (Steele, Lea and Flood 2014).
 
     Stored in tables: never change it without another note.
@@ -221,4 +221,4 @@ def _masks(hosts: npt.NDArray[np.int64]) -> UInt64Array:
 
 @lru_cache(maxsize=100_000)
 def _mask(host: int) -> int:
-    return int(_masks(np.array([host]))[0])
+    return int(host_masks(np.array([host]))[0])

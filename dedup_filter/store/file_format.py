@@ -65,9 +65,10 @@ def require_format(transactions: Transactions) -> None:
 def read_scheme(transactions: Transactions) -> Scheme:
     """Return how the fingerprints of an index were made."""
     row = transactions.row("SELECT value FROM meta WHERE key = 'scheme'")
-    if row is None:
+    try:
+        return Scheme.from_json(row[0])
+    except (TypeError, ValueError):  # there is none, or it is no JSON object
         raise StoreCorrupt(
             f"index {transactions.name} does not say how its fingerprints were made: put back a "
             "copy, or move it away and start a new one"
-        )
-    return Scheme.from_json(row[0])
+        ) from None

@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
+from zlib import error as ZlibError  # noqa: N812 - it is a class
 
 import numpy as np
 import numpy.typing as npt
 
+from dedup_filter.errors import StoreCorrupt
 from dedup_filter.store.connection import connect_reader
 from dedup_filter.store.crawls import Crawls
 from dedup_filter.store.file_format import read_scheme, require_format
@@ -150,9 +152,19 @@ class PageReader:
             after = rows[-1][0]
 
     def text(self, page: int) -> str | None:
-        """Return the text that was kept of a page, None if none was."""
+        """Return the text that was kept of a page, None if none was.
+
+        Raises:
+            StoreCorrupt: what is there cannot be read.
+        """
         row = self._transactions.row("SELECT text FROM texts WHERE page = ?", (page,))
-        return unpacked_text(row[0]) if row else None
+        try:
+            return unpacked_text(row[0]) if row else None
+        except (ZlibError, UnicodeDecodeError) as error:
+            raise StoreCorrupt(
+                f"index {self.directory}: the text of page {page} is damaged: put back a copy, or "
+                "forget that page"
+            ) from error
 
     def fingerprints(self, after: int = 0, most: int = 100_000) -> Fingerprints:
         """Return the next kept pages, those with a higher number, and their fingerprints."""

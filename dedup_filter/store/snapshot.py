@@ -8,11 +8,9 @@ grows.
 from collections.abc import Iterator
 from types import TracebackType
 from typing import NamedTuple
-from zlib import error as ZlibError  # noqa: N812 - it is a class
 
 import numpy as np
 
-from dedup_filter.errors import StoreCorrupt
 from dedup_filter.store.crawls import Crawl
 from dedup_filter.store.frame_store import EarlyForm, FrameStore, HostFrames, Lesson
 from dedup_filter.store.page_reader import Fingerprints, PageReader
@@ -100,13 +98,7 @@ class Snapshot:
         Raises:
             StoreCorrupt: what is there cannot be read.
         """
-        try:
-            return self.reader.text(page)
-        except (ZlibError, UnicodeDecodeError) as error:
-            raise StoreCorrupt(
-                f"index {self.reader.directory}: the text of page {page} is damaged: put back a "
-                "copy, or forget that page"
-            ) from error
+        return self.reader.text(page)
 
     def has_texts(self) -> bool:
         """Tell whether the text of any page was kept."""

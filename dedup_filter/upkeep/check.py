@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.errors import StoreCorrupt
-from dedup_filter.page_index import _masks as host_masks
+from dedup_filter.page_index import host_masks
 from dedup_filter.page_tables import from_tables
 from dedup_filter.store.page_reader import PageReader
 from dedup_filter.store.records import Change, IndexEntry

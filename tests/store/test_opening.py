@@ -244,3 +244,10 @@ def test_a_folder_that_cannot_be_made_is_told(folder, as_nobody):
     told = as_nobody("PageStore.open(folder / 'below' / 'it', scheme)", folder)
     assert told.startswith("StoreError")
     assert "cannot be made" in told
+
+
+def test_damaged_scheme_is_told_in_one_sentence(folder):
+    change(folder, "UPDATE meta SET value = '{' WHERE key = 'scheme'")
+
+    with pytest.raises(StoreCorrupt, match="does not say how its fingerprints were made"):
+        PageStore.open(folder, SCHEME)
