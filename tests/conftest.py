@@ -1,6 +1,7 @@
 """Settings and articles that all tests share."""
 
 import random
+import signal
 
 import pytest
 from hypothesis import settings
@@ -27,3 +28,10 @@ def article():
         return " ".join(text)
 
     return make
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interruptible_children() -> None:
+    """Let children be interrupted: a job in the background ignores SIGINT, and they would, too."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
