@@ -29,12 +29,13 @@ from stopwatch import figure
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.kept_pages import KeptPages
-from dedup_filter.location import scheme_of
+from dedup_filter.location import MEMORY, open_store, scheme_of
 from dedup_filter.profile import PageProfile
 from dedup_filter.store.page_reader import PageReader
 from dedup_filter.store.page_store import PageStore
 from dedup_filter.store.records import Judged, Measured, NewPage
 from dedup_filter.store.scheme import Scheme
+from dedup_filter.store.url_key import Place
 
 SCHEME = Scheme.of(features="content")
 START = 1_700_000_000
@@ -53,7 +54,7 @@ def pages(first: int) -> Iterator[NewPage]:
         sketch = np.frombuffer(chance.randbytes(256), np.uint8)
         measured = Measured(chance.randbytes(16), chance.getrandbits(64), sketch, 640, "en")
         url = f"https://{host}/{section}/{number:012}.html"
-        yield NewPage(url, host, measured, new if number > 1 else Judged("new"), START + number)
+        yield NewPage(Place.of(url), measured, new if number > 1 else Judged("new"), START + number)
         number += 1
 
 
@@ -210,9 +211,7 @@ def seen(kept: dict[str, KeptPages], count: int, rounds: int = 5) -> Iterator[tu
 
 def opened(folder: Path, config: FilterConfig) -> KeptPages:
     """Open an index in a folder, as the filter does."""
-    store = PageStore.open(folder, scheme_of(config))
-    store.crawls.start(START)
-    return KeptPages(config, store)
+    return KeptPages(config, open_store(folder, config, None))
 
 
 def measure_filter(folder: Path, count: int, new: int, distance: int) -> Iterator[Figure]:
@@ -227,8 +226,7 @@ def measure_filter(folder: Path, count: int, new: int, distance: int) -> Iterato
     yield "opened, tables up to date", min(fresh), "s"
     if not new:
         return
-    memory = PageStore.in_memory(scheme_of(config))
-    memory.crawls.start(START)
+    memory = open_store(MEMORY, config, None)
     fill_by_sql(memory, count)
     both = {"on disk": opened(folder, config), "in memory": KeptPages(config, memory)}
     times = dict(seen(both, new))

@@ -28,11 +28,12 @@ from typing import Any
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.framed_pages import FramedPages
-from dedup_filter.kept_pages import KeptPages, Place
+from dedup_filter.kept_pages import KeptPages
 from dedup_filter.location import MEMORY, folder_of, open_store
 from dedup_filter.model import Document, Verdict
 from dedup_filter.profile import is_long_enough, profile
 from dedup_filter.reading import Html, read
+from dedup_filter.store import Place
 from dedup_filter.text import NO_PARTS, ImageSource, WantedParts
 
 __all__ = ["NearDuplicateFilter"]

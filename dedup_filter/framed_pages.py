@@ -24,10 +24,11 @@ from typing import NamedTuple
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.frames import EarlyPage
-from dedup_filter.kept_pages import Comparison, KeptPages, Place
+from dedup_filter.kept_pages import Comparison, KeptPages
 from dedup_filter.learnt_frames import LearntFrames
 from dedup_filter.model import Document, Verdict
 from dedup_filter.profile import PageProfile, profile
+from dedup_filter.store import Place
 from dedup_filter.text import Block, Page, main_content, own_content, word_sum
 
 __all__ = ["FramedPages"]

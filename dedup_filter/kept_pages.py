@@ -27,7 +27,7 @@ from typing import NamedTuple
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints import similarities
 from dedup_filter.index import Neighbours
-from dedup_filter.location import scheme_of
+from dedup_filter.location import MEMORY, open_store
 from dedup_filter.model import Outcome, Verdict
 from dedup_filter.page_bounds import PageBounds
 from dedup_filter.page_index import PageIndex
@@ -40,29 +40,14 @@ from dedup_filter.store import (
     Measured,
     NewPage,
     PageStore,
-    host_of,
-    url_key,
+    Place,
 )
 
-__all__ = ["MOST_COMPARED", "Comparison", "KeptPages", "Place", "measured_of", "scheme_of"]
+__all__ = ["MOST_COMPARED", "Comparison", "KeptPages", "measured_of"]
 
 MOST_COMPARED = 64
 """Candidates of one page whose sketches are compared: 0.2 ms. Real near-duplicates are among the
 nearest; elsewhere pages have a handful of candidates."""
-
-
-class Place(NamedTuple):
-    """Where a page was found."""
-
-    url: str
-    host: str
-    key: int
-    """The same for all spellings of the URL."""
-
-    @classmethod
-    def of(cls, url: str) -> "Place":
-        """Read a URL."""
-        return cls(url, host_of(url), url_key(url))
 
 
 class Comparison(NamedTuple):
@@ -108,9 +93,7 @@ class KeptPages:
 
     def __init__(self, config: FilterConfig, store: PageStore | None = None) -> None:
         self._config = config
-        self.store = PageStore.in_memory(scheme_of(config)) if store is None else store
-        if not self.store.crawls.current:
-            self.store.crawls.start(int(now()))
+        self.store = open_store(MEMORY, config, None) if store is None else store
         self._by_host = config.scope == "host"
         self._index = PageIndex(self.store, config.max_distance, by_host=self._by_host)
         self._bounds = PageBounds(self.store, config.max_pages, config.expire_days)
@@ -217,7 +200,7 @@ class KeptPages:
         judged = Judged(
             found.outcome, found.reason, found.original_page, found.distance, found.similarity
         )
-        new = NewPage(place.url, place.host, measured, judged, int(moment), text)
+        new = NewPage(place, measured, judged, int(moment), text)
         is_revisit = found.outcome == "revisit"
         number = self.store.insert(new, is_pending=is_pending or is_revisit)
         if judged.is_kept and measured.fingerprint is not None:

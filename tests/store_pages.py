@@ -7,6 +7,7 @@ import numpy as np
 from dedup_filter.store.page_store import PageStore
 from dedup_filter.store.records import Judged, Measured, NewPage
 from dedup_filter.store.scheme import Scheme
+from dedup_filter.store.url_key import Place, url_key
 
 SCHEME = Scheme.of(features="content", feature_hash="xxh3", shingle_size=3)
 NOON = 1_700_000_000
@@ -25,11 +26,11 @@ def measured(number, *, fingerprint=-1):
     return Measured(blake2b(seed, digest_size=16).digest(), fingerprint, sketch, 100, "en")
 
 
-def new_page(number, judged=NEW, **fields):
+def new_page(number, judged=NEW, url=None, host="www.example.com", **fields):
+    url = f"https://www.example.com/{number}" if url is None else url
     defaults = {
-        "url": f"https://www.example.com/{number}",
-        "host": "www.example.com",
         "measured": measured(number),
+        "place": Place(url, host, url_key(url)),
         "seen": NOON + number,
     }
     return NewPage(judged=judged, **{**defaults, **fields})

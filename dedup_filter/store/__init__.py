@@ -24,7 +24,7 @@ from dedup_filter.store.records import (
 )
 from dedup_filter.store.scheme import Scheme
 from dedup_filter.store.table_files import TableFiles
-from dedup_filter.store.url_key import host_of, url_key
+from dedup_filter.store.url_key import Place
 
 __all__ = [
     "Change",
@@ -40,8 +40,7 @@ __all__ = [
     "PageReader",
     "PageRecord",
     "PageStore",
+    "Place",
     "Scheme",
     "TableFiles",
-    "host_of",
-    "url_key",
 ]

@@ -14,7 +14,6 @@ from dedup_filter.store.records import (
     signed,
     unsigned,
 )
-from dedup_filter.store.url_key import url_key
 
 __all__ = [
     "BRIEF",
@@ -102,8 +101,8 @@ def insert_values(
         is_pending,
         judged.is_kept,
         host,
-        as_column(new.url),
-        signed(url_key(new.url)),
+        as_column(new.place.url),
+        signed(new.place.key),
         measured.digest,
         _fingerprint(measured),
         measured.words,

@@ -135,7 +135,7 @@ class PageStore(PageReader):
         page = self.last_page + 1
         assert self.crawls.current, "no crawl was started"
         with self._transactions.change() as write:
-            host = self._hosts.number_for(new.host)
+            host = self._hosts.number_for(new.place.host)
             values = insert_values(page, new, host, self.crawls.current, is_pending=is_pending)
             write(INSERT, values)
             if new.text is not None:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dedup_filter.fingerprints import SKETCH_BYTES
 from dedup_filter.model import Outcome
+from dedup_filter.store.url_key import Place
 
 __all__ = [
     "Change",
@@ -62,8 +63,7 @@ class Judged(NamedTuple):
 class NewPage(NamedTuple):
     """A page to be recorded."""
 
-    url: str
-    host: str
+    place: Place
     measured: Measured
     judged: Judged
     seen: int

@@ -23,7 +23,8 @@ from typing import NamedTuple
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, StoreError
-from dedup_filter.kept_pages import measured_of, scheme_of
+from dedup_filter.kept_pages import measured_of
+from dedup_filter.location import scheme_of
 from dedup_filter.model import Document
 from dedup_filter.profile import MIN_WORDS_OF_REPEATS, profile
 from dedup_filter.store.index_directory import IndexDirectory

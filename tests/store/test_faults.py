@@ -78,10 +78,10 @@ def test_a_flush_that_fails_keeps_what_it_should_have_written(tmp_path):
         with pytest.raises(StoreError, match="not authorized"):
             store.flush()
         store._transactions.connection.set_authorizer(lambda *_: sqlite3.SQLITE_OK)
-        assert store.record(number).url == page(1).url
+        assert store.record(number).url == page(1).place.url
         store.flush()
     with folder_store(tmp_path) as store:
-        assert store.record(number).url == page(1).url
+        assert store.record(number).url == page(1).place.url
         store.check()
 
 
