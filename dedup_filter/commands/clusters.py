@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dedup_filter.commands.json_lines import (
-    hex_option,
-    json_option,
-    max_distance_option,
+    fingerprint_options,
     shown_as,
     write_lines,
 )
@@ -21,9 +19,7 @@ __all__ = ["command"]
 
 @click.command("clusters")
 @click.argument("fingerprints", default="-")
-@max_distance_option
-@hex_option
-@json_option
+@fingerprint_options
 def command(fingerprints: str, max_distance: int, as_hex: bool, as_json: bool) -> None:
     """Write the clusters that FINGERPRINTS form: each member is near to some other one.
 

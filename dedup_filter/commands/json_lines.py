@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-__all__ = ["hex_option", "json_option", "max_distance_option", "shown_as", "write_lines"]
+__all__ = ["Shown", "fingerprint_options", "max_distance_option", "shown_as", "write_lines"]
 
 Shown = Callable[[int], int | str]
 
@@ -21,15 +21,20 @@ max_distance_option = click.option(
     metavar="BITS",
     help="Near are fingerprints that differ in at most so many bits, 0 to 12.",
 )
-json_option = click.option(
+_json_option = click.option(
     "--json", "as_json", is_flag=True, help="Write objects with named fields, not bare arrays."
 )
-hex_option = click.option(
+_hex_option = click.option(
     "--hex",
     "as_hex",
     is_flag=True,
     help='Write fingerprints as strings like "0x1f", for readers that round large numbers.',
 )
+
+
+def fingerprint_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command what all have that compare fingerprints and write them."""
+    return max_distance_option(_hex_option(_json_option(command)))
 
 
 def shown_as(as_hex: bool) -> Shown:

@@ -7,9 +7,7 @@ import click
 
 from dedup_filter.commands.json_lines import (
     Shown,
-    hex_option,
-    json_option,
-    max_distance_option,
+    fingerprint_options,
     shown_as,
     write_lines,
 )
@@ -24,9 +22,7 @@ __all__ = ["command"]
 @click.command("near")
 @click.argument("stored")
 @click.argument("asked", default="-")
-@max_distance_option
-@hex_option
-@json_option
+@fingerprint_options
 def command(stored: str, asked: str, max_distance: int, as_hex: bool, as_json: bool) -> None:
     """Answer each fingerprint in ASKED with those in STORED that are near to it.
 

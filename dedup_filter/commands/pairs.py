@@ -7,9 +7,7 @@ import click
 
 from dedup_filter.commands.json_lines import (
     Shown,
-    hex_option,
-    json_option,
-    max_distance_option,
+    fingerprint_options,
     shown_as,
     write_lines,
 )
@@ -22,9 +20,7 @@ __all__ = ["command"]
 
 @click.command("pairs")
 @click.argument("fingerprints", default="-")
-@max_distance_option
-@hex_option
-@json_option
+@fingerprint_options
 def command(fingerprints: str, max_distance: int, as_hex: bool, as_json: bool) -> None:
     """Write all pairs of FINGERPRINTS that are near to one another.
 

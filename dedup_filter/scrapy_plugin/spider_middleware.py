@@ -6,6 +6,7 @@ its output passes, and links found on a repeated page are held back.
 """
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
@@ -40,14 +41,10 @@ class NearDuplicateMiddleware:
         spider: "Spider | None" = None,  # noqa: ARG002
     ) -> Iterator[Any]:
         """Pass on what a synchronous callback gives."""
-        try:
+        with self._output_of(response):
             for output in result:
                 if self._passes(output, response):
                     yield output
-        except Exception:
-            self._judge.output_ended(response, has_failed=True)
-            raise
-        self._judge.output_ended(response, has_failed=False)
 
     async def process_spider_output_async(
         self,
@@ -56,10 +53,16 @@ class NearDuplicateMiddleware:
         spider: "Spider | None" = None,  # noqa: ARG002
     ) -> AsyncIterator[Any]:
         """Pass on what an asynchronous callback gives."""
-        try:
+        with self._output_of(response):
             async for output in result:
                 if self._passes(output, response):
                     yield output
+
+    @contextmanager
+    def _output_of(self, response: Response) -> Iterator[None]:
+        """Tell the judge when the output of a response ends, and how."""
+        try:
+            yield
         except Exception:
             self._judge.output_ended(response, has_failed=True)
             raise
