@@ -15,7 +15,8 @@ import numpy as np
 from stopwatch import figure
 
 from dedup_filter import FilterConfig
-from dedup_filter.kept_pages import MOST_COMPARED, KeptPages
+from dedup_filter.comparison import MOST_COMPARED
+from dedup_filter.kept_pages import KeptPages
 from dedup_filter.model import Document
 from dedup_filter.profile import PageProfile, profile
 

@@ -22,9 +22,10 @@ frame, and judged again when the next ones have shown what repeats (see `frames`
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from dedup_filter.comparison import Comparison
 from dedup_filter.config import FilterConfig
 from dedup_filter.frames import EarlyPage
-from dedup_filter.kept_pages import Comparison, KeptPages
+from dedup_filter.kept_pages import KeptPages
 from dedup_filter.learnt_frames import LearntFrames
 from dedup_filter.model import Document, Verdict
 from dedup_filter.profile import PageProfile, profile

@@ -3,11 +3,7 @@
     profile -> same digest                                                         exact
             -> index -> candidates within k bits -> sketches -> the most similar   near
 
-Which of several pages that it repeats a page is said to repeat, and whether it does at all:
-
-    1. one that was seen in this crawl      it is a duplicate of that
-    2. one of an earlier crawl at its URL   it is that page, seen again: "revisit"
-    3. another of an earlier crawl          it is a duplicate of that
+Which of several pages that it repeats a page is said to repeat: see `comparison`.
 
 What a page was kept with can be replaced when more is known of its host (`framed_pages`).
 
@@ -22,8 +18,8 @@ read of the others later. What the store refuses to write did not happen for the
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import time as now
-from typing import NamedTuple
 
+from dedup_filter.comparison import MOST_COMPARED, Comparison, choose, similar_enough
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints import similarities
 from dedup_filter.index import Neighbours
@@ -43,44 +39,7 @@ from dedup_filter.store import (
     Place,
 )
 
-__all__ = ["MOST_COMPARED", "Comparison", "KeptPages", "measured_of"]
-
-MOST_COMPARED = 64
-"""Candidates of one page whose sketches are compared: 0.2 ms. Real near-duplicates are among the
-nearest; elsewhere pages have a handful of candidates."""
-
-
-class Comparison(NamedTuple):
-    """What a page is found to be, before it is recorded."""
-
-    outcome: Outcome
-    reason: str | None = None
-    original_page: int | None = None
-    original: str | None = None
-    distance: int | None = None
-    similarity: float | None = None
-    candidates: int = 0
-
-    @property
-    def is_duplicate(self) -> bool:
-        """Whether the page repeats one that was seen before it."""
-        return self.outcome in ("near", "exact")
-
-    def verdict(self, page: PageProfile, number: int | None = None) -> Verdict:
-        """Tell it of a page, and its number if it was recorded."""
-        return Verdict(
-            self.outcome,
-            self.original,
-            self.distance,
-            self.similarity,
-            self.reason,
-            page.language,
-            self.candidates,
-            page.shingles,
-            page.shingles_without_stopword,
-            number,
-            self.original_page,
-        )
+__all__ = ["KeptPages", "measured_of"]
 
 
 class KeptPages:
@@ -265,12 +224,8 @@ class KeptPages:
         if self._by_host:
             near = [number for number in near if matches.hosts[number] == host]
         new = Comparison("new", candidates=len(near))
-        estimates = similarities(page.sketch, matches.sketches).tolist()
-        least = self._config.min_similarity
-        if least is not None:
-            # The sort is stable: of equally similar ones the nearest, then the earliest.
-            alike = (number for number in near if estimates[number] >= least)
-            near = sorted(alike, key=lambda number: -float(estimates[number]))
+        estimates: list[float] = similarities(page.sketch, matches.sketches).tolist()
+        near = similar_enough(near, estimates, self._config.min_similarity)
         if not near:
             return new
         number, is_revisit = self._chosen(near, matches, place)
@@ -291,15 +246,7 @@ class KeptPages:
         return found.first(MOST_COMPARED)
 
     def _chosen(self, ranked: Sequence[int], matches: Matches, place: Place) -> tuple[int, bool]:
-        """Choose one of the matches, best first; tell whether it is the page itself."""
-        crawl = self.store.crawls.current
-        for number in ranked:
-            if matches.crawls[number] == crawl:
-                return number, False
-        for number in ranked:
-            if matches.url_keys[number] == place.key:
-                return number, True
-        return ranked[0], False
+        return choose(ranked, matches, place.key, self.store.crawls.current.__eq__)
 
     def _delete(self, pages: list[int]) -> None:
         if pages:

@@ -5,8 +5,9 @@ import random
 import numpy as np
 import pytest
 
+from dedup_filter.comparison import MOST_COMPARED
 from dedup_filter.config import FilterConfig
-from dedup_filter.kept_pages import MOST_COMPARED, KeptPages
+from dedup_filter.kept_pages import KeptPages
 from dedup_filter.profile import PageProfile
 
 TEMPLATE = 0x0123456789ABCDEF
