@@ -23,23 +23,28 @@ Look-up and insert are one step without a gap. A filter belongs to one thread.
 import os
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.framed_pages import FramedPages
 from dedup_filter.kept_pages import KeptPages
 from dedup_filter.location import MEMORY, folder_of, open_store
-from dedup_filter.model import Document, Verdict
+from dedup_filter.model import Document, Fate, Verdict
 from dedup_filter.profile import is_long_enough, profile
 from dedup_filter.reading import Html, read
 from dedup_filter.store import Place
-from dedup_filter.text import NO_PARTS, ImageSource, WantedParts
+from dedup_filter.text import NO_PARTS, ImageSource, Page, WantedParts
 
-__all__ = ["NearDuplicateFilter"]
+__all__ = ["NearDuplicateFilter", "ReadPage"]
 
 
-_Given = tuple[Html | None, str | None, str | None, Mapping[str, bytes] | None]
+class ReadPage(NamedTuple):
+    """A page taken apart: what of it is judged."""
+
+    url: str
+    content: Page | Document | str
+    """A str is the reason why it cannot be judged."""
 
 
 class NearDuplicateFilter:
@@ -141,7 +146,8 @@ class NearDuplicateFilter:
             StoreError: the index cannot be read or written; it is as before.
             DedupError: the filter is closed.
         """
-        return self._claim(url, (html, text, content_type, images), is_pending=False)
+        page = self.read(url, html=html, text=text, content_type=content_type, images=images)
+        return self._judge(page, is_pending=False)
 
     def claim(
         self,
@@ -157,7 +163,38 @@ class NearDuplicateFilter:
         Raises:
             TypeError, StoreError, DedupError: as for `see`.
         """
-        return self._claim(url, (html, text, content_type, images), is_pending=True)
+        page = self.read(url, html=html, text=text, content_type=content_type, images=images)
+        return self._judge(page, is_pending=True)
+
+    def read(
+        self,
+        url: str,
+        *,
+        html: Html | None = None,
+        text: str | None = None,
+        content_type: str | None = None,
+        images: Mapping[str, bytes] | None = None,
+    ) -> ReadPage:
+        """Take a page apart as `claim` does, and leave judging it to `claim_read`.
+
+        For who calls those in another thread: only this touches a tree that was given.
+
+        Raises:
+            TypeError: as for `see`.
+            DedupError: the filter is closed.
+        """
+        self._require_open()
+        if not isinstance(url, str):
+            raise TypeError(f"a URL is a str, not {type(url).__name__}")
+        return ReadPage(url, read(html, text, content_type, self._wanted(url, images)))
+
+    def claim_read(self, page: ReadPage) -> Verdict:
+        """Judge a page that was read, and keep it pending.
+
+        Raises:
+            StoreError, DedupError: as for `see`.
+        """
+        return self._judge(page, is_pending=True)
 
     def commit(self, verdict: Verdict) -> None:
         """Record the page of a verdict for good. If it is not pending this does nothing.
@@ -185,8 +222,17 @@ class NearDuplicateFilter:
 
     def is_pending(self, page: int) -> bool:
         """Tell whether the page with this number is claimed, and not yet settled."""
+        return self.fate(page) == "pending"
+
+    def fate(self, page: int) -> Fate:
+        """Tell what has become of the page with this number: "pending", "kept" or "gone".
+
+        Raises:
+            StoreError: the index cannot be read.
+            DedupError: the filter is closed.
+        """
         self._require_open()
-        return self._kept.store.is_pending(page)
+        return self._kept.fate(page)
 
     def forget(self, url: str) -> int:
         """Forget all pages at a URL, however it is spelt; return how many there were.
@@ -208,21 +254,18 @@ class NearDuplicateFilter:
             DedupError: the filter is closed.
         """
         self._require_open()
-        self._kept.store.flush()
+        self._kept.flush()
 
-    def _claim(self, url: str, given: "_Given", *, is_pending: bool) -> Verdict:
+    def _judge(self, page: ReadPage, *, is_pending: bool) -> Verdict:
         self._require_open()
-        if not isinstance(url, str):
-            raise TypeError(f"a URL is a str, not {type(url).__name__}")
-        html, text, content_type, images = given
-        page = read(html, text, content_type, self._wanted(url, images))
-        if isinstance(page, str):
-            return Verdict("unjudged", reason=page)
-        place = Place.of(url)
-        if isinstance(page, Document):
-            measured = profile(page, self.config)
-            return self._framed.claim_document(place, page, measured, is_pending=is_pending)
-        return self._framed.claim(place, page, is_pending=is_pending)
+        content = page.content
+        if isinstance(content, str):
+            return Verdict("unjudged", reason=content)
+        place = Place.of(page.url)
+        if isinstance(content, Document):
+            measured = profile(content, self.config)
+            return self._framed.claim_document(place, content, measured, is_pending=is_pending)
+        return self._framed.claim(place, content, is_pending=is_pending)
 
     def _page(self, verdict: Verdict) -> int | None:
         self._require_open()

@@ -59,7 +59,7 @@ class FramedPages:
     def __init__(self, config: FilterConfig, kept: KeptPages) -> None:
         self._config = config
         self._kept = kept
-        self._frames = LearntFrames(kept.store.frames if kept.is_durable else None)
+        self._frames = LearntFrames(kept.frames)
 
     @property
     def nbytes(self) -> int:
@@ -166,7 +166,7 @@ class FramedPages:
         if verdict.original_page is not None:
             # A page that is visited again has shown its text before, as a duplicate has. What
             # repeats a pending page may yet be judged anew, and must not have taught its own text.
-            if not self._kept.store.is_pending(verdict.original_page):
+            if self._kept.fate(verdict.original_page) != "pending":
                 self._frames.learn_from_duplicate(host, page)
             return
         assert verdict.page is not None, "it is kept"

@@ -24,12 +24,13 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints import similarities
 from dedup_filter.index import Neighbours
 from dedup_filter.location import MEMORY, open_store
-from dedup_filter.model import Outcome, Verdict
+from dedup_filter.model import Fate, Outcome, Verdict
 from dedup_filter.page_bounds import PageBounds
 from dedup_filter.page_index import PageIndex
 from dedup_filter.profile import PageProfile
 from dedup_filter.store import (
     Change,
+    FrameStore,
     IndexEntry,
     Judged,
     Matches,
@@ -72,6 +73,11 @@ class KeptPages:
     def is_durable(self) -> bool:
         """Whether what is recorded outlives this process."""
         return self.store.directory is not None
+
+    @property
+    def frames(self) -> FrameStore | None:
+        """Where frames are kept that outlive this process; None: nowhere."""
+        return self.store.frames if self.is_durable else None
 
     @property
     def knows_earlier_crawls(self) -> bool:
@@ -121,6 +127,10 @@ class KeptPages:
             return found.verdict(page)
         with self.change():
             return self.record(place, page, found, text, is_pending=is_pending)
+
+    def fate(self, number: int) -> Fate:
+        """Tell what has become of a page that was recorded."""
+        return self.store.fate(number)
 
     def similarity(self, page: PageProfile, number: int) -> float:
         """Estimate the similarity of a page to one that was kept."""
@@ -187,6 +197,10 @@ class KeptPages:
             with self.change():
                 self._changes.append(self.store.release(number))
                 self.gone.append(number)
+
+    def flush(self) -> None:
+        """See to it that everything committed so far outlives this process."""
+        self.store.flush()
 
     def forget(self, url: str) -> int:
         """Forget all pages at a URL, however it is spelt; return how many there were."""

@@ -7,9 +7,12 @@ none has to know another.
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-__all__ = ["Document", "Match", "Outcome", "Verdict"]
+__all__ = ["Document", "Fate", "Match", "Outcome", "Verdict"]
 
 Outcome = Literal["new", "near", "exact", "revisit", "unjudged"]
+
+Fate = Literal["pending", "kept", "gone"]
+"""What has become of a page: not settled yet, committed, or released or forgotten."""
 
 
 @dataclass(frozen=True, slots=True)

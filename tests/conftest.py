@@ -1,10 +1,16 @@
 """Settings and articles that all tests share."""
 
+import os
 import random
 import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from redis_nodes import RedisNodes
+from redis_servers import RedisServer, redis_server_program
 
 # Deadlines measure the machine; reproducible examples make a failure everybody's failure.
 settings.register_profile("default", deadline=None, print_blob=True)
@@ -35,3 +41,62 @@ def _interruptible_children() -> None:
     """Let children be interrupted: a job in the background ignores SIGINT, and they would, too."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def _redis_program() -> None:
+    """Skip tests that need a Redis server where there is none; the gate must have one."""
+    try:
+        redis_server_program()
+    except FileNotFoundError as error:
+        if os.environ.get("CI", "false") not in ("", "0", "false"):
+            raise
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def _one_redis_server(_redis_program: None) -> Iterator[RedisServer]:
+    with RedisServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def _one_redis_cluster(_redis_program: None) -> Iterator[RedisNodes]:
+    with RedisNodes() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def redis_server(_one_redis_server: RedisServer) -> RedisServer:
+    """Return the suite's server, empty. Tests that kill it or set it up use `start_redis`."""
+    _one_redis_server.flush()
+    return _one_redis_server
+
+
+@pytest.fixture
+def redis_cluster(_one_redis_cluster: RedisNodes) -> RedisNodes:
+    """Return the suite's cluster of three masters, empty. To kill nodes: `start_redis_cluster`."""
+    _one_redis_cluster.flush()
+    return _one_redis_cluster
+
+
+@pytest.fixture
+def start_redis(_redis_program: None) -> Iterator[Callable[..., RedisServer]]:
+    """Start servers that end with the test; takes what `RedisServer` takes."""
+    with ExitStack() as servers:
+
+        def start(**options: Any) -> RedisServer:
+            return servers.enter_context(RedisServer(**options))
+
+        yield start
+
+
+@pytest.fixture
+def start_redis_cluster(_redis_program: None) -> Iterator[Callable[..., RedisNodes]]:
+    """Start clusters that end with the test; takes what `RedisNodes` takes."""
+    with ExitStack() as clusters:
+
+        def start(**options: Any) -> RedisNodes:
+            return clusters.enter_context(RedisNodes(**options))
+
+        yield start

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.errors import StoreCorrupt
+from dedup_filter.model import Fate
 from dedup_filter.store.connection import connect_reader
 from dedup_filter.store.crawls import Crawls
 from dedup_filter.store.file_format import read_scheme, require_format
@@ -182,8 +183,14 @@ class PageReader:
 
     def is_pending(self, page: int) -> bool:
         """Tell whether a page waits for its commit or release."""
+        return self.fate(page) == "pending"
+
+    def fate(self, page: int) -> Fate:
+        """Tell what has become of a page."""
         row = self._transactions.row("SELECT is_pending FROM pages WHERE id = ?", (page,))
-        return bool(row and row[0])
+        if row is None:
+            return "gone"
+        return "pending" if row[0] else "kept"
 
     def oldest(self, most: int, *, is_kept: bool) -> list[int]:
         """Return the pages not seen for longest, of those kept or those dropped."""
