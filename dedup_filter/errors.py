@@ -2,7 +2,8 @@
 
     DedupError
     ├── ConfigError   (also ValueError)   an option or setting that cannot be meant
-    └── StoreError                        the index on disk cannot be opened, read or written
+    └── StoreError                        the index cannot be opened, read or written
+        ├── StoreAway                     the server that it is on cannot be reached at present
         ├── StoreBusy                     another process is writing to it
         ├── StoreCorrupt                  its files are damaged
         ├── StoreTooNew                   a newer version of this package wrote it
@@ -16,6 +17,7 @@ __all__ = [
     "ConfigError",
     "DedupError",
     "SchemeMismatch",
+    "StoreAway",
     "StoreBusy",
     "StoreCorrupt",
     "StoreError",
@@ -33,6 +35,10 @@ class ConfigError(DedupError, ValueError):
 
 class StoreError(DedupError):
     """An index cannot be opened, read or written; what it held before is still there."""
+
+
+class StoreAway(StoreError):  # noqa: N818 - the fault is the name
+    """The server that an index is on cannot be reached, or takes no writes; it may be back soon."""
 
 
 class StoreBusy(StoreError):  # noqa: N818 - the fault is the name

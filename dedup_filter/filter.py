@@ -220,6 +220,19 @@ class NearDuplicateFilter:
         if page is not None:
             self._framed.release(page)
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether calls wait for a server; then a crawl makes them in a thread of their own."""
+        return self._kept.is_shared
+
+    def totals(self) -> Mapping[str, int] | None:
+        """Count the pages that all processes have judged by outcome; None if it is not shared.
+
+        Raises:
+            StoreError: the index cannot be read.
+        """
+        return self._kept.totals()
+
     def is_pending(self, page: int) -> bool:
         """Tell whether the page with this number is claimed, and not yet settled."""
         return self.fate(page) == "pending"

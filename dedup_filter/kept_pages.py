@@ -74,6 +74,12 @@ class KeptPages:
         """Whether what is recorded outlives this process."""
         return self.store.directory is not None
 
+    is_shared = False
+    """Whether other processes keep pages in the same index."""
+
+    def totals(self) -> None:
+        """Return nothing: no other process judges pages of this index."""
+
     @property
     def frames(self) -> FrameStore | None:
         """Where frames are kept that outlive this process; None: nowhere."""
