@@ -18,11 +18,15 @@ from dedup_filter.model import Outcome, Verdict
 from dedup_filter.profile import PageProfile
 from dedup_filter.store import Matches
 
-__all__ = ["MOST_COMPARED", "Comparison", "choose", "similar_enough"]
+__all__ = ["MOST_COMPARED", "Comparison", "Overtaken", "choose", "similar_enough"]
 
 MOST_COMPARED = 64
 """Candidates of one page whose sketches are compared: 0.2 ms. Real near-duplicates are among the
 nearest; elsewhere pages have a handful of candidates."""
+
+
+class Overtaken(Exception):  # noqa: N818 - no fault: it says what to do
+    """Since a page was compared, another process has changed what it repeats: compare it anew."""
 
 
 class Comparison(NamedTuple):

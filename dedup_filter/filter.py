@@ -22,6 +22,7 @@ Look-up and insert are one step without a gap. A filter belongs to one thread.
 
 import os
 from collections.abc import Mapping
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -29,10 +30,12 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.framed_pages import FramedPages
 from dedup_filter.kept_pages import KeptPages
-from dedup_filter.location import MEMORY, folder_of, open_store
+from dedup_filter.location import MEMORY, folder_of, open_log, open_store
 from dedup_filter.model import Document, Fate, Verdict
 from dedup_filter.profile import is_long_enough, profile
 from dedup_filter.reading import Html, read
+from dedup_filter.shared import is_address
+from dedup_filter.shared_pages import SharedPages
 from dedup_filter.store import Place
 from dedup_filter.text import NO_PARTS, ImageSource, Page, WantedParts
 
@@ -66,12 +69,7 @@ class NearDuplicateFilter:
         crawl: str | None = None,
     ) -> None:
         self.config = config or FilterConfig()
-        store = open_store(location, self.config, crawl)
-        try:
-            self._kept = KeptPages(self.config, store)
-        except BaseException:
-            store.close()
-            raise
+        self._kept = _opened(location, self.config, crawl)
         self._framed = FramedPages(self.config, self._kept)
         self._is_closed = False
 
@@ -115,8 +113,7 @@ class NearDuplicateFilter:
         config = FilterConfig.of(options)
         if folder_of(location) is None and config.keep_text:
             raise ConfigError(
-                f'keep_text is for an index in a directory; with location="{MEMORY}" it must be '
-                "False"
+                "keep_text is for an index in a directory; with another location it must be False"
             )
         return config
 
@@ -367,3 +364,21 @@ class NearDuplicateFilter:
 def _is_image(given: tuple[object, object]) -> bool:
     address, content = given
     return isinstance(address, str) and isinstance(content, bytes)
+
+
+def _opened(
+    location: str | os.PathLike[str], config: FilterConfig, crawl: str | None
+) -> KeptPages | SharedPages:
+    """Open what is at a location; if that fails, nothing stays open."""
+    kept: KeptPages | SharedPages
+    with ExitStack() as undo:
+        if isinstance(location, str) and is_address(location):
+            log = open_log(location, config, crawl)
+            undo.callback(log.close)
+            kept = SharedPages(config, log)
+        else:
+            store = open_store(location, config, crawl)
+            undo.callback(store.close)
+            kept = KeptPages(config, store)
+        undo.pop_all()
+    return kept

@@ -22,13 +22,14 @@ frame, and judged again when the next ones have shown what repeats (see `frames`
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dedup_filter.comparison import Comparison
+from dedup_filter.comparison import Comparison, Overtaken
 from dedup_filter.config import FilterConfig
 from dedup_filter.frames import EarlyPage
 from dedup_filter.kept_pages import KeptPages
 from dedup_filter.learnt_frames import LearntFrames
 from dedup_filter.model import Document, Verdict
 from dedup_filter.profile import PageProfile, profile
+from dedup_filter.shared_pages import SharedPages
 from dedup_filter.store import Place
 from dedup_filter.text import Block, Page, main_content, own_content, word_sum
 
@@ -56,7 +57,7 @@ class _Look(NamedTuple):
 class FramedPages:
     """Judges pages of hosts whose frames it learns."""
 
-    def __init__(self, config: FilterConfig, kept: KeptPages) -> None:
+    def __init__(self, config: FilterConfig, kept: KeptPages | SharedPages) -> None:
         self._config = config
         self._kept = kept
         self._frames = LearntFrames(kept.frames)
@@ -75,16 +76,21 @@ class FramedPages:
         if not place.host or not self._config.learn_frames:
             look = self._look(page, main_content(page.blocks))
             return self.claim_document(place, look.document, look.profile, is_pending=is_pending)
-        found, look = self._judge(place, page)
-        if found.reason == "no_text":
-            return found.verdict(look.profile)
-        with self._frames.change(), self._kept.change():
-            verdict = self._kept.record(
-                place, look.profile, found, self._text(look.document), is_pending=is_pending
-            )
-            self._learn(place.host, page, verdict, is_pending=is_pending)
-        self._let_go()
-        return verdict
+        while True:
+            self._kept.refresh()
+            found, look = self._judge(place, page)
+            if found.reason == "no_text":
+                return found.verdict(look.profile)
+            try:
+                with self._frames.change(), self._kept.change():
+                    verdict = self._kept.record(
+                        place, look.profile, found, self._text(look.document), is_pending=is_pending
+                    )
+                    self._learn(place.host, page, verdict, is_pending=is_pending)
+            except Overtaken:
+                continue
+            self._let_go()
+            return verdict
 
     def claim_document(
         self, place: Place, document: Document, measured: PageProfile, *, is_pending: bool
@@ -169,7 +175,8 @@ class FramedPages:
             if self._kept.fate(verdict.original_page) != "pending":
                 self._frames.learn_from_duplicate(host, page)
             return
-        assert verdict.page is not None, "it is kept"
+        if verdict.page is None:
+            return  # what came of its original is not known, so nothing was recorded
         for early in self._frames.learn(host, verdict.page, page, is_pending=is_pending):
             self._judge_again(host, early)
 

@@ -2,7 +2,7 @@
 
 "memory:"      a record that is gone when it is closed
 a path         that of a directory
-"redis://..."  not in this release
+"redis://..."  that of a server which other processes use too; "redis+cluster://..." of several
 """
 
 import os
@@ -11,34 +11,51 @@ from time import time as now
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
+from dedup_filter.shared import Address, Connection, SharedLog, is_address
 from dedup_filter.store import PageStore, Scheme
 
-__all__ = ["MEMORY", "folder_of", "open_store", "scheme_of"]
+__all__ = ["MEMORY", "folder_of", "open_log", "open_store", "scheme_of"]
 
 MEMORY = "memory:"
-_REDIS = ("redis:", "rediss:", "redis+cluster:")
+_PLACES = f'"{MEMORY}", a directory, redis://... or redis+cluster://...'
 
 
 def folder_of(location: object) -> Path | None:
-    """Return the path of a directory, None for an index in memory. Nothing is looked at.
+    """Return the path of a directory, None for an index elsewhere. Nothing is looked at.
 
     Raises:
-        ConfigError: it is neither.
+        ConfigError: it can be none.
     """
     if location == MEMORY:
         return None
     if isinstance(location, os.PathLike):
         location = os.fspath(location)
     if not isinstance(location, str) or not location.strip():
-        raise ConfigError(f'location must be "{MEMORY}" or a directory, not {location!r}')
-    if location.startswith(_REDIS):
-        raise ConfigError(
-            f'location must be "{MEMORY}" or a directory: an index on Redis, {location!r}, is not '
-            "in this release"
-        )
+        raise ConfigError(f"location must be {_PLACES}, not {location!r}")
+    if is_address(location):
+        Address.of(location)
+        return None
     if "://" in location or "\0" in location:
-        raise ConfigError(f'location must be "{MEMORY}" or a directory, not {location!r}')
+        # It may be an address with a typing error, and have a password in it.
+        raise ConfigError(f"location must be {_PLACES}, not {location.partition(':')[0]!r}:...")
     return Path(location)
+
+
+def open_log(location: str, config: FilterConfig, crawl: str | None) -> SharedLog:
+    """Join the shared index at an address, and begin a crawl or join the one that is going on.
+
+    Raises:
+        ConfigError: the location is none, or something else is there.
+        StoreError: the index cannot be opened.
+    """
+    connection = Connection(Address.of(location))
+    try:
+        log = SharedLog(connection, config.expire_days)
+        log.join(scheme_of(config), crawl, int(now()))
+    except BaseException:
+        connection.close()
+        raise
+    return log
 
 
 def open_store(

@@ -1,7 +1,8 @@
 """The places that an index can be in, each with what it promises.
 
 A test that takes `place` states the contract of all of them; one that takes `kept_place`, of those
-that outlive their process. A new kind of place joins by a class here.
+that outlive their process; `directory` and `local_place` are for what is not promised of servers.
+A new kind of place joins by a class here.
 """
 
 import pytest
@@ -12,7 +13,7 @@ from dedup_filter import NearDuplicateFilter
 class InMemory:
     """Gone when it is closed."""
 
-    def __init__(self, folder):
+    def __init__(self, request):
         self.location = "memory:"
 
     def open(self, **options):
@@ -22,8 +23,10 @@ class InMemory:
 class InDirectory(InMemory):
     """There again when it is opened again."""
 
-    def __init__(self, folder):
-        self.location = folder / "index"
+    writes_in_groups = True
+
+    def __init__(self, request):
+        self.location = request.getfixturevalue("tmp_path") / "index"
 
     def crash(self, pages):
         """Leave it as a killed process does: nothing more is written, and the lock is free."""
@@ -33,17 +36,53 @@ class InDirectory(InMemory):
         pages._is_closed = True
 
 
-KEPT = [InDirectory]
+class InRedis(InMemory):
+    """On a server, for several processes at once."""
+
+    writes_in_groups = False
+
+    servers = "redis_server"
+
+    def __init__(self, request):
+        self.location = request.getfixturevalue(self.servers).url
+
+    def crash(self, pages):
+        """Leave it as a killed process does whose lease is over by now."""
+        kept = pages._kept
+        kept._lease.close()
+        name, process = kept._log._named("processes"), kept._log.process
+        kept._log._connection.call(lambda client: client.zadd(name, {process: 1}))
+        kept._log.close()
+        pages._is_closed = True
+
+
+class InCluster(InRedis):
+    """On several servers."""
+
+    servers = "redis_cluster"
+
+
+KEPT = [InDirectory, InRedis, InCluster]
 
 
 @pytest.fixture(params=[InMemory, *KEPT], ids=lambda kind: kind.__name__)
-def place(request, tmp_path):
-    return request.param(tmp_path)
+def place(request):
+    return request.param(request)
 
 
 @pytest.fixture(params=KEPT, ids=lambda kind: kind.__name__)
-def kept_place(request, tmp_path):
-    return request.param(tmp_path)
+def kept_place(request):
+    return request.param(request)
+
+
+@pytest.fixture(params=[InMemory, InDirectory], ids=lambda kind: kind.__name__)
+def local_place(request):
+    return request.param(request)
+
+
+@pytest.fixture
+def directory(request):
+    return InDirectory(request)
 
 
 @pytest.fixture
@@ -64,6 +103,6 @@ def clock(monkeypatch):
             self.now += days * 86_400
 
     made = Clock()
-    for module in ("location", "kept_pages"):
+    for module in ("location", "kept_pages", "shared_pages"):
         monkeypatch.setattr(f"dedup_filter.{module}.now", lambda: made.now)
     return made

@@ -31,8 +31,8 @@ def test_pending_pages_do_not_make_room(place, article, clock):
         pages.check()
 
 
-def test_records_of_dropped_pages_are_bounded_too(kept_place, article, clock):
-    with kept_place.open(max_pages=4) as pages:
+def test_records_of_dropped_pages_are_bounded_too(directory, article, clock):
+    with directory.open(max_pages=4) as pages:
         see(pages, [1], article)
         for number in range(10):
             clock.now += 1
@@ -50,7 +50,8 @@ def test_a_smaller_bound_holds_from_the_next_opening_on(kept_place, article):
 
 
 def test_pages_expire_while_others_come(place, article, clock, monkeypatch):
-    monkeypatch.setattr("dedup_filter.page_bounds._PAGES_BETWEEN", 0)
+    for module in ("page_bounds", "shared_pages"):
+        monkeypatch.setattr(f"dedup_filter.{module}._PAGES_BETWEEN", 0)
     with place.open(expire_days=2) as pages:
         see(pages, [1], article)
         clock.pass_days(1.5)
@@ -129,20 +130,20 @@ class TestScopeOfAHost:
             pages.check()
 
 
-def test_an_exact_duplicate_takes_no_look_up_in_the_tables(pages, article, monkeypatch):
-    see(pages, [1], article)
-
+def test_an_exact_duplicate_takes_no_look_up_in_the_tables(local_place, article, monkeypatch):
     def never(*args, **kwargs):
         pytest.fail("the tables were asked")
 
-    monkeypatch.setattr(pages._kept._index, "neighbours", never)
-    assert see(pages, [1], article) == ["exact"]
+    with local_place.open() as pages:
+        see(pages, [1], article)
+        monkeypatch.setattr(pages._kept._index, "neighbours", never)
+        assert see(pages, [1], article) == ["exact"]
 
 
 @pytest.mark.parametrize("keep_text", [False, True])
-def test_texts_are_kept_where_that_is_asked_for(kept_place, article, keep_text):
+def test_texts_are_kept_where_that_is_asked_for(directory, article, keep_text):
     html = f"<title>A title</title><article><p>{article(2)}</p></article>"
-    with kept_place.open(keep_text=keep_text) as pages:
+    with directory.open(keep_text=keep_text) as pages:
         seen = [
             pages.see("http://a.example/1", text=article(1)).page,
             pages.see("http://a.example/2", html=html).page,
@@ -153,8 +154,8 @@ def test_texts_are_kept_where_that_is_asked_for(kept_place, article, keep_text):
     assert texts == (expected if keep_text else [None] * 3)
 
 
-def test_the_text_of_a_page_that_is_judged_again_is_the_one_it_is_judged_by(kept_place, article):
-    with kept_place.open(keep_text=True) as pages:
+def test_the_text_of_a_page_that_is_judged_again_is_the_one_it_is_judged_by(directory, article):
+    with directory.open(keep_text=True) as pages:
         store = pages._kept.store
         texts = []
         for number in range(3):

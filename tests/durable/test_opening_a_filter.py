@@ -76,13 +76,6 @@ def test_a_newer_format_is_refused(folder):
         NearDuplicateFilter.open(folder)
 
 
-@pytest.mark.parametrize("location", ["redis://localhost/0", "rediss://h", "redis+cluster://h"])
-def test_redis_is_not_in_this_release(location):
-    for attempt in (NearDuplicateFilter.open, NearDuplicateFilter.check_options):
-        with pytest.raises(ConfigError, match=r"^location .* is not in this release"):
-            attempt(location)
-
-
 def test_a_directory_is_not_looked_at_when_options_are_checked(tmp_path):
     for location in (tmp_path / "none", str(tmp_path / "none")):
         assert NearDuplicateFilter.check_options(location, keep_text=True).keep_text

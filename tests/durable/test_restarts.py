@@ -31,34 +31,34 @@ def verdicts(place, stream, every, end=NearDuplicateFilter.close, **options):
 
 
 @pytest.mark.parametrize("every", [1, 2, 9, 40])
-def test_a_stream_of_pages_is_judged_as_without_a_restart(kept_place, stream, every):
+def test_a_stream_of_pages_is_judged_as_without_a_restart(directory, stream, every):
     shown = stream if every > 2 else stream[:60]
-    expected = verdicts(kept_place, shown, len(shown))
+    expected = verdicts(directory, shown, len(shown))
     assert len(Counter(verdict.outcome for verdict in expected)) > 2
-    shutil.rmtree(kept_place.location)
-    assert verdicts(kept_place, shown, every) == expected
+    shutil.rmtree(directory.location)
+    assert verdicts(directory, shown, every) == expected
 
 
-def test_and_so_it_is_when_its_process_is_killed(kept_place, stream):
+def test_and_so_it_is_when_its_process_is_killed(directory, stream):
     def kill(pages):
         pages.flush()
-        kept_place.crash(pages)
+        directory.crash(pages)
 
-    expected = verdicts(kept_place, stream, len(stream))
-    shutil.rmtree(kept_place.location)
-    assert verdicts(kept_place, stream, 7, kill) == expected
+    expected = verdicts(directory, stream, len(stream))
+    shutil.rmtree(directory.location)
+    assert verdicts(directory, stream, 7, kill) == expected
 
 
 def test_and_when_states_are_written_in_between_and_hosts_are_forgotten(
-    kept_place, stream, monkeypatch
+    directory, stream, monkeypatch
 ):
     monkeypatch.setattr(learnt_frames, "_LEAST_BYTES", 200)
     monkeypatch.setattr(frames, "_MOST_BLOCKS_OF_HOST", 30)
     monkeypatch.setattr(frames, "_MOST_WAITING", 3)
     monkeypatch.setattr(frames.Frames.__init__, "__defaults__", (60,))
-    expected = verdicts(kept_place, stream, len(stream))
-    shutil.rmtree(kept_place.location)
-    assert verdicts(kept_place, stream, 5) == expected
+    expected = verdicts(directory, stream, len(stream))
+    shutil.rmtree(directory.location)
+    assert verdicts(directory, stream, 5) == expected
 
 
 def test_memory_and_disk_judge_alike(place, stream):
@@ -69,44 +69,44 @@ def test_memory_and_disk_judge_alike(place, stream):
     assert [(v.outcome, v.original, v.distance, v.similarity) for v in found] == told
 
 
-def test_released_pages_leave_no_trace(kept_place, stream):
+def test_released_pages_leave_no_trace(directory, stream):
     """Every third page comes to nothing, in the middle of restarts; the others cannot tell."""
 
     def run(every):
         found = []
-        pages = kept_place.open(crawl="one")
+        pages = directory.open(crawl="one")
         for number, (url, html) in enumerate(stream):
             if number and number % every == 0:
                 pages.check()
                 pages.close()
-                pages = kept_place.open(crawl="one")
+                pages = directory.open(crawl="one")
             claimed = pages.claim(url, html=html)
             found.append((claimed.outcome, claimed.original, claimed.distance))
             (pages.release if number % 3 == 0 else pages.commit)(claimed)
         pages.check()
         pages.close()
-        shutil.rmtree(kept_place.location)
+        shutil.rmtree(directory.location)
         return found
 
     assert run(11) == run(len(stream))
 
 
-def test_pages_that_wait_are_judged_again_after_a_restart(kept_place, article):
+def test_pages_that_wait_are_judged_again_after_a_restart(directory, article):
     """The first page of a host is told by its frame, until two more have shown that."""
     for number in range(3):
-        with kept_place.open(crawl="one") as pages:
+        with directory.open(crawl="one") as pages:
             pages.see(f"http://a.example/{number}", html=framed(article(number)))
             pages.check()
-    with kept_place.open(crawl="one") as pages:
+    with directory.open(crawl="one") as pages:
         copy = pages.see("http://b.example/", text=article(0))
         assert (copy.outcome, copy.original) == ("exact", "http://a.example/0")
 
 
-def test_early_pages_of_another_version_are_let_go(kept_place, article, monkeypatch):
-    with kept_place.open(crawl="one") as pages:
+def test_early_pages_of_another_version_are_let_go(directory, article, monkeypatch):
+    with directory.open(crawl="one") as pages:
         pages.see("http://a.example/0", html=framed(article(0)))
     monkeypatch.setattr("dedup_filter.text.page_bytes._FORMAT", 99)
-    with kept_place.open(crawl="one") as pages:
+    with directory.open(crawl="one") as pages:
         for number in (1, 2):
             pages.see(f"http://a.example/{number}", html=framed(article(number)))
             pages.check()

@@ -146,6 +146,12 @@ class TestAFaultOfTheStore:
     """Nothing half-added: the page that met it is as if it had never come."""
 
     @pytest.fixture
+    def pages(self, local_place):
+        with local_place.open() as opened:
+            yield opened
+            opened.check()
+
+    @pytest.fixture
     def fail(self, pages, monkeypatch):
         """Let the statement of SQLite with some words fail from now on, until `mend`."""
         transactions = pages._kept.store._transactions

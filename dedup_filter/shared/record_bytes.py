@@ -1,0 +1,97 @@
+"""The record of a page in a shared index, as bytes: 308, its words and its URL.
+
+Fixed fields, little-endian, then language, reason and URL as lines of UTF-8. Written to
+servers: never change it without another format number.
+"""
+
+import struct
+from typing import get_args
+
+from dedup_filter.fingerprints import SKETCH_BYTES
+from dedup_filter.model import Outcome
+from dedup_filter.store.records import Judged, PageRecord
+from dedup_filter.store.url_key import host_of
+
+__all__ = ["pack_record", "unpack_record"]
+
+_VERSION = 1
+_FIXED = struct.Struct(f"<BBBBfIIIIIQ16s{SKETCH_BYTES}s")
+_OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+_NONE = 255
+
+
+def pack_record(record: PageRecord) -> bytes:
+    """Write a record; the page's number and whether it is pending are not in it."""
+    judged = record.judged
+    fixed = _FIXED.pack(
+        _VERSION,
+        _OUTCOMES.index(judged.outcome),
+        _NONE if judged.distance is None else judged.distance,
+        record.fingerprint is not None,
+        -1.0 if judged.similarity is None else judged.similarity,
+        record.words,
+        record.first_seen,
+        record.last_seen,
+        record.first_crawl,
+        record.crawl,
+        record.fingerprint or 0,
+        record.digest,
+        record.sketch,
+    )
+    # The URL comes last: it may have line ends in it.
+    language = (record.language or "").replace("\n", " ")
+    lines = f"{language}\n{judged.reason or ''}\n{record.url}"
+    return fixed + lines.encode("utf-8", "surrogatepass")
+
+
+def unpack_record(page: int, packed: bytes, *, is_pending: bool) -> PageRecord:
+    """Read what `pack_record` wrote.
+
+    Raises:
+        ValueError: it wrote something else.
+    """
+    try:
+        (
+            version,
+            outcome,
+            distance,
+            is_long,
+            similarity,
+            words,
+            first_seen,
+            last_seen,
+            first_crawl,
+            crawl,
+            fingerprint,
+            digest,
+            sketch,
+        ) = _FIXED.unpack_from(packed)
+        text = packed[_FIXED.size :].decode("utf-8", "surrogatepass")
+        language, reason, url = text.split("\n", 2)
+        judged = Judged(
+            _OUTCOMES[outcome],
+            reason or None,
+            None,
+            None if distance == _NONE else distance,
+            None if similarity < 0 else similarity,
+        )
+    except (struct.error, IndexError, ValueError) as error:
+        raise ValueError(f"the record of page {page} is damaged") from error
+    if version != _VERSION:
+        raise ValueError(f"the record of page {page} is of version {version}")
+    return PageRecord(
+        page,
+        url,
+        host_of(url),
+        digest,
+        fingerprint if is_long else None,
+        sketch,
+        words,
+        language or None,
+        first_seen,
+        last_seen,
+        first_crawl,
+        crawl,
+        is_pending,
+        judged,
+    )

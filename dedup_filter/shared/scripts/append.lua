@@ -1,0 +1,20 @@
+-- Add a page, pending, and tell what came before it.
+-- ARGV: process, lease, offset, last event, most, salt, seen, value, kind, host, record
+-- Returns: number (0: too much has come since the offset, nothing was added; -1: another log), place, events
+local process, lease = ARGV[1], tonumber(ARGV[2])
+local offset, most = tonumber(ARGV[3]), tonumber(ARGV[5])
+local salt, seen = tonumber(ARGV[6]), tonumber(ARGV[7])
+if not agrees(offset, ARGV[4]) then
+  return {-1, 0, ''}
+end
+renew(process, lease)
+release_lapsed(salt, seen)
+if length() - offset >= most then
+  local start, events = since(offset, most)
+  return {0, start, events}
+end
+local number = write(ARGV[8], 0, tonumber(ARGV[9]), salt, tonumber(ARGV[10]), seen)
+redis.call('HSET', key('flight'), number, ARGV[11])
+redis.call('SADD', key('owned:' .. process), number)
+local start, events = since(offset, most)
+return {number, start, events}
