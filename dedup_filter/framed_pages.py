@@ -77,7 +77,6 @@ class FramedPages:
             look = self._look(page, main_content(page.blocks))
             return self.claim_document(place, look.document, look.profile, is_pending=is_pending)
         while True:
-            self._kept.refresh()
             found, look = self._judge(place, page)
             if found.reason == "no_text":
                 return found.verdict(look.profile)

@@ -103,9 +103,6 @@ class KeptPages:
         """Size of all files in bytes."""
         return self._index.disk_bytes + self.store.nbytes if self.is_durable else 0
 
-    def refresh(self) -> None:
-        """Do nothing: no other process keeps pages here."""
-
     def compare(self, place: Place, page: PageProfile) -> Comparison:
         """Tell whether a page repeats one that was kept.
 

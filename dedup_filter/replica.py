@@ -20,6 +20,7 @@ from dedup_filter.index import HammingIndex, Neighbours
 from dedup_filter.page_index import host_masks
 from dedup_filter.shared import (
     CHUNK,
+    EVENT_BYTES,
     LONG,
     SHORT,
     Entry,
@@ -42,7 +43,7 @@ class _Chunk:
     __slots__ = ("alive", "count", "events")
 
     def __init__(self) -> None:
-        self.events: EventArray = decode(bytes(CHUNK * 24)).copy()
+        self.events: EventArray = decode(bytes(CHUNK * EVENT_BYTES)).copy()
         self.alive = np.zeros(CHUNK, bool)
         self.count = 0
 
@@ -74,7 +75,9 @@ class Replica:
     @property
     def nbytes(self) -> int:
         """Memory in bytes."""
-        return self._long.nbytes + self._short.nbytes + len(self._chunks) * CHUNK * 25
+        return (
+            self._long.nbytes + self._short.nbytes + len(self._chunks) * CHUNK * (EVENT_BYTES + 1)
+        )
 
     def follow(self, news: News) -> None:
         """Take in events. Requires: they come after those that were taken in before."""

@@ -17,8 +17,8 @@ Two things can be let through twice: what is kept while the server is away, and 
 commits after its lease was over. Frames are learnt by each process for itself; only fingerprints
 of kept pages are shared. Records of dropped pages are not kept.
 
-Cost: two calls for a page that is new and two for its commit, three for a duplicate; all the
-work on fingerprints is done here.
+Cost: one call for a page that is new, two where others are at work, and one for its commit, two
+on a cluster; two or three for a duplicate. All the work on fingerprints is done here.
 """
 
 import logging
@@ -127,10 +127,6 @@ class SharedPages:
         counts = self._log.totals()
         return {"pages": sum(counts.values()), **counts}
 
-    def refresh(self) -> None:
-        """Take note of what other processes did, before a page is compared."""
-        self._sync()
-
     def compare(self, place: Place, page: PageProfile) -> Comparison:
         """Tell whether a page repeats one that was kept, or is pending.
 
@@ -156,7 +152,6 @@ class SharedPages:
     ) -> Verdict:
         """Compare a page, and record it, for good or for the time being."""
         while True:
-            self.refresh()
             found = self.compare(place, page)
             if found.reason == "no_text":
                 return self._told(found).verdict(page)
@@ -306,7 +301,13 @@ class SharedPages:
             Overtaken: something stands before it for which it is not what it was found to be.
         """
         entry, record = _entry(page, host_hash(place.host)), self._record_of(place, page, found)
-        number, news = self._appended(entry, record)
+        number, news = self._appended(entry, record, unless_news=True)
+        while not number:
+            # What is learnt before the page stands in the log needs no event to take it back.
+            self._replica.follow(news)
+            if self._is_within(entry, news) and not self._is_still(found, place, page):
+                raise Overtaken
+            number, news = self._appended(entry, record, unless_news=False)
         before, own = news.parted(number)
         self._replica.follow(before)
         try:
@@ -322,16 +323,12 @@ class SharedPages:
         self._mine[number] = record
         return number
 
-    def _appended(self, entry: Entry, record: PageRecord) -> tuple[int, News]:
-        while True:
-            try:
-                number, news = self._log.append(entry, record, int(now()))
-            except LogChanged:
-                self._read_anew()
-                continue
-            if number:
-                return number, news
-            self._replica.follow(news)
+    def _appended(self, entry: Entry, record: PageRecord, *, unless_news: bool) -> tuple[int, News]:
+        try:
+            return self._log.append(entry, record, int(now()), unless_news=unless_news)
+        except LogChanged:
+            self._read_anew()
+            raise Overtaken from None
 
     def _is_within(self, entry: Entry, news: News) -> bool:
         """Tell whether an event may be of a page that one with this entry repeats."""
@@ -357,8 +354,10 @@ class SharedPages:
         self._sync()
         if number in self._replica and self._replica.entry(number) == _entry_of(record):
             return
-        again, news = self._appended(_entry_of(record), record)
-        self._replica.follow(news)
+        again = 0
+        while not again:
+            again, news = self._appended(_entry_of(record), record, unless_news=False)
+            self._replica.follow(news)
         self._log.commit(again, record, replaced, int(now()))
 
     def _record_of(self, place: Place, page: PageProfile, found: Comparison) -> PageRecord:

@@ -9,6 +9,7 @@ from dedup_filter.shared.address import Address, is_address
 from dedup_filter.shared.connection import Connection
 from dedup_filter.shared.events import (
     CHUNK,
+    EVENT_BYTES,
     GONE,
     LONG,
     SHORT,
@@ -23,6 +24,7 @@ from dedup_filter.shared.shared_log import LEASE, Entry, LogChanged, News, Share
 
 __all__ = [
     "CHUNK",
+    "EVENT_BYTES",
     "GONE",
     "LEASE",
     "LONG",

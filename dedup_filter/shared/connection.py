@@ -82,10 +82,36 @@ class Connection:
         self._rest = 0.0
         return result
 
-    def run(self, script: str, key: str, *arguments: object) -> Any:
-        """Run one of the scripts, with the key that tells it the index."""
+    def run(self, script: str, *arguments: object) -> Any:
+        """Run one of the scripts; the first of the arguments is the key that tells it the index."""
         run = self._scripts[script]
-        return self.call(lambda _: run(keys=[key], args=arguments))
+        return self.call(lambda _: run(keys=arguments[:1], args=arguments[1:]))
+
+    def set_and_run(
+        self, name: str, value: bytes, seconds: int | None, script: str, *arguments: object
+    ) -> Any:
+        """Set a key, which lasts so long, then run a script: one call where one server has both."""
+        if self.address.is_cluster:
+            self.call(lambda client: client.set(name, value, ex=seconds))
+            return self.run(script, *arguments)
+        import redis
+
+        run = self._scripts[script]
+
+        def both(client: Any) -> Any:
+            with client.pipeline(transaction=False) as pipe:
+                pipe.set(name, value, ex=seconds)
+                pipe.evalsha(run.sha, 1, *arguments)
+                is_set, answer = pipe.execute(raise_on_error=False)
+            if isinstance(is_set, Exception):
+                raise is_set
+            if isinstance(answer, redis.exceptions.NoScriptError):
+                return run(keys=arguments[:1], args=arguments[1:])
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        return self.call(both)
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -167,7 +193,7 @@ def _further(address: Address) -> Mapping[str, Any]:
     return {name: value for name, value in read.items() if name != "host"}
 
 
-def _registered(client: Any) -> Mapping[str, Callable[..., Any]]:
+def _registered(client: Any) -> Mapping[str, Any]:
     folder = files("dedup_filter.shared") / "scripts"
     common = (folder / "common.lua").read_text("utf-8")
     return {

@@ -39,9 +39,10 @@ LONG: Final = 1
 SHORT: Final = 2
 GONE: Final = 3
 
-CHUNK: Final = 4_096
-"""Events in one key. Small, as each is written anew when it is full; many enough that keys
-themselves take little room."""
+CHUNK: Final = 4_000
+"""Events in one key. Small, as each is written anew when it is full; many, as keys themselves take
+room. So many bytes and a header just fit into 96 KiB, a size in which servers allocate; 4,096
+would take 112."""
 
 _EVENT = np.dtype([("value", "<u8"), ("number", "<u8"), ("host", "<u4"), ("seen", "<u4")])
 EVENT_BYTES: Final = _EVENT.itemsize

@@ -113,11 +113,13 @@ class SharedLog:
             scheme.require(Scheme.from_json(its_scheme.decode()), str(self._connection.address))
         self.crawl = int(number)
 
-    def append(self, entry: Entry, record: PageRecord, seen: int) -> tuple[int, News]:
+    def append(
+        self, entry: Entry, record: PageRecord, seen: int, *, unless_news: bool
+    ) -> tuple[int, News]:
         """Add a page, pending; return its number and the events up to its own.
 
-        The number is 0, and nothing was added, if there are too many events to be told at once:
-        follow them and try again.
+        The number is 0, and nothing was added, if there are too many events to be told at once,
+        or any that were not read, if so wished: follow them and try again.
 
         Raises:
             LogChanged: nothing was added.
@@ -126,7 +128,13 @@ class SharedLog:
         packed = pack_record(record)
         try:
             number, news = self._read(
-                "append", seen, entry.value.to_bytes(8, "little"), entry.kind, entry.host, packed
+                "append",
+                seen,
+                entry.value.to_bytes(8, "little"),
+                entry.kind,
+                entry.host,
+                packed,
+                int(unless_news),
             )
         except StoreError:
             self._may_own_more = True
@@ -152,8 +160,13 @@ class SharedLog:
 
         Returns whether it was pending here; if not, it may have been committed before.
         """
-        self.put_record(number, record)
-        return self._settle(number, "1", seen, replaced)
+        packed, name = pack_record(record), self._page(number)
+        settle = (self.process, number, "1", _salt(), seen, replaced)
+        done = self._connection.set_and_run(
+            name, packed, self._expire_seconds, "settle", self._key, *settle
+        )
+        self.pending.discard(number)
+        return bool(done)
 
     def release(self, number: int, seen: int) -> bool:
         """Say that a pending page is gone; return whether it was pending here.
@@ -161,10 +174,12 @@ class SharedLog:
         If the servers cannot be reached, it is released with the next page that is appended.
         """
         try:
-            return self._settle(number, "0", seen)
+            done = self._run("settle", self.process, number, "0", _salt(), seen, 0)
         except StoreError:
             self.abandon(number)
             raise
+        self.pending.discard(number)
+        return bool(done)
 
     def abandon(self, number: int) -> None:
         """Know no more of a pending page: it is released with the next one that is appended."""
@@ -258,11 +273,6 @@ class SharedLog:
         """Return the pages that are pending, here or elsewhere."""
         name = self._named("flight")
         return set(map(int, self._connection.call(lambda client: client.hkeys(name))))
-
-    def _settle(self, number: int, how: str, seen: int, replaced: int = 0) -> bool:
-        done = self._run("settle", self.process, number, how, _salt(), seen, replaced)
-        self.pending.discard(number)
-        return bool(done)
 
     def _disown(self, seen: int) -> None:
         if self._may_own_more:

@@ -1,6 +1,8 @@
 -- Add a page, pending, and tell what came before it.
--- ARGV: process, lease, offset, last event, most, salt, seen, value, kind, host, record
--- Returns: number (0: too much has come since the offset, nothing was added; -1: another log), place, events
+-- ARGV: process, lease, offset, last event, most, salt, seen, value, kind, host, record, 1 if
+-- nothing may have come since the offset
+-- Returns: number (0: nothing was added, because of what has come; -1: nor was it, for this is another
+-- log), place, events
 local process, lease = ARGV[1], tonumber(ARGV[2])
 local offset, most = tonumber(ARGV[3]), tonumber(ARGV[5])
 local salt, seen = tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -9,7 +11,8 @@ if not agrees(offset, ARGV[4]) then
 end
 renew(process, lease)
 release_lapsed(salt, seen)
-if length() - offset >= most then
+local unread = length() - offset
+if unread >= most or (unread > 0 and ARGV[12] == '1') then
   local start, events = since(offset, most)
   return {0, start, events}
 end

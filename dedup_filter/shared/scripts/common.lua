@@ -1,6 +1,6 @@
 -- Stands before each of the other scripts. All keys of an index that scripts touch are in one slot
 -- of a cluster: they begin alike, up to the name in braces, by which Redis finds the slot.
-local EVENT, CHUNK = 24, 4096
+local EVENT, CHUNK = 24, 4000
 local LONG, SHORT, GONE = 1, 2, 3
 local prefix = string.sub(KEYS[1], 1, -7)  -- KEYS[1] is "dedup:{name}:length"
 

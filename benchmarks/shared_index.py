@@ -1,0 +1,226 @@
+"""Time an index shared through Redis: pages a second, time of a page, calls, bytes on the server.
+
+    python benchmarks/shared_index.py [--json] [--pages COUNT] [--see PAGES]
+                                      [--kinds single cluster] [--processes N ...]
+                                      [--distances K ...]
+
+Starts servers of its own on loopback: one, and a cluster of three. The log is filled with events of
+COUNT pages whose fingerprints are random, byte for byte as so many appends would. Then crawler
+processes see PAGES more each, with profiles ready; a fifth of them repeat a page that any of the
+processes saw before. So what counts is the shared index alone: `see` is a claim and its commit.
+
+Machines have few cores, which crawlers and servers share here: pages a second of several processes
+are those of the machine. CPU time is the crawler process's own, "server" that of the servers.
+"Calls" are waits for a server; several commands in one pipeline are one. Quote ratios within one
+run.
+"""
+
+import argparse
+import multiprocessing
+import random
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from stopwatch import figure
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from redis_nodes import RedisNodes
+from redis_servers import RedisServer
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.location import open_log
+from dedup_filter.profile import PageProfile
+from dedup_filter.shared import CHUNK, LONG
+from dedup_filter.shared_pages import SharedPages
+from dedup_filter.store import Place
+
+KINDS = {"single": RedisServer, "cluster": RedisNodes}
+START = 1_700_000_000
+REPEATED = 5
+"""One page in so many repeats an earlier one."""
+
+
+class Run(NamedTuple):
+    """What one crawler process found."""
+
+    seconds: float
+    cpu: float
+    times: list[float]
+    calls: int
+    outcomes: dict[str, int]
+    memory: int
+    opening: float
+
+
+def profile_of(number: int) -> PageProfile:
+    """Make the profile of a page; equal numbers give equal pages."""
+    chance = random.Random(number)
+    sketch = np.frombuffer(chance.randbytes(256), np.uint8)
+    return PageProfile(
+        chance.randbytes(16), 640, False, "en", chance.getrandbits(64), sketch, 640, 0
+    )
+
+
+def fill(client: Any, count: int) -> None:
+    """Write the log of so many pages that are there, as the scripts write it."""
+    events = np.zeros(
+        count, [("value", "<u8"), ("number", "<u8"), ("host", "<u4"), ("seen", "<u4")]
+    )
+    events["value"] = np.random.default_rng(1).integers(0, 2**64, count, np.uint64)
+    events["number"] = np.arange(1, count + 1, dtype=np.uint64) | np.uint64(LONG << 48)
+    events["seen"] = START
+    for chunk in range(0, count, CHUNK):
+        packed = events[chunk : chunk + CHUNK].tobytes()
+        client.set(f"dedup:{{pages}}:log:{chunk // CHUNK}", packed)
+    client.set("dedup:{pages}:length", count)
+
+
+def crawl(url: str, k: int, seed: int, count: int, start: Any, found: Any) -> None:
+    """See pages, together with other processes."""
+    began = time.perf_counter()
+    log = open_log(url, FilterConfig(max_distance=k), None)
+    pages = SharedPages(FilterConfig(max_distance=k), log)
+    opening = time.perf_counter() - began
+    calls = counted(log)
+    chance = random.Random(seed)
+    wanted = [seed * 10_000_000 + number for number in range(count)]
+    seen = [
+        chance.choice(wanted[:at]) % 10_000_000 + chance.randrange(2) * 10_000_000
+        if at and at % REPEATED == 0
+        else number
+        for at, number in enumerate(wanted)
+    ]
+    ready = [
+        (Place.of(f"https://www.paper-{n % 1000:04}.example.com/news/{n:012}.html"), profile_of(n))
+        for n in seen
+    ]
+    start.wait()
+    times, outcomes = [], {}
+    began, cpu = time.perf_counter(), time.process_time()
+    for place, profile in ready:
+        one = time.perf_counter()
+        outcome = pages.claim(place, profile, is_pending=False).outcome
+        times.append(time.perf_counter() - one)
+        outcomes[outcome] = outcomes.get(outcome, 0) + 1
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+    found.put(Run(seconds, cpu, times, calls[0], outcomes, pages.nbytes, opening))
+    pages.close()
+
+
+def counted(log: Any) -> list[int]:
+    """Count the calls of a log from now on."""
+    calls, real = [0], log._connection.call
+
+    def call(work: Any) -> Any:
+        calls[0] += 1
+        return real(work)
+
+    log._connection.call = call
+    return calls
+
+
+def run(url: str, k: int, processes: int, count: int) -> list[Run]:
+    """Let processes see pages at the same time."""
+    context = multiprocessing.get_context("spawn")
+    start, found = context.Barrier(processes), context.Queue()
+    workers = [
+        context.Process(target=crawl, args=(url, k, seed, count, start, found))
+        for seed in range(processes)
+    ]
+    for worker in workers:
+        worker.start()
+    runs = [found.get() for _ in workers]
+    for worker in workers:
+        worker.join()
+    return runs
+
+
+@contextmanager
+def servers(kind: str) -> Iterator[Any]:
+    """Start servers of a kind."""
+    with KINDS[kind]() as started:
+        yield started
+
+
+def nodes(started: Any) -> list[Any]:
+    """Return each of the servers."""
+    return started.nodes if isinstance(started, RedisNodes) else [started]
+
+
+def info(started: Any, section: str, name: str) -> float:
+    """Add up a figure of all servers."""
+    return sum(float(node.client().info(section)[name]) for node in nodes(started))
+
+
+def server_cpu(started: Any) -> float:
+    """Return the CPU seconds that the servers took so far."""
+    return sum(info(started, "cpu", name) for name in ("used_cpu_sys", "used_cpu_user"))
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=_Raw)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--pages", type=int, default=1_000_000)
+    parser.add_argument("--see", type=int, default=5_000)
+    parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
+    parser.add_argument("--processes", nargs="+", type=int, default=[1, 4])
+    parser.add_argument(
+        "--distances", nargs="+", type=int, default=[3, FilterConfig().max_distance]
+    )
+    options = parser.parse_args()
+    for kind in options.kinds:
+        for k in options.distances:
+            for processes in options.processes:
+                measure(kind, k, processes, options)
+
+
+class _Raw(argparse.RawDescriptionHelpFormatter):
+    pass
+
+
+def measure(kind: str, k: int, processes: int, options: argparse.Namespace) -> None:
+    """Measure one case, on servers of its own."""
+    case = f"{kind}, k={k}, {processes} {'process' if processes == 1 else 'processes'}"
+
+    def tell(metric: str, value: float, unit: str) -> None:
+        figure(case, metric, value, unit, as_json=options.json)
+
+    with servers(kind) as started:
+        client = started.client()
+        fill_before = info(started, "memory", "used_memory")
+        make(started.url, k)
+        fill(client, options.pages)
+        table_bytes = info(started, "memory", "used_memory") - fill_before
+        cpu, memory = server_cpu(started), info(started, "memory", "used_memory")
+        runs = run(started.url, k, processes, options.see)
+        new = sum(each.outcomes.get("new", 0) for each in runs)
+        seen = processes * options.see
+        times = sorted(time for each in runs for time in each.times)
+        tell("pages per second, all", seen / max(each.seconds for each in runs), "pages/s")
+        tell("pages per CPU second of a process", seen / sum(e.cpu for e in runs), "pages/s")
+        tell("server CPU a page", 1e6 * (server_cpu(started) - cpu) / seen, "us")
+        tell("median time of a page", 1e3 * times[len(times) // 2], "ms")
+        tell("p99 time of a page", 1e3 * times[len(times) * 99 // 100], "ms")
+        tell("calls a page", sum(each.calls for each in runs) / seen, "calls")
+        tell("bytes a page, tables", table_bytes / options.pages, "bytes")
+        after = info(started, "memory", "used_memory")
+        tell("bytes a new page, record and all", (after - memory) / new, "bytes")
+        tell("memory of a process's replica a page", runs[0].memory / options.pages, "bytes")
+        tell("time to open", runs[0].opening, "s")
+        tell("share of pages dropped", 1 - new / seen, "")
+
+
+def make(url: str, k: int) -> None:
+    """Make the index, empty."""
+    open_log(url, FilterConfig(max_distance=k), None).close()
+
+
+if __name__ == "__main__":
+    main()
