@@ -1,8 +1,8 @@
 """Time an index shared through Redis: pages a second, time of a page, calls, bytes on the server.
 
     python benchmarks/shared_index.py [--json] [--pages COUNT] [--see PAGES]
-                                      [--kinds single cluster] [--processes N ...]
-                                      [--distances K ...]
+                                      [--kinds single cluster buckets]
+                                      [--processes N ...] [--distances K ...]
 
 Starts servers of its own on loopback: one, and a cluster of three. The log is filled with events of
 COUNT pages whose fingerprints are random, byte for byte as so many appends would. Then crawler
@@ -11,6 +11,11 @@ processes saw before. So what counts is the shared index alone: `see` is a claim
 
 Machines have few cores, which crawlers and servers share here: pages a second of several processes
 are those of the machine. CPU time is the crawler process's own, "server" that of the servers.
+
+"buckets" is the look-up alone of the other way to do it, by one process: 4 tables of 16-bit
+prefixes on the server, whose buckets (16 bytes a page each) are read in one pipeline, with as many
+neighbours of the prefix as the distance asks for.
+
 "Calls" are waits for a server; several commands in one pipeline are one. Quote ratios within one
 run.
 """
@@ -22,6 +27,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -169,7 +175,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--pages", type=int, default=1_000_000)
     parser.add_argument("--see", type=int, default=5_000)
-    parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
+    kinds = [*KINDS, "buckets"]
+    parser.add_argument("--kinds", nargs="+", default=kinds, choices=kinds)
     parser.add_argument("--processes", nargs="+", type=int, default=[1, 4])
     parser.add_argument(
         "--distances", nargs="+", type=int, default=[3, FilterConfig().max_distance]
@@ -177,6 +184,9 @@ def main() -> None:
     options = parser.parse_args()
     for kind in options.kinds:
         for k in options.distances:
+            if kind == "buckets":
+                measure_buckets(k, options)
+                continue
             for processes in options.processes:
                 measure(kind, k, processes, options)
 
@@ -215,6 +225,50 @@ def measure(kind: str, k: int, processes: int, options: argparse.Namespace) -> N
         tell("memory of a process's replica a page", runs[0].memory / options.pages, "bytes")
         tell("time to open", runs[0].opening, "s")
         tell("share of pages dropped", 1 - new / seen, "")
+
+
+def probes(fingerprint: int, k: int) -> list[str]:
+    """Name the buckets that may hold a page within k bits (Norouzi et al. 2012, section 3)."""
+    names = []
+    for table in range(4):
+        prefix = fingerprint >> 16 * table & 0xFFFF
+        radius = k // 4 if table <= k % 4 else k // 4 - 1
+        flips = [bits for count in range(radius + 1) for bits in combinations(range(16), count)]
+        names += [f"bucket:{table}:{prefix ^ sum(1 << bit for bit in bits)}" for bits in flips]
+    return names
+
+
+def measure_buckets(k: int, options: argparse.Namespace) -> None:
+    """Measure look-ups in buckets on a server."""
+    with servers("single") as started:
+        client = started.client()
+        before = info(started, "memory", "used_memory")
+        entries = 16 * max(options.pages >> 16, 1)
+        with client.pipeline(transaction=False) as pipe:
+            for number in range(4 << 16):
+                pipe.set(f"bucket:{number >> 16}:{number & 0xFFFF}", bytes(entries))
+                if number % 10_000 == 0:
+                    pipe.execute()
+            pipe.execute()
+        table_bytes = info(started, "memory", "used_memory") - before
+        chance, times = random.Random(0), []
+        server, cpu = server_cpu(started), time.process_time()
+        for _ in range(options.see // 10):
+            one = time.perf_counter()
+            with client.pipeline(transaction=False) as pipe:
+                for name in probes(chance.getrandbits(64), k):
+                    pipe.get(name)
+                pipe.execute()
+            times.append(time.perf_counter() - one)
+        case, count = f"buckets, k={k}, 1 process", len(times)
+        figures = [
+            ("median time of a look-up", 1e3 * sorted(times)[count // 2], "ms"),
+            ("server CPU a look-up", 1e6 * (server_cpu(started) - server) / count, "us"),
+            ("CPU of a process a look-up", 1e6 * (time.process_time() - cpu) / count, "us"),
+            ("bytes a page, tables", table_bytes / options.pages, "bytes"),
+        ]
+        for metric, value, unit in figures:
+            figure(case, metric, value, unit, as_json=options.json)
 
 
 def make(url: str, k: int) -> None:

@@ -157,6 +157,10 @@ class NearDuplicateFilter:
     ) -> Verdict:
         """Judge a page as `see` does, and keep it pending until it is committed or released.
 
+        What repeats a page that is itself pending (`fate` of the verdict's `original_page`) is
+        not settled before that one is: if it is released, claim the other one again. `see` waits
+        for it, if another process has it.
+
         Raises:
             TypeError, StoreError, DedupError: as for `see`.
         """

@@ -66,6 +66,7 @@ logger = logging.getLogger(__name__)
 _LONGEST_WAIT = 2 * LEASE
 """Seconds for which `see` waits for another process to settle the original of its page."""
 _LONGEST_PAUSE = 0.25
+_MOST_AWAITED = 10_000
 _DAY_SECONDS = 86_400
 _MOST_AT_ONCE = 256
 _BATCHES = 100
@@ -103,6 +104,8 @@ class SharedPages:
         """Pages that are pending here."""
         self._revisited: dict[int, int] = {}
         """Of those, which stand for a page that is visited again, and for which one."""
+        self._awaited: dict[int, Entry] = {}
+        """Pages pending elsewhere that pages here were found to repeat, the last ones."""
         self._until_tended = 0
         self._sync()
         self._tend(coming=0)
@@ -169,10 +172,19 @@ class SharedPages:
 
     def fate(self, number: int) -> Fate:
         """Tell what has become of a page that was recorded, here or by another process."""
-        if number in self._mine or self._log.is_in_flight(number):
+        if number in self._mine:
             return "pending"
+        is_in_flight = self._log.is_in_flight(number)
+        # In this order: what was in no flight, and is there now, was committed. And always: this
+        # may be the only call left, and it is calls that release the pages of dead processes.
         self._sync()
-        return "kept" if number in self._replica else "gone"
+        if is_in_flight:
+            return "pending"
+        awaited = self._awaited.pop(number, None)
+        is_there = number in self._replica
+        # After a server failed, the number may have been given to another page.
+        is_it = awaited is None or (is_there and self._replica.entry(number) == awaited)
+        return "kept" if is_there and is_it else "gone"
 
     @contextmanager
     def change(self) -> Iterator[None]:
@@ -413,6 +425,8 @@ class SharedPages:
 
     def _near(self, place: Place, page: PageProfile, found: "_Candidates") -> Comparison:
         new = Comparison("new", candidates=len(found.pages))
+        if not found.pages:
+            return new
         estimates: list[float] = similarities(page.sketch, found.matches.sketches).tolist()
         near = similar_enough(range(len(found.pages)), estimates, self._config.min_similarity)
         if not near:
@@ -441,7 +455,12 @@ class SharedPages:
         """
         original = found.original_page
         assert original is not None, "a duplicate has an original"
-        if is_pending or original in self._mine or not self._records[original].is_pending:
+        if original in self._mine or not self._records[original].is_pending:
+            return found
+        self._awaited[original] = _entry_of(self._records[original])
+        if len(self._awaited) > _MOST_AWAITED:
+            del self._awaited[next(iter(self._awaited))]
+        if is_pending:
             return found
         latest, pause = monotonic() + _LONGEST_WAIT, 0.002
         while (fate := self.fate(original)) == "pending":
