@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import redis
 from redis.cluster import ClusterNode
-from redis_servers import LOOPBACK, RedisServer, wait_until
+from redis_servers import FOR_TESTS, LOOPBACK, RedisServer, wait_until
 
 MASTERS = 3
 SLOTS = 16_384
@@ -77,7 +77,9 @@ class RedisNodes:
     def client(self, **options: Any) -> redis.RedisCluster:
         """Return a new client of the cluster, closed with it."""
         start = [ClusterNode(LOOPBACK, node.port) for node in self.nodes if node.awake]
-        made = redis.RedisCluster(startup_nodes=start, password=self.password, **options)
+        made = redis.RedisCluster(
+            startup_nodes=start, password=self.password, **FOR_TESTS | options
+        )
         self._clients.append(made)
         return made
 

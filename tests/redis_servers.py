@@ -29,6 +29,8 @@ PORTS = range(12_000, 22_000)
 BUS = 10_000
 # Far more than any wait needs; a machine under load must not fail a test.
 PATIENCE = 60.0
+# Old clients wait for a hanging server without end.
+FOR_TESTS = {"socket_timeout": PATIENCE}
 # Nothing kept on disk. A replica fed over a disk follows at once, one fed over the socket up to a
 # second later.
 SETTINGS = {"save": '""', "appendonly": "no", "repl-diskless-sync": "no"}
@@ -131,7 +133,7 @@ class RedisServer:
 
     def client(self, **options: Any) -> redis.Redis:
         """Return a new client of this server, closed with it."""
-        made = redis.Redis(LOOPBACK, self.port, password=self.password, **options)
+        made = redis.Redis(LOOPBACK, self.port, password=self.password, **FOR_TESTS | options)
         self._clients.append(made)
         return made
 

@@ -187,15 +187,14 @@ def test_cluster_without_replicas_when_a_node_died_recovers(start_redis_cluster)
 @pytest.mark.parametrize("fault", ["kill", "pause"])
 def test_replica_when_its_master_is_lost_takes_over(start_redis_cluster, fault):
     cluster = start_redis_cluster(replicas=True, timeout_ms=1000, password="secret word")
-    client = cluster.client()
-    client.set("key", "value")
+    cluster.client().set("key", "value")
     master = cluster.master_of("key")
     replica = cluster.replica_of(master)
     # Replication is asynchronous: a write may be lost with its master unless it was waited for.
     wait_until(lambda: replica.ask("DBSIZE") == 1, "the replica's copy")
     getattr(master, fault)()
     assert cluster.wait_failover(master) is replica
-    assert client.get("key") == b"value"
+    assert cluster.client().get("key") == b"value"
     cluster.recover()
     assert cluster.replica_of(replica) is master
     assert cluster.master_of("key") is replica
