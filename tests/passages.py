@@ -42,6 +42,8 @@ class PlainPages:
     """A filter in a few lines: pages with the same text are duplicates of the earliest."""
 
     config = FilterConfig()
+    is_shared = False
+    nbytes = capped = 0
 
     def __init__(self):
         self.kept = {}
@@ -80,6 +82,15 @@ class PlainPages:
 
     def is_long_enough(self, text):
         return True
+
+    def totals(self):
+        return None
+
+    def close(self):
+        pass
+
+    def __len__(self):
+        return len(self.kept)
 
 
 def without_asyncio():

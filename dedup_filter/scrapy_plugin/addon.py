@@ -25,7 +25,7 @@ from dedup_filter.errors import ConfigError, StoreError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.scrapy_plugin.job import crawl_name
 from dedup_filter.scrapy_plugin.judge import Judge
-from dedup_filter.scrapy_plugin.settings import PluginSettings, is_enabled
+from dedup_filter.scrapy_plugin.settings import PluginSettings, in_settings, is_enabled
 from dedup_filter.scrapy_plugin.settlement import Settlement
 from dedup_filter.scrapy_plugin.stats import CrawlStats
 
@@ -128,7 +128,9 @@ def _open(settings: PluginSettings) -> NearDuplicateFilter:
         crawl = None if settings.job_folder is None else crawl_name(settings.job_folder)
         return NearDuplicateFilter.open(settings.index, crawl=crawl, **settings.options)
     except (ConfigError, StoreError) as error:
-        message = f"DEDUP_INDEX: {error}"
+        message = in_settings(str(error))
+        if not message.startswith("DEDUP_"):
+            message = f"DEDUP_INDEX: {message}"
         if "scrapy.cmdline" in sys.modules:
             raise OpeningError(message) from None
         raise type(error)(message) from None

@@ -1,21 +1,26 @@
 """Pages that are pending -> committed or released; whoever waits for one of them is told.
 
 A claim is ended before the filter is told of it, so that a fault there leaves nobody waiting.
-Everything committed is flushed at once: what a crawl has acknowledged outlives its process.
+Everything committed is flushed at once: what a crawl has acknowledged outlives its process. What
+could not be written is tried again after the next fate that could, and at the end.
 
-A wait is bounded without a timer, which could not be the same with and without a reactor: who
-has waited for longer than `LONGEST_WAIT` is let go when the next page comes or is settled. If
-none comes any more, the crawl waits for that other page too.
+A wait for a page of this crawl is bounded without a timer, which could not be the same with and
+without a reactor: who has waited for longer than `LONGEST_WAIT` is let go when the next page
+comes or is settled. If none comes any more, the crawl waits for that other page too. A page that
+another process claimed tells nobody of its fate; it is asked for, less and less often.
 """
 
 from collections.abc import Callable
+from functools import partial
 from time import monotonic
 from typing import NamedTuple
+from weakref import WeakValueDictionary
 
 from twisted.internet.defer import Deferred
 
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
+from dedup_filter.scrapy_plugin.desk import Answer, AtOnce, pause
 from dedup_filter.scrapy_plugin.faults import Faults
 from dedup_filter.scrapy_plugin.judgement import Judgement
 from dedup_filter.scrapy_plugin.stats import CrawlStats
@@ -25,6 +30,10 @@ __all__ = ["LONGEST_WAIT", "Claims"]
 
 LONGEST_WAIT = 60.0
 """Seconds that an item waits for the fate of its page's original; then it is kept."""
+_FIRST_PAUSE = 0.05
+_LONGEST_PAUSE = 1.0
+_MOST_AT_ONCE = 100
+"""So many pages that could not be written are tried again after one that could."""
 
 
 class _Waiter(NamedTuple):
@@ -33,23 +42,33 @@ class _Waiter(NamedTuple):
     woken: "Deferred[None]"
 
 
+class _Fate(NamedTuple):
+    tell: Callable[[Verdict], None]
+    verdict: Verdict
+
+
 class Claims:
     """The pages of one crawl that are pending."""
 
-    def __init__(self, pages: NearDuplicateFilter, stats: CrawlStats, faults: Faults) -> None:
+    def __init__(
+        self, pages: NearDuplicateFilter, desk: AtOnce, stats: CrawlStats, faults: Faults
+    ) -> None:
         self._pages = pages
+        self._desk = desk
         self._stats = stats
         self._faults = faults
         self._pending: dict[int, tuple[Judgement, Visit | None]] = {}
+        self._elsewhere: WeakValueDictionary[int, Judgement] = WeakValueDictionary()
+        """Stand-ins for pages that other processes claimed, and that pages here repeat."""
         self._waiters: list[_Waiter] = []
-        self._unwritten: list[Verdict] = []
-        """Committed, but for a fault of the filter."""
+        self._unwritten: list[_Fate] = []
+        """Settled, but for a fault of the filter."""
 
     def add(self, judgement: Judgement, visit: Visit | None) -> None:
         """Note a page that was just claimed."""
         verdict = judgement.verdict
-        if verdict.is_duplicate and verdict.original_page in self._pending:
-            judgement.original = self._pending[verdict.original_page][0]
+        if verdict.is_duplicate and verdict.original_page is not None:
+            judgement.original = self._original(verdict.original_page)
         if verdict.page is not None:  # there is none for a duplicate, if the index is in memory
             judgement.is_pending = True
             self._pending[verdict.page] = (judgement, visit)
@@ -64,11 +83,9 @@ class Claims:
 
     def commit(self, judgement: Judgement) -> None:
         """Let a page count as seen. One that is not pending is left as it is."""
-        if not self._end(judgement):
-            return
-        if not self._is_written(self._pages.commit, judgement.verdict):
-            self._unwritten.append(judgement.verdict)
-        self.wake()
+        if self._end(judgement):
+            self._write([_Fate(self._pages.commit, judgement.verdict)])
+            self.wake()
 
     def release(self, judgement: Judgement) -> None:
         """Forget a page, so that its twin can be kept. One not pending is left as it is."""
@@ -77,13 +94,13 @@ class Claims:
         judgement.is_released = True
         if not judgement.verdict.is_duplicate:
             self._stats.add("released")
-        self._is_written(self._pages.release, judgement.verdict)
+        self._write([_Fate(self._pages.release, judgement.verdict)])
         self.wake()
 
     def withdraw(self, judgement: Judgement) -> None:
         """Forget a duplicate whose original is pending for too long; its item is kept."""
         if self._end(judgement):
-            self._is_written(self._pages.release, judgement.verdict)
+            self._write([_Fate(self._pages.release, judgement.verdict)])
 
     def await_fate(self, original: Judgement) -> "Deferred[None]":
         """Return what fires when a page is settled, or has been waited for too long."""
@@ -110,12 +127,47 @@ class Claims:
         for waiter in done:
             waiter.woken.callback(None)
 
-    def close(self) -> None:
-        """Release what is still pending, and try once more to write what could not be."""
+    async def watch(self, judgement: Judgement, original: Judgement) -> str:
+        """Ask for the fate of a page of another process until it is known, or nobody cares.
+
+        Return the reason for which a page stays unjudged if it is still waiting then.
+        """
+        latest, seconds = monotonic() + LONGEST_WAIT, _FIRST_PAUSE
+        while judgement.waits:
+            fate = await self._desk.ask(partial(self._pages.fate, original.verdict.page or 0))
+            found = self._faults.guard(fate.result, lambda: None)
+            if found is None:
+                return "error"
+            if found != "pending":
+                original.is_pending = False
+                original.is_released = found == "gone"
+            elif monotonic() > latest:
+                break
+            else:
+                self._write_again(_MOST_AT_ONCE)  # it may be one of those
+                await pause(seconds)
+                seconds = min(2 * seconds, _LONGEST_PAUSE)
+        return "pending"
+
+    async def close(self) -> None:
+        """Try once more to write what could not be, and release what is still pending."""
+        await self._desk.ask(lambda: None)  # what is still to be written is, or has failed
+        self._write_again(len(self._unwritten))
         for judgement, _ in list(self._pending.values()):
             self.release(judgement)
-        while self._unwritten and self._is_written(self._pages.commit, self._unwritten[-1]):
-            self._unwritten.pop()
+
+    def _original(self, page: int) -> Judgement | None:
+        """Return the judgement on a page that is pending here, or may be elsewhere."""
+        if page in self._pending:
+            return self._pending[page][0]
+        if not self._pages.is_shared:
+            return None
+        # One that was settled here while its twin was being judged is asked for, too.
+        known = self._elsewhere.get(page)
+        if known is None or known.is_released:
+            known = Judgement(Verdict("new", page=page), "", is_pending=True, is_elsewhere=True)
+            self._elsewhere[page] = known
+        return known
 
     def _end(self, judgement: Judgement) -> bool:
         if not judgement.is_pending:
@@ -124,11 +176,30 @@ class Claims:
         del self._pending[judgement.verdict.page or 0]
         return True
 
-    def _is_written(self, tell: Callable[[Verdict], None], verdict: Verdict) -> bool:
+    def _write(self, fates: list[_Fate], *, is_another_try: bool = False) -> None:
+        """Tell the filter what became of pages, and wait for nothing."""
+        left = list(fates)
+
         def write() -> bool:
-            tell(verdict)
-            self._pages.flush()
+            while left:
+                tell, verdict = left[0]
+                tell(verdict)
+                self._pages.flush()
+                del left[0]
             return True
 
-        with self._stats.clock():
-            return self._faults.guard(write, lambda: False)
+        def then(done: Answer[bool]) -> None:
+            self._stats.add("seconds", done.seconds)
+            is_written = self._faults.guard(done.result, lambda: False)
+            self._unwritten += left
+            if is_written:
+                self._faults.outage.answered()
+                if not is_another_try:
+                    self._write_again(_MOST_AT_ONCE)
+
+        self._desk.tell(write, then)
+
+    def _write_again(self, most: int) -> None:
+        if self._unwritten:
+            again, self._unwritten = self._unwritten[:most], self._unwritten[most:]
+            self._write(again, is_another_try=True)

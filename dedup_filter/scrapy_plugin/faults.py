@@ -7,8 +7,9 @@ import logging
 from collections.abc import Callable
 from typing import TypeVar
 
-from dedup_filter.errors import DedupError
+from dedup_filter.errors import DedupError, StoreAway
 from dedup_filter.scrapy_plugin.near_duplicate import printable
+from dedup_filter.scrapy_plugin.outage import Outage
 from dedup_filter.scrapy_plugin.stats import CrawlStats
 
 __all__ = ["NOT_JUDGED", "NOT_RECORDED", "Faults"]
@@ -27,6 +28,10 @@ class Faults:
     def __init__(self, stats: CrawlStats, on_fault: Callable[[], None]) -> None:
         self._stats = stats
         self._on_fault = on_fault
+        self._has_called = False
+        self._told = 0
+        """Faults that are none of an outage."""
+        self.outage = Outage()
 
     def guard(
         self,
@@ -42,15 +47,22 @@ class Faults:
             return otherwise()
 
     def _report(self, fault: Exception, message: str) -> None:
-        """Tell of the 1st, 2nd, 4th, 8th, ... fault: one of every page must fill no disk."""
         self._stats.add("errors")
-        count = int(self._stats.get("errors"))
         what = printable(f"{type(fault).__name__}: {fault}")
-        if count == 1 and isinstance(fault, DedupError):
-            logger.error("%s: %s", message, what)  # its sentence says all
-        elif count == 1:
-            logger.error(message, exc_info=fault)
-        elif count & (count - 1) == 0:
-            logger.error("%d faults so far; the last: %s: %s", count, message, what)
-        if count == 1:
+        if isinstance(fault, StoreAway):
+            self.outage.fault(what)
+        else:
+            self._tell(fault, message, what)
+        if not self._has_called:
+            self._has_called = True
             self._on_fault()
+
+    def _tell(self, fault: Exception, message: str, what: str) -> None:
+        """Tell of the 1st, 2nd, 4th, 8th, ... fault: one of every page must fill no disk."""
+        self._told += 1
+        if self._told == 1 and isinstance(fault, DedupError):
+            logger.error("%s: %s", message, what)  # its sentence says all
+        elif self._told == 1:
+            logger.error(message, exc_info=fault)
+        elif self._told & (self._told - 1) == 0:
+            logger.error("%d faults so far; the last: %s: %s", self._told, message, what)

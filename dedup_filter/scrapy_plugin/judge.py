@@ -1,46 +1,38 @@
 """Items and responses -> judgements: the one place where the plugin asks the filter.
 
-Which text an item is judged by (DEDUP_SOURCE):
-
-    item        by its own fields
-    response    by the response it comes from, as all items of that response
-    auto        by its own fields if they hold a page, else by its response
-
-Whatever goes wrong here ends here: the item is kept and the fault is counted. The look-up
-and the insert of a page are one call without an `await`, so that pages of concurrent items
-cannot slip in between. A page is claimed, which makes it one that others may repeat, and
-counts as seen only when an item of it went through all pipelines (`settlement`). Until then
-its duplicates wait here.
+Whatever goes wrong here ends here: the item is kept and the fault is counted. From the look at
+what is known of a page (`choice`) to the end of its claim no other judgement comes between, so
+that pages of concurrent items cannot slip in; and nothing is awaited between a verdict and what
+is done about it. A page is claimed, which makes it one that others may repeat, and counts as
+seen only when an item of it went through all pipelines (`settlement`). Until then its
+duplicates wait here.
 """
 
-import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from scrapy.http import HtmlResponse, Response
+from scrapy.http import Response
 
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
+from dedup_filter.scrapy_plugin.choice import Choice, Wanted
 from dedup_filter.scrapy_plugin.claims import Claims
+from dedup_filter.scrapy_plugin.desk import Answer, desk_of
 from dedup_filter.scrapy_plugin.faults import NOT_JUDGED, Faults
 from dedup_filter.scrapy_plugin.judgement import Judgement
-from dedup_filter.scrapy_plugin.page_source import PageText, item_page, item_url
-from dedup_filter.scrapy_plugin.response_page import response_page
+from dedup_filter.scrapy_plugin.page_source import item_url
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.settlement import Passage, Settlement
-from dedup_filter.scrapy_plugin.stats import CrawlStats
-from dedup_filter.scrapy_plugin.visits import Visit, Visits
+from dedup_filter.scrapy_plugin.stats import CrawlStats, Figures
+from dedup_filter.scrapy_plugin.visits import Visits
 
 __all__ = ["Judge"]
 
+_MOST_ORIGINALS = 5
+"""So many originals of a page may come to nothing in other processes; then it is kept unjudged."""
+
 Result = TypeVar("Result")
-
-logger = logging.getLogger("dedup_filter")
-
-_ENOUGH_CHARACTERS = 1000
-"""A text that is long enough to be judged shows it in so many characters; reading all of a
-long one only to learn that would take as long as judging it."""
 
 
 class Judge:
@@ -60,10 +52,11 @@ class Judge:
         self.pages = pages
         self.stats = stats
         self._visits = Visits()
+        self._choice = Choice(settings, pages.is_long_enough)
+        self._desk = desk_of(pages)
         self._faults = Faults(stats, on_fault)
-        self._claims = Claims(pages, stats, self._faults)
+        self._claims = Claims(pages, self._desk, stats, self._faults)
         self.settlement = Settlement(self._visits, self._claims, self._faults, settings.field_names)
-        self._has_warned = False
 
     async def item(self, item: Any) -> Passage:
         """Judge the page of an item that reached the pipeline; wait while its original is pending.
@@ -74,11 +67,7 @@ class Judge:
         passage = self._guarded(lambda: self._arrived(item), lambda: None)
         if passage is None:
             return Passage(item, judgement=self._failed())
-        judgement = self._judgement(passage)
-        while judgement is not None and judgement.waits:
-            await self.settlement.wait(judgement)
-            if judgement.is_void:
-                judgement = self._judgement(passage)
+        judgement = await self._settled(passage)
         if judgement is not None:
             self._count(judgement)
         return replace(passage, judgement=judgement)
@@ -101,12 +90,19 @@ class Judge:
         """Note that an item of a response is on its way to the pipeline."""
         self._guarded(lambda: self._visits.expect(item, self._visits.of(response)), lambda: None)
 
-    def repeats(self, response: Response) -> bool:
+    async def repeats(self, response: Response) -> bool:
         """Tell whether a response is a page that was seen before, before its output passes.
 
         Whether its original stays is not waited for: its links are followed from there.
         """
-        judgement = self._guarded(lambda: self._page_of(self._visits.of(response)), self._failed)
+        visit = self._visits.known(response)
+        if visit is not None and not visit.is_page_to_judge:
+            return False
+        judgement = None if visit is None else visit.own
+        if judgement is None or judgement.is_void:
+            judgement = await self._judgement(
+                lambda: self._choice.of_response(self._visits.of(response))
+            )
         return judgement is not None and judgement.verdict.is_duplicate
 
     def output_ended(self, response: Response, *, has_failed: bool) -> None:
@@ -118,10 +114,73 @@ class Judge:
             self._count(own)
         self.settlement.output_ended(response, has_failed=has_failed)
 
-    def close(self, sum_up: Callable[[], None]) -> None:
+    def tell_figures(self, show: Callable[[Figures], None]) -> None:
+        """Hand the figures of the index to `show` as soon as they are known."""
+
+        def then(figures: Answer[Figures]) -> None:
+            self._faults.guard(lambda: show(figures.result()), lambda: None)
+
+        self._desk.tell(self._figures, then)
+
+    async def close(self, sum_up: Callable[[Figures | None], None]) -> None:
         """Forget the pages of which no fate is known, sum up, and close the index."""
-        for step in (self._claims.close, sum_up, self.pages.close):
-            self._faults.guard(step, lambda: None)
+        await self._claims.close()
+        totals = await self._desk.ask(self.pages.totals)
+        everywhere = self._faults.guard(totals.result, lambda: None)
+        figures = await self._desk.ask(self._figures)
+        known = self._faults.guard(figures.result, lambda: None)
+        shown = None if known is None else known._replace(everywhere=everywhere)
+        self._faults.guard(lambda: sum_up(shown), lambda: None)
+        closed = await self._desk.close()
+        self._faults.guard(closed.result, lambda: None)
+        self._faults.outage.end()
+
+    async def _settled(self, passage: Passage) -> Judgement | None:
+        """Return a judgement that holds, or that nothing is waited for any more."""
+        judgement = await self._judgement(lambda: self._chosen(passage))
+        gone = 0
+        while judgement is not None and judgement.waits:
+            if gone == _MOST_ORIGINALS:
+                self.settlement.give_up(judgement)
+                break
+            await self.settlement.wait(judgement)
+            if judgement.is_void:
+                gone += judgement.original is not None and judgement.original.is_elsewhere
+                judgement = await self._judgement(lambda: self._chosen(passage))
+        return judgement
+
+    async def _judgement(self, choose: Callable[[], Judgement | Wanted | None]) -> Judgement | None:
+        """Return the judgement on what is chosen, claiming its page if there is none yet."""
+        async with self._desk.turn():
+            wanted = self._guarded(choose, self._failed)
+            if not isinstance(wanted, Wanted):
+                return wanted
+            answer = await self._desk.claim(wanted.url, wanted.page)
+            self.stats.add("seconds", answer.seconds)
+            return self._guarded(lambda: self._claimed(wanted, answer.result()), self._failed)
+
+    def _claimed(self, wanted: Wanted, verdict: Verdict) -> Judgement:
+        self._faults.outage.answered()
+        judgement = Judgement(verdict, wanted.url, wanted.page.size)
+        visit = wanted.visit
+        self._claims.add(judgement, visit)
+        if visit is None:
+            return judgement
+        first = visit.settle(judgement, wanted.digest)
+        if first is not judgement:  # the page repeats only itself
+            self._claims.release(judgement)
+        if wanted.is_own:
+            visit.own = first
+        return first
+
+    def _chosen(self, passage: Passage) -> Judgement | Wanted | None:
+        visit = passage.visit
+        if visit is None or not visit.opted_out:
+            return self._choice.of_item(passage.item, passage.url, visit)
+        if not visit.is_counted:
+            visit.is_counted = True
+            self.stats.add("opted_out")
+        return None
 
     def _guarded(self, work: Callable[[], Result], otherwise: Callable[[], Result]) -> Result:
         with self.stats.clock():
@@ -137,114 +196,10 @@ class Judge:
         was_expected = self._visits.expects(item)
         return Passage(item, url, self._visits.take(item, url), was_expected)
 
-    def _judgement(self, passage: Passage) -> Judgement | None:
-        return self._guarded(
-            lambda: self._item(passage.item, passage.url, passage.visit), self._failed
-        )
-
-    def _item(self, item: Any, url: str | None, visit: Visit | None) -> Judgement | None:
-        names = self.settings.field_names
-        if visit is not None and visit.opted_out:
-            self._count_opt_out(visit)
-            return None
-        if visit is not None and not self.settings.follow_links and visit.is_one_page:
-            return self._own(visit)  # the same verdict as the one on the page's links
-        if self.settings.source == "response":
-            return self._shared(visit, url, "no_response")
-        page = item_page(item, names)
-        if isinstance(page, str):
-            if names.are_orders:
-                self._warn_of_missing_field(item, page)
-            must_have = names.are_orders or self.settings.source == "item"
-            return self._unjudged(page, url) if must_have else self._shared(visit, url, page)
-        if self.settings.source == "auto" and page.is_guess and not self._is_long_enough(page):
-            return self._shared(visit, url, "too_short")
-        return self._by_field(page, url, visit)
-
-    def _by_field(self, page: PageText, url: str | None, visit: Visit | None) -> Judgement:
-        if visit is None:
-            return self._claim(url or "", page, None)
-        url = url or visit.url
-        if _is_whole_response(page, visit.response):
-            return self._own(visit, url)
-        known = visit.known(url, page.digest)
-        return known or self._first(visit, self._claim(url, page, visit), page.digest)
-
-    def _shared(self, visit: Visit | None, url: str | None, reason: str) -> Judgement:
-        """Judge an item by its response; without one it stays unjudged for this reason."""
-        if visit is None:
-            return self._unjudged("no_response" if reason == "no_field" else reason, url)
-        return self._own(visit)
-
-    def _page_of(self, visit: Visit) -> Judgement | None:
-        if visit.opted_out or not visit.is_one_page:
-            return None
-        return self._own(visit)
-
-    def _own(self, visit: Visit, url: str | None = None) -> Judgement:
-        """Return the judgement on the response's own text, made once."""
-        if visit.own is not None and not visit.own.is_void:
-            return visit.own
-        # If judging fails, it fails once: the other items share this instead of trying again.
-        visit.own = Judgement(Verdict("unjudged", reason="error"), visit.url, is_counted=True)
-        response = visit.response
-        page = "no_response" if response is None else response_page(response)
-        if isinstance(page, str):
-            visit.own = self._unjudged(page, visit.url)
-        else:
-            visit.own = self._first(visit, self._claim(url or visit.url, page, visit))
-        return visit.own
-
-    def _first(self, visit: Visit, judgement: Judgement, digest: bytes | None = None) -> Judgement:
-        """Return the judgement that holds: the first one, if the page repeats only itself."""
-        first = visit.settle(judgement, digest)
-        if first is not judgement:
-            self._claims.release(judgement)
-        return first
-
-    def _claim(self, url: str, page: PageText, visit: Visit | None) -> Judgement:
-        verdict = self.pages.claim(
-            url, html=page.html, text=page.text, content_type=page.content_type
-        )
-        judgement = Judgement(verdict, url, page.size)
-        self._claims.add(judgement, visit)
-        return judgement
-
-    def _unjudged(self, reason: str, url: str | None) -> Judgement:
-        return Judgement(Verdict("unjudged", reason=reason), url or "")
-
     def _count(self, judgement: Judgement) -> None:
         if not judgement.is_counted:
             judgement.is_counted = True
             self.stats.page(judgement.verdict)
 
-    def _count_opt_out(self, visit: Visit) -> None:
-        if not visit.is_counted:
-            visit.is_counted = True
-            self.stats.add("opted_out")
-
-    def _warn_of_missing_field(self, item: Any, reason: str) -> None:
-        """Say it once: a misspelt field name would switch the filter off without a word."""
-        if not self._has_warned:
-            self._has_warned = True
-            logger.warning(
-                "%s has no page text where DEDUP_HTML_FIELD or DEDUP_TEXT_FIELDS name it (%s); "
-                "it is kept unjudged, and so are others like it",
-                type(item).__name__,
-                reason,
-            )
-
-    def _is_long_enough(self, page: PageText) -> bool:
-        text = page.characters
-        if self.pages.is_long_enough(text[:_ENOUGH_CHARACTERS]):
-            return True
-        return len(text) > _ENOUGH_CHARACTERS and self.pages.is_long_enough(text)
-
-
-def _is_whole_response(page: PageText, response: Response | None) -> bool:
-    """Tell whether an item carries its response's body, whose tree need not be parsed again."""
-    if not isinstance(response, HtmlResponse):
-        return False
-    if isinstance(page.html, bytes):
-        return page.html == response.body
-    return page.html == response.text
+    def _figures(self) -> Figures:
+        return Figures(len(self.pages), self.pages.nbytes, self.pages.capped)

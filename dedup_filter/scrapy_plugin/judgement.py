@@ -33,6 +33,8 @@ class Judgement:
     """Whether an item of the page came to nothing."""
     original: Optional["Judgement"] = None
     """Of a duplicate: the judgement on its original, if that was pending."""
+    is_elsewhere: bool = False
+    """Whether this stands for a page that another process claimed."""
 
     @property
     def waits(self) -> bool:
@@ -44,13 +46,13 @@ class Judgement:
         """Whether the page must be judged anew."""
         return self.is_released or (self.original is not None and self.original.is_released)
 
-    def give_up(self) -> None:
-        """Become unjudged: the fate of the original takes too long to be known."""
+    def give_up(self, reason: str) -> None:
+        """Become unjudged: the fate of the original cannot be known, or takes too long."""
         self.original = None
         self.verdict = replace(
             self.verdict,
             outcome="unjudged",
-            reason="pending",
+            reason=reason,
             original=None,
             distance=None,
             similarity=None,

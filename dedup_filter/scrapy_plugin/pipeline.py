@@ -9,9 +9,14 @@ import logging
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from scrapy import version_info
+from scrapy.utils.defer import deferred_from_coro
+
 from dedup_filter.scrapy_plugin.addon import judge_of
+from dedup_filter.scrapy_plugin.desk import at_once
 from dedup_filter.scrapy_plugin.judgement import Judgement
 from dedup_filter.scrapy_plugin.near_duplicate import NearDuplicate, Revisit, describe
+from dedup_filter.scrapy_plugin.stats import Figures
 from dedup_filter.scrapy_plugin.tag import tag
 
 if TYPE_CHECKING:
@@ -61,9 +66,15 @@ class NearDuplicatePipeline:
         self._judge.keep(passage)
         return item
 
-    def close_spider(self, spider: "Spider | None" = None) -> None:  # noqa: ARG002
-        """Release what is still pending, set the final figures, sum up and close the index."""
-        self._judge.close(self._set_final_figures)
+    def close_spider(self, spider: "Spider | None" = None) -> Any:  # noqa: ARG002
+        """Release what is still pending, set the final figures, sum up and close the index.
+
+        What this returns is to be awaited, if an index on a server is.
+        """
+        closing = self._judge.close(self._set_final_figures)
+        if not self._judge.pages.is_shared:
+            return at_once(closing)
+        return closing if version_info >= (2, 14) else deferred_from_coro(closing)
 
     def _drop(self, judgement: Judgement) -> NearDuplicate:
         self._judge.drop(judgement)
@@ -97,10 +108,9 @@ class NearDuplicatePipeline:
                 self._settings.tag_field,
             )
 
-    def _set_final_figures(self) -> None:
-        pages = self._judge.pages
-        self._stats.close(len(pages), pages.nbytes, pages.capped)
-        self._sum_up()
+    def _set_final_figures(self, figures: Figures | None) -> None:
+        self._stats.close(figures)
+        self._sum_up(figures)
 
     def _sum_up_now_and_then(self) -> None:
         """Sum up every LOGSTATS_INTERVAL.
@@ -110,9 +120,8 @@ class NearDuplicatePipeline:
         """
         if self._summary_interval > 0 and monotonic() >= self._summary_at:
             self._summary_at = monotonic() + self._summary_interval
-            self._sum_up()
+            self._judge.tell_figures(self._sum_up)
 
-    def _sum_up(self) -> None:
-        pages = self._judge.pages
+    def _sum_up(self, figures: Figures | None) -> None:
         if self._stats.get("pages"):
-            logger.info(self._stats.summary(len(pages), pages.nbytes))
+            logger.info(self._stats.summary(figures))

@@ -20,7 +20,7 @@ from dedup_filter.scrapy_plugin.page_source import FieldNames
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-__all__ = ["SETTINGS", "PluginSettings", "is_enabled"]
+__all__ = ["SETTINGS", "PluginSettings", "in_settings", "is_enabled"]
 
 _ACTIONS = ("drop", "tag")
 _SOURCES = ("auto", "item", "response")
@@ -40,7 +40,10 @@ _FROM_TEXT: Mapping[Any, Callable[[str], Any]] = {
 
 SETTINGS: Mapping[str, str] = {
     "DEDUP_ENABLED": "False takes the filter out of the crawl; True",
-    "DEDUP_INDEX": 'where the index is: a directory, or "memory:"; JOBDIR\'s, else "memory:"',
+    "DEDUP_INDEX": (
+        'where the index is: "memory:", a directory, or redis://... (redis+cluster://...), which '
+        'several crawls share; JOBDIR\'s directory, else "memory:"'
+    ),
     "DEDUP_ACTION": '"drop" repeated pages\' items, or keep and only "tag" all; "drop"',
     "DEDUP_TAG_FIELD": 'field that gets the verdict with DEDUP_ACTION="tag"; "dedup"',
     "DEDUP_HTML_FIELD": "item field with the page's HTML; None: found by name",
@@ -63,7 +66,7 @@ class PluginSettings:
         ConfigError: a setting is unknown or has a value that cannot be meant.
     """
 
-    index: str = "memory:"
+    index: str = field(default="memory:", repr=False)  # there may be a password in it
     job_folder: str | None = None
     """JOBDIR, if there is one."""
     action: str = "drop"
@@ -203,8 +206,12 @@ def _check(index: str, options: Mapping[str, Any]) -> None:
     try:
         NearDuplicateFilter.check_options(index, **options)
     except ConfigError as error:
-        message = _ARGUMENT.sub(lambda found: _SETTING_OF[found[0]], str(error))
-        raise ConfigError(message) from None
+        raise ConfigError(in_settings(str(error))) from None
+
+
+def in_settings(message: str) -> str:
+    """Call arguments of the filter by the settings that they are, in what it says of them."""
+    return _ARGUMENT.sub(lambda found: _SETTING_OF[found[0]], message)
 
 
 def _typed(value: Any, hint: Any) -> Any:

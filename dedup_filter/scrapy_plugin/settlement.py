@@ -65,14 +65,22 @@ class Settlement:
         original = judgement.original
         if original is None or not original.is_pending:
             return
-        woken = self._claims.await_fate(original)
-        self._faults.guard(lambda: self._reconsider(original), lambda: None)
-        await maybe_deferred_to_future(woken)
+        reason = "pending"
+        if original.is_elsewhere:
+            reason = await self._claims.watch(judgement, original)
+        else:
+            woken = self._claims.await_fate(original)
+            self._faults.guard(lambda: self._reconsider(original), lambda: None)
+            await maybe_deferred_to_future(woken)
         if judgement.is_void:
             self._claims.release(judgement)
         elif judgement.waits:
-            self._claims.withdraw(judgement)
-            judgement.give_up()
+            self.give_up(judgement, reason)
+
+    def give_up(self, judgement: Judgement, reason: str = "pending") -> None:
+        """Let a page be unjudged whose original's fate will not be known; its item is kept."""
+        self._claims.withdraw(judgement)
+        judgement.give_up(reason)
 
     def item_scraped(self, item: Any, response: Any) -> None:
         """Follow an item that went through all pipelines; a handler of Scrapy's signal."""

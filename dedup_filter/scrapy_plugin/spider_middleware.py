@@ -13,6 +13,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from dedup_filter.scrapy_plugin.addon import judge_of
+from dedup_filter.scrapy_plugin.desk import at_once
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -32,7 +33,9 @@ class NearDuplicateMiddleware:
     @classmethod
     def from_crawler(cls, crawler: "Crawler") -> "NearDuplicateMiddleware":
         """Make the spider middleware of a crawl."""
-        return cls(judge_of(crawler))
+        judge = judge_of(crawler)
+        waits = judge.pages.is_shared and not judge.settings.follow_links
+        return WaitingMiddleware(judge) if waits and cls is NearDuplicateMiddleware else cls(judge)
 
     def process_spider_output(
         self,
@@ -43,7 +46,8 @@ class NearDuplicateMiddleware:
         """Pass on what a synchronous callback gives."""
         with self._output_of(response):
             for output in result:
-                if self._passes(output, response):
+                is_repeated = self._asks_of(output) and at_once(self._judge.repeats(response))
+                if self._passes(output, response, is_repeated=is_repeated):
                     yield output
 
     async def process_spider_output_async(
@@ -55,7 +59,8 @@ class NearDuplicateMiddleware:
         """Pass on what an asynchronous callback gives."""
         with self._output_of(response):
             async for output in result:
-                if self._passes(output, response):
+                is_repeated = self._asks_of(output) and await self._judge.repeats(response)
+                if self._passes(output, response, is_repeated=is_repeated):
                     yield output
 
     @contextmanager
@@ -68,11 +73,13 @@ class NearDuplicateMiddleware:
             raise
         self._judge.output_ended(response, has_failed=False)
 
-    def _passes(self, output: Any, response: Response) -> bool:
+    def _asks_of(self, output: Any) -> bool:
+        """Tell whether a response is judged before this output of it passes."""
+        return output is not None and not self._judge.settings.follow_links
+
+    def _passes(self, output: Any, response: Response, *, is_repeated: bool) -> bool:
         if output is None:
             return True
-        follow_links = self._judge.settings.follow_links
-        is_repeated = not follow_links and self._judge.repeats(response)
         if not isinstance(output, Request):
             self._judge.expect(output, response)
             return True
@@ -81,3 +88,13 @@ class NearDuplicateMiddleware:
             return True
         self._judge.stats.add("links_not_followed")
         return False
+
+
+class WaitingMiddleware(NearDuplicateMiddleware):
+    """The same for DEDUP_FOLLOW_LINKS=False with an index on a server, which is waited for.
+
+    Scrapy makes the output of a synchronous callback asynchronous for it.
+    """
+
+    process_spider_output = NearDuplicateMiddleware.process_spider_output_async  # type: ignore[assignment]
+    process_spider_output_async = None  # type: ignore[assignment]

@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dedup_filter.model import Verdict
 
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
-__all__ = ["STATS", "CrawlStats"]
+__all__ = ["STATS", "CrawlStats", "Figures"]
 
 STATS: Mapping[str, str] = {
     "dedup/pages": "pages that came up for judgement; the five outcomes below add up to it",
@@ -36,6 +36,7 @@ STATS: Mapping[str, str] = {
     "dedup/items_not_tagged": "items that have no room for the tag (DEDUP_ACTION=tag)",
     "dedup/bytes_dropped": "size of the pages whose items were dropped",
     "dedup/capped": "look-ups with so many candidates that only the 64 nearest were compared",
+    "dedup/all/<outcome>": "with an index on a server: pages of all its crawlers, by outcome",
     "dedup/index_size": "pages in the index at the end",
     "dedup/index_bytes": "memory of the index at the end",
     "dedup/seconds": "time spent on judging, parsing included where nobody had parsed before",
@@ -45,6 +46,17 @@ STATS: Mapping[str, str] = {
 _OUTCOMES = {"new": "new", "near": "near", "exact": "exact", "revisit": "revisits"}
 _LANGUAGE_CODE = re.compile("[a-z]{2,3}")
 _ALWAYS_SHOWN = ("pages", "new", "near", "exact", "unjudged", "items_dropped", "errors")
+_SHOWN_EVERYWHERE = ("pages", "new", "near", "exact")
+
+
+class Figures(NamedTuple):
+    """What the index says of itself."""
+
+    index_size: int
+    index_bytes: int
+    capped: int = 0
+    everywhere: Mapping[str, int] | None = None
+    """Pages that all crawlers of a shared index have judged, by outcome."""
 
 
 class CrawlStats:
@@ -86,11 +98,14 @@ class CrawlStats:
         self.add("shingles", verdict.shingles)
         self.add("shingles_without_stopword", verdict.shingles_without_stopword)
 
-    def close(self, index_size: int, index_bytes: int, capped: int = 0) -> None:
-        """Set the figures that are known at the end."""
-        self._collector.set_value("dedup/capped", capped)
-        self._collector.set_value("dedup/index_size", index_size)
-        self._collector.set_value("dedup/index_bytes", index_bytes)
+    def close(self, figures: Figures | None) -> None:
+        """Set the figures that are known at the end; None: the index does not tell them."""
+        if figures is not None:
+            self._collector.set_value("dedup/capped", figures.capped)
+            self._collector.set_value("dedup/index_size", figures.index_size)
+            self._collector.set_value("dedup/index_bytes", figures.index_bytes)
+            for outcome, count in (figures.everywhere or {}).items():
+                self._collector.set_value(f"dedup/all/{outcome}", count)
         self._collector.set_value("dedup/seconds", round(self.get("seconds"), 3))
 
     def get(self, name: str) -> float:
@@ -98,7 +113,7 @@ class CrawlStats:
         value: float = self._collector.get_value(f"dedup/{name}", 0)
         return value
 
-    def summary(self, index_size: int, index_bytes: int) -> str:
+    def summary(self, figures: Figures | None) -> str:
         """Sum up the crawl so far in one line."""
         pages, revisits = self.get("pages"), self.get("revisits")
         again = f"{revisits:.0f} revisits, " if revisits else ""
@@ -108,8 +123,21 @@ class CrawlStats:
             f"{self.get('exact'):.0f} exact, {again}{self.get('unjudged'):.0f} unjudged; "
             f"items dropped: {self.get('items_dropped'):.0f} "
             f"({_size(self.get('bytes_dropped'))} of pages); "
-            f"index: {index_size} pages, {_size(index_bytes)}; {each:.1f} ms a page"
+            f"{_index(figures)}{each:.1f} ms a page{_everywhere(figures)}"
         )
+
+
+def _index(figures: Figures | None) -> str:
+    if figures is None:
+        return ""
+    return f"index: {figures.index_size} pages, {_size(figures.index_bytes)}; "
+
+
+def _everywhere(figures: Figures | None) -> str:
+    if figures is None or figures.everywhere is None:
+        return ""
+    shown = (f"{figures.everywhere.get(name, 0)} {name}" for name in _SHOWN_EVERYWHERE)
+    return f"; all crawlers: {', '.join(shown)}"
 
 
 def _size(count: float) -> str:

@@ -56,6 +56,11 @@ class Visit:
         return self._response()
 
     @property
+    def is_page_to_judge(self) -> bool:
+        """Whether the response itself is a page on which a verdict is wanted."""
+        return self.is_one_page and not self.opted_out
+
+    @property
     def is_over(self) -> bool:
         """Whether it has no item under way and will give none."""
         return self.has_ended and not self.items_to_come

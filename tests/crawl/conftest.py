@@ -8,11 +8,13 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
 from textwrap import dedent
+from time import monotonic, sleep
 
 import pytest
 
@@ -37,6 +39,24 @@ CLOSED = '''
 '''
 
 
+class Gate:
+    """Where a request waits until the test has done something."""
+
+    def __init__(self):
+        self._reached = threading.Event()
+        self._is_open = threading.Event()
+
+    def wait(self):
+        self._reached.set()
+        assert self._is_open.wait(40)
+
+    @contextmanager
+    def when_reached(self):
+        assert self._reached.wait(40)
+        yield
+        self._is_open.set()
+
+
 class Site(ThreadingHTTPServer):
     """Pages by path, served on loopback; what was asked for is in `asked`."""
 
@@ -46,16 +66,23 @@ class Site(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.pages = {}
         self.asked = []
+        self.gates = {}
+        """Paths that are answered only when they are let through."""
         self.url = f"http://127.0.0.1:{self.server_port}"
 
     def add(self, path, body, content_type="text/html; charset=utf-8"):
         body = body.encode() if isinstance(body, str) else body
         self.pages[path] = (body, content_type)
 
+    def gate(self, path):
+        return self.gates.setdefault(path, Gate())
+
 
 class _Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         self.server.asked.append(self.path)
+        if self.path in self.server.gates:
+            self.server.gates[self.path].wait()
         body, content_type = self.server.pages.get(self.path, (None, None))
         if body is None:
             self.send_error(404)
@@ -89,6 +116,7 @@ class Project:
 
     def __init__(self, folder, addons_line=ADDONS_LINE):
         self.folder = folder
+        self._begun = []
         spiders = folder / "tutorial" / "spiders"
         spiders.mkdir(parents=True)
         (folder / "scrapy.cfg").write_text("[settings]\ndefault = tutorial.settings\n")
@@ -104,20 +132,43 @@ class Project:
         (self.folder / "tutorial" / f"{name}.py").write_text(dedent(code))
 
     def crawl(self, *arguments, spider="quotes", **settings):
+        return self.end(self.begin(*arguments, spider=spider, **settings))
+
+    def begin(self, *arguments, spider="quotes", **settings):
+        """Begin a crawl, to be waited for by `end`."""
         options = [f"-s{name}={value}" for name, value in settings.items()]
         command = [sys.executable, "-m", "scrapy", "crawl", spider, "-O", "items.jsonl"]
         environment = {**os.environ, "no_proxy": "*", "PYTHONWARNINGS": "default"}
-        done = subprocess.run(
+        process = subprocess.Popen(
             [*command, *options, *arguments],
             cwd=self.folder,
             env=environment,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             errors="surrogateescape",
-            timeout=50,
-            check=False,
         )
-        return Crawl(done.returncode, done.stdout + done.stderr, self._items(), self._stats())
+        self._begun.append(process)
+        return process
+
+    def close(self):
+        """End the crawls that a test that failed has left."""
+        for process in self._begun:
+            if process.poll() is None:
+                process.kill()
+            if not process.stdout.closed:
+                process.communicate()
+
+    def end(self, process):
+        log, _ = process.communicate(timeout=50)
+        return Crawl(process.returncode, log, self._items(), self._stats())
+
+    def wait_for(self, name):
+        """Wait until the crawl has made a file."""
+        until = monotonic() + 30
+        while not (self.folder / name).exists():
+            assert monotonic() < until, f"{name} never came"
+            sleep(0.02)
 
     def _items(self):
         path = self.folder / "items.jsonl"
@@ -130,8 +181,8 @@ class Project:
         return json.loads(path.read_text()) if path.exists() else {}
 
 
-@pytest.fixture
-def site():
+@contextmanager
+def served():
     server = Site()
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -139,6 +190,19 @@ def site():
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+@pytest.fixture
+def site():
+    with served() as server:
+        yield server
+
+
+@pytest.fixture
+def make_site():
+    """Serve one site after another."""
+    with ExitStack() as sites:
+        yield lambda: sites.enter_context(served())
 
 
 @pytest.fixture
@@ -155,22 +219,25 @@ def paragraphs(article):
 
 @pytest.fixture
 def project(tmp_path: Path):
-    return Project(tmp_path)
+    with closing(Project(tmp_path)) as project:
+        yield project
 
 
 @pytest.fixture
 def new_project(tmp_path: Path):
     """Make one project after another."""
     folders = (tmp_path / f"project-{number}" for number in count())
+    with ExitStack() as projects:
 
-    def make():
-        folder = next(folders)
-        folder.mkdir()
-        return Project(folder)
+        def make():
+            folder = next(folders)
+            folder.mkdir()
+            return projects.enter_context(closing(Project(folder)))
 
-    return make
+        yield make
 
 
 @pytest.fixture
 def project_without_addon(tmp_path: Path):
-    return Project(tmp_path, addons_line="")
+    with closing(Project(tmp_path, addons_line="")) as project:
+        yield project

@@ -1,7 +1,7 @@
 import sys
 
 import pytest
-from passages import judged
+from passages import judged, run
 from scrapy import signals
 from scrapy.exceptions import DropItem
 from scrapy.settings import Settings
@@ -168,7 +168,7 @@ def test_index_that_cannot_be_opened_ends_the_scrapy_command(stats, occupied, mo
 def test_job_names_its_crawl_and_keeps_its_index(stats, tmp_path):
     for _ in range(2):
         judge = judge_of(Crawler(Addon(), stats, JOBDIR=str(tmp_path / "job")))
-        judge.close(lambda: None)
+        run(judge.close(lambda figures: None))
 
     assert sorted(path.name for path in (tmp_path / "job").iterdir()) == [
         "dedup_filter.crawl",
@@ -211,23 +211,23 @@ class Engine(OldEngine):
 
 
 @pytest.mark.parametrize("engine", [OldEngine, Engine])
-def test_spider_is_closed_once_at_the_first_fault_if_so_wished(engine, stats):
+def test_spider_is_closed_once_at_the_first_fault_if_so_wished(engine, stats, page):
     crawler = Crawler(Addon(), stats, DEDUP_ON_ERROR="close")
     crawler.engine = engine()
     judge = judge_of(crawler)
-    judge.pages = None
+    judge.pages.close()
 
     for _ in range(2):
-        assert judged(judge, {"html": "<p>"}).verdict.reason == "error"
+        assert judged(judge, {"html": page(1)}).verdict.reason == "error"
 
     assert crawler.engine.closed == [("the spider", "dedup_error")]
 
 
-def test_spider_goes_on_after_a_fault_by_default(stats):
+def test_spider_goes_on_after_a_fault_by_default(stats, page):
     crawler = Crawler(Addon(), stats)
     crawler.engine = OldEngine()
     judge = judge_of(crawler)
-    judge.pages = None
+    judge.pages.close()
 
-    assert judged(judge, {"html": "<p>"}).verdict.reason == "error"
+    assert judged(judge, {"html": page(1)}).verdict.reason == "error"
     assert crawler.engine.closed == []

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from dedup_filter import Verdict
-from dedup_filter.scrapy_plugin.stats import STATS, CrawlStats
+from dedup_filter.scrapy_plugin.stats import STATS, CrawlStats, Figures
 
 VERDICTS = [
     Verdict("new", language="en", candidates=2, shingles=100, shingles_without_stopword=10),
@@ -23,7 +23,7 @@ def filled(stats):
     counted.add("bytes_dropped", 2_500_000)
     counted.add("items_dropped", 2)
     counted.add("seconds", 0.0123456)
-    counted.close(index_size=1, index_bytes=700, capped=2)
+    counted.close(Figures(index_size=1, index_bytes=700, capped=2))
     return counted
 
 
@@ -67,11 +67,36 @@ def test_page_cannot_invent_stats_by_its_language(stats, language):
 
 
 def test_summary_is_one_line(filled):
-    assert filled.summary(index_size=1, index_bytes=700_000) == (
+    assert filled.summary(Figures(index_size=1, index_bytes=700_000)) == (
         "5 pages: 1 new, 1 near, 1 exact, 1 revisits, 1 unjudged; "
         "items dropped: 2 (2.5 MB of pages); index: 1 pages, 700 kB; 2.4 ms a page"
     )
 
 
 def test_summary_of_nothing_divides_by_nothing(stats):
-    assert CrawlStats(stats).summary(0, 0).startswith("0 pages:")
+    assert CrawlStats(stats).summary(Figures(0, 0)).startswith("0 pages:")
+
+
+def test_figures_of_all_crawlers_are_stats_and_end_the_summary(filled, stats):
+    everywhere = {"pages": 90, "new": 40, "near": 30, "unjudged": 20}
+    figures = Figures(1, 700, everywhere=everywhere)
+
+    filled.close(figures)
+
+    assert {name: stats[f"dedup/all/{name}"] for name in everywhere} == everywhere
+    assert filled.summary(figures).endswith(
+        " ms a page; all crawlers: 90 pages, 40 new, 30 near, 0 exact"
+    )
+
+
+def test_index_that_tells_no_figures_is_left_out(stats):
+    counted = CrawlStats(stats)
+    counted.open()
+
+    counted.close(None)
+
+    assert "dedup/index_size" not in stats
+    assert counted.summary(None) == (
+        "0 pages: 0 new, 0 near, 0 exact, 0 unjudged; items dropped: 0 (0 kB of pages); "
+        "0.0 ms a page"
+    )

@@ -1,7 +1,7 @@
 import logging
 
 import pytest
-from passages import put_through
+from passages import put_through, run
 from scrapy.http import JsonResponse
 
 from dedup_filter import NearDuplicateFilter
@@ -236,7 +236,7 @@ def test_opted_out_response_is_neither_judged_nor_remembered(judge, respond, pag
     arrive(judge, response, *items)
 
     assert [put_through(judge, item) for item in items] == [None, None]
-    assert not judge.repeats(response)
+    assert not run(judge.repeats(response))
     assert len(judge.pages) == 0
     assert stats["dedup/opted_out"] == 1
     assert "dedup/pages" not in stats
@@ -248,9 +248,9 @@ def test_links_and_items_share_one_verdict_if_links_are_not_followed(
     judge = make_judge(DEDUP_FOLLOW_LINKS=False)
     here, there = respond("http://a/", page(1)), respond("http://b/", page(1))
 
-    assert not judge.repeats(here)
+    assert not run(judge.repeats(here))
     assert outcomes(judge, here, {"html": page(2)}, {"number": 1}) == ["new", "new"]
-    assert judge.repeats(there)
+    assert run(judge.repeats(there))
     assert outcomes(judge, there, {"html": page(3)}, {"number": 1}) == ["exact", "exact"]
     assert stats["dedup/pages"] == 2
 
@@ -259,7 +259,7 @@ def test_response_that_is_no_page_never_holds_back_links(make_judge, respond, pa
     judge = make_judge(DEDUP_FOLLOW_LINKS=False)
     answers = [respond(f"http://api/{number}", "{}", JsonResponse) for number in range(2)]
 
-    assert not any(judge.repeats(answer) for answer in answers)
+    assert not any(run(judge.repeats(answer)) for answer in answers)
     assert "dedup/pages" not in stats
     assert outcomes(judge, answers[0], {"html": page(1), "url": "http://a/"}) == ["new"]
 

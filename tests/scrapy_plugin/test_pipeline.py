@@ -1,11 +1,15 @@
+import asyncio
 import logging
 
 import pytest
 import scrapy
 from passages import run
+from server_stand_in import SharedPages, in_a_loop
 
 from dedup_filter import NearDuplicate
+from dedup_filter.scrapy_plugin import pipeline as pipeline_module
 from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
+from dedup_filter.scrapy_plugin.stats import Figures
 
 
 @pytest.fixture
@@ -143,7 +147,7 @@ def test_final_figures_and_summary_are_written_at_the_close(pipeline, page, stat
     assert stats["dedup/index_size"] == 1
     assert stats["dedup/index_bytes"] > 0
     assert [record.getMessage() for record in log.records] == [
-        pipeline._stats.summary(1, stats["dedup/index_bytes"])
+        pipeline._stats.summary(Figures(1, stats["dedup/index_bytes"]))
     ]
 
 
@@ -165,3 +169,28 @@ def test_no_summary_between_if_scrapy_shows_none(pipeline, page, log):
     process(pipeline, {"html": page(1)})
 
     assert not log.records
+
+
+@pytest.mark.parametrize("scrapy_version", [(2, 13, 0), (2, 14, 0)])
+def test_pipeline_of_a_shared_index_is_closed_when_its_calls_are_made(
+    make_judge, page, stats, log, monkeypatch, scrapy_version
+):
+    monkeypatch.setattr(pipeline_module, "version_info", scrapy_version)
+    monkeypatch.setattr(pipeline_module, "deferred_from_coro", asyncio.ensure_future)
+    pages = SharedPages()
+    pipeline = NearDuplicatePipeline(make_judge(pages), 0.0)
+    pipeline.open_spider()
+
+    async def test():
+        await pipeline.process_item({"html": page(1)})
+        closing = pipeline.close_spider()
+        assert isinstance(closing, asyncio.Future) is (scrapy_version < (2, 14))
+        await closing
+
+    in_a_loop(test())
+
+    assert pages.closed
+    assert pages.released == [1]  # of which no fate was told
+    assert stats["dedup/all/pages"] == 7
+    (record,) = log.records
+    assert record.getMessage().endswith("; all crawlers: 7 pages, 4 new, 2 near, 1 exact")

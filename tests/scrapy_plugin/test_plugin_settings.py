@@ -112,7 +112,7 @@ def test_settings_are_read(settings, field, value):
         ({"TEXT_FIELDS": ["a", 5]}, "DEDUP_TEXT_FIELDS must be a list of item fields"),
         ({"TAG_FIELD": ""}, "DEDUP_TAG_FIELD must be a text, not ''"),
         ({"INDEX": 5}, "DEDUP_INDEX must be a text, not 5"),
-        ({"INDEX": "ftp://x"}, "DEDUP_INDEX must be .* not 'ftp://x'"),
+        ({"INDEX": "ftp://x"}, "DEDUP_INDEX must be .* not 'ftp'"),
         ({"TITLE_WEIGHT": "much"}, "DEDUP_TITLE_WEIGHT must be a whole number .* not 'much'"),
         (
             {"TITLE_WEIGHT": "5"},
@@ -152,3 +152,21 @@ def test_index_is_where_it_is_set_else_in_the_folder_of_the_job(settings, index,
 def test_filter_can_be_disabled(value, enabled):
     assert is_enabled(Settings({"DEDUP_ENABLED": value})) is enabled
     assert is_enabled(Settings())
+
+
+@pytest.mark.parametrize(
+    "location",
+    ["redis://:pa55@host/0", "rediss://u:pa55@host:1/0", "redis+cluster://:pa55@a:1,b:2"],
+)
+def test_password_of_a_server_is_not_shown(location):
+    read = PluginSettings.read(Settings({"DEDUP_INDEX": location}))
+
+    assert read.index == location
+    assert "pa55" not in repr(read)
+
+
+def test_password_of_a_server_is_not_shown_in_an_error():
+    with pytest.raises(ConfigError, match=r"^DEDUP_INDEX must be redis:") as caught:
+        PluginSettings.read(Settings({"DEDUP_INDEX": "redis://:pa55@host:port/0"}))
+
+    assert "pa55" not in str(caught.value)

@@ -232,7 +232,7 @@ def test_page_is_released_early_if_another_waits_for_it(make_judge, pages, respo
 def test_page_that_gave_only_links_counts_as_seen(make_judge, pages, respond, stats):
     judge = make_judge(pages, DEDUP_FOLLOW_LINKS=False)
     response = respond("http://a/", "<p>text")
-    judge.repeats(response)
+    run(judge.repeats(response))
     assert list(pages.pending) == [1]
 
     judge.output_ended(response, has_failed=False)
@@ -244,7 +244,7 @@ def test_page_that_gave_only_links_counts_as_seen(make_judge, pages, respond, st
 def test_page_whose_callback_failed_is_released(make_judge, pages, respond):
     judge = make_judge(pages, DEDUP_FOLLOW_LINKS=False)
     response = respond("http://a/", "<p>text")
-    judge.repeats(response)
+    run(judge.repeats(response))
 
     judge.output_ended(response, has_failed=True)
 
@@ -375,9 +375,8 @@ def test_page_that_repeats_only_itself_leaves_one_record(judge, pages, respond):
 def test_what_is_pending_at_the_close_is_released_and_counted(judge, pages, stats):
     judged(judge, item(1))
     judged(judge, item(2, text="other"))
-    pages.close = lambda: None
 
-    judge.close(lambda: None)
+    run(judge.close(lambda figures: None))
 
     assert pages.released == [1, 2]
     assert stats["dedup/released"] == 2
@@ -433,7 +432,7 @@ def test_what_could_not_be_written_is_tried_again_at_the_close(make_judge, stats
     assert pages.committed == []
 
     pages.is_full = False
-    judge.close(lambda: None)
+    run(judge.close(lambda figures: None))
 
     assert sorted(pages.committed) == [1, 2]
 
@@ -443,9 +442,9 @@ def test_fault_at_the_close_is_counted_and_ends_nothing(make_judge, stats, caplo
     judged(judge, item(1))
     steps = []
 
-    judge.close(lambda: steps.append("summed up"))
+    run(judge.close(steps.append))
 
-    assert steps == ["summed up"]
+    assert [figures.index_size for figures in steps] == [0]
     assert stats["dedup/errors"] == 2
     assert "the disk is full" in caplog.text
     assert "Traceback" not in caplog.text

@@ -1,12 +1,17 @@
 import asyncio
+import inspect
 from contextlib import suppress
 
 import pytest
 from passages import judged, put_through
 from scrapy import Request
 from scrapy.http import HtmlResponse, JsonResponse
+from server_stand_in import SharedPages, in_a_loop, until
 
-from dedup_filter.scrapy_plugin.spider_middleware import NearDuplicateMiddleware
+from dedup_filter.scrapy_plugin.spider_middleware import (
+    NearDuplicateMiddleware,
+    WaitingMiddleware,
+)
 
 LINK = "http://a/next"
 
@@ -139,3 +144,66 @@ def test_page_whose_callback_failed_is_forgotten(
 
     assert stats.get("dedup/released", 0) == released
     assert len(middleware._judge.pages) == 1 - released
+
+
+class Crawler:
+    def __init__(self, judge):
+        self.judge = judge
+
+    def get_addon(self, cls):
+        return self
+
+    def __getattr__(self, name):
+        raise AssertionError(name)
+
+
+@pytest.mark.parametrize(
+    ("is_shared", "follow_links", "kind"),
+    [
+        (True, False, WaitingMiddleware),
+        (True, True, NearDuplicateMiddleware),
+        (False, False, NearDuplicateMiddleware),
+    ],
+)
+def test_only_links_of_a_page_on_a_server_are_waited_for(make_judge, is_shared, follow_links, kind):
+    pages = SharedPages()
+    pages.is_shared = is_shared
+    judge = make_judge(pages, DEDUP_FOLLOW_LINKS=follow_links)
+    crawler = Crawler(lambda crawler: judge)
+
+    assert type(NearDuplicateMiddleware.from_crawler(crawler)) is kind
+
+
+def test_scrapy_takes_the_waiting_one_for_asynchronous():
+    assert inspect.isasyncgenfunction(WaitingMiddleware.process_spider_output)
+    assert not WaitingMiddleware.process_spider_output_async
+
+
+def test_links_are_held_back_when_the_server_has_answered(make_judge, respond, page, stats):
+    pages = SharedPages()
+    judge = make_judge(pages, DEDUP_FOLLOW_LINKS=False)
+    middleware = WaitingMiddleware(judge)
+
+    async def outputs():
+        for output in [Request(LINK), {"number": 1}, Request(LINK)]:
+            yield output
+
+    async def collect(response):
+        passed = middleware.process_spider_output(response, outputs())
+        return [output async for output in passed]
+
+    async def test():
+        first = respond("http://a/", page(1))
+        assert len(await collect(first)) == 3
+        pages.hang()
+        twin = asyncio.ensure_future(collect(respond("http://b/", page(1))))
+        await until(lambda: pages.calls.count("claim") == 2)
+        assert not twin.done()
+        pages.answer()
+        assert await twin == [{"number": 1}]
+        await judge.close(lambda figures: None)
+
+    in_a_loop(test())
+
+    assert pages.calls.count("claim") == 2
+    assert stats["dedup/links_not_followed"] == 2

@@ -1,0 +1,229 @@
+"""Calls of the filter -> their answers, got in a way that holds up nobody.
+
+    AtOnce      an index in this process: plain calls, and nothing is ever awaited
+    InThread    an index on a server: one thread of its own makes all calls, in their order
+
+Between asking and being answered other items pass, so whoever claims pages takes his `turn`
+first. What only has to be told is not waited for. Faults come back in the answers, in the thread
+of the crawl. Without asyncio (another reactor) there is nobody to wait for a thread: then
+`InThread` makes its calls at once, too, and the crawl stands still for as long as one takes.
+
+The thread is a daemon, and no answer is awaited for ever: a server that hangs, with a client
+that does not notice, holds up neither the crawl nor its end. A claim that succeeds after nobody
+waits for it any more is taken back.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from queue import SimpleQueue
+from threading import Thread
+from time import perf_counter
+from typing import Any, Generic, TypeVar, cast
+
+from scrapy.utils.reactor import CallLaterOnce
+from twisted.internet.defer import Deferred
+
+from dedup_filter.errors import StoreAway
+from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.model import Verdict
+from dedup_filter.scrapy_plugin.page_source import PageText
+
+__all__ = ["LONGEST_ANSWER", "Answer", "AtOnce", "InThread", "at_once", "desk_of", "pause"]
+
+LONGEST_ANSWER = 30.0
+"""Seconds that a call of the filter is waited for; then it has failed. Clients give up sooner."""
+
+Result = TypeVar("Result")
+Then = Callable[["Answer[Any]"], None]
+
+
+@dataclass(frozen=True)
+class Answer(Generic[Result]):
+    """What a call returned or raised, and the seconds that it took."""
+
+    value: Result | None = None
+    fault: BaseException | None = None
+    seconds: float = 0.0
+
+    def result(self) -> Result:
+        """Return what the call returned, or raise what it raised."""
+        if self.fault is not None:
+            raise self.fault
+        return cast("Result", self.value)
+
+
+class AtOnce:
+    """Ask a filter that answers at once."""
+
+    def __init__(self, pages: NearDuplicateFilter) -> None:
+        self._pages = pages
+
+    def turn(self) -> AbstractAsyncContextManager[object]:
+        """Return what keeps other judgements out from a look at what is known to a claim's end."""
+        return nullcontext()
+
+    def tell(self, call: Callable[[], Any], then: Then) -> None:
+        """Make a call after those before it, and hand its answer to `then`; wait for nothing."""
+        then(_answer(call))
+
+    async def ask(
+        self,
+        call: Callable[[], Result],
+        undo: Callable[[Result], None] | None = None,  # noqa: ARG002
+    ) -> Answer[Result]:
+        """Make a call after those before it; `undo` takes back what comes too late."""
+        return _answer(call)
+
+    async def claim(self, url: str, page: PageText) -> Answer[Verdict]:
+        """Claim a page."""
+        return await self.ask(partial(self._pages.claim, url, **_parts(page)))
+
+    async def close(self) -> Answer[None]:
+        """Close the filter."""
+        return await self.ask(self._pages.close)
+
+
+class InThread(AtOnce):
+    """Ask a filter that waits for a server."""
+
+    def __init__(self, pages: NearDuplicateFilter) -> None:
+        super().__init__(pages)
+        self._lock = asyncio.Lock()
+        self._jobs: SimpleQueue[tuple[Callable[[], Any], Then] | None] = SimpleQueue()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        """That of the crawl, once the thread runs."""
+        self._is_stuck = False
+        """Whether a call is under way that was waited for too long."""
+
+    def turn(self) -> AbstractAsyncContextManager[object]:
+        """Let one judgement at a time go from a look at what is known to its claim's end."""
+        return self._lock
+
+    def tell(self, call: Callable[[], Any], then: Then) -> None:
+        """Let the thread make a call, and hand its answer to `then` in the crawl's thread."""
+        if self._running_loop() is None:
+            super().tell(call, then)
+        else:
+            self._jobs.put((call, then))
+
+    async def ask(
+        self, call: Callable[[], Result], undo: Callable[[Result], None] | None = None
+    ) -> Answer[Result]:
+        """Let the thread make a call, and wait for the answer."""
+        loop = self._running_loop()
+        if loop is None:
+            return await super().ask(call)
+        if self._is_stuck:
+            return _too_late()
+        given: asyncio.Future[Answer[Result]] = loop.create_future()
+
+        def take(answer: Answer[Result]) -> None:
+            if not given.done():
+                given.set_result(answer)
+            elif undo is not None and answer.fault is None:
+                self.tell(partial(undo, answer.result()), _ignore)
+
+        self.tell(call, take)
+        try:
+            await asyncio.wait([given], timeout=LONGEST_ANSWER)
+            self._is_stuck = not given.done()
+            return _too_late() if self._is_stuck else given.result()
+        finally:
+            given.cancel()
+
+    async def claim(self, url: str, page: PageText) -> Answer[Verdict]:
+        """Claim a page; it is read here, for its tree belongs to the spider."""
+        read = _answer(partial(self._pages.read, url, **_parts(page)))
+        if read.fault is not None:
+            return Answer(fault=read.fault, seconds=read.seconds)
+        claim = partial(self._pages.claim_read, read.result())
+        claimed = await self.ask(claim, undo=self._pages.release)
+        return replace(claimed, seconds=read.seconds + claimed.seconds)
+
+    async def close(self) -> Answer[None]:
+        """Close the filter when all calls before are made, and end the thread."""
+        closed = await self.ask(self._pages.close)
+        if self._loop is not None:
+            if closed.fault is not None:
+                self.tell(self._pages.close, _ignore)  # if it comes to life again
+            self._jobs.put(None)
+        return closed
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop | None:
+        """Return the loop of the crawl, if there is one; start the thread when it is first seen."""
+        if self._loop is None:
+            try:
+                self._loop = asyncio.get_running_loop()
+            except RuntimeError:
+                return None
+            Thread(target=self._work, name="dedup_filter", daemon=True).start()
+        return self._loop
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            call, then = job
+            answer = _answer(call)
+            with suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+                cast("asyncio.AbstractEventLoop", self._loop).call_soon_threadsafe(
+                    self._deliver, then, answer
+                )
+
+    def _deliver(self, then: Then, answer: Answer[Any]) -> None:
+        self._is_stuck = False
+        then(answer)
+
+
+def desk_of(pages: NearDuplicateFilter) -> AtOnce:
+    """Return the way to ask a filter."""
+    return InThread(pages) if pages.is_shared else AtOnce(pages)
+
+
+def at_once(waiting_for_nothing: Coroutine[Any, Any, Result]) -> Result:
+    """Run what awaits nothing: a coroutine that asks a filter in this process.
+
+    >>> async def five(): return 5
+    >>> at_once(five())
+    5
+    """
+    try:
+        waiting_for_nothing.send(None)
+    except StopIteration as done:
+        return cast("Result", done.value)
+    waiting_for_nothing.close()
+    raise RuntimeError("what was to be done at once has to wait")
+
+
+async def pause(seconds: float) -> None:
+    """Let others go on for a while, whatever reactor runs."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        over: Deferred[None] = Deferred()
+        CallLaterOnce(over.callback, None).schedule(seconds)
+        await over
+    else:
+        await asyncio.sleep(seconds)
+
+
+def _answer(call: Callable[[], Result]) -> Answer[Result]:
+    started = perf_counter()
+    try:
+        value = call()
+    except BaseException as fault:  # `result` raises it, in the thread of the crawl
+        return Answer(fault=fault, seconds=perf_counter() - started)
+    return Answer(value, seconds=perf_counter() - started)
+
+
+def _parts(page: PageText) -> dict[str, Any]:
+    return {"html": page.html, "text": page.text, "content_type": page.content_type}
+
+
+def _too_late() -> Answer[Any]:
+    return Answer(fault=StoreAway(f"the server has not answered for {LONGEST_ANSWER:g} s"))
+
+
+def _ignore(answer: Answer[Any]) -> None:
+    """Do nothing: whoever asked was told already that it failed."""

@@ -1,0 +1,207 @@
+"""A server that cannot be reached costs no item, and shows no password."""
+
+from contextlib import ExitStack
+from time import sleep
+
+import pytest
+
+from dedup_filter import NearDuplicateFilter
+
+SPIDER = """
+    import scrapy
+
+    class QuotesSpider(scrapy.Spider):
+        name = "quotes"
+
+        @classmethod
+        def from_crawler(cls, crawler, *arguments, **options):
+            spider = super().from_crawler(crawler, *arguments, **options)
+            crawler.signals.connect(spider.note, scrapy.signals.item_scraped)
+            crawler.signals.connect(spider.note, scrapy.signals.item_dropped)
+            return spider
+
+        def note(self):
+            self.settled += 1
+            open(f"settled-{self.settled}", "w").close()
+
+        def __init__(self, url=None, pages=None, **kwargs):
+            super().__init__(**kwargs)
+            self.settled = 0
+            self.urls = [f"{url}/{number}" for number in range(int(pages))]
+            self.start_urls = [self.urls.pop(0)]
+
+        def parse(self, response):
+            yield {"url": response.url}
+            yield {"url": response.url, "again": True}
+            if self.urls:
+                yield scrapy.Request(self.urls.pop(0))
+"""
+PAGES, GOES, COMES = 48, 16, 32
+SHORT_RESTS = """
+    from dedup_filter.shared import connection
+
+    connection._LONGEST_REST = 0.3  # seconds for which a client leaves its server alone
+"""
+SELECT = "twisted.internet.selectreactor.SelectReactor"
+
+
+@pytest.fixture
+def server(start_redis):
+    return start_redis(durable=True, password="pa55/w:rd@x")
+
+
+@pytest.fixture
+def begin(project, site, paragraphs, server):
+    """Begin a crawl in which one page in four repeats the one before it."""
+    for number in range(PAGES):
+        twin = number % 4 == 3
+        site.add(f"/{number}", paragraphs(number - twin, edits=int(twin)))
+    project.spider(SPIDER)
+    project.module("__init__", SHORT_RESTS)
+
+    def begin(**settings):
+        settings = {"DEDUP_INDEX": server.url, **settings}
+        return project.begin("-a", f"url={site.url}", "-a", f"pages={PAGES}", **settings)
+
+    return begin
+
+
+def numbers(done):
+    return [int(item["url"].rpartition("/")[2]) for item in done.items]
+
+
+def twins(first, end):
+    return {number for number in range(first, end) if number % 4 == 3}
+
+
+def check(done, server):
+    """Verify that no item is lost, and no password shown."""
+    assert done.exit_code == 0, done.log
+    assert "Traceback" not in done.log, done.log
+    for secret in (server.password, server.url.partition("@")[0].rpartition(":")[2]):
+        assert secret not in done.log
+        assert secret not in repr(done.stats)
+    kept = numbers(done)
+    assert all(kept.count(number) == 2 for number in kept)
+    return set(kept)
+
+
+@pytest.mark.parametrize(
+    ("goes", "settings"),
+    [("kill", {}), ("pause", {}), ("kill", {"TWISTED_REACTOR": SELECT})],
+)
+def test_items_are_kept_meanwhile_and_judged_again_afterwards(
+    begin, project, site, server, goes, settings
+):
+    site.gate(f"/{GOES}")
+    site.gate(f"/{COMES}")
+    process = begin(**settings)
+    with site.gate(f"/{GOES}").when_reached():
+        project.wait_for(f"settled-{2 * GOES}")
+        getattr(server, goes)()
+    with site.gate(f"/{COMES}").when_reached():
+        project.wait_for(f"settled-{2 * COMES}")
+        getattr(server, "resume" if goes == "pause" else "start")()
+        sleep(0.5)
+    done = project.end(process)
+
+    kept = check(done, server)
+    assert set(range(PAGES)) - twins(0, PAGES) <= kept
+    assert kept & twins(0, PAGES) == twins(GOES, COMES)
+    assert done.stats["finish_reason"] == "finished"
+    assert done.stats["dedup/unjudged/error"] == COMES - GOES
+    told = [line for line in done.lines("[dedup_filter]") if "The index is " in line]
+    assert ["The index is away" in line for line in told] == [True, False]
+    with NearDuplicateFilter.open(server.url) as pages:
+        pages.check()
+
+
+def test_spider_is_closed_if_so_wished(begin, project, site, server):
+    site.gate(f"/{GOES}")
+    process = begin(DEDUP_ON_ERROR="close")
+    with site.gate(f"/{GOES}").when_reached():
+        server.kill()
+    done = project.end(process)
+
+    check(done, server)
+    assert done.stats["finish_reason"] == "dedup_error"
+    assert len(site.asked) < GOES + 10
+
+
+@pytest.mark.parametrize("goes", ["kill", "pause"])
+def test_crawl_ends_without_its_server(begin, project, site, server, goes):
+    last = site.gate(f"/{PAGES - 1}")
+    with ExitStack() as afterwards:
+        process = begin()
+        with last.when_reached():
+            project.wait_for(f"settled-{2 * (PAGES - 1)}")
+            getattr(server, goes)()
+            afterwards.callback(server.resume if goes == "pause" else server.start)
+        done = project.end(process)
+
+    assert PAGES - 1 in check(done, server)  # it would have been dropped
+    assert done.stats["finish_reason"] == "finished"
+    assert f"INFO: {PAGES} pages: " in done.log
+    assert "The index is back" not in done.log
+
+
+def test_password_is_shown_nowhere(begin, project, server):
+    done = project.end(begin(LOG_LEVEL="DEBUG"))
+
+    assert not check(done, server) & twins(0, PAGES)
+    assert done.stats["dedup/errors"] == 0
+
+
+@pytest.fixture
+def refused(project, site):
+    """Crawl with an index that cannot be opened; return the last words."""
+    project.spider(SPIDER)
+    feed = project.folder / "items.jsonl"
+    feed.write_text('{"earlier": "feed"}\n')
+
+    def run(location):
+        done = project.crawl("-a", f"url={site.url}", "-a", "pages=3", DEDUP_INDEX=location)
+        assert done.exit_code == 1
+        assert feed.read_text() == '{"earlier": "feed"}\n'
+        assert site.asked == []
+        assert "pa55" not in done.log
+        last = done.log.rstrip().splitlines()[-1]
+        assert "DEDUP_INDEX" in last
+        return last
+
+    return run
+
+
+def test_wrong_password_is_told_in_one_sentence(refused, server):
+    location = f"redis://:wrong-pa55@{server.address}/0"
+
+    assert f"redis://{server.address}/0?name=pages: the server refuses the" in refused(location)
+
+
+def test_wrong_port_is_told_in_one_sentence(refused, server):
+    server.stop()
+
+    assert "cannot be reached" in refused(server.url)
+
+
+@pytest.mark.parametrize("location", ["redis://:pa55@", "redis://:pa55@host:port", "redis:pa55"])
+def test_location_that_cannot_be_meant_is_told_in_one_sentence(refused, location):
+    assert "must be redis://host:port/database" in refused(location)
+
+
+def test_option_that_the_client_does_not_know_is_told_in_one_sentence(refused, server):
+    assert "tiemout" in refused(f"{server.url}?tiemout=5")
+
+
+def test_index_made_in_another_way_is_refused(refused, server):
+    NearDuplicateFilter.open(server.url, features="shingles").close()
+
+    assert "shingles" in refused(server.url)
+
+
+def test_keys_of_another_application_are_left_alone(refused, server):
+    client = server.client()
+    client.set("dedup:{pages}:meta", "mine")
+
+    assert "other keys are there under dedup:{pages}" in refused(server.url)
+    assert client.keys() == [b"dedup:{pages}:meta"]

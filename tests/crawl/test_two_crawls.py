@@ -1,0 +1,204 @@
+"""Two crawls at the same time, over two mirrors of a site, with one index on a server."""
+
+from collections import Counter
+
+import pytest
+
+PAGES = 40
+SPIDER = """
+    import scrapy
+
+    class QuotesSpider(scrapy.Spider):
+        name = "quotes"
+
+        def __init__(self, urls=None, **kwargs):
+            super().__init__(**kwargs)
+            self.start_urls = urls.split(",")
+
+        def parse(self, response):
+            number = int(response.url.rpartition("/")[2])
+            yield {"url": response.url, "number": number}
+            yield {"number": number, "again": True}
+            yield from response.follow_all(css="a")
+"""
+ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
+SELECT = "twisted.internet.selectreactor.SelectReactor"
+
+
+@pytest.fixture
+def mirrors(make_site, paragraphs):
+    """Serve the same articles twice, on one of them with a word changed."""
+    sites = make_site(), make_site()
+    for edits, site in enumerate(sites):
+        for number in range(PAGES):
+            site.add(f"/{number}", paragraphs(number, edits=edits))
+    return sites
+
+
+@pytest.fixture
+def crawl_both(mirrors, new_project):
+    """Crawl both mirrors; return what is left of the crawls."""
+
+    def crawl(*settings_of_each, **settings):
+        started = []
+        for site, own in zip(mirrors, settings_of_each or ({}, {}), strict=True):
+            project = new_project()
+            project.spider(SPIDER)
+            urls = ",".join(f"{site.url}/{number}" for number in range(PAGES))
+            process = project.begin(
+                "-a", f"urls={urls}", **{"CONCURRENT_REQUESTS": 16, **settings, **own}
+            )
+            started.append((project, process))
+        return [project.end(process) for project, process in started]
+
+    return crawl
+
+
+def kept(crawls):
+    """Count the crawls that kept each page."""
+    return Counter(
+        item["number"] for done in crawls for item in done.items if not item.get("again")
+    )
+
+
+def check(crawls):
+    for done in crawls:
+        assert done.exit_code == 0, done.log
+        assert "Traceback" not in done.log, done.log
+        assert "Warning" not in done.log, done.log
+        assert done.stats["finish_reason"] == "finished"
+        assert done.stats["dedup/errors"] == 0
+        assert done.stats["dedup/pages"] == PAGES
+        assert done.stats["dedup/new"] + done.stats["dedup/near"] == PAGES
+        again = [item["number"] for item in done.items if item.get("again")]
+        assert sorted(again) == sorted(kept([done]))  # items of a page share its verdict
+    assert kept(crawls) == dict.fromkeys(range(PAGES), 1)
+
+
+@pytest.mark.parametrize("reactor", [ASYNCIO, SELECT])
+def test_together_they_keep_each_page_once(crawl_both, redis_server, reactor):
+    crawls = crawl_both(DEDUP_INDEX=redis_server.url, TWISTED_REACTOR=reactor)
+
+    check(crawls)
+    assert max(done.stats["dedup/all/pages"] for done in crawls) >= 2 * PAGES
+    assert max(done.stats["dedup/all/new"] for done in crawls) >= PAGES
+    assert all("; all crawlers: " in done.log for done in crawls)
+
+
+def test_together_they_keep_each_page_once_on_a_cluster(crawl_both, redis_cluster):
+    check(crawl_both(DEDUP_INDEX=redis_cluster.url))
+
+
+def test_crawls_of_different_reactors_share_an_index(crawl_both, redis_server):
+    check(
+        crawl_both(
+            {"TWISTED_REACTOR": ASYNCIO},
+            {"TWISTED_REACTOR": SELECT},
+            DEDUP_INDEX=redis_server.url,
+        )
+    )
+
+
+def test_links_of_the_second_are_not_followed_if_so_wished(
+    crawl_both, mirrors, paragraphs, redis_server
+):
+    for edits, site in enumerate(mirrors):
+        for number in range(PAGES):
+            link = f'<a href="/{PAGES + number}">next</a>'
+            site.add(f"/{number}", paragraphs(number, edits=edits, link=link))
+            site.add(f"/{PAGES + number}", paragraphs(PAGES + number, edits=edits))
+
+    crawls = crawl_both(DEDUP_INDEX=redis_server.url, DEDUP_FOLLOW_LINKS=False)
+
+    assert kept(crawls) == dict.fromkeys(range(2 * PAGES), 1)
+    assert sum(done.stats.get("dedup/links_not_followed", 0) for done in crawls) == PAGES
+    asked = Counter(path for site in mirrors for path in site.asked)
+    assert all(asked[f"/{PAGES + number}"] == 1 for number in range(PAGES))
+
+
+def test_later_crawl_knows_the_pages_of_both(crawl_both, redis_server):
+    check(crawl_both(DEDUP_INDEX=redis_server.url))
+
+    again = crawl_both(DEDUP_INDEX=redis_server.url, DEDUP_REVISIT="drop")
+
+    assert kept(again) == {}, [
+        {k: v for k, v in done.stats.items() if k.startswith("dedup/")} for done in again
+    ]
+    assert sum(done.stats.get("dedup/revisits", 0) for done in again) == PAGES
+
+
+HOLDING = """
+    import asyncio
+    from pathlib import Path
+
+    from scrapy.exceptions import DropItem
+
+    class Holding:
+        async def process_item(self, item, spider=None):
+            Path(f"came-{item['number']}").touch()
+            while Path("hold").exists():
+                await asyncio.sleep(0.02)
+            if Path("lose").exists():
+                raise DropItem("not wanted")
+            return item
+"""
+
+
+SHORT_LEASE = """
+    from dedup_filter.shared import lease, shared_log
+
+    lease.LEASE = shared_log.LEASE = 3
+"""
+
+
+@pytest.fixture
+def begin(new_project, redis_server):
+    """Begin a crawl whose items are held in a later pipeline while there is a file `hold`."""
+
+    def begin(site, *numbers, holds, code=""):
+        project = new_project()
+        project.module("__init__", code)
+        project.spider(SPIDER)
+        project.module("holding", HOLDING)
+        settings = project.folder / "tutorial" / "settings.py"
+        with settings.open("a") as file:
+            file.write('ITEM_PIPELINES = {"tutorial.holding.Holding": 300}\n')
+        if holds:
+            (project.folder / "hold").touch()
+        urls = ",".join(f"{site.url}/{number}" for number in numbers)
+        return project, project.begin("-a", f"urls={urls}", DEDUP_INDEX=redis_server.url)
+
+    return begin
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_page_that_another_crawl_is_busy_with_is_waited_for(begin, mirrors, is_lost):
+    first, holding = begin(mirrors[0], 1, holds=True)
+    first.wait_for("came-1")
+    second, waiting = begin(mirrors[1], 1, 2, holds=False)
+    second.wait_for("came-2")  # the twin came before it, and was not waited for
+    assert not (second.folder / "came-1").exists()
+
+    if is_lost:
+        (first.folder / "lose").touch()
+    (first.folder / "hold").unlink()
+    crawls = first.end(holding), second.end(waiting)
+
+    assert [kept([done]) for done in crawls] == (
+        [{}, {1: 1, 2: 1}] if is_lost else [{1: 1}, {2: 1}]
+    )
+    assert all(done.stats["dedup/errors"] == 0 for done in crawls)
+    assert crawls[0].stats.get("dedup/released", 0) == is_lost
+
+
+def test_page_that_a_killed_crawl_was_busy_with_is_kept(begin, mirrors):
+    first, holding = begin(mirrors[0], 1, holds=True, code=SHORT_LEASE)
+    first.wait_for("came-1")
+    second, waiting = begin(mirrors[1], 1, holds=False, code=SHORT_LEASE)
+
+    holding.kill()
+    holding.communicate()
+    done = second.end(waiting)
+
+    assert kept([done]) == {1: 1}
+    assert done.stats["dedup/new"] == 1

@@ -1,0 +1,201 @@
+"""How the plugin asks a filter that waits for a server."""
+
+import asyncio
+import threading
+
+import pytest
+from server_stand_in import SharedPages, in_a_loop, until
+
+from dedup_filter.errors import StoreAway
+from dedup_filter.scrapy_plugin import desk
+from dedup_filter.scrapy_plugin.desk import AtOnce, InThread, at_once, desk_of, pause
+from dedup_filter.scrapy_plugin.page_source import PageText
+
+
+@pytest.fixture
+def pages():
+    return SharedPages()
+
+
+@pytest.fixture
+def shared(pages):
+    return InThread(pages)
+
+
+def page(text):
+    return PageText(text=text)
+
+
+def test_only_a_shared_filter_gets_a_thread(pages):
+    assert type(desk_of(pages)) is InThread
+    pages.is_shared = False
+    assert type(desk_of(pages)) is AtOnce
+
+
+def test_calls_are_made_in_one_thread_in_the_order_asked_for(shared):
+    made = []
+
+    def call(number):
+        made.append((number, threading.current_thread().name))
+
+    async def test():
+        shared.tell(lambda: call(1), lambda answer: None)
+        asked = asyncio.ensure_future(shared.ask(lambda: call(2)))
+        await asyncio.sleep(0)
+        shared.tell(lambda: call(3), lambda answer: None)
+        await asked
+        await shared.ask(lambda: call(4))
+        await shared.close()
+
+    in_a_loop(test())
+
+    assert made == [(number, "dedup_filter") for number in range(1, 5)]
+
+
+def test_others_go_on_while_the_server_hangs(shared, pages):
+    async def test():
+        pages.hang()
+        claimed = asyncio.ensure_future(shared.claim("http://a/", page("text")))
+        await until(lambda: pages.calls == ["claim"])
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert not claimed.done()
+        pages.answer()
+        assert (await claimed).result().outcome == "new"
+        await shared.close()
+
+    in_a_loop(test())
+
+
+def test_answer_is_handed_over_in_the_thread_of_the_crawl(shared):
+    async def test():
+        handed = []
+        shared.tell(lambda: 5, lambda answer: handed.append((answer, threading.current_thread())))
+        await until(lambda: handed)
+        ((answer, thread),) = handed
+        assert answer.result() == 5
+        assert thread is threading.main_thread()
+        await shared.close()
+
+    in_a_loop(test())
+
+
+def test_fault_is_raised_where_the_result_is_wanted(shared, pages):
+    async def test():
+        pages.away = "no route"
+        answer = await shared.claim("http://a/", page("text"))
+        with pytest.raises(StoreAway, match="no route"):
+            answer.result()
+        await shared.close()
+
+    in_a_loop(test())
+
+
+def test_page_that_cannot_be_read_asks_no_server(shared, pages):
+    pages.read = lambda url, **parts: len(5)
+
+    answer = in_a_loop(shared.claim("http://a/", page("text")))
+
+    with pytest.raises(TypeError):
+        answer.result()
+    assert pages.calls == []
+
+
+def test_no_answer_is_awaited_for_ever(shared, pages, monkeypatch):
+    monkeypatch.setattr(desk, "LONGEST_ANSWER", 0.01)
+
+    async def test():
+        pages.hang()
+        for _ in range(3):
+            answer = await shared.claim("http://a/", page("text"))
+            with pytest.raises(StoreAway, match="has not answered for"):
+                answer.result()
+        assert pages.calls == ["claim"]  # the others were not even sent
+
+        pages.answer()
+        await until(lambda: pages.released == [1])  # nobody knows of that claim
+        monkeypatch.setattr(desk, "LONGEST_ANSWER", 10)
+        assert (await shared.claim("http://b/", page("text"))).result().outcome == "new"
+        await shared.close()
+
+    in_a_loop(test())
+
+
+def test_claim_of_an_item_that_is_cancelled_is_taken_back(shared, pages):
+    async def test():
+        pages.hang()
+        claimed = asyncio.ensure_future(shared.claim("http://a/", page("text")))
+        await until(lambda: pages.calls)
+        claimed.cancel()
+        await asyncio.sleep(0)
+        pages.answer()
+        await until(lambda: pages.released == [1])
+        await shared.close()
+
+    in_a_loop(test())
+
+
+def test_without_asyncio_calls_are_made_at_once(shared, pages):
+    told = []
+
+    assert at_once(shared.claim("http://a/", page("text"))).result().outcome == "new"
+    shared.tell(lambda: 5, told.append)
+    at_once(shared.close())
+
+    assert [answer.result() for answer in told] == [5]
+    assert pages.threads == {threading.current_thread().name}
+
+
+def test_close_makes_all_calls_before_and_ends_the_thread(shared, pages):
+    async def test():
+        for number in range(20):
+            shared.tell(lambda number=number: pages.calls.append(number), lambda answer: None)
+        (await shared.close()).result()
+        assert pages.calls == [*range(20), "close"]
+        await until(lambda: "dedup_filter" not in [each.name for each in threading.enumerate()])
+
+    in_a_loop(test())
+
+
+def test_close_does_not_wait_for_ever(shared, pages, monkeypatch):
+    monkeypatch.setattr(desk, "LONGEST_ANSWER", 0.01)
+
+    async def test():
+        pages.hang()
+        with pytest.raises(StoreAway):
+            (await shared.close()).result()
+        assert not pages.closed
+        pages.answer()
+        await until(lambda: pages.closed)
+
+    in_a_loop(test())
+
+
+def test_thread_outlives_the_loop_without_a_word(shared, pages):
+    async def test():
+        pages.hang()
+        shared.tell(lambda: pages.fate(1), lambda answer: None)
+
+    in_a_loop(test())
+    pages.answer()
+    shared._jobs.put(None)
+
+    for thread in threading.enumerate():
+        if thread.name == "dedup_filter":
+            thread.join(10)
+            assert not thread.is_alive()
+
+
+def test_what_was_to_be_done_at_once_and_waits_is_told_of():
+    with pytest.raises(RuntimeError, match="has to wait"):
+        at_once(asyncio.sleep(0))
+
+
+def test_pause_lets_others_run():
+    async def test():
+        others = []
+        asyncio.get_running_loop().call_soon(others.append, 1)
+        await pause(0.001)
+        assert others == [1]
+
+    in_a_loop(test())

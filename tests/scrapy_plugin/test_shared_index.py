@@ -1,0 +1,420 @@
+"""An index that is waited for: what comes between a question and its answer costs no item."""
+
+import asyncio
+import logging
+
+import pytest
+from passages import put_through
+from server_stand_in import Item, SharedPages, in_a_loop, until
+
+from dedup_filter.scrapy_plugin import claims, desk, outage
+
+
+@pytest.fixture
+def pages():
+    return SharedPages()
+
+
+@pytest.fixture
+def judge(make_judge, pages):
+    return make_judge(pages)
+
+
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch):
+    monkeypatch.setattr(claims, "_FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(claims, "_LONGEST_PAUSE", 0.002)
+
+
+def crawl(judge, test):
+    """Run a test in a loop, and close the judge."""
+
+    async def run():
+        try:
+            return await test()
+        finally:
+            judge.pages.answer()
+            await judge.close(lambda figures: None)
+
+    return in_a_loop(run())
+
+
+def item(name, text="same"):
+    return {"url": f"http://a/{name}", "text": text}
+
+
+def of(pages, *names):
+    return [call for call in pages.calls if call in names]
+
+
+def test_items_of_one_response_that_come_at_the_same_time_share_one_claim(
+    make_judge, pages, respond, stats
+):
+    judge = make_judge(pages, DEDUP_SOURCE="response")
+    response = respond("http://a/", "<p>text")
+    given = [{"number": number} for number in range(5)]
+    for each in given:
+        judge.expect(each, response)
+
+    async def test():
+        pages.hang()
+        items = [Item(judge, each, response) for each in given]
+        await until(lambda: pages.calls)
+        judge.output_ended(response, has_failed=False)
+        pages.answer()
+        assert [await each.end() for each in items] == ["new"] * 5
+
+    crawl(judge, test)
+
+    assert of(pages, "claim") == ["claim"]
+    assert pages.committed == [1]
+    assert stats["dedup/pages"] == stats["dedup/new"] == 1
+
+
+def test_twins_that_come_at_the_same_time_are_one_new_page_and_its_repeats(judge, pages, stats):
+    async def test():
+        items = [Item(judge, item(number)) for number in range(4)]
+        await until(lambda: items[0].outcome)
+        assert [each.outcome for each in items] == ["new", None, None, None]
+        await items[0].end()
+        assert [await each.end() for each in items[1:]] == ["exact"] * 3
+
+    crawl(judge, test)
+
+    assert stats["dedup/pages"] == 4
+    assert not pages.pending
+
+
+@pytest.mark.parametrize(("went_through", "outcome"), [(True, "exact"), (False, "new")])
+def test_original_that_is_settled_while_its_twin_is_judged(judge, pages, went_through, outcome):
+    async def test():
+        first = Item(judge, item(1))
+        await until(lambda: first.outcome)
+        pages.hang()
+        twin = Item(judge, item(2))
+        await until(lambda: pages.calls.count("claim") == 2)
+        await first.end(went_through)  # told after the claim, known before its answer
+        pages.answer()
+        assert await twin.end() == outcome
+
+    crawl(judge, test)
+
+    assert len(pages.committed) == 1 + went_through
+    assert not pages.pending
+
+
+def test_twin_of_a_page_that_another_process_kept_is_dropped(judge, pages):
+    pages.elsewhere, pages.fates = {"same": 1001}, {1001: ["kept"]}
+
+    async def test():
+        twin = Item(judge, item(1))
+        assert await twin.end() == "near"
+        assert twin.dropped.original == "http://x/"
+
+    crawl(judge, test)
+
+    assert of(pages, "fate") == ["fate"]
+
+
+def test_twin_of_a_page_that_is_pending_elsewhere_waits_until_it_is_kept(judge, pages, stats):
+    pages.elsewhere, pages.fates = {"same": 1001}, {1001: ["pending"] * 4 + ["kept"]}
+
+    async def test():
+        items = [Item(judge, item(number)) for number in range(3)]
+        others = Item(judge, item(4, text="other"))
+        assert await others.end() == "new"  # nobody else waits
+        assert [await each.end() for each in items] == ["near"] * 3
+
+    crawl(judge, test)
+
+    assert stats["dedup/near"] == 3
+    assert len(pages.committed) == 4
+
+
+def test_twin_of_a_page_that_came_to_nothing_elsewhere_is_judged_anew(judge, pages, stats):
+    pages.elsewhere, pages.fates = {"same": 1001}, {1001: ["pending", "gone"]}
+
+    async def test():
+        items = [Item(judge, item(number)) for number in range(3)]
+        await until(lambda: any(each.outcome for each in items))
+        (first,) = [each for each in items if each.outcome]
+        assert await first.end() == "new"
+        assert sorted([await each.end() for each in items if each is not first]) == ["exact"] * 2
+
+    crawl(judge, test)
+
+    assert stats["dedup/pages"] == 3
+    assert len(pages.committed) == 3
+    assert not pages.pending
+
+
+def test_wait_for_another_process_is_bounded_and_the_item_kept(judge, pages, stats, monkeypatch):
+    monkeypatch.setattr(claims, "LONGEST_WAIT", 0.02)
+    pages.elsewhere, pages.fates = {"same": 1001}, {1001: ["pending"]}
+
+    async def test():
+        items = [Item(judge, item(number)) for number in range(3)]
+        assert [await each.end() for each in items] == ["pending"] * 3
+
+    crawl(judge, test)
+
+    assert stats["dedup/unjudged/pending"] == 3
+    assert not pages.pending
+
+
+def test_items_of_a_page_that_waits_for_another_process_share_its_fate(
+    make_judge, pages, respond, stats
+):
+    judge = make_judge(pages, DEDUP_SOURCE="response")
+    pages.elsewhere, pages.fates = {"text": 1001}, {1001: ["pending"] * 3 + ["gone"]}
+    response = respond("http://a/", "<p>text")
+    given = [{"number": number} for number in range(3)]
+    for each in given:
+        judge.expect(each, response)
+    judge.output_ended(response, has_failed=False)
+
+    async def test():
+        items = [Item(judge, each, response) for each in given]
+        assert [await each.end() for each in items] == ["new"] * 3
+
+    crawl(judge, test)
+
+    assert stats["dedup/pages"] == 1
+    assert not pages.pending
+
+
+def test_fate_that_cannot_be_asked_for_keeps_the_item(judge, pages, stats):
+    pages.elsewhere = {"same": 1001}
+
+    def fate(page):
+        raise ValueError("no fate")
+
+    pages.fate = fate
+
+    async def test():
+        assert await Item(judge, item(1)).end() == "error"
+
+    crawl(judge, test)
+
+    assert stats["dedup/errors"] == stats["dedup/unjudged/error"] == 1
+    assert not pages.pending
+
+
+def test_originals_that_come_to_nothing_one_after_the_other_do_not_keep_an_item_for_ever(
+    judge, pages
+):
+    pages.elsewhere = {"same": 1001}
+    pages.fate = lambda page: "gone"  # the index is behind: it goes on naming that page
+
+    async def test():
+        assert await Item(judge, item(1)).end() == "pending"
+
+    crawl(judge, test)
+
+    assert of(pages, "claim") == ["claim"] * 6
+    assert not pages.pending
+
+
+def test_fault_at_the_commit_is_counted_and_mended_after_the_next(judge, pages, stats):
+    async def test():
+        first = Item(judge, item(1))
+        await until(lambda: first.outcome)
+        pages.away = "no route"
+        await first.end()
+        await until(lambda: stats.get("dedup/errors"))
+        pages.away = None
+        assert await Item(judge, item(2, text="same")).end() == "exact"
+        await until(lambda: sorted(pages.committed) == [1, 2])
+
+    crawl(judge, test)
+
+    assert stats["dedup/errors"] == 1
+
+
+def test_what_could_not_be_written_is_written_at_the_close(judge, pages):
+    async def test():
+        items = [Item(judge, item(number, text=f"{number}")) for number in range(3)]
+        await until(lambda: all(each.outcome for each in items))
+        pages.away = "no route"
+        for each in items:
+            await each.end()
+        await until(lambda: pages.calls.count("commit") == 3)
+        pages.away = None
+
+    crawl(judge, test)
+
+    assert sorted(pages.committed) == [1, 2, 3]
+
+
+@pytest.fixture
+def log(caplog):
+    caplog.set_level(logging.INFO, "dedup_filter")
+    return caplog
+
+
+@pytest.mark.parametrize("in_thread", [True, False])
+def test_items_are_kept_while_the_server_is_away_and_judged_when_it_is_back(
+    judge, pages, stats, log, monkeypatch, in_thread
+):
+    now = [1000.0]
+    monkeypatch.setattr(outage, "monotonic", lambda: now[0])
+
+    async def put(each):
+        return await Item(judge, each).end() if in_thread else put_through(judge, each)
+
+    async def test():
+        await put(item(1))
+        if in_thread:
+            await until(lambda: pages.committed)
+        pages.away = "no route to redis://server"
+        for number in range(2, 12):
+            now[0] += 1
+            await put(item(number))
+        pages.away = None
+        await put(item(20))
+        now[0] += 1
+        await put(item(21))
+
+    if in_thread:
+        crawl(judge, test)
+    else:
+        with pytest.raises(StopIteration):
+            test().send(None)
+
+    assert stats["dedup/errors"] == stats["dedup/unjudged/error"] == 10
+    assert stats["dedup/exact"] == 2
+    begin, end = [record.getMessage() for record in log.records]
+    assert begin.startswith("The index is away; until it is back items are kept unjudged: StoreAw")
+    assert end == "The index is back after 10 s and 10 faults; pages are judged again"
+
+
+def test_server_that_answers_now_and_then_is_away_until_it_is_calm(judge, pages, log, monkeypatch):
+    now = [1000.0]
+    monkeypatch.setattr(outage, "monotonic", lambda: now[0])
+
+    async def test():
+        for number in range(20):
+            now[0] += 0.3
+            pages.away = "cluster down" if number % 2 else None
+            await Item(judge, item(number, text=f"{number}")).end()
+        pages.away = None
+
+    crawl(judge, test)
+
+    assert [record.levelname for record in log.records] == ["ERROR", "WARNING"]
+
+
+def test_end_of_the_crawl_tells_that_the_server_is_back(judge, pages, log):
+    async def test():
+        pages.away = "no route"
+        await Item(judge, item(1)).end()
+        pages.away = None
+        await Item(judge, item(2)).end()
+
+    crawl(judge, test)
+
+    assert [record.getMessage()[:17] for record in log.records] == [
+        "The index is away",
+        "The index is back",
+    ]
+
+
+def test_crawl_that_ends_without_its_server_does_not_say_it_is_back(judge, pages, stats, log):
+    async def test():
+        pages.away = "no route"
+        await Item(judge, item(2)).end()
+
+    crawl(judge, test)
+
+    assert [record.getMessage()[:17] for record in log.records] == ["The index is away"]
+
+
+def test_outage_is_no_fault_of_another_kind(judge, pages, log):
+    async def test():
+        pages.away = "no route"
+        for number in range(3):
+            await Item(judge, item(number)).end()
+        pages.away = None
+        pages.read = lambda url, **parts: len(5)
+        await Item(judge, item(4)).end()
+
+    crawl(judge, test)
+
+    assert "TypeError" in log.records[-1].exc_text
+
+
+def test_spider_is_closed_when_the_server_goes_away_if_so_wished(make_judge, pages, on_fault):
+    judge = make_judge(pages, on_fault)
+
+    async def test():
+        pages.away = "no route"
+        for number in range(3):
+            assert await Item(judge, item(number)).end() == "error"
+
+    crawl(judge, test)
+
+    assert on_fault.count == 1
+
+
+def test_items_are_kept_and_the_crawl_ends_while_the_server_hangs(judge, pages, stats, monkeypatch):
+    monkeypatch.setattr(desk, "LONGEST_ANSWER", 0.01)
+    shown = []
+
+    async def test():
+        first = Item(judge, item(0))
+        await until(lambda: first.outcome)
+        pages.hang()
+        items = [Item(judge, item(number)) for number in range(1, 9)]
+        assert [await each.end() for each in items] == ["error"] * 8
+        await first.end()
+        await judge.close(shown.append)
+        assert not pages.closed
+        pages.answer()
+        await until(lambda: pages.closed)
+
+    in_a_loop(test())
+
+    assert shown == [None]
+    assert pages.committed == [1]  # the server came to life again before the process ended
+    assert stats["dedup/unjudged/error"] == 8
+
+
+def test_heart_of_the_crawl_beats_while_the_server_hangs(judge, pages):
+    async def test():
+        pages.hang()
+        items = [Item(judge, item(number)) for number in range(3)]
+        await until(lambda: pages.calls)
+        beats = 0
+        for _ in range(50):
+            await asyncio.sleep(0)
+            beats += 1
+            assert not any(each.outcome for each in items)
+        assert (beats, pages.calls) == (50, ["claim"])
+        pages.answer()
+        assert await items[0].end() == "new"
+        for each in items[1:]:
+            await each.end()
+
+    crawl(judge, test)
+
+
+def test_calls_come_from_one_thread(judge, pages):
+    async def test():
+        items = [Item(judge, item(number, text=f"{number % 5}")) for number in range(20)]
+        await until(lambda: sum(each.outcome == "new" for each in items) == 5)
+        await asyncio.gather(*(each.end(number != 3) for number, each in enumerate(items)))
+
+    crawl(judge, test)
+
+    assert pages.threads == {"dedup_filter"}
+    assert pages.calls[-1] == "close"
+    assert not pages.pending
+
+
+def test_time_in_the_thread_is_counted(judge, pages, stats):
+    async def test():
+        await Item(judge, item(1)).end()
+
+    crawl(judge, test)
+
+    assert 0 < stats["dedup/seconds"] < 10
