@@ -1,53 +1,79 @@
 """Time a page from its bytes to its verdict: by step, as a whole, and by other tools.
 
-    python benchmarks/page.py [--json] [--most PAGES] FOLDER_OR_FILE
+    python benchmarks/page.py [--json] [--most PAGES] FOLDER_OR_FILE ...
 
 The steps are called one after the other as the filter does; the whole is more than their sum,
 because a page may be looked at twice and the pages of a host teach its frame. Other tools
 (the extra "bench") do the nearest they can: extract the main text, then ask an index of
-simhash fingerprints for those within 3 bits. Quote ratios within one run.
+simhash fingerprints for those within 3 bits. What lxml alone takes to build a page's tree and
+to free it bounds all that works with that tree. Quote ratios within one run.
 """
 
 import argparse
+import statistics
+import time
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
+from typing import TypeVar
 
 from corpus import Page, read_pages
+from lxml import etree
 from stopwatch import figure, milliseconds
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
 from dedup_filter.index import HammingIndex
-from dedup_filter.model import Document
 from dedup_filter.profile import profile
-from dedup_filter.text import decode, main_content, parse, read_page
+from dedup_filter.text import Page as TextPage
+from dedup_filter.text import as_utf8, main_content, parse
+from dedup_filter.text.blocks import split_blocks
+from dedup_filter.text.marked_text import marked_text
 
 Judge = Callable[[Page], object]
+Result = TypeVar("Result")
+
+HTML_PARSER = etree.HTMLParser(encoding="utf-8", huge_tree=True, collect_ids=False)
+
+
+class Stopwatch:
+    """Adds up the CPU time of steps that follow one another, and of how many."""
+
+    def __init__(self) -> None:
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+
+    def time(self, step: str, work: Callable[[], Result]) -> Result:
+        """Do a step."""
+        started = time.thread_time()
+        result = work()
+        self.seconds[step] += time.thread_time() - started
+        return result
 
 
 def time_steps(pages: list[Page], config: FilterConfig) -> dict[str, float]:
-    """Return the milliseconds a page that each step takes."""
-    bodies = [page.body for page in pages]
-    markups = list(map(decode, bodies))
-    trees = [tree for tree in map(parse, markups) if tree is not None]
-    taken_apart = list(map(read_page, trees))
-    documents = [page.document(main_content(page.blocks)) for page in taken_apart]
-    fingerprints = [_profile(document, config) for document in documents]
-    return {
-        "decode": milliseconds(decode, bodies),
-        "parse": milliseconds(parse, markups),
-        "blocks": milliseconds(read_page, trees),
-        "content": milliseconds(lambda page: main_content(page.blocks), taken_apart),
-        "profile": milliseconds(lambda document: _profile(document, config), documents),
-        "index": milliseconds(_index(config), enumerate(fingerprints), rounds=1),
-    }
+    """Return the milliseconds a page that each step takes, one page after the other.
 
-
-def _profile(document: Document, config: FilterConfig) -> int:
-    return profile(document, config).fingerprint
+    Each step finds in the processor's caches what the one before has left, as in a crawl.
+    """
+    watch = Stopwatch()
+    find = _index(config)
+    for number, page in enumerate(pages):
+        markup = watch.time("decode", partial(as_utf8, page.body))
+        trees = [watch.time("parse", partial(parse, markup))]
+        if trees[0] is None:
+            continue
+        marked = watch.time("marked text", partial(marked_text, trees[0]))
+        watch.time("free the tree", trees.clear)
+        blocks = watch.time("blocks", partial(split_blocks, marked))
+        content = watch.time("content", partial(main_content, blocks))
+        document = TextPage(blocks).document(content)
+        measured = watch.time("profile", partial(profile, document, config))
+        watch.time("index", partial(find, (number, measured.fingerprint)))
+    return {step: seconds / len(pages) * 1000 for step, seconds in watch.seconds.items()}
 
 
 def _index(config: FilterConfig) -> Callable[[tuple[int, int]], None]:
@@ -59,6 +85,11 @@ def _index(config: FilterConfig) -> Callable[[tuple[int, int]], None]:
         index.add(fingerprint, row)
 
     return look_up_and_add
+
+
+def tree_alone() -> Judge:
+    """Return lxml, which builds a page's tree and frees it: what no verdict can do without."""
+    return lambda page: etree.fromstring(page.body, HTML_PARSER)
 
 
 def ours() -> Judge:
@@ -127,6 +158,7 @@ def _simhash() -> Callable[[str, str], None]:
 
 
 PEERS: dict[str, tuple[Callable[[], Judge], tuple[str, ...]]] = {
+    "lxml, the tree alone": (tree_alone, ()),
     "dedup_filter": (ours, ()),
     "trafilatura + simhash": (trafilatura_and_simhash, ("trafilatura", "simhash")),
     "resiliparse + simhash": (resiliparse_and_simhash, ("resiliparse", "simhash")),
@@ -135,23 +167,33 @@ PEERS: dict[str, tuple[Callable[[], Judge], tuple[str, ...]]] = {
 """Makers of what judges a page, and the packages that each needs."""
 
 
+def speed(make: Callable[[], Judge], pages: list[Page], rounds: int) -> float:
+    """Return how many pages a second are judged, the median of rounds that each begin anew."""
+    times = [milliseconds(make(), pages, rounds=1) for _ in range(rounds)]
+    return 1000 / statistics.median(times)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("data", type=Path, nargs="?", help="HTML files, or lines with a field html")
-    parser.add_argument("--most", type=int, default=300, help="pages to measure (300)")
+    parser.add_argument("data", type=Path, nargs="*", help="HTML files, or lines with a field html")
+    parser.add_argument("--most", type=int, default=300, help="pages of each to measure (300)")
+    parser.add_argument("--rounds", type=int, default=3, help="of which the median counts (3)")
+    parser.add_argument("--only", nargs="+", choices=PEERS, default=list(PEERS))
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    pages = read_pages(options.data, options.most)
+    pages = [page for path in options.data or [None] for page in read_pages(path, options.most)]
     length = sum(len(page.body) for page in pages) / len(pages)
+    figure("sample", "pages", len(pages), "", as_json=options.json)
     figure("sample", "mean page", length / 1000, "kB", as_json=options.json)
     _load_dictionaries(pages[0])
-    for step, time in time_steps(pages, FilterConfig()).items():
-        figure("step", step, time, "ms/page", as_json=options.json)
-    for name, (make, packages) in PEERS.items():
+    for step, taken in time_steps(pages, FilterConfig()).items():
+        figure("step", step, taken, "ms/page", as_json=options.json)
+    for name in options.only:
+        make, packages = PEERS[name]
         if all(map(find_spec, packages)):
-            speed = 1000 / milliseconds(make(), pages, rounds=1)
-            figure("bytes to verdict", name, speed, "pages/s", as_json=options.json)
+            found = speed(make, pages, options.rounds)
+            figure("bytes to verdict", name, found, "pages/s", as_json=options.json)
 
 
 if __name__ == "__main__":

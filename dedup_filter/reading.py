@@ -7,9 +7,9 @@ from dedup_filter.text import (
     NO_PARTS,
     Page,
     WantedParts,
-    decode,
+    as_utf8,
     looks_binary,
-    parse,
+    parse_page,
     read_page,
 )
 
@@ -38,7 +38,7 @@ def read(
     if (html is None) == (text is None):
         raise TypeError("give either html or text")
     if isinstance(html, etree._Element):
-        return _read_tree(html, wanted)
+        return _bounded(read_page(html, wanted))
     if not isinstance(text, str | None) or not isinstance(html, str | bytes | None):
         given = text if html is None else html
         raise TypeError(f"a page cannot be made of {type(given).__name__}")
@@ -57,12 +57,11 @@ def _read_html(html: str | bytes, content_type: str | None, wanted: WantedParts)
     if isinstance(html, bytes):
         if looks_binary(html):
             return "binary"
-        html = decode(html, content_type)
-    tree = parse(html)
-    return "no_text" if tree is None else _read_tree(tree, wanted)
+        html = as_utf8(html, content_type)
+    page = parse_page(html, wanted)
+    return "no_text" if page is None else _bounded(page)
 
 
-def _read_tree(tree: etree._Element, wanted: WantedParts) -> Page | str:
-    page = read_page(tree, wanted)
-    length = len(page.title) + sum(len(block.text) for block in page.blocks)
+def _bounded(page: Page) -> Page | str:
+    length = len(page.title) + sum([len(block.text) for block in page.blocks])
     return "too_large" if length > MAX_TEXT_LENGTH else page

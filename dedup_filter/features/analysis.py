@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from dedup_filter.features.shingles import Shingles
-from dedup_filter.features.stopwords import detect_language, stopwords
+from dedup_filter.features.stopwords import detect_language, is_borne_out, stopwords
 from dedup_filter.features.tokens import tokens
 
 __all__ = ["Analysis", "analyse"]
@@ -32,6 +33,10 @@ def analyse(
 ) -> Analysis:
     """Take a normalised text apart. Cost: 0.5 ms for 1,000 words."""
     words, word_count = tokens(text)
-    language = detect_language(words, declared_language)
-    shingles = Shingles.of(words, stopwords(language), shingle_size, feature_hash)
-    return Analysis(text, words, word_count, language, shingles)
+    cut = partial(Shingles.of, words, size=shingle_size, feature_hash=feature_hash)
+    if declared_language is not None:
+        shingles = cut(stopwords(declared_language))
+        if is_borne_out(shingles.is_stopword):
+            return Analysis(text, words, word_count, declared_language, shingles)
+    language = detect_language(words)
+    return Analysis(text, words, word_count, language, cut(stopwords(language)))

@@ -12,9 +12,13 @@ most of a sample of the words is taken.
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
-from itertools import chain
 
-__all__ = ["detect_language", "stopwords"]
+import numpy as np
+import numpy.typing as npt
+
+from dedup_filter.features.vocabulary import VOCABULARY
+
+__all__ = ["detect_language", "is_borne_out", "stopwords"]
 
 _SAMPLE = 400
 """Words looked at: the first ones may be a title, a thousand would say no more."""
@@ -38,7 +42,13 @@ def stopwords(language: str | None) -> frozenset[str]:
     return words | stopwords("en") if language in ("zh", "ja", "ko") else words
 
 
-def detect_language(words: Sequence[str], declared: str | None = None) -> str | None:
+def is_borne_out(are_stopwords: npt.NDArray[np.bool_]) -> bool:
+    """Tell whether to believe that a text is in a language, given which words are its stopwords."""
+    sample = are_stopwords[:_SAMPLE]
+    return len(sample) > 0 and int(np.count_nonzero(sample)) / len(sample) >= _BELIEVABLE
+
+
+def detect_language(words: Sequence[str]) -> str | None:
     """Return the language of the words as an ISO 639-1 code, None where nothing fits.
 
     >>> detect_language("der Hund und die Katze schlafen in dem Haus".lower().split())
@@ -47,21 +57,38 @@ def detect_language(words: Sequence[str], declared: str | None = None) -> str | 
     sample = words[:_SAMPLE]
     if not sample:
         return None
-    if declared and _coverage(sample, stopwords(declared)) >= _BELIEVABLE:
-        return declared
     language, hits = _best_covered(sample)
     return language if hits >= _DETECTABLE * len(sample) else None
 
 
-def _coverage(sample: Sequence[str], known: frozenset[str]) -> float:
-    return sum(map(known.__contains__, sample)) / len(sample)
-
-
 def _best_covered(sample: Sequence[str]) -> tuple[str | None, int]:
-    languages = _languages_by_stopword()
-    hits = Counter(chain.from_iterable(filter(None, map(languages.get, sample))))
+    combinations = _combinations()
+    (numbers,) = VOCABULARY.look_up(sample, {"languages": _numbers_of_combinations})
+    hits: Counter[str] = Counter()
+    for number, words in enumerate(np.bincount(numbers).tolist()):
+        if words:
+            for language in combinations[number]:
+                hits[language] += words
     # Ties go to the first in the alphabet, so that a text has one language on every machine.
     return max(sorted(hits.items()), key=lambda item: item[1], default=(None, 0))
+
+
+def _numbers_of_combinations(words: Sequence[str]) -> npt.NDArray[np.int16]:
+    """Return the number of the combination of languages that each word is a stopword of."""
+    numbers = _numbers_by_stopword()
+    return np.fromiter((numbers.get(word, 0) for word in words), np.int16, len(words))
+
+
+@cache
+def _numbers_by_stopword() -> dict[str, int]:
+    numbers = {languages: number for number, languages in enumerate(_combinations())}
+    return {word: numbers[languages] for word, languages in _languages_by_stopword().items()}
+
+
+@cache
+def _combinations() -> list[tuple[str, ...]]:
+    """List the distinct combinations of languages that share a stopword, first that of none."""
+    return [(), *sorted(set(_languages_by_stopword().values()))]
 
 
 @cache

@@ -44,7 +44,16 @@ _SPACE_BETWEEN_WORDS = bytes(
 """A table for bytes of UTF-8: what is ASCII and in no word becomes a space."""
 _SEPARATOR_BEYOND_ASCII = re.compile(rf"[^\w{_MARKS}’]")
 _MANY_SEPARATORS = 20
-_LOOSE_APOSTROPHE = re.compile(r"['’](?:(?![^\s'’])|(?<![^\s'’]['’]))")
+_LOOSE_APOSTROPHES = {
+    apostrophe: re.compile(rf"{apostrophe}(?:(?![^\s'’])|(?<![^\s'’]{apostrophe}))")
+    for apostrophe in "'’"
+}
+"""Those that are not within a word. The two kinds are searched for one after the other: what all
+matches begin with is found four times as fast as one of two. What the first search makes spaces
+is no more part of a word than it was."""
+_BETWEEN_RUNS = "\n"
+_WORDLESS = frozenset(" ,.:;!?()\"'。、“”‘’《》〈〉「」【】·—…\n")
+"""What most often stands between runs of Chinese."""
 _UNSPACED_RUNS = re.compile(f"([{_HAN}{_KANA}{_HANGUL}{_UNSPACED_ALPHABETS}]+)")
 _UNSPACED_BUT_HAN = re.compile(f"[{_KANA}{_HANGUL}{_UNSPACED_ALPHABETS}]")
 _HAN_CHARACTER = re.compile(f"[{_HAN}]")
@@ -100,18 +109,31 @@ def _spaced(text: str, body: bytes, beyond_ascii: str) -> list[str]:
     separators = set(_SEPARATOR_BEYOND_ASCII.findall(beyond_ascii))
     if len(separators) > _MANY_SEPARATORS:
         return _SPACED_WORD.findall(text)
-    for separator in separators:
-        body = body.replace(separator.encode("utf-8", "surrogatepass"), b" ")
     spaced = body.translate(_SPACE_BETWEEN_WORDS).decode("utf-8", "surrogatepass")
-    return _LOOSE_APOSTROPHE.sub(" ", spaced).split()
+    for separator in separators:
+        spaced = spaced.replace(separator, " ")
+    for apostrophe, loose in _LOOSE_APOSTROPHES.items():
+        if apostrophe in spaced:
+            spaced = loose.sub(" ", spaced)
+    return spaced.split()
 
 
 def _chinese(parts: list[str]) -> Tokens:
-    cut_run = chinese_cutter()
+    """Cut runs of Chinese characters, at the odd places, and what is between them.
+
+    All runs are cut in one call, which takes two thirds of the time: the dictionary's words do
+    not reach over what parts them, and that comes back as a word of its own.
+    """
     words = _SPACED_WORD.findall(parts[0])
-    for run, spaced in zip(parts[1::2], parts[2::2], strict=True):
-        words += cut_run(run)
-        words += _SPACED_WORD.findall(spaced)
+    between = iter(parts[2::2])
+    for word in chinese_cutter()(_BETWEEN_RUNS.join(parts[1::2])):
+        if word != _BETWEEN_RUNS:
+            words.append(word)
+            continue
+        spaced = next(between)
+        if spaced not in _WORDLESS:
+            words += _SPACED_WORD.findall(spaced)
+    words += _SPACED_WORD.findall(parts[-1])
     return Tokens(words, len(words))
 
 

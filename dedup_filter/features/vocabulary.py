@@ -2,8 +2,9 @@
 
 Pages repeat their words and one another's. So each word met gets a number, and what is known
 of it stands under that number in columns: one of hashes for each feature hash, one of flags
-for each stopword list in use. A page's words are looked up once, and numpy fetches their
-columns: half the time of asking a dict of hashes and a set of stopwords for every word.
+for each stopword list in use, one of the languages that it is a stopword of. A page's words are
+looked up once, and numpy fetches their columns: half the time of asking a dict of hashes and a
+set of stopwords for every word.
 
 Bounded: at 262,144 words (45 MB) it is forgotten and begun anew, which changes no value.
 Threads may share it.
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["MOST_WORDS", "Vocabulary"]
+__all__ = ["MOST_WORDS", "VOCABULARY", "Vocabulary"]
 
 MOST_WORDS = 1 << 18
 
@@ -67,3 +68,7 @@ class Vocabulary:
             self._columns[key][filled : filled + new] = values
             self._filled[key] = filled + new
         return self._columns[key]
+
+
+VOCABULARY = Vocabulary()
+"""That of this process."""

@@ -32,6 +32,8 @@ def simhash(hashes: UInt64Array, weights: npt.NDArray[np.integer]) -> int:
     11
     """
     bits = np.unpackbits(hashes.astype(">u8").view(np.uint8).reshape(-1, 8), axis=1)
-    ones = weights.astype(np.float64) @ bits.astype(np.float64)  # exact below 2**53
-    tallies = 2 * ones - float(weights.sum())
-    return int.from_bytes(np.packbits(tallies > 0).tobytes(), "big")
+    total = int(weights.sum())
+    # Sums of whole numbers are exact below 2**24, or 2**53; the short ones take half the memory.
+    kind = np.float32 if total < 2**24 else np.float64
+    ones = weights.astype(kind) @ bits.astype(kind)
+    return int.from_bytes(np.packbits(2 * ones > total).tobytes(), "big")

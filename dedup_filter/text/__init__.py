@@ -1,10 +1,12 @@
 """The text layer: bytes of a page -> str -> lxml tree -> blocks -> main text.
 
     decode        bytes and Content-Type -> str          binary, charset: what the bytes are
-    parse         str -> lxml tree, always as HTML
+    as_utf8       the same, as bytes of UTF-8
+    parse         either -> lxml tree, always as HTML
     tree_blocks   tree -> blocks                         elements, marked_text: how
     main_content  blocks -> the blocks of the main text
     read_page     tree -> Page: its blocks, title and language   images: where images stand
+    parse_page    text -> Page, by parse and read_page; the tree is freed at once
     extract       tree -> Document, by the last three
     normalize     text -> the form in which two texts are the same
     count_words   text -> number of words, in any script
@@ -16,10 +18,10 @@ features or an index.
 from dedup_filter.text.binary import looks_binary
 from dedup_filter.text.blocks import Block, Container, tree_blocks
 from dedup_filter.text.content import main_content, own_content, word_sum
-from dedup_filter.text.decode import decode
+from dedup_filter.text.decode import as_utf8, decode
 from dedup_filter.text.images import ImageSource
 from dedup_filter.text.normalize import normalize
-from dedup_filter.text.page import NO_PARTS, Page, WantedParts, extract, read_page
+from dedup_filter.text.page import NO_PARTS, Page, WantedParts, extract, parse_page, read_page
 from dedup_filter.text.parse import parse
 from dedup_filter.text.words import count_words
 
@@ -30,6 +32,7 @@ __all__ = [
     "ImageSource",
     "Page",
     "WantedParts",
+    "as_utf8",
     "count_words",
     "decode",
     "extract",
@@ -38,6 +41,7 @@ __all__ = [
     "normalize",
     "own_content",
     "parse",
+    "parse_page",
     "read_page",
     "tree_blocks",
     "word_sum",

@@ -19,36 +19,45 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import xxhash
+
 from dedup_filter.text.elements import Kind, Role, role_of
 from dedup_filter.text.marked_text import LINK, OPEN, UNLINK, marked_text
-from dedup_filter.text.words import count_words
+from dedup_filter.text.words import count_words, is_spaced
 
 if TYPE_CHECKING:
     from lxml import etree
 
-__all__ = ["Block", "Container", "split_blocks", "tree_blocks"]
+__all__ = ["Block", "Container", "split_blocks", "text_hash", "tree_blocks"]
 
 _MAX_LINK_DENSITY = 1 / 3
 """Of a block that can be content (Kohlschuetter, Fankhauser and Nejdl 2010, see `content`)."""
 
-_SHORT = 80
-"""Characters up to which a text is remembered; longer ones hardly come again."""
+_SHORT = 256
+"""Characters up to which what is known of a text is remembered: the entries of menus, and the
+notices at the end of each page. Longer ones hardly come again."""
 
 
 class Container:
     """A block-level element: holds the blocks from position `first` up to before `end`."""
 
-    __slots__ = ("end", "first", "frame", "parent", "role")
+    __slots__ = ("end", "first", "is_frame", "outer_frame", "parent", "role")
 
     def __init__(self, role: Role, parent: Container | None, first: int) -> None:
         self.role = role
         self.parent = parent
         self.first = self.end = first
-        self.frame: Container | None = parent.frame if parent else None
-        """The container around this place that is page frame, which may be this one: the
-        outermost that is surely frame, else the innermost that is named so."""
-        if role.frame and not (self.frame and self.frame.role.frame == "sure"):
-            self.frame = self
+        outer = self.outer_frame = parent.frame if parent else None
+        # Not a reference to itself: such a cycle would be left to the garbage collector.
+        self.is_frame = role.frame != "" and not (outer and outer.role.frame == "sure")
+
+    @property
+    def frame(self) -> Container | None:
+        """The container around this place, or this one, that is page frame.
+
+        The outermost that is surely frame, else the innermost that is named so.
+        """
+        return self if self.is_frame else self.outer_frame
 
     def __contains__(self, block: Block) -> bool:
         return self.first <= block.position < self.end
@@ -70,6 +79,8 @@ class Block:
     """What the text is: "paragraph", "heading", ..., by the element it stands in."""
     is_text: bool
     """Whether it is not mostly links: a block that can be content."""
+    hash: int
+    """64 bits of the text, by which it is known again."""
 
 
 def tree_blocks(tree: etree._Element) -> list[Block]:
@@ -97,28 +108,35 @@ def split_blocks(marked: str) -> list[Block]:
         # A link may hold several blocks, and begins anew in each.
         marked_piece = LINK + raw if in_link else raw
         measure = _known if len(raw) <= _SHORT else _measure
-        text, count, link_count, in_link = measure(marked_piece)
+        text, hashed, count, link_count, in_link = measure(marked_piece)
         if text:
             kind = container.role.kind
             is_text = link_count <= _MAX_LINK_DENSITY * count
-            blocks.append(Block(text, count, link_count, position, container, kind, is_text))
+            block = Block(text, count, link_count, position, container, kind, is_text, hashed)
+            blocks.append(block)
             position += 1
     container.end = position
     return blocks
 
 
-def _measure(raw: str) -> tuple[str, float, float, bool]:
-    """Give a text without marks, its words, those in links, and whether it ends in a link."""
+def _measure(raw: str) -> tuple[str, int, float, float, bool]:
+    """Give a text without marks, its hash, its words, those in links, and if it ends in a link."""
     plain, linked, in_link = raw, "", False
     if LINK in raw or UNLINK in raw:
         plain, linked, in_link = _without_links(raw)
     words = plain.split()
     text = " ".join(words)
-    count = len(words) if text.isascii() else count_words(text)
-    return text, count, count if linked is plain else count_words(linked), in_link
+    count = len(words) if is_spaced(text) else count_words(text)
+    link_count = count if linked is plain else count_words(linked)
+    return text, text_hash(text), count, link_count, in_link
 
 
-# What the menus of a host say is on each of its pages.
+def text_hash(text: str) -> int:
+    """Return the 64 bits by which the text of a block is known again."""
+    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
+
+
+# What the frame of a host says is on each of its pages. At most 25 MB of long texts, mostly five.
 _known = lru_cache(maxsize=16_384)(_measure)
 
 
@@ -136,12 +154,11 @@ def _without_links(raw: str) -> tuple[str, str, bool]:
 def _without_some_links(raw: str) -> tuple[str, str, bool]:
     before, *pieces = raw.split(LINK)
     # Links in links (lxml can build them) leave ends that end nothing.
-    plain = before.replace(UNLINK, "")
-    linked = ""
-    in_link = False
+    plain = [before.replace(UNLINK, "")]
+    linked = []
+    unlink = UNLINK
     for piece in pieces:
         inside, unlink, outside = piece.partition(UNLINK)
-        in_link = not unlink
-        linked += inside + " "
-        plain += inside + outside.replace(UNLINK, "")
-    return plain, linked, in_link
+        linked.append(inside)
+        plain += (inside, outside.replace(UNLINK, "") if UNLINK in outside else outside)
+    return "".join(plain), " ".join(linked), not unlink

@@ -15,6 +15,7 @@ Never raises: what cannot be decoded becomes replacement characters, what is not
 (`binary`) the empty string. A character cut off at the end is left out.
 
 Cost: 0.06 ms for 100 KB of UTF-8, 0.4 ms of GBK, 1 to 2 ms where step 5 is reached.
+`as_utf8` spares pages of UTF-8 the way to str and back.
 """
 
 import codecs
@@ -29,7 +30,7 @@ from w3lib.encoding import (
 from dedup_filter.text.binary import looks_binary, utf16_without_mark
 from dedup_filter.text.charset import MULTI_BYTE, WEB_ENCODINGS, guess_encoding
 
-__all__ = ["decode"]
+__all__ = ["as_utf8", "decode"]
 
 # Of the characters beyond ASCII. What is UTF-8 in 19 of 20 places cannot be anything else;
 # the East Asian encodings share most of their bytes, so more must fit.
@@ -52,6 +53,32 @@ def decode(body: bytes, content_type: str | None = None) -> str:
     if utf16 is not None:
         return to_unicode(body, utf16)
     return _decode_unmarked(body, _declared(body, content_type))
+
+
+def as_utf8(body: bytes, content_type: str | None = None) -> bytes:
+    """Give what `decode` reads as bytes of UTF-8.
+
+    >>> as_utf8("<p>联合国".encode("gbk"), "text/html; charset=gb2312").decode()
+    '<p>联合国'
+    """
+    read = None if _is_surely_else(body, content_type) else _whole_utf8(body)
+    return decode(body, content_type).encode("utf-8", "replace") if read is None else read
+
+
+def _is_surely_else(body: bytes, content_type: str | None) -> bool:
+    """Tell whether something is believed before bytes that fit UTF-8."""
+    if looks_binary(body) or read_bom(body)[0] is not None or utf16_without_mark(body):
+        return True
+    return _declared(body, content_type) in MULTI_BYTE
+
+
+def _whole_utf8(body: bytes) -> bytes | None:
+    """Give bytes of UTF-8 without a character that is cut off at their end."""
+    try:
+        _, length = codecs.utf_8_decode(body, "strict", False)
+    except UnicodeError:
+        return None
+    return body[:length]
 
 
 def _declared(body: bytes, content_type: str | None) -> str | None:

@@ -8,7 +8,7 @@ names in common use for the same things.
 """
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
 __all__ = ["BLOCK_LEVEL", "CONTAINERS", "LINKS", "SKIPPED", "Kind", "Role", "role_of"]
@@ -36,6 +36,8 @@ CONTAINERS = _names(
 Kind = Literal[
     "title", "headline", "heading", "paragraph", "item", "cell", "code", "caption", "other"
 ]
+
+Frame = Literal["", "named", "sure"]
 
 _TAGS_OF_KIND: dict[Kind, frozenset[str]] = {
     "title": _names("title"),
@@ -83,7 +85,7 @@ class Role(NamedTuple):
     """What an element is for the text directly inside it."""
 
     kind: Kind
-    frame: Literal["", "named", "sure"]
+    frame: Frame
     """Whether it is page frame: no, by a name that may mean other things, by its tag."""
 
 
@@ -97,9 +99,15 @@ def role_of(head: str) -> Role:
     tag, _, names = head.partition(" ")
     kind = _KIND.get(tag, "other")
     if tag in _SURE_FRAMES:
-        return Role(kind, "sure")
+        return _role(kind, "sure")
     if tag == "form":
-        return Role(kind, "named")
+        return _role(kind, "named")
     names = _CAMEL_HUMP.sub("-", names).lower()
     is_named = tag not in _NAMED_BY_CONTENT and _FRAME_NAME.search(names)
-    return Role(kind, "named" if is_named else "")
+    return _role(kind, "named" if is_named else "")
+
+
+@cache
+def _role(kind: Kind, frame: Frame) -> Role:
+    """Return the one role of its kind: thousands of equal ones would keep the collector busy."""
+    return Role(kind, frame)

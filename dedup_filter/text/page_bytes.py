@@ -16,7 +16,7 @@ import zlib
 from dataclasses import fields
 from typing import Any
 
-from dedup_filter.text.blocks import Block, Container
+from dedup_filter.text.blocks import Block, Container, text_hash
 from dedup_filter.text.elements import Role
 from dedup_filter.text.images import Image, ImageSource
 from dedup_filter.text.page import NO_PARTS, Page, WantedParts
@@ -24,8 +24,9 @@ from dedup_filter.text.page import NO_PARTS, Page, WantedParts
 __all__ = ["pack_page", "unpack_page"]
 
 _FORMAT = 1
-_FIELDS = [field.name for field in fields(Block) if field.name != "container"]
+_FIELDS = [field.name for field in fields(Block) if field.name not in ("container", "hash")]
 """Plain values, all of them. A page packed when blocks had others is refused."""
+_TEXT = _FIELDS.index("text")
 _LEVEL = 3
 """Level 6 takes 1.4 times as long and saves a twelfth."""
 
@@ -72,7 +73,11 @@ def unpack_page(packed: bytes) -> Page:
     for described in read["containers"]:
         containers.append(_container(described, containers))
     blocks = [
-        Block(container=containers[container], **dict(zip(_FIELDS, values, strict=True)))
+        Block(
+            container=containers[container],
+            hash=text_hash(values[_TEXT]),
+            **dict(zip(_FIELDS, values, strict=True)),
+        )
         for container, *values in read["blocks"]
     ]
     images = [Image(*image) for image in read["images"] or ()]

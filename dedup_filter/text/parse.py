@@ -1,4 +1,4 @@
-"""str -> lxml tree, always by the rules of HTML.
+"""str or bytes of UTF-8 -> lxml tree, always by the rules of HTML.
 
 XHTML is read as HTML too: as XML, its elements would be in a namespace where nobody looks
 for them, and one stray "&" would end the page. The text is handed over as UTF-8 with the
@@ -16,11 +16,13 @@ from lxml import etree, html
 __all__ = ["parse"]
 
 
-def parse(markup: str) -> html.HtmlElement | None:
-    """Parse a page; None when there is nothing in it."""
-    # libxml2 ends a text at NUL; unpaired surrogates have no encoding.
-    body = markup.replace("\0", "").encode("utf-8", "replace")
-    if not body.strip():
+def parse(markup: str | bytes) -> html.HtmlElement | None:
+    """Parse a page, bytes as UTF-8; None when there is nothing in it."""
+    # Unpaired surrogates have no encoding; libxml2 ends a text at NUL.
+    body = markup.encode("utf-8", "replace") if isinstance(markup, str) else markup
+    if b"\0" in body:
+        body = body.replace(b"\0", b"")
+    if not body or body.isspace():
         return None
     # The parser recovers from anything; what holds no element gives None.
     return etree.fromstring(

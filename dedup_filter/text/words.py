@@ -10,7 +10,7 @@ Cost: 0.2 us for an English line, 0.7 us for a Chinese one.
 
 import re
 
-__all__ = ["count_words"]
+__all__ = ["count_words", "is_spaced"]
 
 _IDEOGRAPHS = re.compile(
     "[\u2e80-\u312f\u31a0-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uff9f\U00020000-\U0003ffff]+"
@@ -34,7 +34,7 @@ def count_words(text: str) -> float:
     >>> count_words("two words"), count_words("近似重复"), count_words("用 lxml 解析")
     (2, 2.4, 2.8)
     """
-    if text.isascii() or not _UNSPACED.search(text):
+    if is_spaced(text):
         return len(text.split())
     rest, ideographs = _take_out(_IDEOGRAPHS, text)
     hundredths = _HUNDREDTHS_PER_IDEOGRAPH * ideographs
@@ -42,6 +42,15 @@ def count_words(text: str) -> float:
         rest, letters = _take_out(_UNSPACED_LETTERS, rest)
         hundredths += _HUNDREDTHS_PER_LETTER * letters
     return (100 * len(rest.split()) + hundredths) / 100
+
+
+def is_spaced(text: str) -> bool:
+    """Tell whether a text has no character of a script without spaces.
+
+    >>> is_spaced("naïve words"), is_spaced("用 lxml 解析")
+    (True, False)
+    """
+    return text.isascii() or not _UNSPACED.search(text)
 
 
 def _take_out(runs: re.Pattern[str], text: str) -> tuple[str, int]:

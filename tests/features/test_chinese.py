@@ -1,12 +1,16 @@
 """Both programs that hold jieba's dictionary must give the same words."""
 
 import random
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dedup_filter.features import tokens
 from dedup_filter.features.chinese import chinese_cutter, jieba_cutter, rjieba_cutter
+from dedup_filter.text import normalize
 
 ARTICLES = Path(__file__).parents[2] / "crawler" / "demo_site" / "articles"
 RUNS = [
@@ -61,3 +65,18 @@ def test_without_rjieba_chinese_is_still_cut(monkeypatch):
         assert tokens("网页去重是爬虫").words == ["网页", "去", "重", "是", "爬虫"]
     finally:
         chinese_cutter.cache_clear()
+
+
+@settings(max_examples=200)
+@given(st.text(alphabet="网页去重是爬虫的重要步骤〇々𠮷豈 ,。、·_(a1\n", max_size=60))
+def test_runs_are_cut_as_if_each_stood_alone(text):
+    text = normalize(text)
+    expected = []
+    for part in re.split("([〇々𠮷豈\u4e00-\u9fff]+)", text):
+        is_run = re.match("[〇々𠮷豈\u4e00-\u9fff]", part)
+        expected += chinese_cutter()(part) if is_run else re.findall(r"\w+", part)
+    assert tokens(text).words == expected
+
+
+def test_runs_are_cut_by_jieba_as_if_each_stood_alone(jieba):
+    assert jieba("\n".join(RUNS)) == [word for run in RUNS for word in (*jieba(run), "\n")][:-1]

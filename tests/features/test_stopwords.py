@@ -1,6 +1,6 @@
 import pytest
 
-from dedup_filter.features import tokens
+from dedup_filter.features import analyse, tokens
 from dedup_filter.features.stopwords import detect_language, stopwords
 
 SAMPLES = {
@@ -25,14 +25,24 @@ def test_language_of_running_text(language):
 
 def test_a_declared_language_is_believed_when_its_stopwords_are_there():
     # Danish and Norwegian share most stopwords: the page's own word decides.
-    words = "det er ikke en god dag for os og de har det som de vil".split()
-    assert detect_language(words, "da") == "da"
-    assert detect_language(words, "no") == "no"
+    text = "det er ikke en god dag for os og de har det som de vil"
+    assert analyse(text, declared_language="da").language == "da"
+    assert analyse(text, declared_language="no").language == "no"
 
 
 def test_a_wrongly_declared_language_is_not_believed():
-    words = tokens(SAMPLES["ru"].casefold()).words
-    assert detect_language(words, "en") == "ru"
+    assert analyse(SAMPLES["ru"].casefold(), declared_language="en").language == "ru"
+
+
+@pytest.mark.parametrize("text", ["", "qwzx plmk vbnt"])
+def test_a_declared_language_is_not_believed_of_a_text_without_its_words(text):
+    assert analyse(text, declared_language="en").language is None
+
+
+def test_a_language_declared_by_mistake_leaves_no_trace():
+    text = SAMPLES["ru"].casefold()
+    declared, not_declared = analyse(text, declared_language="en"), analyse(text)
+    assert declared.shingles.is_stopword.tolist() == not_declared.shingles.is_stopword.tolist()
 
 
 @pytest.mark.parametrize("words", [[], ["qwzx", "plmk", "vbnt"] * 20])

@@ -1,9 +1,13 @@
+import gc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html
 
 from dedup_filter.text import Block, parse, tree_blocks
+from dedup_filter.text.blocks import split_blocks
+from dedup_filter.text.marked_text import LINK, marked_text
 
 
 def blocks(markup: str) -> list[Block]:
@@ -119,6 +123,29 @@ def test_containers_know_their_blocks():
 def test_frames(markup: str, is_frame: bool):
     (block,) = blocks(f"<article>{markup}</article>")
     assert (block.container.frame is not None) == is_frame
+
+
+def test_a_page_is_freed_without_the_garbage_collector():
+    gc.collect()
+    gc.disable()
+    try:
+        found = blocks("<nav><ul><li>menu</ul></nav><div class=comments><p>x</p></div>")
+        assert found.pop().container.frame is not None
+        del found
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
+
+
+def test_blocks_are_known_again_by_their_text():
+    one, other, again = blocks("<p>The same\n text</p><p>another</p><li><b>The</b> same text")
+    assert one.hash == again.hash != other.hash
+
+
+def test_an_end_of_a_link_alone_ends_nothing():
+    tree = html.fromstring("<p><a href='/'>one</a> two</p>")
+    (block,) = split_blocks(marked_text(tree).replace(LINK, ""))
+    assert (block.text, block.words, block.link_words) == ("one two", 2, 0)
 
 
 def test_tree_without_any_text():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dedup_filter.text import decode
+from dedup_filter.text import as_utf8, decode
 
 CHINESE = "联合国大会通过决议，各国代表在会上发言，讨论了气候变化和粮食安全等重要问题。"
 TAIWANESE = "聯合國大會通過決議，各國代表在會上發言，討論了氣候變化和糧食安全等重要問題。"
@@ -159,3 +159,28 @@ def test_never_raises(body: bytes, content_type: str | None):
 )
 def test_never_raises_whatever_is_declared(body: bytes, charset: str):
     assert isinstance(decode(body, f"text/html; charset={charset}"), str)
+
+
+@given(
+    st.binary(max_size=60)
+    | st.sampled_from([page(CHINESE), page(GERMAN, "utf-8"), page(JAPANESE, "iso-2022-jp")]).map(
+        str.encode
+    ),
+    st.sampled_from([b"", codecs.BOM_UTF8, codecs.BOM_UTF16_LE, "é".encode()[:1], b"\0"]),
+    st.sampled_from([None, "text/html; charset=utf-8", "text/html; charset=gbk", "charset=hz"]),
+)
+@example("<p>é".encode("utf-16-le"), b"", None)
+@example(b"%PDF-1.7", b"", None)
+def test_as_utf8_is_what_decode_reads(body: bytes, odd: bytes, content_type: str | None):
+    for given_bytes in (odd + body, body + odd):
+        text = decode(given_bytes, content_type)
+        assert as_utf8(given_bytes, content_type) == text.encode("utf-8", "replace")
+
+
+@pytest.mark.parametrize("charset", ["gbk", "utf-16", "utf-8-sig", "shift_jis"])
+def test_as_utf8_of_other_encodings(charset: str):
+    body = page(CHINESE).encode(charset, "ignore")
+    assert (
+        as_utf8(body, f"text/html; charset={charset}")
+        == decode(body, f"text/html; charset={charset}").encode()
+    )

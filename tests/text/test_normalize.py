@@ -1,3 +1,5 @@
+import re
+from itertools import zip_longest
 from unicodedata import normalize as to_form
 
 import pytest
@@ -5,6 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_filter.text import normalize
+
+IGNORABLE = re.compile(  # Default_Ignorable_Code_Point
+    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
+)
+
+
+def normal_form(text: str) -> str:
+    """Do all steps to the whole text."""
+    text = IGNORABLE.sub("", text)
+    folded = to_form("NFKC", to_form("NFKC", text).casefold()).casefold()
+    return " ".join(folded.split())
 
 
 @pytest.mark.parametrize(
@@ -48,5 +62,26 @@ def test_normal_form_is_final_and_can_be_encoded(text: str):
     )
 )
 def test_normal_form_is_that_of_unicode_with_white_space_collapsed(text: str):
-    folded = to_form("NFKC", to_form("NFKC", text).casefold()).casefold()
-    assert normalize(text) == " ".join(folded.split())
+    assert normalize(text) == normal_form(text)
+
+
+EASY_BLOCKS = [*range(0x80, 0x530), *range(0x2000, 0x2C00)]
+
+
+@pytest.mark.parametrize("around", [" The OLD\nway ", "e", "<", "'"])
+def test_a_single_character_beyond_ascii_among_much_ascii(around: str):
+    for code in EASY_BLOCKS:
+        text = f"Some  English\tText, and more of IT {around}{chr(code)}{around}"
+        assert normalize(text) == normal_form(text), hex(code)
+
+
+@given(
+    st.lists(
+        st.sampled_from([*map(chr, EASY_BLOCKS)]) | st.characters(exclude_categories=["Cs"]),
+        max_size=4,
+    ),
+    st.lists(st.sampled_from(["e", "A", " ", "\n", "=", "e\u0301", "”", "…", "É"]), max_size=4),
+)
+def test_a_few_characters_beyond_ascii_among_much_ascii(few: list[str], more: list[str]):
+    text = "".join(map("".join, zip_longest(few, more, fillvalue=""))) + " Much ASCII here" * 5
+    assert normalize(text) == normal_form(text)

@@ -42,7 +42,8 @@ def shape(block):
         frame = each.frame and (each.frame.first, each.frame.end, each.frame.role)
         around.append((each.role, each.first, each.end, frame))
         each = each.parent
-    return block.text, block.words, block.link_words, block.position, block.kind, around
+    measured = block.text, block.hash, block.words, block.link_words
+    return *measured, block.position, block.kind, around
 
 
 def texts(blocks):
