@@ -19,6 +19,7 @@ import statistics
 import time
 import tracemalloc
 from collections.abc import Iterator
+from math import isqrt
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before the peers start their threads
@@ -133,7 +134,7 @@ def filled_index(stored: UInt64Array, distance: int, report: Report) -> HammingI
 def time_inserts(index: HammingIndex, kind: str, report: Report) -> None:
     """Report mean and longest insert, over as many as a whole round of merging takes."""
     before = len(index)
-    count = min(max(before // 64, 16_384), 524_288) + 3 * 4096
+    count = min(max(isqrt(2 * 4096 * before), 16_384), 524_288) + 3 * 4096
     times = []
     for row, value in enumerate(fingerprints(count, kind, seed=5).tolist(), start=before):
         started = time.process_time()

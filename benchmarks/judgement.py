@@ -2,39 +2,44 @@
 
     python benchmarks/judgement.py FOLDER [--by kind] [--json] [--sets NAME ...]
         [--recipes shingles] [--distances 10] [--options title_weight=5 ...]
+    python benchmarks/judgement.py FOLDER --crawlers 1 2 4 8 [--share-frames] [--shuffles 5]
+        [--sets NAME ...]
 
-Text sets: NAME.docs.jsonl.gz (a line: id, text) and NAME.pairs.tsv.gz (first columns id_a, id_b,
-last column the label: dup, grey or non), seen as texts in shuffled order. Page sets:
-NAME.pages.jsonl.xz (a line: id, url, html, and any field to break figures down by) and
-NAME.pairs.tsv, seen as pages in the order of the file.
+The folder holds sets of the form that the head of `labelled_sets` describes.
 
 Every recipe and k; without confirmation; on pages without frames, too. Peers run on the same
 documents where they are installed (`pip install simhash datasketch trafilatura`): simhash of
 3-word shingles with k = 3, MinHash LSH of the same shingles at 0.7, both on pages after
 trafilatura. A text set takes half a minute a recipe, a page set a minute.
+
+With --crawlers only page sets are judged, by so many crawlers that share what was kept (`crawlers`)
+and, with --share-frames, what hosts have shown: all pages, those of small and of large hosts, those
+with an earlier near-duplicate on their host; and bytes that a page teaches. Of several shuffles the
+one with the median F1 is shown. Four counts take a minute and a half a set.
 """
 
 import argparse
-import gzip
 import json
-import lzma
-import random
 import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
+from statistics import mean, quantiles
 from typing import Any, NamedTuple
 
-from stream_score import Labels, Score, score, score_by
+from crawlers import DealtStream, Traffic, middle
+from labelled_sets import LabelledSet, Row, read_sets
+from stream_score import Score, score, score_by
 
 from dedup_filter import NearDuplicateFilter
+from dedup_filter.config import FilterConfig
 
-WHERE = """give a folder with labelled sets (see the head of this file for their format). Data
-to make such sets from: manuals in several releases (Debian documentation packages, `apt-get
+WHERE = """give a folder with labelled sets (labelled_sets.py tells of what form). Data to make such
+sets from: manuals in several releases (Debian documentation packages, `apt-get
 download python3.13-doc`), terms and policies over the years (OpenTermsArchive, contrib-versions),
 frames of real pages with their main content marked (Web Content Extraction Benchmark)."""
 
@@ -45,9 +50,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     " unconfirmed": {"min_similarity": None},
     " no frames": {"learn_frames": False},
 }
-OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
-
-Row = dict[str, str]
 
 
 class Judged(NamedTuple):
@@ -63,38 +65,6 @@ Metrics = dict[str, tuple[float, str]]
 Fingerprint = Callable[[list[str]], Any]
 Find = Callable[[Any], list[str]]
 Add = Callable[[str, Any], None]
-
-
-@dataclass
-class LabelledSet:
-    """Documents or pages in stream order, and which of them are near-duplicates."""
-
-    name: str
-    rows: list[Row]
-    labels: Labels
-    is_pages: bool
-
-
-def lines(path: Path) -> Iterator[str]:
-    """Read the lines of a file that may be compressed."""
-    with OPENERS.get(path.suffix, open)(path, "rt", encoding="utf-8") as file:
-        yield from file
-
-
-def read_sets(folder: Path, names: list[str]) -> Iterator[LabelledSet]:
-    """Read the sets of a folder, all or those named."""
-    for path in sorted([*folder.glob("*.docs.jsonl.gz"), *folder.glob("*.pages.jsonl.xz")]):
-        name = path.name.split(".")[0]
-        if names and name not in names:
-            continue
-        is_pages = ".pages." in path.name
-        rows = [json.loads(line) for line in lines(path)]
-        if not is_pages:
-            random.Random(1).shuffle(rows)
-        pairs = lines(folder / f"{name}.pairs.tsv{'' if is_pages else '.gz'}")
-        next(pairs)
-        cut = (line.rstrip("\n").split("\t") for line in pairs)
-        yield LabelledSet(name, rows, Labels((c[0], c[1], c[-1]) for c in cut), is_pages)
 
 
 def ours(**options: Any) -> Judge:
@@ -171,11 +141,17 @@ def theirs(peer: Callable[[], tuple[Fingerprint, Find, Add]]) -> Judge:
     return judge
 
 
+def options_of(asked: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of the filter that are asked for."""
+    options = (option.split("=") for option in asked.options)
+    return {name: json.loads(value) for name, value in options}
+
+
 def judges(is_pages: bool, asked: argparse.Namespace) -> Iterator[tuple[str, Judge]]:
     """Name every way of judging, and the function that does it."""
-    more = dict(option.split("=") for option in asked.options)
+    more = options_of(asked)
     for recipe, k, variant in product(asked.recipes, asked.distances, VARIANTS):
-        options = {name: json.loads(value) for name, value in more.items()} | VARIANTS[variant]
+        options = more | VARIANTS[variant]
         if is_pages or "learn_frames" not in options:
             name = " ".join([f"{recipe} k={k}{variant}", *asked.options])
             yield name, ours(features=recipe, max_distance=k, **options)
@@ -206,6 +182,64 @@ def report(case: str, rows: Metrics, as_json: bool) -> None:
     print(f"{case:48}", "  ".join(f"{name} {value:<7}" for name, (value, _) in rows.items()))
 
 
+def compare_judges(labelled: LabelledSet, asked: argparse.Namespace) -> None:
+    """Judge a set in every way, and print how each did."""
+    stream = [row["id"] for row in labelled.rows]
+    for name, judge in judges(labelled.is_pages, asked):
+        start = time.process_time()
+        originals, candidates = judge(labelled.rows)
+        seconds = time.process_time() - start
+        case = f"{labelled.name}: {name}"
+        rows = metrics(score(stream, labelled.labels, originals))
+        if candidates is not None:
+            rows["candidates"] = (round(candidates / len(stream), 3), "a page")
+        rows["time"] = (round(seconds, 2), "s")
+        report(case, rows, asked.json)
+        if asked.by and asked.by in labelled.rows[0]:
+            kinds = {row["id"]: str(row[asked.by]) for row in labelled.rows}
+            for kind, of_kind in score_by(kinds, stream, labelled.labels, originals).items():
+                report(f"{case}, {kind}", metrics(of_kind), asked.json)
+
+
+def compare_crawlers(labelled: LabelledSet, asked: argparse.Namespace) -> None:
+    """Deal a set to crawlers, and print how they did together."""
+    stream = DealtStream(
+        labelled.rows,
+        labelled.labels,
+        FilterConfig.of(options_of(asked)),
+        shares_frames=asked.share_frames,
+    )
+    for case, groups in stream.scores(asked.crawlers, asked.shuffles):
+        for group, scores in groups.items():
+            rows = metrics(middle(scores))
+            rows["least_f1"] = (round(min(each.f1 for each in scores), 4), "share")
+            report(f"{labelled.name}: {case}, {group}", rows, asked.json)
+        if asked.share_frames:
+            report(f"{labelled.name}: {case}, exchange", exchanged(stream.traffic), asked.json)
+    for what, sizes in stream.lesson_sizes().items():
+        p95 = quantiles(sizes, n=20)[-1]
+        rows = {"mean": (round(mean(sizes)), "bytes"), "p95": (round(p95), "bytes")}
+        report(f"{labelled.name}: {what}", rows, asked.json)
+
+
+def exchanged(traffic: Traffic) -> Metrics:
+    """List what the exchange of frames took for a page."""
+    counts = asdict(traffic)
+    pages = counts.pop("pages")
+    return {
+        name: (round(count / pages, 2), "bytes a page" if "bytes" in name else "a page")
+        for name, count in counts.items()
+    }
+
+
+def at_least_one(given: str) -> int:
+    """Read how many."""
+    number = int(given)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"at least 1 is needed, not {number}")
+    return number
+
+
 def main() -> None:
     """Read, judge, compare, print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0], epilog=WHERE)
@@ -215,26 +249,20 @@ def main() -> None:
     parser.add_argument("--distances", nargs="+", type=int, default=list(DISTANCES))
     parser.add_argument("--options", nargs="+", default=[], help="of the filter: name=value")
     parser.add_argument("--by", help="a field of the pages to break the figures down by")
+    parser.add_argument("--crawlers", nargs="+", type=at_least_one, help="how many share an index")
+    parser.add_argument("--share-frames", action="store_true", help="what hosts show, too")
+    parser.add_argument(
+        "--shuffles", type=at_least_one, default=5, help="ways to deal pages to crawlers"
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if options.folder is None:
         sys.exit(WHERE)
     for labelled in read_sets(options.folder, options.sets):
-        stream = [row["id"] for row in labelled.rows]
-        for name, judge in judges(labelled.is_pages, options):
-            start = time.process_time()
-            originals, candidates = judge(labelled.rows)
-            seconds = time.process_time() - start
-            case = f"{labelled.name}: {name}"
-            rows = metrics(score(stream, labelled.labels, originals))
-            if candidates is not None:
-                rows["candidates"] = (round(candidates / len(stream), 3), "a page")
-            rows["time"] = (round(seconds, 2), "s")
-            report(case, rows, options.json)
-            if options.by and options.by in labelled.rows[0]:
-                kinds = {row["id"]: str(row[options.by]) for row in labelled.rows}
-                for kind, of_kind in score_by(kinds, stream, labelled.labels, originals).items():
-                    report(f"{case}, {kind}", metrics(of_kind), options.json)
+        if not options.crawlers:
+            compare_judges(labelled, options)
+        elif labelled.is_pages:
+            compare_crawlers(labelled, options)
 
 
 if __name__ == "__main__":

@@ -114,12 +114,7 @@ def look_ups(store: PageStore, samples: int) -> dict[str, float]:
     """Time look-ups of pages anywhere in the store."""
     chance = random.Random(0)
     numbers = [chance.randint(1, store.last_page) for _ in range(samples)]
-    digests = [store.record(number).digest for number in numbers]
     work = {
-        "look-up by digest": lambda: list(map(store.with_digest, digests)),
-        "look-up of a new digest": lambda: [
-            store.with_digest(chance.randbytes(16)) for _ in numbers
-        ],
         "sketch of a page": lambda: store.sketches(numbers),
         "brief of a page": lambda: store.briefs(numbers),
     }
@@ -160,8 +155,6 @@ def fill_by_sql(store: PageStore, count: int) -> None:
             LIMIT {HOSTS})
         INSERT INTO hosts SELECT n, printf('www.paper-%04d.example.com', n) FROM numbers"""
     )
-    digests = run("SELECT sql FROM sqlite_master WHERE name = 'page_digest'").fetchone()[0]
-    run("DROP INDEX page_digest")  # it is quicker to sort all digests at once
     run(
         f"""WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers
             LIMIT {count})
@@ -171,7 +164,7 @@ def fill_by_sql(store: PageStore, count: int) -> None:
             NULL, NULL, NULL, NULL, randomblob(256)
         FROM numbers"""
     )
-    run(digests)
+    run("UPDATE counts SET pages = ? WHERE is_kept", (count,))
     run("COMMIT")
     store._read_last_page()
 

@@ -15,23 +15,23 @@ On disk every page that is judged is recorded; in memory only those that are kep
 read of the others later. What the store refuses to write did not happen for the index either.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from time import time as now
 
 from dedup_filter.comparison import MOST_COMPARED, Comparison, choose, similar_enough
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints import similarities
+from dedup_filter.frame_exchange import FrameExchange
 from dedup_filter.index import Neighbours
 from dedup_filter.location import MEMORY, open_store
 from dedup_filter.model import Fate, Outcome, Verdict
 from dedup_filter.page_bounds import PageBounds
+from dedup_filter.page_changes import PageChanges
 from dedup_filter.page_index import PageIndex
 from dedup_filter.profile import PageProfile
 from dedup_filter.store import (
-    Change,
     FrameStore,
-    IndexEntry,
     Judged,
     Matches,
     Measured,
@@ -57,8 +57,8 @@ class KeptPages:
         self._by_host = config.scope == "host"
         self._index = PageIndex(self.store, config.max_distance, by_host=self._by_host)
         self._bounds = PageBounds(self.store, config.max_pages, config.expire_days)
-        self._changes: list[Change] = []
-        self.gone: list[int] = []
+        self._changes = PageChanges(self.store, self._index)
+        self.gone = self._changes.gone
         """Pages whose records were deleted; for the owner to take note of, and to clear."""
         self.capped = 0
         """Comparisons in which there were more candidates than `MOST_COMPARED`."""
@@ -76,6 +76,9 @@ class KeptPages:
 
     is_shared = False
     """Whether other processes keep pages in the same index."""
+
+    exchange: FrameExchange | None = None
+    """With whom frames are exchanged; None: nobody else learns any."""
 
     def totals(self) -> None:
         """Return nothing: no other process judges pages of this index."""
@@ -106,11 +109,12 @@ class KeptPages:
     def compare(self, place: Place, page: PageProfile) -> Comparison:
         """Tell whether a page repeats one that was kept.
 
-        Cost: a look-up in the index, none for an exact repeat.
+        Cost: a look-up by digest and, but for an exact repeat, one in the index.
         """
         if page.is_blank:
             return Comparison("unjudged", "no_text")
-        same = self.store.with_digest(page.digest, place.host if self._by_host else None)
+        host = self.store.host_number(place.host) if self._by_host else None
+        same = self._index.of_digest(page.digest, host)
         if same:
             number, is_revisit = self._chosen(range(len(same)), self.store.matches(same), place)
             outcome: Outcome = "revisit" if is_revisit else "exact"
@@ -118,7 +122,7 @@ class KeptPages:
             return Comparison(outcome, None, same[number], url, 0, 1.0)
         if not page.is_long_enough:
             return Comparison("unjudged", "too_short")
-        return self._compare_near(place, page)
+        return self._compare_near(place, page, host)
 
     def see(self, url: str, page: PageProfile) -> Verdict:
         """Compare a page, and record it."""
@@ -142,20 +146,9 @@ class KeptPages:
         """Estimate the similarity of a page to one that was kept."""
         return float(similarities(page.sketch, self.store.sketches([number]))[0])
 
-    @contextmanager
-    def change(self) -> Iterator[None]:
+    def change(self) -> AbstractContextManager[object]:
         """Make one change of all that is done within: whole or not at all."""
-        self._changes.clear()
-        gone = len(self.gone)
-        try:
-            with self.store.change():
-                yield
-        except BaseException:
-            del self.gone[gone:]
-            raise
-        for change in self._changes:
-            self._index.follow(change)
-        self._index.tend()
+        return self._changes
 
     def record(
         self,
@@ -178,30 +171,29 @@ class KeptPages:
         new = NewPage(place, measured, judged, int(moment), text)
         is_revisit = found.outcome == "revisit"
         number = self.store.insert(new, is_pending=is_pending or is_revisit)
-        if judged.is_kept and measured.fingerprint is not None:
+        if judged.is_kept:
             host = self.store.host_number(place.host)
             assert host is not None, "it was given one with the page"
-            entry = IndexEntry(number, measured.fingerprint, host)
-            self._changes.append(Change((), (entry,)))
+            self._changes.add(number, measured, host)
         if is_revisit and not is_pending:
-            self._changes.append(self.store.commit(number))
+            self._changes.follow(self.store.commit(number))
             return found.verdict(page, found.original_page)
         return found.verdict(page, number)
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:
         """Give a page another profile, within a change."""
-        self._changes.append(self.store.replace(number, measured_of(page), text))
+        self._changes.follow(self.store.replace(number, measured_of(page), text))
 
     def commit(self, number: int) -> None:
         """Keep a pending page for good; one that is not pending is left as it is."""
         with self.change():
-            self._changes.append(self.store.commit(number))
+            self._changes.follow(self.store.commit(number))
 
     def release(self, number: int) -> None:
         """Forget a pending page; one that is not pending is left as it is."""
         if self.store.is_pending(number):
             with self.change():
-                self._changes.append(self.store.release(number))
+                self._changes.follow(self.store.release(number))
                 self.gone.append(number)
 
     def flush(self) -> None:
@@ -233,8 +225,7 @@ class KeptPages:
         self.store.check()
         self._index.check()
 
-    def _compare_near(self, place: Place, page: PageProfile) -> Comparison:
-        host = self.store.host_number(place.host) if self._by_host else None
+    def _compare_near(self, place: Place, page: PageProfile, host: int | None) -> Comparison:
         found = self._candidates(page.fingerprint, host)
         pages = found.rows.tolist()
         if not pages:
@@ -270,7 +261,7 @@ class KeptPages:
 
     def _delete(self, pages: list[int]) -> None:
         if pages:
-            self._changes.append(self.store.delete(pages))
+            self._changes.follow(self.store.delete(pages))
             self.gone += pages
 
 

@@ -1,4 +1,4 @@
-"""The fingerprints of a store's pages, searched: an index that follows its store.
+"""The fingerprints and digests of a store's pages, searched: indices that follow their store.
 
     store -> entries -> index         when it is opened
              changes -> index         from then on
@@ -9,11 +9,14 @@ another distance, scope or index, or too old are made anew, and a line in the lo
 that are older than the record are brought up to date from it. They are written when the index is
 closed, when they had to be made anew, and when half as much again has changed.
 
-With `by_host`, each fingerprint is stored XOR a hash of its host's number: distances within a
-host are what they were, and pages of other hosts are not met, but by chance.
+With `by_host`, each fingerprint and digest is stored XOR a hash of its host's number: distances
+within a host are what they were, and pages of other hosts are not met, but by chance.
+
+A digest is found by its first 64 bits, in sorted arrays as fingerprints are (an index for distance
+0, which has one table and probes nothing); whether all of it is the same the store tells.
 
 Cost: with tables that are up to date, and in the system's memory, an index of 10 million pages is
-open after 0.05 s; making them anew takes 33 s (`benchmarks/store.py --filter`).
+open after 0.06 s; making them anew takes 83 s on a busy machine (`benchmarks/store.py --filter`).
 """
 
 import logging
@@ -25,8 +28,8 @@ import numpy.typing as npt
 
 from dedup_filter.errors import StoreError
 from dedup_filter.index import HammingIndex, Neighbours
-from dedup_filter.page_tables import from_tables, to_tables
-from dedup_filter.store import Change, PageStore, TableFiles
+from dedup_filter.page_tables import DIGESTS, from_tables, to_tables
+from dedup_filter.store import Change, Measured, PageStore, TableFiles, digest_head
 
 __all__ = ["PageIndex", "host_masks"]
 
@@ -58,6 +61,7 @@ class PageIndex:
         self._by_host = by_host
         self._files = TableFiles(store.directory.tables) if store.directory else None
         self._index = HammingIndex(max_distance)
+        self._digests = HammingIndex(0)
         self._saved = 0
         self._changed = 0
         if self._files is None:
@@ -71,7 +75,7 @@ class PageIndex:
     @property
     def nbytes(self) -> int:
         """Memory in bytes, that of files which are mapped into it included."""
-        return self._index.nbytes
+        return self._index.nbytes + self._digests.nbytes
 
     @property
     def disk_bytes(self) -> int:
@@ -87,13 +91,34 @@ class PageIndex:
             fingerprint ^= _mask(host or 0)
         return self._index.neighbours(fingerprint, most=most)
 
+    def of_digest(self, digest: bytes, host: int | None) -> list[int]:
+        """Return the kept pages with a digest, the earliest first; of a host, if by host.
+
+        A page of another host may be among them by chance.
+        """
+        head = digest_head(digest)
+        found = self._digests.rows_of(head ^ _mask(host or 0) if self._by_host else head)
+        return self._store.of_digest(found, digest) if found else found
+
     def follow(self, change: Change) -> None:
         """Do what the store did."""
         for entry in change.removed:
             self._index.remove(self._stored(entry.fingerprint, entry.host), entry.page)
+        for digest in change.removed_digests:
+            self._digests.remove(self._stored(digest.head, digest.host), digest.page)
         for entry in change.added:
             self._index.add(self._stored(entry.fingerprint, entry.host), entry.page)
-        self._changed += len(change.removed) + len(change.added)
+        for digest in change.added_digests:
+            self._digests.add(self._stored(digest.head, digest.host), digest.page)
+        self._changed += len(change.removed_digests) + len(change.added_digests)
+
+    def add(self, page: int, measured: Measured, host: int) -> None:
+        """Add a page that the store has just given its number."""
+        mask = _mask(host) if self._by_host else 0
+        if measured.fingerprint is not None:
+            self._index.add_new(measured.fingerprint ^ mask, page)
+        self._digests.add_new(digest_head(measured.digest) ^ mask, page)
+        self._changed += 1
 
     def tend(self) -> None:
         """Write tables if it is time. Requires: no change of the store is going on."""
@@ -116,7 +141,7 @@ class PageIndex:
             self._save(self._files)
         except StoreError as error:
             logger.warning("%s", error)
-        self._saved, self._changed = len(self._index), 0
+        self._saved, self._changed = len(self._digests), 0
 
     def check(self) -> None:
         """Verify that the tables are whole and hold what the store has.
@@ -124,22 +149,26 @@ class PageIndex:
         Raises:
             AssertionError: they are not, or do not.
         """
-        self._index.check()
-        count = 0
-        for pages, fingerprints in self._recorded(0):
-            for page, fingerprint in zip(pages.tolist(), fingerprints.tolist(), strict=True):
-                rows = self._index.neighbours(fingerprint, 0).rows
-                assert page in rows.tolist(), f"page {page} is not in the index"
-            count += len(pages)
-        assert count == len(self._index), "the index has entries of no page"
+        for index, recorded in (
+            (self._index, self._recorded(0)),
+            (self._digests, self._recorded_digests(0)),
+        ):
+            index.check()
+            count = 0
+            for pages, values in recorded:
+                for page, value in zip(pages.tolist(), values.tolist(), strict=True):
+                    assert page in index.rows_of(value), f"page {page} is not in the index"
+                count += len(pages)
+            assert count == len(index), "the index has entries of no page"
 
     def _open(self, files: TableFiles) -> None:
         reason = self._load(files)
         if reason is None:
             return
         self._index = HammingIndex(self._max_distance, expected=max(_EXPECTED, len(self._store)))
+        self._digests = HammingIndex(0)
         self._read_entries(0)
-        if len(self._index):
+        if len(self._digests):
             logger.warning(
                 "index %s: its tables are made anew from the record: %s",
                 self._store.directory,
@@ -162,7 +191,8 @@ class PageIndex:
             if change is None:
                 return "more has changed since than was noted"
             self._index = from_tables(saved.arrays, saved.about)
-            self._saved = len(self._index)
+            self._digests = from_tables(saved.arrays, saved.about["digests"], DIGESTS)
+            self._saved = len(self._digests)
             self.follow(change)
         except (ValueError, KeyError, TypeError) as error:
             return f"they are not what the record says ({error})"
@@ -171,18 +201,24 @@ class PageIndex:
 
     def _read_entries(self, after: int) -> None:
         """Add the entries of all pages from after a number on."""
-        parts = list(self._recorded(after))
-        if parts:
-            pages, fingerprints = (np.concatenate(column) for column in zip(*parts, strict=True))
-            self._index.add_many(fingerprints, pages)
-            self._changed += len(pages)
+        for index, recorded in (
+            (self._index, self._recorded(after)),
+            (self._digests, self._recorded_digests(after)),
+        ):
+            parts = list(recorded)
+            if parts:
+                pages, values = (np.concatenate(column) for column in zip(*parts, strict=True))
+                index.add_many(values, pages)
+        self._changed += len(pages) if parts else 0
 
     def _save(self, files: TableFiles) -> None:
         # First the record: tables newer than it would hold numbers that are given again.
         self._store.sync()
         revision, last_page = self._store.superseded.revision, self._store.last_page
         arrays, note = to_tables(self._index)
-        files.save(arrays, {**note, **self._note, "revision": revision, "last_page": last_page})
+        digest_arrays, digest_note = to_tables(self._digests, DIGESTS)
+        about = {"digests": digest_note, "revision": revision, "last_page": last_page}
+        files.save({**arrays, **digest_arrays}, {**note, **self._note, **about})
         self._store.superseded.trim(revision)
 
     @property
@@ -203,8 +239,17 @@ class PageIndex:
             yield found.pages, fingerprints
             after = int(found.pages[-1])
 
-    def _stored(self, fingerprint: int, host: int) -> int:
-        return fingerprint ^ _mask(host) if self._by_host else fingerprint
+    def _recorded_digests(self, after: int) -> Iterator[tuple[RowArray, UInt64Array]]:
+        """Yield the same of digests."""
+        while len((found := self._store.digests(after)).pages):
+            yield (
+                found.pages,
+                found.heads ^ host_masks(found.hosts) if self._by_host else found.heads,
+            )
+            after = int(found.pages[-1])
+
+    def _stored(self, value: int, host: int) -> int:
+        return value ^ _mask(host) if self._by_host else value
 
 
 def host_masks(hosts: npt.NDArray[np.int64]) -> UInt64Array:

@@ -12,35 +12,43 @@ import numpy.typing as npt
 
 from dedup_filter.index import HammingIndex, Layout, SealedArrays
 
-__all__ = ["from_tables", "to_tables"]
+__all__ = ["DIGESTS", "from_tables", "to_tables"]
+
+DIGESTS = "digest_"
+"""What the names of the arrays of an index of digests begin with."""
 
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def to_tables(index: HammingIndex) -> tuple[Arrays, dict[str, Any]]:
-    """Compact an index and return its arrays by name, and the note."""
+def to_tables(index: HammingIndex, prefix: str = "") -> tuple[Arrays, dict[str, Any]]:
+    """Compact an index and return its arrays by name, and the note.
+
+    With a prefix to their names the arrays of several indices can be kept together.
+    """
     sealed = index.sealed()
-    arrays: Arrays = {"rows": sealed.rows}
+    arrays: Arrays = {f"{prefix}rows": sealed.rows}
     for number, (run, directory) in enumerate(zip(sealed.runs, sealed.directories, strict=True)):
-        arrays[f"run{number}"] = run
-        arrays[f"directory{number}"] = directory
+        arrays[f"{prefix}run{number}"] = run
+        arrays[f"{prefix}directory{number}"] = directory
     return arrays, {"max_distance": sealed.max_distance, "layout": _described(sealed.layout)}
 
 
-def from_tables(arrays: Mapping[str, npt.NDArray[Any]], note: Mapping[str, Any]) -> HammingIndex:
+def from_tables(
+    arrays: Mapping[str, npt.NDArray[Any]], note: Mapping[str, Any], prefix: str = ""
+) -> HammingIndex:
     """Make an index that uses the arrays.
 
     Raises:
         ValueError, KeyError, TypeError: they cannot be those of an index.
     """
-    count = sum(name.startswith("run") for name in arrays)
+    count = sum(name.startswith(f"{prefix}run") for name in arrays)
     return HammingIndex.from_sealed(
         SealedArrays(
             _layout(note["layout"]),
             note["max_distance"],
-            np.asarray(arrays["rows"]),
-            tuple(arrays[f"run{number}"] for number in range(count)),
-            tuple(arrays[f"directory{number}"] for number in range(count)),
+            np.asarray(arrays[f"{prefix}rows"]),
+            tuple(arrays[f"{prefix}run{number}"] for number in range(count)),
+            tuple(arrays[f"{prefix}directory{number}"] for number in range(count)),
         )
     )
 

@@ -53,11 +53,26 @@ def folder_store(folder, crawl=None):
 
 
 def index_of(store):
-    """What an index holds that was filled from a store."""
-    kept = store.fingerprints()
-    return set(
-        zip(kept.pages.tolist(), kept.fingerprints.tolist(), kept.hosts.tolist(), strict=True)
+    """What an index holds that was filled from a store: entries, and those of digests marked."""
+    fingerprints, digests = (
+        zip(*(column.tolist() for column in found), strict=True)
+        for found in (store.fingerprints(), store.digests())
     )
+    return set(fingerprints) | {("digest", *entry) for entry in digests}
+
+
+def removed_by(change):
+    return set(map(tuple, change.removed)) | {("digest", *e) for e in change.removed_digests}
+
+
+def added_by(change):
+    return set(map(tuple, change.added)) | {("digest", *e) for e in change.added_digests}
+
+
+def with_digest(store, digest):
+    """The kept pages with a digest, as somebody finds them who looks at every page."""
+    kept = (record for record in store.records() if record.judged.is_kept)
+    return [record.page for record in kept if record.digest == digest]
 
 
 class Follower:
@@ -67,7 +82,5 @@ class Follower:
         self.entries = index_of(store)
 
     def follow(self, change):
-        for entry in change.removed:
-            assert tuple(entry) in self.entries
-            self.entries.remove(tuple(entry))
-        self.entries.update(map(tuple, change.added))
+        assert removed_by(change) <= self.entries
+        self.entries = (self.entries - removed_by(change)) | added_by(change)

@@ -1,7 +1,7 @@
 """Where the pairs of an index are, and when they move on: fresh -> young -> old.
 
-    fresh   the last 4,096, in a sorted dict                sealed at once, in 2 to 20 ms
-    young   sorted runs of at most 1/64 of the old ones     merged in steps, one every few calls
+    fresh   the last 4,096, as they came                    sealed at once, in 2 to 70 ms
+    young   sorted runs, 90,000 beside a million old ones   merged in steps, one every few calls
     old     sorted runs of all others
 
 A merge is spread so that it is over before the fresh entries are full again, and the young tables
@@ -11,13 +11,15 @@ one, too.
 When another layout is due (`layout_choice`), the next merge arranges all entries by it. That sorts
 all tables anew, in steps as well, and takes their memory twice until it is done.
 
-Cost of an addition, everything spread evenly: n/64 additions pay for moving n entries in each
-table, and 4,096 for moving the young ones.
+Cost of an addition, everything spread evenly: with n old entries and y young ones at most, y pay
+for moving n entries in each table, and 4,096 for moving y/2 on average. Both cost the same where
+y is the root of 2 * 4,096 * n, so that many there are (90,000 beside a million).
 
-LevelDB does the same with files. Two levels suffice as the old one is 64 times as large.
+LevelDB does the same with files. Two levels suffice as the old one is many times as large.
 """
 
 from dataclasses import dataclass
+from math import isqrt
 
 import numpy as np
 
@@ -45,7 +47,6 @@ _FRESH_ALONE = 16_384
 """As long as there is nothing else to ask, and a scan is quickest, this many are."""
 
 _LEAST_YOUNG, _MOST_YOUNG = 16_384, 524_288
-_OLD_TO_YOUNG = 64
 
 _BULK = 1024
 """Pairs from which adding them together is quicker than one by one."""
@@ -91,9 +92,14 @@ class Levels:
         """Store a pair, unless it is stored."""
         if (fingerprint, row) in self.fresh or self._table_of(fingerprint, row):
             return
+        self.add_new(fingerprint, row)
+
+    def add_new(self, fingerprint: int, row: int) -> None:
+        """Store a pair. Requires: it is not stored."""
         if len(self.fresh) >= self._most_fresh:
             self._seal()
-        self._tend()
+        if self._merge is not None or self.old.dead or self.young.dead:
+            self._tend()
         self.fresh.add(fingerprint, row)
 
     def add_many(self, pairs: Pairs) -> None:
@@ -118,6 +124,13 @@ class Levels:
         tables, place = found
         tables.dead.add(place)
         self._tend()
+
+    def rows_of(self, fingerprint: int) -> list[int]:
+        """Return the rows stored under a fingerprint, in no order."""
+        rows = self.fresh.rows_of(fingerprint)
+        for tables in self.sealed:
+            rows += tables.rows_of(fingerprint)
+        return rows
 
     def compact(self) -> None:
         """Merge everything into the old tables, and take out what was removed."""
@@ -203,8 +216,7 @@ class Levels:
             compaction = compacted(young, places, coming, self.layout, is_scanned=is_scanned)
             self._put(self.old, finished(compaction))
         self.fresh.clear()
-        most = len(self.old.first) // _OLD_TO_YOUNG
-        if len(self.young.first) >= min(max(most, _LEAST_YOUNG), _MOST_YOUNG):
+        if len(self.young.first) >= _most_young(len(self.old.first)):
             self._begin_merge()
 
     def _begin_merge(self) -> None:
@@ -260,3 +272,8 @@ class Levels:
                 self._put(finished(compaction))
         self.fresh.clear()
         self._choice.layout = layout
+
+
+def _most_young(old: int) -> int:
+    """Return how many young entries there may be beside so many old ones."""
+    return min(max(isqrt(2 * FRESH * old), _LEAST_YOUNG), _MOST_YOUNG)

@@ -11,6 +11,7 @@ Manku, Jain and Das Sarma (2007) keep this mapping apart from the permuted table
 them it costs 4 bytes a fingerprint, where a dict costs 150.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Generator
 
 import numpy as np
@@ -25,6 +26,7 @@ PackedRows = npt.NDArray[np.integer]
 
 _UNCHANGED = Permutation(range(63, -1, -1))
 _SMALL_ROWS = 2**32
+_NOWHERE = range(0)
 
 
 class RowRun:
@@ -67,26 +69,29 @@ class RowRun:
         return starts, entries.searchsorted(fingerprints, "right") - starts
 
     def pairs_of(self, fingerprint: int) -> Pairs:
-        """Return the pairs of one fingerprint. Cost: 2 us; by its places 5 us."""
-        entries, value = self.run.entries, np.uint64(fingerprint)
-        start = int(entries.searchsorted(value))
-        if start == len(entries) or entries[start] != value:
+        """Return the pairs of one fingerprint. Cost: 1 us if there are none, else 4 us."""
+        places = self.places_of(fingerprint)
+        if not places:
             return NO_PAIRS
-        end = start + 1
-        if end < len(entries) and entries[end] == value:
-            end = int(entries.searchsorted(value, "right"))
-        return Pairs(entries[start:end], self.rows[start:end].astype(np.int64))
+        start, end = places.start, places.stop
+        return Pairs(self.run.entries[start:end], self.rows[start:end].astype(np.int64))
+
+    def places_of(self, fingerprint: int) -> range:
+        """Return the places of one fingerprint."""
+        # Numbers of a memoryview are Python's own: numpy would take three times as long.
+        entries, end = self.run.values, len(self.rows)
+        start = bisect_left(entries, fingerprint)
+        if start == end or entries[start] != fingerprint:
+            return _NOWHERE
+        return range(start, bisect_right(entries, fingerprint, start))
 
     def place_of(self, fingerprint: int, row: int) -> int | None:
         """Return the place of a pair, or None if it is not there."""
-        entries = self.run.entries
-        value = np.uint64(fingerprint)
-        start = int(entries.searchsorted(value))
-        if start == len(entries) or entries[start] != value:
+        places = self.places_of(fingerprint)
+        if not places:
             return None
-        end = int(entries.searchsorted(value, "right"))
-        found = (self.rows[start:end] == row).nonzero()[0]
-        return start + int(found[0]) if len(found) else None
+        found = (self.rows[places.start : places.stop] == row).nonzero()[0]
+        return places.start + int(found[0]) if len(found) else None
 
     def merged(
         self, added: Pairs, removed: IntpArray, prefix_bits: int

@@ -21,6 +21,7 @@ the directories (`Run`).
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,8 +40,18 @@ of a candidate: which way is quicker depends on how many probes and candidates t
 _CHUNK = 1 << 20
 """Candidates, or probes, that a look-up of many fingerprints handles at a time: 8 MB."""
 
+_One = tuple[int, int, int, memoryview, UInt64Array]
 _Few = tuple[tuple[Move, ...], list[int], memoryview, UInt64Array]
 _Many = tuple[tuple[Move, ...], IntpArray, Run]
+
+
+class _Ways(NamedTuple):
+    """What a look-up within a distance does in each table."""
+
+    one: list[_One]
+    """The key is one piece of the fingerprint, and no neighbour of it is asked for."""
+    few: list[_Few]
+    many: list[_Many]
 
 
 class SealedTables:
@@ -57,7 +68,7 @@ class SealedTables:
         """Whether there is only the first table, all of whose entries are candidates."""
         self.dead: set[int] = set()
         """Places, in the first table, of pairs that were removed."""
-        self._ways: dict[int, tuple[list[_Few], list[_Many]]] = {}
+        self._ways: dict[int, _Ways] = {}
 
     @classmethod
     def of(
@@ -123,8 +134,11 @@ class SealedTables:
 
         Requires: the tables are there (`is_scanned` is false).
         """
-        few, many = self._ways.get(distance) or self._find_ways(distance)
+        one, few, many = self._ways.get(distance) or self._find_ways(distance)
         found = []
+        for bits, left, right, offsets, entries in one:
+            at = (fingerprint & bits) << left >> right
+            found.append(entries[offsets[at] : offsets[at + 1]])
         for moves, masks, offsets, entries in few:
             key = 0
             for bits, left, right in moves:
@@ -158,6 +172,12 @@ class SealedTables:
             alive = [place not in self.dead for place in places.tolist()]
             places = places[np.array(alive, bool)]
         return self.first.pairs_at(places)
+
+    def rows_of(self, fingerprint: int) -> list[int]:
+        """Return the rows of one fingerprint that were not removed."""
+        rows = self.first.rows
+        places = self.first.places_of(fingerprint)
+        return [int(rows[place]) for place in places if place not in self.dead]
 
     def place_of(self, fingerprint: int, row: int) -> int | None:
         """Return the place of a pair that was not removed, or None if there is none."""
@@ -200,18 +220,19 @@ class SealedTables:
         needed = [n for n, shape in enumerate(shapes) if shape.radius(self.max_distance) >= 0]
         return zip(needed, (self.first.run, *self.others), strict=True)
 
-    def _find_ways(self, distance: int) -> tuple[list[_Few], list[_Many]]:
+    def _find_ways(self, distance: int) -> _Ways:
         """Prepare what a look-up within a distance does in each table, and keep it."""
-        few: list[_Few] = []
-        many: list[_Many] = []
+        ways = _Ways([], [], [])
         for number, run in self._numbered():
             keys = probe_keys(self.layout, distance, number, run.directory_bits)
             candidates = len(keys) * len(run) / (1 << run.directory_bits)
             if len(keys) * _PROBE_US > _TABLE_US + candidates * _CANDIDATE_US:
-                many.append((run.key_moves, keys, run))
+                ways.many.append((run.key_moves, keys, run))
+            elif keys.tolist() == [0] and len(run.key_moves) == 1:
+                ways.one.append((*run.key_moves[0], run.offsets, run.entries))
             elif len(keys):
-                few.append((run.key_moves, keys.tolist(), run.offsets, run.entries))
-        return self._ways.setdefault(distance, (few, many))
+                ways.few.append((run.key_moves, keys.tolist(), run.offsets, run.entries))
+        return self._ways.setdefault(distance, ways)
 
 
 def _key(fingerprint: int, moves: tuple[Move, ...]) -> int:

@@ -14,6 +14,8 @@ from dedup_filter.store.page_reader import PageReader
 from dedup_filter.store.page_store import PageStore
 from dedup_filter.store.records import (
     Change,
+    DigestEntry,
+    Entries,
     IndexEntry,
     Judged,
     Matches,
@@ -21,6 +23,7 @@ from dedup_filter.store.records import (
     NewPage,
     PageBrief,
     PageRecord,
+    digest_head,
 )
 from dedup_filter.store.scheme import Scheme
 from dedup_filter.store.table_files import TableFiles
@@ -28,7 +31,9 @@ from dedup_filter.store.url_key import Place
 
 __all__ = [
     "Change",
+    "DigestEntry",
     "EarlyForm",
+    "Entries",
     "FrameStore",
     "HostFrames",
     "IndexEntry",
@@ -43,4 +48,5 @@ __all__ = [
     "Place",
     "Scheme",
     "TableFiles",
+    "digest_head",
 ]

@@ -5,6 +5,7 @@ its user version. All of a new file is written in one transaction, so that one w
 was interrupted is empty, and made again.
 """
 
+import logging
 import sqlite3
 from importlib.resources import files
 from secrets import token_hex
@@ -14,9 +15,11 @@ from dedup_filter.store.scheme import Scheme
 from dedup_filter.store.sqlite_errors import store_error
 from dedup_filter.store.transactions import Transactions
 
-__all__ = ["FORMAT", "create", "is_empty", "read_scheme", "require_format"]
+__all__ = ["FORMAT", "create", "is_empty", "read_scheme", "require_format", "upgrade"]
 
-FORMAT = 1
+logger = logging.getLogger(__name__)
+
+FORMAT = 2
 _APPLICATION = 0x44454455  # "DEDU"
 
 
@@ -60,6 +63,29 @@ def require_format(transactions: Transactions) -> None:
             f"index {transactions.name} has format {found}, and this version of dedup-filter "
             f"knows formats up to {FORMAT}: install a newer one"
         )
+
+
+def upgrade(transactions: Transactions) -> None:
+    """Bring a database of an older format to this one: all of it or nothing.
+
+    Cost: reads all pages, once.
+    """
+    found = transactions.row("PRAGMA user_version")[0]
+    if found == FORMAT:
+        return
+    logger.warning(
+        "index %s has format %d, and is brought to format %d", transactions.name, found, FORMAT
+    )
+    script = files("dedup_filter.store").joinpath(f"upgrade_{found}.sql").read_text("utf-8")
+    connection = transactions.connection
+    try:
+        connection.executescript(f"BEGIN IMMEDIATE;\n{script}")
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
+        connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise store_error(transactions.name, error) from error
 
 
 def read_scheme(transactions: Transactions) -> Scheme:

@@ -1,6 +1,7 @@
 """Values <-> rows of pages: which columns are written and read, and what becomes of them."""
 
 import zlib
+from collections.abc import Iterable
 from typing import Any
 
 from dedup_filter.store.records import (
@@ -14,6 +15,7 @@ from dedup_filter.store.records import (
     signed,
     unsigned,
 )
+from dedup_filter.store.transactions import Statement
 
 __all__ = [
     "BRIEF",
@@ -23,7 +25,9 @@ __all__ = [
     "REFRESH",
     "REPLACE",
     "brief",
+    "counted",
     "insert_values",
+    "inserted",
     "packed_text",
     "record",
     "replace_values",
@@ -47,6 +51,7 @@ INSERT = """
         similarity, sketch)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+_COUNT = "UPDATE counts SET pages = pages + ? WHERE is_kept = ?"
 REPLACE = """
     UPDATE pages SET digest = ?, fingerprint = ?, words = ?, language = ?, sketch = ? WHERE id = ?
 """
@@ -114,6 +119,18 @@ def insert_values(
         *judged,
         measured.sketch.tobytes(),
     )
+
+
+def inserted(statements: Iterable[Statement], *, is_kept: bool) -> int:
+    """Count the pages that statements insert."""
+    return sum(sql == INSERT and values[2] == is_kept for sql, values in statements)
+
+
+def counted(statements: Iterable[Statement]) -> list[Statement]:
+    """Make what adds the pages that statements insert to their counts."""
+    statements = list(statements)
+    both = [(inserted(statements, is_kept=is_kept), is_kept) for is_kept in (True, False)]
+    return [(_COUNT, count) for count in both if count[0]]
 
 
 def replace_values(page: int, measured: Measured) -> tuple[Any, ...]:

@@ -14,8 +14,8 @@ release leaves that one as it was.
 Numbers of pages are given in order, from 1, and never again after they are gone. The store
 knows nothing of tables, texts or frames. One thread at a time.
 
-Cost: 26 us for a page inserted in a group into a million, half of it for the SQL index of
-digests, which come in no order; 493 bytes on disk. See `benchmarks/store.py`.
+Cost: 13 us for a page inserted in a group into a million; 487 bytes on disk. See
+`benchmarks/store.py`.
 """
 
 import weakref
@@ -25,7 +25,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dedup_filter.store.connection import connect_memory, connect_writer
-from dedup_filter.store.file_format import create, is_empty, read_scheme, require_format
+from dedup_filter.store.file_format import (
+    create,
+    is_empty,
+    read_scheme,
+    require_format,
+    upgrade,
+)
 from dedup_filter.store.frame_store import FrameStore
 from dedup_filter.store.index_directory import IndexDirectory
 from dedup_filter.store.owner_lock import OwnerLock
@@ -34,11 +40,13 @@ from dedup_filter.store.page_rows import (
     INSERT,
     REFRESH,
     REPLACE,
+    counted,
     insert_values,
+    inserted,
     packed_text,
     replace_values,
 )
-from dedup_filter.store.records import Change, IndexEntry, Measured, NewPage, unsigned
+from dedup_filter.store.records import Change, Entries, Measured, NewPage
 from dedup_filter.store.scheme import Scheme
 from dedup_filter.store.superseded import Superseded
 from dedup_filter.store.transactions import Transactions
@@ -63,6 +71,7 @@ class PageStore(PageReader):
     ) -> None:
         super().__init__(transactions, directory)
         self._lock = lock
+        transactions.summary = counted
         self.frames = FrameStore(transactions, self._hosts)
         self.superseded = Superseded(transactions)
         self._read_last_page()
@@ -105,6 +114,7 @@ class PageStore(PageReader):
                 create(transactions, scheme)
             require_format(transactions)
             scheme.require(read_scheme(transactions), str(files))
+            upgrade(transactions)
             store = cls(transactions, files, lock)
             store._release_all()
         except BaseException:
@@ -177,7 +187,7 @@ class PageStore(PageReader):
             write(REPLACE, replace_values(page, measured))
             if text is not None:
                 write("UPDATE texts SET text = ? WHERE page = ?", (packed_text(text), page))
-            return Change(before, self._entries([page]))
+            return Change.of(before, self._entries([page]))
 
     def delete(self, pages: Iterable[int]) -> Change:
         """Forget pages for good, with all that is kept of them. Those that are gone are left so."""
@@ -186,11 +196,16 @@ class PageStore(PageReader):
         with self._transactions.change() as write:
             for page in pages:
                 write("DELETE FROM pages WHERE id = ?", (page,))
-        return Change(before)
+        return Change.of(before)
 
     def forget(self, url: str) -> Change:
         """Forget all pages at a URL, however it is spelt."""
         return self.delete(self.at_url(url))
+
+    def count(self, *, is_kept: bool) -> int:
+        """Count the pages kept, or those dropped, pending ones too. Cost: 10 us."""
+        waiting = inserted(self._transactions.statements(), is_kept=is_kept)
+        return super().count(is_kept=is_kept) + waiting
 
     def flush(self) -> None:
         """Make all that was written so far outlive this process."""
@@ -237,17 +252,13 @@ class PageStore(PageReader):
             write("UPDATE texts SET page = ? WHERE page = ?", (page, newer))
             self.frames.settle(newer)
             write("DELETE FROM pages WHERE id = ?", (newer,))
-            return Change(before, self._entries([page]))
+            return Change.of(before, self._entries([page]))
 
-    def _entries(self, pages: Iterable[int]) -> tuple[IndexEntry, ...]:
-        rows = map(self._entry_row, pages)
-        return tuple(
-            IndexEntry(row[0], unsigned(row[1]), row[2])
-            for row in rows
-            if row and row[1] is not None and row[3]
-        )
+    def _entries(self, pages: Iterable[int]) -> Entries:
+        """Return what an index has of some pages."""
+        return Entries.of(row for row in map(self._entry_row, pages) if row)
 
     def _entry_row(self, page: int) -> Any:
         return self._transactions.row(
-            "SELECT id, fingerprint, host, is_kept FROM pages WHERE id = ?", (page,)
+            "SELECT id, fingerprint, host, digest FROM pages WHERE id = ? AND is_kept", (page,)
         )

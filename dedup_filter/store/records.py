@@ -4,7 +4,8 @@ SQLite's integers are signed, so 64-bit values are stored as their two's complem
 is UTF-8, which has no half surrogates, but URLs on the web have: those are stored as bytes.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,10 @@ from dedup_filter.model import Outcome
 from dedup_filter.store.url_key import Place
 
 __all__ = [
+    "DIGEST_HEAD_BYTES",
     "Change",
+    "DigestEntry",
+    "Entries",
     "IndexEntry",
     "Judged",
     "Matches",
@@ -23,6 +27,7 @@ __all__ = [
     "PageBrief",
     "PageRecord",
     "as_column",
+    "digest_head",
     "from_column",
     "signed",
     "sketch_rows",
@@ -30,6 +35,8 @@ __all__ = [
 ]
 
 UInt8Array = npt.NDArray[np.uint8]
+
+DIGEST_HEAD_BYTES = 8
 
 
 class Measured(NamedTuple):
@@ -124,11 +131,51 @@ class IndexEntry(NamedTuple):
     """The number of the page's host."""
 
 
+class DigestEntry(NamedTuple):
+    """A digest that later ones are compared with, and the page it belongs to."""
+
+    page: int
+    head: int
+    """The first 64 bits of the digest."""
+    host: int
+
+
+class Entries(NamedTuple):
+    """What an index has of some kept pages."""
+
+    fingerprints: tuple[IndexEntry, ...] = ()
+    digests: tuple[DigestEntry, ...] = ()
+
+    @classmethod
+    def of(cls, rows: Iterable[Any]) -> "Entries":
+        """Make them of rows: page, fingerprint, host, digest."""
+        rows = list(rows)
+        return cls(
+            tuple(IndexEntry(p, unsigned(f), host) for p, f, host, _ in rows if f is not None),
+            tuple(DigestEntry(p, digest_head(digest), host) for p, _, host, digest in rows),
+        )
+
+
+NO_ENTRIES = Entries()
+
+
 class Change(NamedTuple):
     """What an index must do to follow the store: first remove, then add."""
 
     removed: tuple[IndexEntry, ...] = ()
     added: tuple[IndexEntry, ...] = ()
+    removed_digests: tuple[DigestEntry, ...] = ()
+    added_digests: tuple[DigestEntry, ...] = ()
+
+    @classmethod
+    def of(cls, before: Entries, after: Entries = NO_ENTRIES) -> "Change":
+        """Make a change of what it was before, and is after it."""
+        return cls(before.fingerprints, after.fingerprints, before.digests, after.digests)
+
+
+def digest_head(digest: bytes) -> int:
+    """Return the part of a digest by which an index finds it: 64 bits."""
+    return int.from_bytes(digest[:DIGEST_HEAD_BYTES], "little")
 
 
 def signed(value: int) -> int:

@@ -23,6 +23,10 @@ TEXT_VERSION = 1
 content, the normal form, words, weights. Raise it with any change after which some page gets
 another fingerprint, digest or sketch; `tests/store/test_scheme.py` watches some."""
 
+_REMEDY = (
+    "go back to what it was made with, make its fingerprints anew with "
+    "`dedup-filter index migrate`, or choose another folder"
+)
 _WHY = {
     "text": "the way that texts are read",
     "jieba": "the Chinese dictionary jieba",
@@ -61,7 +65,7 @@ class Scheme:
         """Write it down."""
         return json.dumps(dict(self.parts), sort_keys=True)
 
-    def require(self, stored: "Scheme", index: str) -> None:
+    def require(self, stored: "Scheme", index: str, remedy: str = _REMEDY) -> None:
         """Refuse an index of this name whose scheme is another.
 
         Raises:
@@ -77,8 +81,7 @@ class Scheme:
         if differences:
             raise SchemeMismatch(
                 f"the fingerprints in index {index} were made in another way: "
-                f"{', '.join(differences)}; go back to what it was made with, make its "
-                "fingerprints anew with `dedup-filter index migrate`, or choose another folder"
+                f"{', '.join(differences)}; {remedy}"
             )
 
 

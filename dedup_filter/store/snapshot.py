@@ -5,16 +5,19 @@ meanwhile change nothing. Until it is left, the writer's log cannot be moved int
 grows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from dedup_filter.store.crawls import Crawl
 from dedup_filter.store.frame_store import EarlyForm, FrameStore, HostFrames, Lesson
-from dedup_filter.store.page_reader import Fingerprints, PageReader
+from dedup_filter.store.page_entries import Digests, Fingerprints
+from dedup_filter.store.page_reader import PageReader
 from dedup_filter.store.records import Change, PageRecord, from_column
+from dedup_filter.store.scheme import Scheme
 from dedup_filter.store.superseded import Superseded
 
 __all__ = ["KnownHost", "Snapshot"]
@@ -65,6 +68,11 @@ class Snapshot:
     ) -> None:
         self._transactions.rows("ROLLBACK")
 
+    @property
+    def scheme(self) -> Scheme:
+        """How the fingerprints were made."""
+        return self.reader.scheme
+
     def crawls(self) -> list[Crawl]:
         """List the crawls in their order."""
         return self.reader.crawls.all()
@@ -75,13 +83,11 @@ class Snapshot:
 
     def fingerprints(self) -> Fingerprints:
         """Return all entries that an index has by now, those of pending pages too."""
-        parts = []
-        after = 0
-        while len((found := self.reader.fingerprints(after)).pages):
-            parts.append(found)
-            after = int(found.pages[-1])
-        columns = zip(*(parts or [found]), strict=True)
-        return Fingerprints(*(np.concatenate(column) for column in columns))
+        return Fingerprints(*_all_of(self.reader.fingerprints))
+
+    def digests(self) -> Digests:
+        """Return the same of digests."""
+        return Digests(*_all_of(self.reader.digests))
 
     def changed_since(self, revision: int, last_page: int) -> Change | None:
         """Tell what `Superseded.since` does."""
@@ -148,3 +154,11 @@ class Snapshot:
     def _early(self, page: int, host: str) -> EarlyForm:
         sql = "SELECT form, note FROM early_pages WHERE page = ?"
         return EarlyForm(page, host, *self._transactions.row(sql, (page,)))
+
+
+def _all_of(read: Callable[[int], Fingerprints | Digests]) -> Iterator[npt.NDArray[Any]]:
+    """Read some pages at a time; return what there is of all of them, side by side."""
+    parts = [found := read(0)]
+    while len(found.pages):
+        parts.append(found := read(int(found.pages[-1])))
+    return map(np.concatenate, zip(*parts, strict=True))

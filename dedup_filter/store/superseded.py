@@ -6,7 +6,7 @@ revision is what the tables hold. The log is written by triggers of the schema, 
 that writes pages can forget it. What tables on disk know already is trimmed.
 """
 
-from dedup_filter.store.records import Change, IndexEntry, unsigned
+from dedup_filter.store.records import Change, Entries
 from dedup_filter.store.transactions import Transactions
 
 __all__ = ["Superseded"]
@@ -32,19 +32,17 @@ class Superseded:
         if not self._trimmed() <= revision <= self.revision:
             return None
         earliest = """
-            SELECT page, fingerprint, host FROM superseded WHERE revision IN (
+            SELECT page, fingerprint, host, digest FROM superseded WHERE revision IN (
                 SELECT min(revision) FROM superseded WHERE revision > ? GROUP BY page
             ) AND page <= ? ORDER BY page
         """
         now = """
-            SELECT id, fingerprint, host FROM pages
-            WHERE is_kept AND fingerprint IS NOT NULL AND id IN (
-                SELECT page FROM superseded WHERE revision > ?
-            ) AND id <= ? ORDER BY id
+            SELECT id, fingerprint, host, digest FROM pages
+            WHERE is_kept AND id IN (SELECT page FROM superseded WHERE revision > ?) AND id <= ?
+            ORDER BY id
         """
-        return Change(
-            self._entries(earliest, revision, last_page), self._entries(now, revision, last_page)
-        )
+        rows, where = self._transactions.rows, (revision, last_page)
+        return Change.of(Entries.of(rows(earliest, where)), Entries.of(rows(now, where)))
 
     def trim(self, revision: int) -> None:
         """Forget what tables written at a revision know."""
@@ -54,11 +52,3 @@ class Superseded:
 
     def _trimmed(self) -> int:
         return int(self._transactions.row("SELECT value FROM meta WHERE key = 'trimmed'")[0])
-
-    def _entries(self, sql: str, revision: int, last_page: int) -> tuple[IndexEntry, ...]:
-        rows = self._transactions.rows(sql, (revision, last_page))
-        return tuple(
-            IndexEntry(page, unsigned(fingerprint), host)
-            for page, fingerprint, host in rows
-            if fingerprint is not None
-        )

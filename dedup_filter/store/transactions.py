@@ -19,14 +19,14 @@ Cost: 2 us for a change. One thread at a time.
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
 from dedup_filter.store.sqlite_errors import store_error
 
-__all__ = ["Transactions"]
+__all__ = ["Statement", "Transactions"]
 
 MOST_CHANGES = 64
 """In a group. With more, the time for a change hardly falls, and more would be lost."""
@@ -48,6 +48,9 @@ class Transactions:
         self.name = name
         self.undone = 0
         """How many changes were undone: who remembers what was written looks whether it was."""
+        self.summary: Callable[[Iterable[Statement]], list[Statement]] = _nothing
+        """Makes, of all statements of a group, what is to be written with them at its end: what
+        would cost more if each of them wrote it."""
         self._most_changes = most_changes
         self._group: list[list[Statement]] = []
         self._change: _Change | None = None
@@ -102,6 +105,13 @@ class Transactions:
         self.flush()
         self.rows("PRAGMA wal_checkpoint(FULL)")
 
+    def statements(self) -> Iterator[Statement]:
+        """Yield what was written and is not flushed yet, without the summary."""
+        for statements in self._group:
+            yield from statements
+        if self._change is not None:
+            yield from self._change.statements
+
     @property
     def is_clean(self) -> bool:
         """Whether every change is flushed."""
@@ -146,6 +156,8 @@ class Transactions:
 
     def _commit(self) -> None:
         try:
+            for sql, values in self.summary(self.statements()):
+                self.connection.execute(sql, values)
             self.connection.execute("COMMIT")
         except BaseException:
             self._roll_back()
@@ -161,6 +173,10 @@ class Transactions:
             yield
         except sqlite3.Error as error:
             raise store_error(self.name, error) from error
+
+
+def _nothing(_: Iterable[Statement]) -> list[Statement]:
+    return []
 
 
 class _Change:

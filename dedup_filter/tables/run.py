@@ -90,6 +90,11 @@ class Run:
         """The directory, to be asked for one number: 0.04 us instead of 0.11."""
         return memoryview(self.directory)  # type: ignore[arg-type] # Buffer: from 3.12 on
 
+    @cached_property
+    def values(self) -> memoryview:
+        """The entries, to be asked for one number: a bisection takes a third of numpy's time."""
+        return memoryview(self.entries)  # type: ignore[arg-type] # Buffer: from 3.12 on
+
     def spans(self, keys: IntpArray) -> tuple[IntpArray, IntpArray]:
         """Return where the entries of each key begin, and how many there are."""
         starts: IntpArray = self.directory[keys].astype(np.intp)

@@ -7,17 +7,18 @@ it is opened; that is told as a note.
 Cost: reads everything once and sorts the entries.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.page_index import host_masks
-from dedup_filter.page_tables import from_tables
+from dedup_filter.page_tables import DIGESTS, from_tables
 from dedup_filter.store.page_reader import PageReader
-from dedup_filter.store.records import Change, IndexEntry
+from dedup_filter.store.records import Change
 from dedup_filter.store.snapshot import Snapshot
 from dedup_filter.store.table_files import SavedTables, TableFiles
 
@@ -96,51 +97,77 @@ def _change(snapshot: Snapshot, saved: SavedTables) -> Change | None:
         return None
 
 
+class _Kind(NamedTuple):
+    """Fingerprints, or digests: what the record has of them, and what has changed since."""
+
+    name: str
+    prefix: str
+    """What the names of their arrays begin with."""
+    recorded: tuple[Array, Array, Array]
+    """Pages, values and hosts, side by side."""
+    removed: Sequence[tuple[int, int, int]]
+    """Page, value and host."""
+    added: Sequence[tuple[int, int, int]]
+
+
 def _differences(snapshot: Snapshot, saved: SavedTables, change: Change) -> list[str]:
+    about, arrays = saved.about, saved.arrays
     try:
-        from_tables(saved.arrays, saved.about).check()
+        from_tables(arrays, about).check()
+        from_tables(arrays, about["digests"], DIGESTS).check()
     except (AssertionError, ValueError, KeyError, TypeError) as fault:
         return [f"the tables: {fault}; {_ANEW}"]
-    by_host = bool(saved.about["by_host"])
-    here, there = _expected(snapshot, saved, by_host), _updated(saved, change, by_host)
+    fingerprints = _Kind("entries", "", snapshot.fingerprints(), change.removed, change.added)
+    digests = _Kind(
+        "digests", DIGESTS, snapshot.digests(), change.removed_digests, change.added_digests
+    )
+    return _differences_of(fingerprints, saved) + _differences_of(digests, saved)
+
+
+def _differences_of(kind: _Kind, saved: SavedTables) -> list[str]:
+    here, there = _expected(kind, saved), _updated(kind, saved)
     missing, strange = np.setdiff1d(here, there), np.setdiff1d(there, here)
     faults = []
     if len(missing):
-        faults.append(f"the tables lack {len(missing):,} entries, that of {_page(missing)} first")
+        faults.append(
+            f"the tables lack {len(missing):,} {kind.name}, that of {_page(missing)} first"
+        )
     if len(strange):
         faults.append(
-            f"the tables have {len(strange):,} entries that the record does not have, that of "
+            f"the tables have {len(strange):,} {kind.name} that the record does not have, that of "
             f"{_page(strange)} first"
         )
     return faults
 
 
-def _expected(snapshot: Snapshot, saved: SavedTables, by_host: bool) -> Array:
+def _expected(kind: _Kind, saved: SavedTables) -> Array:
     """Return the pairs that tables have to hold once they are brought up to date."""
-    pages, fingerprints, hosts = snapshot.fingerprints()
+    pages, values, hosts = kind.recorded
     old = pages <= saved.about["last_page"]
-    fingerprints = fingerprints ^ host_masks(hosts) if by_host else fingerprints
-    return _pairs(pages[old], fingerprints[old])
+    return _pairs(pages[old], _stored(values, hosts, saved)[old])
 
 
-def _updated(saved: SavedTables, change: Change, by_host: bool) -> Array:
+def _updated(kind: _Kind, saved: SavedTables) -> Array:
     """Return the pairs of tables once they are brought up to date."""
-    held = _pairs(saved.arrays["rows"], saved.arrays["run0"])
-    held = np.setdiff1d(held, _entries(change.removed, by_host))
-    return np.union1d(held, _entries(change.added, by_host))
+    held = _pairs(saved.arrays[f"{kind.prefix}rows"], saved.arrays[f"{kind.prefix}run0"])
+    held = np.setdiff1d(held, _entries(kind.removed, saved))
+    return np.union1d(held, _entries(kind.added, saved))
 
 
-def _entries(entries: tuple[IndexEntry, ...], by_host: bool) -> Array:
-    columns = np.array([(e.page, e.host) for e in entries], np.int64).reshape(-1, 2)
-    fingerprints = np.array([e.fingerprint for e in entries], np.uint64)
-    if by_host:
-        fingerprints ^= host_masks(columns[:, 1])
-    return _pairs(columns[:, 0], fingerprints)
+def _entries(entries: Sequence[tuple[int, int, int]], saved: SavedTables) -> Array:
+    pages = np.array([page for page, _, _ in entries], np.int64)
+    values = np.array([value for _, value, _ in entries], np.uint64)
+    hosts = np.array([host for _, _, host in entries], np.int64)
+    return _pairs(pages, _stored(values, hosts, saved))
 
 
-def _pairs(pages: Array, fingerprints: Array) -> Array:
-    pairs = np.empty(len(pages), [("page", np.int64), ("fingerprint", np.uint64)])
-    pairs["page"], pairs["fingerprint"] = pages, fingerprints
+def _stored(values: Array, hosts: Array, saved: SavedTables) -> Array:
+    return values ^ host_masks(hosts) if saved.about["by_host"] else values
+
+
+def _pairs(pages: Array, values: Array) -> Array:
+    pairs = np.empty(len(pages), [("page", np.int64), ("value", np.uint64)])
+    pairs["page"], pairs["value"] = pages, values
     return pairs
 
 

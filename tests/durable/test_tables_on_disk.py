@@ -5,9 +5,11 @@ import os
 import random
 import shutil
 
+import numpy as np
 import pytest
 
 from dedup_filter import NearDuplicateFilter, page_index
+from dedup_filter.store import TableFiles
 
 TIMES = int(os.environ.get("DEDUP_TEST_TIMES", "40"))
 
@@ -39,9 +41,11 @@ def verdicts(folder, article):
     with NearDuplicateFilter.open(folder, crawl="news") as pages:
         pages.check()
         for number in range(0, 95, 3):
-            claimed = pages.claim("http://b.example/", text=article(number, edits=1))
-            found.append((claimed.outcome, claimed.original, claimed.distance, claimed.candidates))
-            pages.release(claimed)
+            for edits in (0, 1):
+                claimed = pages.claim("http://b.example/", text=article(number, edits=edits))
+                of_it = (claimed.original, claimed.distance, claimed.candidates)
+                found.append((claimed.outcome, *of_it))
+                pages.release(claimed)
     return found
 
 
@@ -72,7 +76,7 @@ def damage(path, chance):
 def test_damaged_at_random_are_made_anew_with_the_same_verdicts(folder, article, caplog):
     pristine = shutil.copytree(folder, folder.parent / "pristine")
     expected = verdicts(folder, article)
-    assert {outcome for outcome, *_ in expected} == {"near", "new"}
+    assert {outcome for outcome, *_ in expected} == {"exact", "near", "new"}
     for seed in range(TIMES):
         chance = random.Random(seed)
         shutil.rmtree(folder)
@@ -94,6 +98,17 @@ def test_that_are_older_are_brought_up_to_date(folder, article, caplog):
     assert log_of(caplog) == [], "the old ones were used"
     shutil.rmtree(folder / "tables")
     assert verdicts(folder, article) == expected
+
+
+def test_of_an_older_version_without_digests_are_made_anew(folder, article, caplog):
+    expected = verdicts(folder, article)
+    files = TableFiles(folder / "tables")
+    saved = files.load()
+    arrays = {n: np.array(a) for n, a in saved.arrays.items() if not n.startswith("digest_")}
+    files.save(arrays, {name: note for name, note in saved.about.items() if name != "digests"})
+    caplog.clear()
+    assert verdicts(folder, article) == expected
+    assert "they are not what the record says ('digests')" in log_of(caplog)[0]
 
 
 def test_that_are_missing_are_told_of_once(folder, article, caplog):

@@ -31,6 +31,8 @@ def test_what_was_added_and_not_removed_is_there(pairs, data):
     for fingerprint in range(4):
         for row in range(7):
             assert ((fingerprint, row) in fresh) == ((fingerprint, row) in left)
+        of_it = sorted(row for other, row in left if other == fingerprint)
+        assert sorted(fresh.rows_of(fingerprint)) == of_it
     ascending = list(zip(fresh.pairs.fingerprints.tolist(), fresh.pairs.rows.tolist(), strict=True))
     assert ascending == sorted(left)
 

@@ -145,8 +145,9 @@ def test_numbers_out_of_range_are_refused_and_nothing_is_half_added(fingerprint,
 
 @pytest.mark.parametrize("fingerprint", [-1, 2**64])
 def test_a_query_out_of_range_is_refused(fingerprint):
-    with pytest.raises(ValueError, match="from 0 to"):
-        HammingIndex().within(fingerprint)
+    for ask in (HammingIndex().within, HammingIndex().rows_of):
+        with pytest.raises(ValueError, match="from 0 to"):
+            ask(fingerprint)
 
 
 @pytest.mark.parametrize("kind", [np.uint64, np.int64, np.int32, np.uint8])

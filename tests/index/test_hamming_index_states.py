@@ -47,6 +47,12 @@ class IndexStates(RuleBasedStateMachine):
         self.index.add(fingerprint, row)
         self.pairs.add((fingerprint, row))
 
+    @rule(fingerprint=values, row=rows)
+    def add_a_new_one(self, fingerprint, row):
+        if (fingerprint, row) not in self.pairs:
+            self.index.add_new(fingerprint, row)
+            self.pairs.add((fingerprint, row))
+
     @rule(added=st.lists(st.tuples(values, rows), max_size=12))
     def add_many(self, added):
         self.index.add_many([pair[0] for pair in added], [pair[1] for pair in added])
@@ -98,6 +104,13 @@ class IndexStates(RuleBasedStateMachine):
     def within(self, query):
         expected = oracles.scan(self.pairs, query, self.index.max_distance)
         assert self.index.within(query) == expected
+
+    @rule(query=values)
+    def rows_of(self, query):
+        stored = sorted({fingerprint for fingerprint, _ in self.pairs})
+        for fingerprint in (query, *stored[:1], *stored[-1:]):
+            expected = sorted(row for other, row in self.pairs if other == fingerprint)
+            assert self.index.rows_of(fingerprint) == expected
 
     @precondition(lambda self: self.pairs)
     @rule(data=st.data(), most=st.integers(0, 5))

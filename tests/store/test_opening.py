@@ -115,9 +115,9 @@ class TestIsRefused:
         assert not (tmp_path / "none").exists()
 
     def test_a_newer_format(self, folder):
-        change(folder, "PRAGMA user_version = 2")
+        change(folder, "PRAGMA user_version = 3")
         for attempt in (folder_store, PageReader.open_to_read):
-            with pytest.raises(StoreTooNew, match="has format 2"):
+            with pytest.raises(StoreTooNew, match="has format 3"):
                 attempt(folder)
 
     def test_a_database_of_another_program(self, folder):

@@ -1,7 +1,7 @@
 """What tables written at a revision must do to hold what the record holds now."""
 
 import pytest
-from store_pages import NOON, index_of, measured, memory_store, near
+from store_pages import NOON, added_by, index_of, measured, memory_store, near, removed_by
 from store_pages import new_page as page
 
 from dedup_filter.store.records import Change, Judged
@@ -17,10 +17,9 @@ class Tables:
 
     def caught_up(self):
         behind = self.store.superseded.since(self.revision, self.last_page)
-        removed = set(map(tuple, behind.removed))
-        assert removed <= self.entries
-        newer = {entry for entry in index_of(self.store) if entry[0] > self.last_page}
-        return (self.entries - removed) | set(map(tuple, behind.added)) | newer
+        assert removed_by(behind) <= self.entries
+        newer = {entry for entry in index_of(self.store) if entry[-3] > self.last_page}
+        return (self.entries - removed_by(behind)) | added_by(behind) | newer
 
 
 @pytest.fixture
@@ -38,6 +37,10 @@ CHANGES = {
     "nothing": lambda store: None,
     "new pages": lambda store: [store.insert(page(n)) for n in range(5, 8)],
     "another fingerprint": lambda store: store.replace(1, measured(9)),
+    "another digest": lambda store: store.replace(
+        1, measured(9, fingerprint=measured(1).fingerprint)
+    ),
+    "another digest of a short page": lambda store: store.replace(2, measured(9, fingerprint=None)),
     "one and back": lambda store: [store.replace(1, measured(n)) for n in (9, 8, 1)],
     "a first fingerprint": lambda store: store.replace(2, measured(2)),
     "no fingerprint any more": lambda store: store.replace(1, measured(1, fingerprint=None)),

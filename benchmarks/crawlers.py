@@ -1,0 +1,201 @@
+"""Deal pages to crawlers that share an index of kept pages, and learn frames alone or together.
+
+    pages of a stream -> dealt -> each judged by what its crawler knows of its host,
+                                  and compared with all that any of them kept -> scores
+
+Dealt by "page": any crawler gets it. By "host": all pages of a host go to one crawler. A shuffle is
+another dealing of the same stream, so that figures differ by what frames were known, and by
+nothing else. All is in one process and one index in memory, and so are the lists by which frames
+are exchanged: crawlers do not race.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from stream_score import Labels, Score, score
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.frame_bytes import Lesson
+from dedup_filter.frame_exchange import FrameExchange
+from dedup_filter.framed_pages import FramedPages
+from dedup_filter.frames import Frames, block_hash
+from dedup_filter.kept_pages import KeptPages
+from dedup_filter.model import Verdict
+from dedup_filter.reading import read
+from dedup_filter.shared import MOST_LESSONS
+from dedup_filter.store import Place
+from dedup_filter.text import Page
+
+__all__ = ["DealtStream", "Traffic", "middle"]
+
+DEALINGS = ("page", "host")
+FEW = 8
+"""Pages of a host in the stream: with so few, crawlers that share it hardly know its frame."""
+TELLING = 2
+"""Pages that have shown a block; how many more there are is never asked (`framed_pages`)."""
+ALL = "all"
+FEW_PAGES = f"hosts of 1 to {FEW}"
+MANY_PAGES = "hosts of more"
+OWN_HOST = "repeats on a host"
+_GROUPS = (ALL, FEW_PAGES, MANY_PAGES, OWN_HOST)
+
+
+class _PlacedPage(NamedTuple):
+    id: str
+    place: Place
+    page: Page
+
+
+@dataclass
+class Traffic:
+    """What crawlers asked of the lists by which they exchange frames."""
+
+    pages: int = 0
+    reads: int = 0
+    lessons_read: int = 0
+    bytes_read: int = 0
+    adds: int = 0
+    bytes_added: int = 0
+    """What stays there, too."""
+
+
+@dataclass
+class _Lists:
+    """Stands for lists on servers, as one crawler reads and writes them."""
+
+    process: bytes
+    lists: dict[str, list[bytes]]
+    traffic: Traffic = field(default_factory=Traffic)
+
+    def read(self, host: str, first: int) -> list[bytes]:
+        found = self.lists.get(host, [])[first:]
+        self.traffic.reads += 1
+        self.traffic.lessons_read += len(found)
+        self.traffic.bytes_read += sum(map(len, found))
+        return found
+
+    def add(self, host: str, lesson: bytes) -> int:
+        there = self.lists.setdefault(host, [])
+        self.traffic.adds += 1
+        if len(there) < MOST_LESSONS:
+            self.traffic.bytes_added += len(lesson)
+            there.append(lesson)
+        return len(there)
+
+
+class DealtStream:
+    """A stream of labelled pages, taken apart once for all ways to deal it."""
+
+    def __init__(
+        self,
+        rows: Sequence[Mapping[str, str]],
+        labels: Labels,
+        config: FilterConfig,
+        *,
+        shares_frames: bool = False,
+    ) -> None:
+        self._labels, self._config = labels, config
+        self._shares_frames = shares_frames
+        self.traffic = Traffic()
+        self._pages = [
+            _PlacedPage(row["id"], Place.of(row["url"]), _read(row["html"])) for row in rows
+        ]
+        self._ids = {row["url"]: row["id"] for row in rows}
+        self._groups = self._grouped()
+
+    def scores(
+        self, counts: Iterable[int], shuffles: int
+    ) -> Iterator[tuple[str, dict[str, list[Score]]]]:
+        """Yield each case, and for each group of pages its scores in all shuffles.
+
+        After each, `traffic` is that of all its shuffles.
+        """
+        stream = [page.id for page in self._pages]
+        for crawlers in counts:
+            for dealing in DEALINGS:
+                self.traffic = Traffic()
+                runs = [self._originals(crawlers, dealing, number) for number in range(shuffles)]
+                yield (
+                    f"crawlers={crawlers} by {dealing}",
+                    {
+                        name: [score(stream, self._labels, run, group) for run in runs]
+                        for name, group in self._groups.items()
+                    },
+                )
+
+    def lesson_sizes(self) -> dict[str, list[int]]:
+        """Return the bytes of what each page teaches: all of it, and without blocks shown twice.
+
+        The latter is what crawlers would have to tell one another.
+        """
+        frames, whole, told = Frames(), [], []
+        verdicts = self._judge([0] * len(self._pages))
+        for (_, place, page), verdict in zip(self._pages, verdicts, strict=True):
+            sightings = frames.sightings(place.host, page.blocks)
+            seen = dict(zip(map(block_hash, page.blocks), sightings, strict=True))
+            lesson = frames.lesson(place.host, page, is_kept=verdict.original is None)
+            frames.take_lesson(place.host, lesson)
+            news = [shown for shown in lesson.shown if seen[shown] < TELLING]
+            whole.append(len(lesson.to_bytes()))
+            told.append(len(Lesson(lesson.is_kept, news).to_bytes()))
+        return {"lesson of a page": whole, "less blocks shown twice": told}
+
+    def _originals(self, crawlers: int, dealing: str, shuffle: int) -> dict[str, str]:
+        hosts = [page.place.host for page in self._pages]
+        verdicts = self._judge(_dealt(hosts, crawlers, dealing, shuffle))
+        return {
+            page.id: self._ids[verdict.original]
+            for page, verdict in zip(self._pages, verdicts, strict=True)
+            if verdict.original is not None
+        }
+
+    def _judge(self, dealt: Sequence[int]) -> Iterator[Verdict]:
+        kept, crawlers = KeptPages(self._config), []
+        lists: dict[str, list[bytes]] = {}
+        for number in range(max(dealt) + 1):
+            if self._shares_frames:
+                process = number.to_bytes(8, "little")
+                kept.exchange = FrameExchange(_Lists(process, lists, self.traffic))
+            crawlers.append(FramedPages(self._config, kept))
+        for (_, place, page), crawler in zip(self._pages, dealt, strict=True):
+            self.traffic.pages += 1
+            yield crawlers[crawler].claim(place, page, is_pending=False)
+        kept.close()
+
+    def _grouped(self) -> dict[str, list[str]]:
+        """Group the pages: all; by pages of their host; those that repeat a page of their host."""
+        host_of = {page.id: page.place.host for page in self._pages}
+        sizes = Counter(host_of.values())
+        groups: dict[str, list[str]] = {name: [] for name in _GROUPS}
+        seen: set[str] = set()
+        for page, host in host_of.items():
+            groups[ALL].append(page)
+            groups[FEW_PAGES if sizes[host] <= FEW else MANY_PAGES].append(page)
+            alike = self._labels.duplicates(page)
+            if any(other in seen and host_of[other] == host for other in alike):
+                groups[OWN_HOST].append(page)
+            seen.add(page)
+        return {name: pages for name, pages in groups.items() if pages}
+
+
+def middle(scores: Sequence[Score]) -> Score:
+    """Return the score with the median F1."""
+    return sorted(scores, key=lambda each: each.f1)[len(scores) // 2]
+
+
+def _dealt(hosts: Sequence[str], crawlers: int, dealing: str, shuffle: int) -> list[int]:
+    """Return for each page, given by its host, the crawler that gets it."""
+    chance = random.Random(f"{dealing} {crawlers} {shuffle}")
+    if dealing == "page":
+        return [chance.randrange(crawlers) for _ in hosts]
+    owners = {host: chance.randrange(crawlers) for host in dict.fromkeys(hosts)}
+    return [owners[host] for host in hosts]
+
+
+def _read(html: str) -> Page:
+    page = read(html, None, None)
+    assert isinstance(page, Page), "a labelled page can be read"
+    return page

@@ -1,0 +1,116 @@
+-- Format 1 of pages.sqlite3. Stored on disk: never change a meaning, add a format.
+-- SQLite 3.24 or newer. Times are Unix seconds.
+
+CREATE TABLE meta (
+    key   TEXT PRIMARY KEY,
+    value TEXT NOT NULL              -- scheme: JSON; trimmed: a revision; identity
+) WITHOUT ROWID;
+
+CREATE TABLE crawls (
+    id      INTEGER PRIMARY KEY,
+    name    TEXT UNIQUE,             -- NULL: nobody will resume it
+    started INTEGER NOT NULL,
+    ended   INTEGER                  -- NULL: it runs, or was killed
+);
+
+CREATE TABLE hosts (
+    id   INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+);
+
+-- AUTOINCREMENT: the number of a page that is gone is never given to another.
+CREATE TABLE pages (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    is_pending  INTEGER NOT NULL,    -- 1: its item has not gone through yet
+    is_kept     INTEGER NOT NULL,    -- 1: later pages are compared with it
+    host        INTEGER NOT NULL REFERENCES hosts (id),
+    url         TEXT NOT NULL,
+    url_key     INTEGER NOT NULL,    -- of the canonical URL, signed
+    digest      BLOB NOT NULL,
+    fingerprint INTEGER,             -- signed; NULL: too short to be near anything
+    words       INTEGER NOT NULL,
+    language    TEXT,
+    first_seen  INTEGER NOT NULL,
+    last_seen   INTEGER NOT NULL,
+    first_crawl INTEGER NOT NULL REFERENCES crawls (id),
+    crawl       INTEGER NOT NULL REFERENCES crawls (id),
+    outcome     TEXT NOT NULL,
+    reason      TEXT,
+    original    INTEGER,             -- a page that may be gone by now
+    distance    INTEGER,
+    similarity  REAL,
+    sketch      BLOB NOT NULL        -- last: a row is read up to what is asked for
+);
+
+CREATE INDEX page_digest   ON pages (digest, host) WHERE is_kept;
+CREATE INDEX page_age      ON pages (is_kept, last_seen);
+CREATE INDEX page_pending  ON pages (is_pending) WHERE is_pending;
+CREATE INDEX page_original ON pages (original) WHERE original IS NOT NULL;
+-- What is read of all pages at once, without passing over their sketches: it grows at its end
+-- only, where an SQL index of url_key costs as much as all the rest of a page together.
+CREATE INDEX page_entry    ON pages (id, is_kept, fingerprint, host, url_key);
+
+CREATE TABLE texts (
+    page INTEGER PRIMARY KEY,
+    text BLOB NOT NULL               -- UTF-8, zlib
+);
+
+-- To count ten million rows takes seconds.
+CREATE TABLE counts (
+    is_kept INTEGER PRIMARY KEY,
+    pages   INTEGER NOT NULL
+);
+INSERT INTO counts VALUES (0, 0), (1, 0);
+
+-- What tables written at an earlier revision still hold though it is no longer so.
+CREATE TABLE superseded (
+    revision    INTEGER PRIMARY KEY AUTOINCREMENT,
+    page        INTEGER NOT NULL,
+    fingerprint INTEGER,             -- NULL: they hold nothing of the page
+    host        INTEGER NOT NULL
+);
+
+CREATE TRIGGER page_added AFTER INSERT ON pages BEGIN
+    UPDATE counts SET pages = pages + 1 WHERE is_kept = NEW.is_kept;
+END;
+
+CREATE TRIGGER page_deleted AFTER DELETE ON pages BEGIN
+    UPDATE counts SET pages = pages - 1 WHERE is_kept = OLD.is_kept;
+    INSERT INTO superseded (page, fingerprint, host) SELECT OLD.id, OLD.fingerprint, OLD.host
+        WHERE OLD.is_kept AND OLD.fingerprint IS NOT NULL;
+    DELETE FROM texts WHERE page = OLD.id;
+    DELETE FROM early_pages WHERE page = OLD.id;
+    DELETE FROM frame_lessons WHERE page = OLD.id AND is_in_state;
+END;
+
+CREATE TRIGGER page_replaced AFTER UPDATE OF fingerprint ON pages
+    WHEN OLD.is_kept AND OLD.fingerprint IS NOT NEW.fingerprint
+BEGIN
+    INSERT INTO superseded (page, fingerprint, host) VALUES (OLD.id, OLD.fingerprint, OLD.host);
+END;
+
+-- What each host has shown: a state now and then, and lessons since.
+CREATE TABLE host_frames (
+    host   INTEGER PRIMARY KEY,
+    latest INTEGER NOT NULL,         -- the last lesson that it holds: hosts are forgotten by that
+    state  BLOB NOT NULL
+);
+
+CREATE TABLE frame_lessons (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    host        INTEGER NOT NULL,
+    page        INTEGER NOT NULL,
+    lesson      BLOB NOT NULL,
+    is_unlearnt INTEGER NOT NULL,    -- 1: the state holds it and must lose it
+    is_in_state INTEGER NOT NULL     -- 1: only here until its page is committed or released
+);
+CREATE INDEX lesson_host ON frame_lessons (host);
+CREATE INDEX lesson_page ON frame_lessons (page);
+
+CREATE TABLE early_pages (
+    page INTEGER PRIMARY KEY,
+    host INTEGER NOT NULL,
+    form BLOB NOT NULL,              -- the page as it was taken apart
+    note BLOB NOT NULL               -- what is known of it by now
+);
+CREATE INDEX early_host ON early_pages (host);
