@@ -25,7 +25,7 @@ __all__ = ["main"]
 
 _COMMANDS = {
     "clusters": "Which fingerprints belong together, directly or through others.",
-    "index": "What an index on disk holds; check it, seed it, move it, mend it.",
+    "index": "What an index holds; check it, seed it, move it, mend it.",
     "near": "Which stored fingerprints are near to each of those asked for.",
     "pairs": "All pairs of fingerprints that are near to one another.",
     "plan": "Which tables an index needs for so many pages, and what they cost.",

@@ -60,7 +60,7 @@ class FramedPages:
     def __init__(self, config: FilterConfig, kept: KeptPages | SharedPages) -> None:
         self._config = config
         self._kept = kept
-        self._frames = LearntFrames(kept.frames)
+        self._frames = LearntFrames(kept.frames, kept.exchange)
 
     @property
     def nbytes(self) -> int:
@@ -77,6 +77,7 @@ class FramedPages:
             look = self._look(page, main_content(page.blocks))
             return self.claim_document(place, look.document, look.profile, is_pending=is_pending)
         while True:
+            self._take_news(place.host)
             found, look = self._judge(place, page)
             if found.reason == "no_text":
                 return found.verdict(look.profile)
@@ -121,6 +122,14 @@ class FramedPages:
         """Write down what is known of the hosts."""
         with self._kept.change():
             self._frames.save()
+
+    def _take_news(self, host: str) -> None:
+        """Learn of a host what other processes have, and judge its early pages again."""
+        due = self._frames.take_news(host)
+        if due:
+            with self._kept.change():
+                for early in due:
+                    self._judge_again(host, early)
 
     def _judge(self, place: Place, page: Page) -> tuple[Comparison, _Look]:
         sightings = self._frames.sightings(place.host, page.blocks)
@@ -171,7 +180,7 @@ class FramedPages:
         if verdict.original_page is not None:
             # A page that is visited again has shown its text before, as a duplicate has. What
             # repeats a pending page may yet be judged anew, and must not have taught its own text.
-            if self._kept.fate(verdict.original_page) != "pending":
+            if self._kept.fate(verdict.original_page) == "kept":
                 self._frames.learn_from_duplicate(host, page)
             return
         if verdict.page is None:

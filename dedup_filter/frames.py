@@ -29,8 +29,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import islice
-
-import xxhash
+from operator import attrgetter
 
 from dedup_filter.frame_bytes import HostState, Lesson
 from dedup_filter.text import Block, Page, word_sum
@@ -91,7 +90,6 @@ class Frames:
         self._blocks = 0
         self._early: OrderedDict[str, list[EarlyPage]] = OrderedDict()
         self._waiting = 0
-        self._last: tuple[Sequence[Block], list[int]] = ((), [])
         self._forgotten: list[str] = []
         self._given_up: list[int] = []
 
@@ -100,14 +98,15 @@ class Frames:
         known = self._hosts.get(host)
         if known is None:
             return [0] * len(blocks)
-        return [known.sightings.get(shown, 0) for shown in self._hashes(blocks)]
+        times = known.sightings.get
+        return [times(block.hash, 0) for block in blocks]
 
     def lesson(self, host: str, page: Page, *, is_kept: bool) -> Lesson:
         """Tell what there is to learn from a page.
 
         From one that is dropped only the blocks that its host had not shown before.
         """
-        hashes = dict.fromkeys(self._hashes(page.blocks))
+        hashes = dict.fromkeys(map(block_hash, page.blocks))
         if is_kept:
             return Lesson(is_kept, list(hashes))
         known = self._hosts.get(host, _NOTHING).sightings
@@ -117,8 +116,8 @@ class Frames:
         """Learn from a page that is kept; return earlier ones that should be judged again."""
         assert page.page is not None
         known = self._hosts.get(host, _NOTHING)
-        hashes = self._hashes(page.page.blocks)
-        page.new = frozenset(shown for shown in hashes if shown not in known.sightings)
+        hashes = list(map(block_hash, page.page.blocks))
+        page.new = frozenset(hashes).difference(known.sightings)
         # Of a host's first pages it is not known yet whether they have a template in common.
         due = self._due(host, None if known.pages <= _TELLING_PAGES else set(hashes))
         if _is_mostly_new(page.page.blocks, page.new, hashes):
@@ -139,6 +138,18 @@ class Frames:
         self._hosts.move_to_end(host)
         known.pages += lesson.is_kept
         self._show(known, lesson.shown)
+
+    def learn_of(self, host: str, lesson: Lesson) -> list[EarlyPage]:
+        """Learn what a page taught that is not here; return earlier ones to judge again."""
+        known = self._hosts.get(host, _NOTHING)
+        if not lesson.is_kept:
+            # Whoever dropped it may not have known what was known here.
+            news = [shown for shown in lesson.shown if shown not in known.sightings]
+            self.take_lesson(host, Lesson(lesson.is_kept, news))
+            return []
+        due = self._due(host, None if known.pages <= _TELLING_PAGES else set(lesson.shown))
+        self.take_lesson(host, lesson)
+        return due
 
     def unlearn(self, host: str, lesson: Lesson) -> None:
         """Take back what a page taught."""
@@ -210,18 +221,12 @@ class Frames:
         assert self._waiting == sum(map(len, self._early.values())) <= _MOST_WAITING
         assert max(map(len, self._early.values()), default=0) <= _MOST_WAITING_OF_HOST
 
-    def _hashes(self, blocks: Sequence[Block]) -> list[int]:
-        """Return the hashes of a page's blocks; those of the last page are asked for twice."""
-        if self._last[0] is not blocks:
-            self._last = blocks, [block_hash(block) for block in blocks]
-        return self._last[1]
-
     def _show(self, known: _Host, blocks: Iterable[int]) -> None:
         sightings = known.sightings
-        before = len(sightings)
+        before, take_out = len(sightings), sightings.pop
         for shown in dict.fromkeys(blocks):
             # Taken out and put in again, a block that repeats is never the oldest.
-            sightings[shown] = sightings.pop(shown, 0) + 1
+            sightings[shown] = take_out(shown, 0) + 1
         # All at once: to find the first key anew each time is to pass over every deleted one.
         for oldest in list(islice(sightings, max(len(sightings) - _MOST_BLOCKS_OF_HOST, 0))):
             del sightings[oldest]
@@ -276,10 +281,10 @@ def _have_template(early: EarlyPage, shown: set[int]) -> bool:
 def _is_mostly_new(blocks: Sequence[Block], hashes_new: Set[int], hashes: Sequence[int]) -> bool:
     new = [block for block, shown in zip(blocks, hashes, strict=True) if shown in hashes_new]
     new_words = word_sum(new)
-    links = sum(block.link_words for block in new)
-    return new_words >= _MOSTLY_NEW * word_sum(blocks) and links >= _MOSTLY_NEW * new_words
+    if new_words < _MOSTLY_NEW * word_sum(blocks):
+        return False
+    return sum(block.link_words for block in new) >= _MOSTLY_NEW * new_words
 
 
-def block_hash(block: Block) -> int:
-    """Return the 64 bits by which a block of text is known again."""
-    return xxhash.xxh3_64_intdigest(block.text.encode("utf-8", "surrogatepass"))
+block_hash = attrgetter("hash")
+"""Returns the 64 bits by which a block of text is known again."""

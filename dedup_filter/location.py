@@ -5,6 +5,7 @@ a path         that of a directory
 "redis://..."  that of a server which other processes use too; "redis+cluster://..." of several
 """
 
+import json
 import os
 from pathlib import Path
 from time import time as now
@@ -17,6 +18,8 @@ from dedup_filter.store import PageStore, Scheme
 __all__ = ["MEMORY", "folder_of", "open_log", "open_store", "scheme_of"]
 
 MEMORY = "memory:"
+_ALIKE = ("max_distance", "min_similarity", "scope", "expire_days", "max_pages")
+"""Options, beside those of the scheme, which all processes of a shared index should have alike."""
 _PLACES = f'"{MEMORY}", a directory, redis://... or redis+cluster://...'
 
 
@@ -52,6 +55,7 @@ def open_log(location: str, config: FilterConfig, crawl: str | None) -> SharedLo
     try:
         log = SharedLog(connection, config.expire_days)
         log.join(scheme_of(config), crawl, int(now()))
+        log.note(json.dumps({name: getattr(config, name) for name in _ALIKE}))
     except BaseException:
         connection.close()
         raise

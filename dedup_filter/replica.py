@@ -63,14 +63,21 @@ class Replica:
         self._chunks: dict[int, _Chunk] = {}
         self._moved: dict[int, int] = {}
         """Pages whose entry is not the event that has their number, and which one it is."""
+        self._emptied: set[int] = set()
         self._end = 0
 
     def __len__(self) -> int:
         return len(self._long) + len(self._short)
 
     def __contains__(self, page: int) -> bool:
-        chunk = self._chunks.get((self._place(page) - 1) // CHUNK)
-        return chunk is not None and bool(chunk.alive[(self._place(page) - 1) % CHUNK])
+        number, place = divmod(self._place(page) - 1, CHUNK)
+        chunk = self._chunks.get(number)
+        # The event of this number may tell of another page.
+        return (
+            chunk is not None
+            and bool(chunk.alive[place])
+            and int(numbers(chunk.events[place : place + 1])[0]) == page
+        )
 
     @property
     def nbytes(self) -> int:
@@ -84,13 +91,19 @@ class Replica:
         events = decode(news.events)
         if not len(events):
             return
+        if news.first > self._end + 1 and len(self):
+            # Chunks that were not read were deleted: they, and all before, tell of no page.
+            self.clear()
         self._keep(news.first, events)
         if len(events) <= _FEW:
             self._follow_each(news.first, events)
         else:
             self._follow_many(news.first, events)
-        for number in range((news.first - 1) // CHUNK, self._end // CHUNK):
+        # Only now: in the midst of them a chunk may tell of nothing yet.
+        self._emptied.update(range((news.first - 1) // CHUNK, self._end // CHUNK))
+        for number in self._emptied:
             self._let_go(number)
+        self._emptied.clear()
 
     def neighbours(self, fingerprint: int, host: int, most: int) -> Neighbours:
         """Return the pages within k bits, or so many of the nearest; of a host, if by host.
@@ -111,6 +124,28 @@ class Replica:
         chunk, place = divmod(self._place(page) - 1, CHUNK)
         event = self._chunks[chunk].events[place : place + 1]
         return Entry(int(event["value"][0]), int(kinds(event)[0]), int(event["host"][0]))
+
+    @property
+    def end(self) -> int:
+        """The number of the last event that was taken in."""
+        return self._end
+
+    def has_like(self, entry: Entry, after: int, but: int) -> bool:
+        """Tell whether an event after a number is of a page near this entry, but for one page."""
+        most = self._max_distance if entry.kind == LONG else 0
+        for number in range(after // CHUNK, self._end // CHUNK + 1):
+            chunk = self._chunks.get(number)
+            if chunk is None:
+                continue
+            first = max(after - number * CHUNK, 0)
+            events = chunk.events[first:][chunk.alive[first:]]
+            alike = (kinds(events) == entry.kind) & (numbers(events) != but)
+            if self._by_host:
+                alike &= events["host"] == entry.host
+            bits = np.bitwise_count(events["value"] ^ np.uint64(entry.value))
+            if (alike & (bits <= most)).any():
+                return True
+        return False
 
     def oldest(self, most: int) -> list[int]:
         """Return the pages not seen for longest."""
@@ -220,7 +255,8 @@ class Replica:
         chunk = self._chunks[number]
         chunk.alive[(place - 1) % CHUNK] = False
         chunk.count -= 1
-        self._let_go(number)
+        if not chunk.count:
+            self._emptied.add(number)
 
     def _let_go(self, number: int) -> None:
         """Forget a chunk that tells of no page any more, and to which nothing will come."""

@@ -14,8 +14,8 @@ C. No page is a duplicate of one that is gone. Pages that a dead process had pen
    it can be kept again.
 
 Two things can be let through twice: what is kept while the server is away, and what a process
-commits after its lease was over. Frames are learnt by each process for itself; only fingerprints
-of kept pages are shared. Records of dropped pages are not kept.
+commits after its lease was over. Of frames, what the first pages of each host showed is shared
+(`frame_exchange`). Records of dropped pages are not kept.
 
 Cost: one call for a page that is new, two where others are at work, and one for its commit, two
 on a cluster; two or three for a duplicate. All the work on fingerprints is done here.
@@ -23,12 +23,11 @@ on a cluster; two or three for a duplicate. All the work on fingerprints is done
 
 import logging
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from math import inf
 from time import monotonic, sleep
 from time import time as now
 from typing import NamedTuple
-
-import numpy as np
 
 from dedup_filter.comparison import (
     MOST_COMPARED,
@@ -39,6 +38,8 @@ from dedup_filter.comparison import (
 )
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints import similarities
+from dedup_filter.frame_exchange import FrameExchange
+from dedup_filter.index import Neighbours
 from dedup_filter.model import Fate, Outcome, Verdict
 from dedup_filter.profile import PageProfile
 from dedup_filter.replica import Replica
@@ -49,11 +50,8 @@ from dedup_filter.shared import (
     Entry,
     Lease,
     LogChanged,
-    News,
     SharedLog,
-    decode,
     host_hash,
-    kinds,
 )
 from dedup_filter.store import FrameStore, Judged, Matches, PageRecord, Place
 from dedup_filter.store.records import sketch_rows
@@ -65,8 +63,12 @@ logger = logging.getLogger(__name__)
 
 _LONGEST_WAIT = 2 * LEASE
 """Seconds for which `see` waits for another process to settle the original of its page."""
+_SHORTEST_PAUSE = 0.002
 _LONGEST_PAUSE = 0.25
 _MOST_AWAITED = 10_000
+_MOST_TRIALS = 3
+_MOST_READINGS = 6
+"""Of a page whose measures are being replaced: the last one comes 20 ms after the first."""
 _DAY_SECONDS = 86_400
 _MOST_AT_ONCE = 256
 _BATCHES = 100
@@ -85,7 +87,7 @@ class SharedPages:
 
     is_shared = True
     frames: FrameStore | None = None
-    """Each process learns them anew."""
+    """Each process learns them anew, or from others."""
     is_durable = False
     disk_bytes = 0
 
@@ -94,6 +96,8 @@ class SharedPages:
         self._log = log
         self._by_host = config.scope == "host"
         self._replica = Replica(config.max_distance, by_host=self._by_host)
+        self.exchange = FrameExchange(log.lessons())
+        """With which what hosts have shown is told to other processes."""
         self.gone: list[int] = []
         """Pages of this process that are gone; for the owner to take note of, and to clear."""
         self.capped = 0
@@ -106,8 +110,19 @@ class SharedPages:
         """Of those, which stand for a page that is visited again, and for which one."""
         self._awaited: dict[int, Entry] = {}
         """Pages pending elsewhere that pages here were found to repeat, the last ones."""
+        self._lost: dict[int, PageRecord] = {}
+        """Pages that were pending here, and of which the servers know nothing any more."""
+        self._lost_to = 0
+        """Up to which number pages may have been lost, and numbers given again."""
+        self._in_doubt: dict[int, Entry] = {}
+        """Pages of which it is not known whether they were committed, and that nobody asks for."""
+        self._is_anew = False
+        """Whether the log is being read from its beginning again."""
+        self._compared_from = 0
+        """Number of the last event that is known to come before the page was compared."""
         self._until_tended = 0
         self._sync()
+        self._compared_from = self._replica.end
         self._tend(coming=0)
         self._lease = Lease(log)
 
@@ -137,13 +152,22 @@ class SharedPages:
         """
         if page.is_blank:
             return Comparison("unjudged", "no_text")
+        self._withdraw()
+        return self._compared(place, page)
+
+    def _compared(self, place: Place, page: PageProfile, before: float = inf) -> Comparison:
+        """Compare a page with those whose numbers are lower than one."""
         host = host_hash(place.host)
         if not page.is_long_enough:
             rows = self._replica.with_digest(_start(page.digest), host, MOST_COMPARED)
+            rows = [row for row in rows if row < before]
             found = self._read(rows, [0] * len(rows), place)
             same = self._exact(place, page, found)
             return same or Comparison("unjudged", "too_short")
         near = self._replica.neighbours(page.fingerprint, host, MOST_COMPARED + 1)
+        if before < inf:
+            kept = near.rows < before
+            near = Neighbours(near.rows[kept], near.fingerprints[kept], near.distances[kept])
         if len(near.rows) > MOST_COMPARED:
             self.capped += 1
             near = near.first(MOST_COMPARED)
@@ -172,7 +196,7 @@ class SharedPages:
 
     def fate(self, number: int) -> Fate:
         """Tell what has become of a page that was recorded, here or by another process."""
-        if number in self._mine:
+        if number not in self._awaited and (number in self._mine or number in self._lost):
             return "pending"
         is_in_flight = self._log.is_in_flight(number)
         # In this order: what was in no flight, and is there now, was committed. And always: this
@@ -206,50 +230,59 @@ class SharedPages:
             Overtaken: another process kept a page like it, or let go of the one that it repeats:
                 it must be compared anew.
         """
-        if found.is_duplicate:
-            return self._told(self._settled(found, is_pending=is_pending)).verdict(page)
-        self._tend()
-        number = self._append(place, page, found)
-        if found.outcome == "revisit" and found.original_page is not None:
-            self._revisited[number] = found.original_page
-        if not is_pending:
-            self.commit(number)
+        try:
+            if found.is_duplicate:
+                return self._told(self._settled(found, is_pending=is_pending)).verdict(page)
+            self._tend()
+            number = self._append(place, page, found)
+            if found.outcome == "revisit" and found.original_page is not None:
+                self._revisited[number] = found.original_page
+            if not is_pending:
+                self._keep(number)
+        finally:
+            self._compared_from = self._replica.end
         return self._told(found).verdict(page, number)
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:  # noqa: ARG002
         """Give a page another profile; one that is gone is left so."""
-        record = self._mine.get(number) or self._log.records([number]).get(number)
-        if record is None or number not in self._replica:
-            return
-        record = record._replace(
-            digest=page.digest,
-            fingerprint=page.fingerprint if page.is_long_enough else None,
-            sketch=page.sketch.tobytes(),
-            words=page.word_count,
-            language=page.language,
-        )
-        if number in self._mine:
-            self._mine[number] = record
-        entry = _entry(page, self._replica.entry(number).host)
-        self._log.replace(number, entry, record, int(now()))
-        self._sync()
+        for _ in range(_MOST_TRIALS):
+            record = self._mine.get(number) or self._log.records([number]).get(number)
+            if record is None or number not in self._replica or number <= self._lost_to:
+                return
+            record = record._replace(
+                digest=page.digest,
+                fingerprint=page.fingerprint if page.is_long_enough else None,
+                sketch=page.sketch.tobytes(),
+                words=page.word_count,
+                language=page.language,
+            )
+            if self._replaced(number, record):
+                return
 
     def commit(self, number: int) -> None:
         """Keep a pending page for good; one that is not pending here is left as it is."""
+        lost = self._lost.get(number)
+        if lost is not None:
+            self._commit_anew(lost)
+            del self._lost[number]
+            return
         record = self._mine.get(number)
         if record is None:
             return
-        replaced = self._revisited.get(number, 0)
-        was_pending = self._log.commit(number, record, replaced, int(now()))
-        if not was_pending:
-            self._commit_anew(number, record, replaced)
-        elif replaced:
-            self._log.remove_records([replaced])
+        if not self._committed(number, record):
+            self._sync()
+            if self._is_there(number, record):  # it was, and the answer was lost
+                self._log.put_record(number, record)
+            else:  # its lease was over, or a server failed
+                self._commit_anew(record)
         self._forget_claim(number)
 
     def release(self, number: int) -> None:
         """Forget a pending page; one that is not pending here is left as it is."""
-        if number in self._mine:
+        if number in self._lost:
+            del self._lost[number]
+            self.gone.append(number)
+        elif number in self._mine:
             del self._mine[number]
             self._revisited.pop(number, None)
             self.gone.append(number)
@@ -264,14 +297,17 @@ class SharedPages:
 
         Cost: reads the record of every page.
         """
-        self._sync()
-        wanted, found = url_key(url), []
-        for pages in self._replica.pages():
-            for number, record in self._log.records(pages).items():
-                if url_key(record.url) == wanted:
-                    found.append(number)
-        self._remove(found)
-        return len(found)
+        wanted = url_key(url)
+        while True:
+            self._sync()
+            found = [
+                number
+                for pages in self._replica.pages()
+                for number, record in self._log.records(pages).items()
+                if url_key(record.url) == wanted
+            ]
+            if self._remove(found):
+                return len(found)
 
     def close(self) -> None:
         """Release what is pending, and take part no more.
@@ -313,64 +349,115 @@ class SharedPages:
             Overtaken: something stands before it for which it is not what it was found to be.
         """
         entry, record = _entry(page, host_hash(place.host)), self._record_of(place, page, found)
-        number, news = self._appended(entry, record, unless_news=True)
+        number = self._appended(entry, record, unless_news=True)
         while not number:
             # What is learnt before the page stands in the log needs no event to take it back.
-            self._replica.follow(news)
-            if self._is_within(entry, news) and not self._is_still(found, place, page):
+            if not self._is_still(found, place, page, entry):
                 raise Overtaken
-            number, news = self._appended(entry, record, unless_news=False)
-        before, own = news.parted(number)
-        self._replica.follow(before)
+            number = self._appended(entry, record, unless_news=False)
+        if number in self._lost:
+            # Both would go by one number here. The next page gets another one.
+            self._log.release(number, int(now()))
+            raise Overtaken
         try:
-            is_overtaken = self._is_within(entry, before) and not self._is_still(found, place, page)
+            is_still = self._is_still(found, place, page, entry, number)
         except BaseException:
             self._log.abandon(number)
             raise
-        finally:
-            self._replica.follow(own)
-        if is_overtaken:
+        if not is_still:
             self._log.release(number, int(now()))
             raise Overtaken
         self._mine[number] = record
         return number
 
-    def _appended(self, entry: Entry, record: PageRecord, *, unless_news: bool) -> tuple[int, News]:
+    def _appended(self, entry: Entry, record: PageRecord, *, unless_news: bool) -> int:
         try:
-            return self._log.append(entry, record, int(now()), unless_news=unless_news)
+            number, news = self._log.append(entry, record, int(now()), unless_news=unless_news)
         except LogChanged:
             self._read_anew()
+            self._sync()
             raise Overtaken from None
+        self._replica.follow(news)
+        return number
 
-    def _is_within(self, entry: Entry, news: News) -> bool:
-        """Tell whether an event may be of a page that one with this entry repeats."""
-        events = decode(news.events)
-        alike = kinds(events) == entry.kind
-        if self._by_host:
-            alike &= events["host"] == entry.host
-        bits = np.bitwise_count(events["value"] ^ np.uint64(entry.value))
-        most = self._config.max_distance if entry.kind == LONG else 0
-        return bool((alike & (bits <= most)).any())
+    def _is_still(
+        self, found: Comparison, place: Place, page: PageProfile, entry: Entry, number: int = 0
+    ) -> bool:
+        """Tell whether a page is still what it was found to be, after all that has come since.
 
-    def _is_still(self, found: Comparison, place: Place, page: PageProfile) -> bool:
-        """Tell whether a page is still what it was found to be."""
-        again = self.compare(place, page)
+        With its number, those that came after it do not matter: they learn of it.
+        """
+        seen, self._compared_from = self._compared_from, self._replica.end
+        if not self._replica.has_like(entry, seen, number):
+            return True
+        again = self._compared(place, page, number or inf)
         return (again.outcome, again.original_page) == (found.outcome, found.original_page)
 
-    def _commit_anew(self, number: int, record: PageRecord, replaced: int) -> None:
-        """Commit a page that is not pending any more.
-
-        Either it was committed, and the answer was lost; or its lease was over, or a server
-        failed and knows nothing of it. Then it is put in without a look at what came since.
-        """
+    def _replaced(self, number: int, record: PageRecord) -> bool:
+        """Give a page another record; return whether there is nothing left to do."""
+        try:
+            done = self._log.replace(number, _entry_of(record), record, int(now()))
+        except LogChanged:
+            self._read_anew()
+            done = True
+        else:
+            if done and number in self._mine:
+                self._mine[number] = record
         self._sync()
-        if number in self._replica and self._replica.entry(number) == _entry_of(record):
-            return
-        again = 0
-        while not again:
-            again, news = self._appended(_entry_of(record), record, unless_news=False)
-            self._replica.follow(news)
-        self._log.commit(again, record, replaced, int(now()))
+        return done
+
+    def _withdraw(self) -> None:
+        """Take back what was recorded here and told to nobody, because an answer was lost."""
+        self._log.disown(int(now()))
+        if self._in_doubt:
+            self._sync()
+            there = self._in_doubt.items()
+            self._remove(
+                [
+                    number
+                    for number, entry in there
+                    if number in self._replica and self._replica.entry(number) == entry
+                ]
+            )
+            self._in_doubt.clear()
+
+    def _committed(self, number: int, record: PageRecord) -> bool:
+        """Commit a page; return whether it was pending."""
+        replaced = self._revisited.get(number, 0)
+        was_pending = self._log.commit(number, record, replaced, int(now()))
+        if was_pending and replaced:
+            self._log.remove_records([replaced])
+        return was_pending
+
+    def _keep(self, number: int) -> None:
+        """Commit a page that is told to nobody before.
+
+        Raises:
+            Overtaken: its lease was over, or a server failed: it must be compared anew.
+        """
+        record = self._mine[number]
+        try:
+            was_pending = self._committed(number, record)
+        except BaseException:
+            self._in_doubt[number] = _entry_of(record)
+            self._log.abandon(number)
+            raise
+        finally:
+            self._forget_claim(number)
+        if not was_pending:
+            raise Overtaken
+
+    def _commit_anew(self, record: PageRecord) -> None:
+        """Commit a page of which the servers know nothing, without a look at what came since."""
+        number = 0
+        while not number:
+            with suppress(Overtaken):
+                number = self._appended(_entry_of(record), record, unless_news=False)
+        try:
+            self._log.commit(number, record, 0, int(now()))
+        except BaseException:
+            self._log.abandon(number)
+            raise
 
     def _record_of(self, place: Place, page: PageProfile, found: Comparison) -> PageRecord:
         moment = int(now())
@@ -402,18 +489,36 @@ class SharedPages:
         self._records = self._log.records(pages)
         # Afterwards: one that was in no flight, and is there now, was committed before.
         self._sync()
+        for trial in range(_MOST_READINGS):
+            changing = [page for page in self._records if not self._is_as_told(page)]
+            if not changing:
+                break
+            # Another process is giving it other measures: the record is about to follow.
+            sleep(trial * _SHORTEST_PAUSE)
+            self._records.update(self._log.records(changing))
+            self._sync()
         there = [
             (page, distance, self._records[page])
             for page, distance in zip(pages, distances, strict=True)
             if page in self._records
             and page in self._replica
-            # After a server failed, the number may have been given to another page.
-            and self._replica.entry(page) == _entry_of(self._records[page])
+            and self._is_as_told(page)
             and not (self._by_host and self._records[page].host != place.host)
         ]
         return (
             _Candidates(*map(list, zip(*there, strict=True))) if there else _Candidates([], [], [])
         )
+
+    def _is_as_told(self, page: int) -> bool:
+        """Tell whether the record of a page, if it is there, is of what the log tells of it.
+
+        After a server failed, the number may have been given to another page.
+        """
+        return page not in self._replica or self._is_there(page, self._records[page])
+
+    def _is_there(self, number: int, record: PageRecord) -> bool:
+        """Tell whether this very page is there."""
+        return number in self._replica and self._replica.entry(number) == _entry_of(record)
 
     def _exact(self, place: Place, page: PageProfile, found: "_Candidates") -> Comparison | None:
         same = [at for at, record in enumerate(found.records) if record.digest == page.digest]
@@ -462,7 +567,7 @@ class SharedPages:
             del self._awaited[next(iter(self._awaited))]
         if is_pending:
             return found
-        latest, pause = monotonic() + _LONGEST_WAIT, 0.002
+        latest, pause = monotonic() + _LONGEST_WAIT, _SHORTEST_PAUSE
         while (fate := self.fate(original)) == "pending":
             if monotonic() > latest:
                 return Comparison("unjudged", "pending", candidates=found.candidates)
@@ -492,7 +597,14 @@ class SharedPages:
         if self._until_tended < 0:
             self._until_tended = _PAGES_BETWEEN
             self._expire()
+            self._trim()
+
+    def _trim(self) -> None:
+        try:
             self._log.trim(self._replica.first_chunk)
+        except LogChanged:
+            self._read_anew()
+            self._sync()
 
     def _expire(self) -> None:
         if self._config.expire_days is not None:
@@ -504,30 +616,64 @@ class SharedPages:
         """Leave out those that are pending: somebody is about to settle them."""
         return sorted(set(pages) - self._log.pages_in_flight()) if pages else []
 
-    def _remove(self, pages: list[int]) -> None:
-        if pages:
+    def _remove(self, pages: list[int]) -> bool:
+        """Take pages out; return False if the log is another one, with other numbers."""
+        if not pages:
+            return True
+        try:
             self._log.remove(pages, int(now()))
-            for page in pages:
-                self._mine.pop(page, None)
-            self.gone += pages
+        except LogChanged:
+            self._read_anew()
             self._sync()
+            return False
+        for page in pages:
+            self._mine.pop(page, None)
+        self.gone += pages
+        self._sync()
+        return True
 
     def _sync(self) -> None:
         """Follow the log to its end."""
-        while True:
-            try:
-                news = self._log.news(int(now()))
-            except LogChanged:
-                self._read_anew()
-                continue
-            self._replica.follow(news)
-            if news.is_last:
-                return
+        while not self._follow():
+            pass
+        if self._is_anew:
+            self._is_anew = False
+            self._part_lost()
+
+    def _follow(self) -> bool:
+        """Follow the log for a while; return whether that was its end."""
+        try:
+            news = self._log.news(int(now()))
+        except LogChanged:
+            self._read_anew()
+            return False
+        self._replica.follow(news)
+        return news.is_last
 
     def _read_anew(self) -> None:
+        """Begin to read another log than was read up to here. Requires: `_sync` goes on."""
+        lost_to = self._log.offset
+        self._log.rewind(int(now()))
         logger.warning("%s: a server has lost a part of it; it is read anew", self._log)
+        self._is_anew = True
+        self._lost_to = max(self._lost_to, lost_to)
         self._replica.clear()
-        self._log.rewind()
+        self.exchange.read_anew()
+        for known in (self._records, self._revisited, self._in_doubt):
+            known.clear()
+        self._compared_from = 0
+
+    def _part_lost(self) -> None:
+        """Part the pages pending here from those that are not pending there any more."""
+        lost = {
+            number: record
+            for number, record in self._mine.items()
+            if not self._is_there(number, record)
+        }
+        for number in lost:
+            del self._mine[number]
+        self._log.pending.difference_update(lost)
+        self._lost.update(lost)
 
 
 class _Candidates(NamedTuple):

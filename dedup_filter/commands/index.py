@@ -1,4 +1,4 @@
-"""`dedup-filter index ...`: the commands that look after an index on disk."""
+"""`dedup-filter index ...`: the commands that look after an index."""
 
 import logging
 
@@ -11,7 +11,7 @@ __all__ = ["COMMANDS", "command"]
 
 COMMANDS = {
     "check": "Whether an index is whole, and what is wrong with it.",
-    "compact": "Make its files as small as they can be.",
+    "compact": "Give back the room of what was forgotten.",
     "export": "Write every page of it as a line of JSON.",
     "forget": "Make it forget the pages at a URL.",
     "import": "Put an export into an index, or the items of an earlier crawl.",
@@ -22,10 +22,12 @@ COMMANDS = {
 
 @click.command("index", cls=LazyGroup, summaries=COMMANDS, prefix="index_")
 def command() -> None:
-    """Look after an index on disk.
+    """Look after an index.
 
-    DIR is the folder of the index, what DEDUP_INDEX names. `stats`, `check` and `export` only
-    read, and work while a crawl writes to it; the others need it for themselves.
+    INDEX is what DEDUP_INDEX names: a folder, or the address of an index that crawlers share
+    (redis://host:6379/0, redis+cluster://host:7000). `stats`, `check` and `export` only read, and
+    work while a crawl writes to it. The others need a folder for themselves; a shared index they
+    work on beside its crawlers, unless they say otherwise.
     """
     logging.getLogger("dedup_filter").addHandler(_Sentences())
 

@@ -1,4 +1,4 @@
-"""`dedup-filter index export DIR`: a line of JSON for each page."""
+"""`dedup-filter index export INDEX`: a line of JSON for each page."""
 
 import json
 import sys
@@ -9,7 +9,8 @@ from typing import Any, TextIO
 
 import click
 
-from dedup_filter.commands.index_options import directory_argument, json_option
+from dedup_filter.commands.index_options import index_argument, json_option
+from dedup_filter.commands.indexes import Index
 from dedup_filter.commands.json_lines import write_lines
 from dedup_filter.commands.terminal import counted, printable
 
@@ -17,7 +18,7 @@ __all__ = ["command"]
 
 
 @click.command("export")
-@directory_argument
+@index_argument
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -26,13 +27,13 @@ __all__ = ["command"]
 )
 @click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
 @json_option
-def command(directory: str, output: Path | None, overwrite: bool, as_json: bool) -> None:
-    """Write every page that the index in DIR has recorded, dropped ones too, as lines of JSON.
+def command(index: Index, output: Path | None, overwrite: bool, as_json: bool) -> None:
+    """Write every page that an index has recorded, dropped ones too, as lines of JSON.
 
     The first line says how fingerprints were made and which crawls there were. Then comes a line
     for each page, oldest first, and last what is known of the frames of hosts. `index import`
     makes an equal index of it. Pages whose items are still under way are left out; a crawl may
-    go on meanwhile.
+    go on meanwhile. A shared index has no records of dropped pages, and exports no frames.
 
     \b
     {"dedup_filter_export": 1, "scheme": {...}, "crawls": [...]}
@@ -44,17 +45,16 @@ def command(directory: str, output: Path | None, overwrite: bool, as_json: bool)
     Exit codes: 0 done, 1 the output cannot be written, 2 there is no index, it cannot be read,
     or FILE exists.
     """  # noqa: D301 - click must see the character
-    from dedup_filter.store.page_reader import PageReader
     from dedup_filter.transfer import exported
 
-    with PageReader.open_to_read(directory) as reader, closing(exported(reader)) as values:
+    with index.source() as source, closing(exported(source)) as values:
         if output is None:
             _write(values, sys.stdout)
             return
         with _new_file(output, overwrite=overwrite) as file:
             count = _write(values, file)
     if as_json:
-        write_lines([{"index": directory, "output": str(output), "lines": count}])
+        write_lines([{"index": index.shown, "output": str(output), "lines": count}])
     else:
         click.echo(printable(f"{counted(count, 'line')} in {output}"), err=True)
 

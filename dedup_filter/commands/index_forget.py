@@ -1,8 +1,9 @@
-"""`dedup-filter index forget DIR URL...`: a crawl that meets the page again finds it new."""
+"""`dedup-filter index forget INDEX URL...`: a crawl that meets the page again finds it new."""
 
 import click
 
-from dedup_filter.commands.index_options import directory_argument, json_option
+from dedup_filter.commands.index_options import index_argument, json_option
+from dedup_filter.commands.indexes import Index
 from dedup_filter.commands.json_lines import write_lines
 from dedup_filter.commands.terminal import counted, say
 
@@ -12,15 +13,16 @@ _NONE = 1
 
 
 @click.command("forget")
-@directory_argument
+@index_argument
 @click.argument("urls", metavar="URL...", nargs=-1, required=True)
 @json_option
 @click.pass_context
-def command(context: click.Context, directory: str, urls: tuple[str, ...], as_json: bool) -> None:
-    """Make the index in DIR forget all pages at URL, however that is spelt.
+def command(context: click.Context, index: Index, urls: tuple[str, ...], as_json: bool) -> None:
+    """Make an index forget all pages at URL, however that is spelt.
 
     Arguments of the URL may stand in another order, and it may have a fragment. Pages that
-    repeat a forgotten one stay recorded as they are.
+    repeat a forgotten one stay recorded as they are. Crawlers of a shared index may be at work:
+    they forget pages too, but for those whose items are under way.
 
     \b
     $ dedup-filter index forget DIR https://example.com/a --json
@@ -28,9 +30,7 @@ def command(context: click.Context, directory: str, urls: tuple[str, ...], as_js
 
     Exit codes: 0 done, 1 no page was known at any URL, 2 there is no index, or it is in use.
     """  # noqa: D301 - click must see the character
-    from dedup_filter.upkeep import forget
-
-    counts = forget(directory, urls)
+    counts = index.forget(urls)
     for url, count in counts.items():
         if as_json:
             write_lines([{"url": url, "forgotten": count}])

@@ -1,15 +1,16 @@
-"""`dedup-filter index import DIR [FILE]`: an export, or an earlier crawl's items."""
+"""`dedup-filter index import INDEX [FILE]`: an export, or an earlier crawl's items."""
 
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dedup_filter.commands.index_options import (
-    directory_argument,
     filter_options,
+    index_argument,
     json_option,
     option_option,
 )
+from dedup_filter.commands.indexes import Index
 from dedup_filter.commands.json_lines import write_lines
 from dedup_filter.commands.terminal import counted, printable, say, watched_file
 
@@ -20,7 +21,7 @@ __all__ = ["command"]
 
 
 @click.command("import")
-@directory_argument
+@index_argument
 @click.argument("file", default="-")
 @click.option("--crawl", default="import", show_default=True, help="Name of the crawl of items.")
 @click.option("--html-field", metavar="NAME", help="Field of items with a page's HTML.")
@@ -32,13 +33,15 @@ __all__ = ["command"]
 @click.option("--skip-bad-lines", is_flag=True, help="Count bad lines instead of stopping.")
 @option_option
 @json_option
-def command(directory: str, file: str, as_json: bool, **given: Any) -> None:
-    """Put lines of JSON into the index in DIR, which is made if there is none.
+def command(index: Index, file: str, as_json: bool, **given: Any) -> None:
+    """Put lines of JSON into an index, which is made if there is none.
 
     FILE, or standard input (-), is what `index export` wrote, or the feed of an earlier crawl.
 
     An export comes back as it was, verdicts and times included; the index must make its
-    fingerprints in the same way. Pages that are there already are passed over.
+    fingerprints in the same way. Pages that are there already are passed over. A shared index
+    numbers pages anew and keeps nothing of dropped pages, texts and frames; no crawler may be at
+    work on it. Items can be imported beside crawlers.
 
     The items of a feed (JSON lines) are judged like the pages of a crawl named "import". Where
     they have their page and its URL is guessed by the names of their fields, as in a crawl: html,
@@ -50,7 +53,7 @@ def command(directory: str, file: str, as_json: bool, **given: Any) -> None:
 
     \b
     $ zcat items.jsonl.gz | dedup-filter index import DIR --json
-    {"index": DIR, "lines": 3, "outcomes": {"new": 2, "near": 1}, "bad_lines": 0, ...}
+    {"index": "DIR", "lines": 3, "outcomes": {"new": 2, "near": 1}, "bad_lines": 0, ...}
 
     Exit codes: 0 done, 2 a line is bad, FILE cannot be read, or the index cannot be used.
     """  # noqa: D301 - click must see the character
@@ -62,8 +65,8 @@ def command(directory: str, file: str, as_json: bool, **given: Any) -> None:
     with opened(file) as stream:
         lines = ((len(line.content), line) for line in read_lines(stream, name))
         with watched_file(lines, stream, "importing") as watched:
-            imported = import_lines(watched, directory, options)
-    _tell(directory, imported, as_json=as_json)
+            imported = import_lines(watched, index.target(), options)
+    _tell(index.shown, imported, as_json=as_json)
 
 
 def _options(given: dict[str, Any]) -> "ImportOptions":
@@ -80,9 +83,9 @@ def _options(given: dict[str, Any]) -> "ImportOptions":
     )
 
 
-def _tell(directory: str, imported: "Imported", *, as_json: bool) -> None:
+def _tell(shown: str, imported: "Imported", *, as_json: bool) -> None:
     if as_json:
-        write_lines([{"index": directory, **vars(imported)}])
+        write_lines([{"index": shown, **vars(imported)}])
         return
     outcomes = ", ".join(f"{count:,} {name}" for name, count in sorted(imported.outcomes.items()))
     say(f"{counted(imported.pages, 'page')}{f' ({outcomes})' if outcomes else ''}")
@@ -91,6 +94,10 @@ def _tell(directory: str, imported: "Imported", *, as_json: bool) -> None:
     if imported.hosts or imported.hosts_known:
         hosts = counted(imported.hosts, "host")
         say(f"frames of {hosts}; of {imported.hosts_known:,} more they were known already")
+    if imported.not_kept:
+        say(
+            f"{counted(imported.not_kept, 'line')} of dropped pages and frames, not kept on servers"
+        )
     if imported.bad_lines:
         first = printable(imported.first_bad or "")
         click.echo(f"{counted(imported.bad_lines, 'bad line')}; the first: {first}", err=True)

@@ -6,18 +6,13 @@ from typing import Any
 
 import click
 
-__all__ = ["directory_argument", "filter_options", "json_option", "option_option"]
+from dedup_filter.commands.indexes import index_at
 
-_ELSEWHERE = ("memory:", "redis:", "rediss:", "redis+cluster:")
+__all__ = ["filter_options", "index_argument", "json_option", "option_option"]
 
-
-def _folder(_: click.Context, __: click.Parameter, value: str) -> str:
-    if value.startswith(_ELSEWHERE):
-        raise click.BadParameter(f"{value!r} is not a folder; this is for an index on disk")
-    return value
-
-
-directory_argument = click.argument("directory", metavar="DIR", callback=_folder)
+index_argument = click.argument(
+    "index", metavar="INDEX", callback=lambda _, __, location: index_at(location)
+)
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Write the result as one JSON object."
 )

@@ -1,6 +1,7 @@
 """What is kept of pages on servers, for several processes at once: Redis or Redis Cluster.
 
     page -> event in one log that all processes follow, record in a key of its own
+    host -> list of what its first pages taught
 
 Knows no index of fingerprints: who follows the log keeps one.
 """
@@ -20,7 +21,11 @@ from dedup_filter.shared.events import (
     numbers,
 )
 from dedup_filter.shared.lease import Lease
+from dedup_filter.shared.lessons import MOST_LESSONS, LessonLists
+from dedup_filter.shared.shared_keeper import SharedKeeper
 from dedup_filter.shared.shared_log import LEASE, Entry, LogChanged, News, SharedLog
+from dedup_filter.shared.shared_reader import SharedReader
+from dedup_filter.shared.standing import Standing, entry_of
 
 __all__ = [
     "CHUNK",
@@ -28,16 +33,22 @@ __all__ = [
     "GONE",
     "LEASE",
     "LONG",
+    "MOST_LESSONS",
     "SHORT",
     "Address",
     "Connection",
     "Entry",
     "EventArray",
     "Lease",
+    "LessonLists",
     "LogChanged",
     "News",
+    "SharedKeeper",
     "SharedLog",
+    "SharedReader",
+    "Standing",
     "decode",
+    "entry_of",
     "host_hash",
     "is_address",
     "kinds",

@@ -8,6 +8,7 @@ No call is sent twice by itself: one whose answer was lost may have been carried
 """
 
 import random
+import re
 from collections.abc import Callable, Mapping
 from importlib.resources import files
 from time import monotonic
@@ -25,6 +26,20 @@ TIMEOUT: Final = 2.0
 _SHORTEST_REST = 0.1
 _LONGEST_REST = 5.0
 
+_NOT_TO_CHOOSE = frozenset(
+    {
+        "cluster_error_retry_attempts",
+        "decode_responses",
+        "encoding",
+        "encoding_errors",
+        "load_balancing_strategy",
+        "read_from_replicas",
+        "retry",
+        "retry_on_error",
+        "retry_on_timeout",
+    }
+)
+"""Options of the client library that would break what this promises."""
 _NOT_NOW = (
     "BUSY",
     "CLUSTERDOWN",
@@ -37,17 +52,26 @@ _NOT_NOW = (
     "TRYAGAIN",
     "UNBLOCKED",
 )
-"""How a server begins to say that it takes no such call at present."""
+"""How a server begins to say that it takes no such call at present; of a script, after colons."""
+_IS_LOGIN = re.compile(
+    "WRONGPASS|NOAUTH|invalid username-password|Authentication required|AUTH .*called"
+    "|unauthenticated"
+)
+_IS_NOT_NOW = re.compile(rf"(?:.*: )?-?(?:{'|'.join(_NOT_NOW)})\b")
 _SCRIPTS = (
     "append",
     "beat",
     "disown",
     "join",
     "leave",
+    "make",
     "news",
     "remove",
     "replace",
+    "restore",
+    "restore_crawl",
     "settle",
+    "teach",
     "trim",
 )
 
@@ -77,7 +101,7 @@ class Connection:
             raise StoreAway(self._why)
         try:
             result = work(self._client)
-        except redis.RedisError as error:
+        except (redis.RedisError, redis.exceptions.RedisClusterException) as error:
             raise self._meant(error) from None
         self._rest = 0.0
         return result
@@ -121,15 +145,18 @@ class Connection:
         """Say what an error of the client library means for the index."""
         import redis
 
-        said = str(error).partition("\n")[0]
+        said = _said(error)
         where = f"the shared index {self.address}"
-        if isinstance(
-            error, redis.AuthenticationError | redis.exceptions.AuthorizationError
-        ) or _is_login(said):
-            # What the server said may repeat what it was given.
-            return StoreError(f"{where}: the server refuses the user or the password")
-        away = redis.ConnectionError | redis.TimeoutError | redis.exceptions.RedisClusterException
-        if not isinstance(error, away) and not said.startswith(_NOT_NOW):
+        if _is_login(error):
+            return _refused_login(self.address)
+        has_moved = isinstance(error, redis.exceptions.AskError) or said.startswith("MOVED ")
+        if has_moved and not self.address.is_cluster:
+            scheme = "rediss" if self.address.has_tls else "redis"
+            return StoreError(
+                f"{where}: the server is a node of a cluster: its location begins with "
+                f"{scheme}+cluster://"
+            )
+        if not _is_away(error, said):
             is_there = isinstance(error, redis.ResponseError) and "WRONGTYPE" in said
             hint = "; other keys are there under its name" if is_there else ""
             return StoreError(f"{where}: the server refuses the call ({said}){hint}")
@@ -140,8 +167,39 @@ class Connection:
         return StoreAway(self._why)
 
 
-def _is_login(said: str) -> bool:
-    return said.startswith(("WRONGPASS", "NOAUTH", "NOPERM", "invalid username-password", "AUTH "))
+def _is_away(error: Exception, said: str) -> bool:
+    """Tell whether an error says that the servers cannot be reached, or take no call at present.
+
+    Some answers of servers the library makes errors of their own, without their first word.
+    """
+    import redis
+    from redis import exceptions
+
+    nobody = redis.ConnectionError | redis.TimeoutError | exceptions.RedisClusterException
+    not_now = (
+        exceptions.OutOfMemoryError
+        | exceptions.ReadOnlyError
+        | exceptions.ClusterDownError
+        | exceptions.TryAgainError
+    )
+    return isinstance(error, nobody | not_now) or bool(_IS_NOT_NOW.match(said))
+
+
+def _is_login(error: Exception) -> bool:
+    import redis
+    from redis import exceptions
+
+    by_class = isinstance(error, redis.AuthenticationError | exceptions.AuthorizationError)
+    return by_class or bool(_IS_LOGIN.search(_said(error)))
+
+
+def _refused_login(address: Address) -> StoreError:
+    # What the server said may repeat what it was given.
+    return StoreError(f"the shared index {address}: the server refuses the user or the password")
+
+
+def _said(error: Exception) -> str:
+    return str(error).partition("\n")[0]
 
 
 def _client(address: Address) -> Any:
@@ -167,18 +225,19 @@ def _client(address: Address) -> Any:
             nodes = [redis.cluster.ClusterNode(host, port) for host, port in address.nodes]
             if address.has_tls:
                 options["ssl"] = True
-            return redis.RedisCluster(startup_nodes=nodes, **options)
+            client = redis.RedisCluster(startup_nodes=nodes, **options)
+            # Older versions of the library would send a call again that may have been carried out.
+            setattr(client, "cluster_error_retry_attempts", 0)  # noqa: B010 - newer ones lack it
+            return client
         host, port = address.nodes[0]
         if address.has_tls:
             options["ssl"] = True
         return redis.Redis(host=host, port=port, db=address.database, **options)
-    except redis.AuthenticationError:
-        raise StoreError(
-            f"the shared index {address}: the server refuses the user or the password"
-        ) from None
-    except redis.RedisError as error:
-        said = str(error).partition("\n")[0]
-        raise StoreAway(f"the shared index {address} cannot be reached: {said}") from None
+    except (redis.RedisError, redis.exceptions.RedisClusterException) as error:
+        if _is_login(error):
+            raise _refused_login(address) from None
+        where = f"the shared index {address}"
+        raise StoreAway(f"{where} cannot be reached: {_said(error)}") from None
     except TypeError as error:
         raise ConfigError(f"location: {error}") from None
 
@@ -189,6 +248,12 @@ def _further(address: Address) -> Mapping[str, Any]:
         return {}
     from redis.connection import parse_url
 
+    refused = sorted(_NOT_TO_CHOOSE.intersection(name for name, _ in address.options))
+    if refused:
+        raise ConfigError(
+            f"location: {refused[0]} cannot be chosen: with it an index would not be read as it is "
+            "written, or a call could be sent twice"
+        )
     read = parse_url(f"redis://localhost?{address.client_options}")
     return {name: value for name, value in read.items() if name != "host"}
 

@@ -40,7 +40,8 @@ def pack_record(record: PageRecord) -> bytes:
     )
     # The URL comes last: it may have line ends in it.
     language = (record.language or "").replace("\n", " ")
-    lines = f"{language}\n{judged.reason or ''}\n{record.url}"
+    reason = (judged.reason or "").replace("\n", " ")
+    lines = f"{language}\n{reason}\n{record.url}"
     return fixed + lines.encode("utf-8", "surrogatepass")
 
 

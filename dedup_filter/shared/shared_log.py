@@ -16,15 +16,20 @@ A process holds its pending pages by a lease. When that is over the next call of
 releases them. Knows nothing of fingerprints, only events; keys are listed in docs/formats.md.
 """
 
+import math
 import random
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from contextlib import suppress
+from typing import Any, Final, NamedTuple, NoReturn
 
-from dedup_filter.errors import ConfigError, StoreError, StoreTooNew
+from dedup_filter.errors import ConfigError, StoreCorrupt, StoreError, StoreTooNew
 from dedup_filter.shared.connection import Connection
 from dedup_filter.shared.events import EVENT_BYTES
+from dedup_filter.shared.eviction import warn_of_eviction
+from dedup_filter.shared.keys import FORMAT, Keys
+from dedup_filter.shared.lessons import LessonLists
 from dedup_filter.shared.record_bytes import pack_record, unpack_record
 from dedup_filter.store import PageRecord, Scheme
 
@@ -32,16 +37,17 @@ __all__ = ["LEASE", "Entry", "LogChanged", "News", "SharedLog"]
 
 LEASE: Final = 30.0
 """Seconds after which a process that gives no sign of life holds no page any more."""
-_FORMAT: Final = 1
 _MOST_EVENTS = 65_536
 """Events in one answer: 1.5 MB, some milliseconds of the server's time."""
-_SPREAD = 1_024
-"""Slots that records are spread over, at most."""
 _DAY_SECONDS = 86_400
+_REMEDY = "go back to what it was made with, or choose another name (?name=...)"
 
 
 class LogChanged(Exception):  # noqa: N818 - no fault: it says what to do
-    """The log is not the one that was read up to here: a server failed and some of it is lost."""
+    """The log is not the one that was read up to here: some of it is lost, or it was deleted.
+
+    Nothing was done. Numbers of pages may have been given again: `rewind`, and read it anew.
+    """
 
 
 class News(NamedTuple):
@@ -77,8 +83,13 @@ class SharedLog:
 
     def __init__(self, connection: Connection, expire_days: float | None = None) -> None:
         self._connection = connection
-        self._expire_seconds = None if expire_days is None else int(expire_days * _DAY_SECONDS)
+        self._keys = Keys(connection.address.name)
+        self._expire_seconds = _whole_seconds(expire_days)
         self._key = self._named("length")
+        self._id = b""
+        """Chance, by which the index is told from one made anew under its name."""
+        self._as = "", ""
+        """Scheme, and name of the crawl, with which it takes part."""
         self.process = secrets.token_hex(8)
         self.crawl = 0
         self.offset = 0
@@ -100,18 +111,13 @@ class SharedLog:
             SchemeMismatch: its fingerprints were made in another way.
             StoreTooNew: it is of a newer format.
         """
-        self._require_own_keys()
-        mine = scheme.to_json()
-        arguments = (self.process, _milliseconds(LEASE), _salt(), seen, _FORMAT, mine, crawl or "")
-        number, its_format, its_scheme = self._run("join", *arguments)
-        if int(its_format) > _FORMAT:
-            raise StoreTooNew(
-                f"{self} is of format {int(its_format)}, and this version reads {_FORMAT}: "
-                "install the version that made it"
-            )
-        if its_scheme.decode() != mine:
-            scheme.require(Scheme.from_json(its_scheme.decode()), str(self._connection.address))
-        self.crawl = int(number)
+        self._join(scheme.to_json(), crawl or "", seen)
+        warn_of_eviction(self._connection, has_expiry=self._expire_seconds is not None)
+
+    def note(self, options: str) -> None:
+        """Write down with which options this process takes part, for who looks at the index."""
+        name = self._named("meta")
+        self._connection.call(lambda client: client.hset(name, "options", options))
 
     def append(
         self, entry: Entry, record: PageRecord, seen: int, *, unless_news: bool
@@ -124,7 +130,7 @@ class SharedLog:
         Raises:
             LogChanged: nothing was added.
         """
-        self._disown(seen)
+        self.disown(seen)
         packed = pack_record(record)
         try:
             number, news = self._read(
@@ -151,9 +157,21 @@ class SharedLog:
         """
         return self._read("news", seen)[1]
 
-    def rewind(self) -> None:
-        """Read the log from its beginning again."""
+    def rewind(self, seen: int) -> None:
+        """Read the log from its beginning again; make the index anew if it is gone.
+
+        Pages that are pending there, and not here, are released with the next that is appended:
+        their release, or the word that they were committed, was lost.
+        """
+        self._join(*self._as, seen)
         self.offset, self._last = 0, b""
+        self._may_own_more = True
+
+    def disown(self, seen: int) -> None:
+        """Release pages of this process that it knows nothing of, if there may be any."""
+        if self._may_own_more:
+            self._run("disown", self.process, _salt(), seen, *self.pending)
+            self._may_own_more = False
 
     def commit(self, number: int, record: PageRecord, replaced: int, seen: int) -> bool:
         """Keep a pending page for good, in the place of another one if there is a number.
@@ -187,8 +205,12 @@ class SharedLog:
         self._may_own_more = True
 
     def remove(self, numbers: Sequence[int], seen: int) -> None:
-        """Take pages out for good."""
-        self._run("remove", _salt(), seen, *numbers)
+        """Take pages out for good.
+
+        Raises:
+            LogChanged: the numbers may be those of others.
+        """
+        _require_same(self._run("remove", *self._read_so_far, _salt(), seen, *numbers))
         self.pending.difference_update(numbers)
         self.remove_records(numbers)
 
@@ -204,12 +226,23 @@ class SharedLog:
 
         self._connection.call(unlink)
 
-    def replace(self, number: int, entry: Entry, record: PageRecord, seen: int) -> None:
-        """Give a page other measures."""
-        value = entry.value.to_bytes(8, "little")
-        arguments = (_salt(), seen, number, value, entry.kind, entry.host, pack_record(record))
-        if not self._run("replace", *arguments):
+    def replace(self, number: int, entry: Entry, record: PageRecord, seen: int) -> bool:
+        """Give a page other measures, if nothing has come of it that was not read yet.
+
+        Returns whether that was so.
+
+        Raises:
+            LogChanged: the number may be that of another page.
+        """
+        is_pending = number in self.pending
+        process = self.process if is_pending else ""
+        event = number, entry.value.to_bytes(8, "little"), entry.kind, entry.host
+        chance = _MOST_EVENTS, _salt(), seen
+        packed = pack_record(record)
+        done = self._run("replace", *self._read_so_far, *chance, process, *event, packed)
+        if _require_same(done) and not is_pending:
             self.put_record(number, record)
+        return bool(done)
 
     def put_record(self, number: int, record: PageRecord) -> None:
         """Write the record of a page that is, or is about to be, committed."""
@@ -223,22 +256,13 @@ class SharedLog:
         """
         if not numbers:
             return {}
-        flight = self._named("flight")
-
-        def read(client: Any) -> list[Any]:
-            with client.pipeline(transaction=False) as pipe:
-                pipe.hmget(flight, numbers)
-                for number in numbers:
-                    pipe.get(self._page(number))
-                return list(pipe.execute())
-
-        found = self._connection.call(read)
-        records = {}
-        for number, pending, kept in zip(numbers, found[0], found[1:], strict=True):
-            packed = kept if pending is None else pending
-            if packed is not None:
-                records[number] = self._unpacked(number, packed, pending is not None)
-        return records
+        found = self._packed(numbers)
+        missing = [number for number in numbers if number not in found]
+        if missing and self._connection.address.is_cluster:
+            # Nodes answer in any order. One that was looked for here, then committed, and then
+            # looked for among those in flight, is here by now.
+            found.update(self._packed(missing))
+        return {number: self._unpacked(number, *each) for number, each in found.items()}
 
     def is_in_flight(self, number: int) -> bool:
         """Tell whether a page is pending, here or elsewhere."""
@@ -248,7 +272,12 @@ class SharedLog:
     def beat(self, counts: Mapping[str, int]) -> None:
         """Give a sign of life, and add to the totals of all processes."""
         flat = (part for pair in counts.items() for part in pair)
-        self._run("beat", self.process, _milliseconds(LEASE), *flat)
+        owned = self._run("beat", self.process, _milliseconds(LEASE), *flat)
+        if owned < 0:
+            raise StoreError(f"{self} was deleted; it is made anew with the next page")
+        if owned > len(self.pending):
+            # A page is on its way, or a server has lost that one was committed, which is no event.
+            self._may_own_more = True
 
     def totals(self) -> Counter[str]:
         """Return the totals of all processes."""
@@ -257,13 +286,21 @@ class SharedLog:
         return Counter({outcome.decode(): int(count) for outcome, count in found.items()})
 
     def trim(self, first_chunk: int) -> None:
-        """Delete the chunks before this one, that tell of no page any more."""
-        self._run("trim", first_chunk)
+        """Delete the chunks before this one, that tell of no page any more.
+
+        Raises:
+            LogChanged: they may tell of others.
+        """
+        _require_same(self._run("trim", *self._read_so_far, first_chunk))
 
     def leave(self, seen: int) -> None:
         """Release what is pending, and take part no more."""
         self._run("leave", self.process, _salt(), seen)
         self.pending.clear()
+
+    def lessons(self) -> LessonLists:
+        """Return the lists by which processes exchange what they learn of hosts."""
+        return LessonLists(self._connection, bytes.fromhex(self.process), self._expire_seconds)
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -274,14 +311,10 @@ class SharedLog:
         name = self._named("flight")
         return set(map(int, self._connection.call(lambda client: client.hkeys(name))))
 
-    def _disown(self, seen: int) -> None:
-        if self._may_own_more:
-            self._run("disown", self.process, _salt(), seen, *self.pending)
-            self._may_own_more = False
-
     def _read(self, script: str, seen: int, *arguments: object) -> tuple[int, News]:
         number, start, events = self._run(
             script,
+            self._id,
             self.process,
             _milliseconds(LEASE),
             self.offset,
@@ -301,34 +334,79 @@ class SharedLog:
     def _run(self, script: str, *arguments: object) -> Any:
         return self._connection.run(script, self._key, *arguments)
 
-    def _require_own_keys(self) -> None:
-        """Refuse to touch what somebody else keeps under the same name."""
-        meta = self._named("meta")
-        others = [
-            self._named(name) for name in ("length", "flight", "processes", "totals", "log:0")
-        ]
-        kind = self._connection.call(lambda client: client.type(meta))
-        if kind == b"none":
-            foreign = self._connection.call(lambda client: client.exists(*others))
-        else:
-            foreign = kind != b"hash" or not self._connection.call(
-                lambda client: client.hexists(meta, "format")
-            )
-        if foreign:
+    @property
+    def _read_so_far(self) -> tuple[bytes, int, bytes]:
+        """How far the log was read, by which a server sees whether it is still the same."""
+        return self._id, self.offset, self._last
+
+    def _join(self, scheme: str, crawl: str, seen: int) -> None:
+        """Take part in the index, make it if there is none, and be in a crawl."""
+        own = self.process, _milliseconds(LEASE), _salt(), seen, FORMAT, scheme, crawl
+        joined = self._run("join", *own, self.crawl, secrets.token_hex(8))
+        number, its_format, its_scheme, its_id = joined
+        if number < 0 or not its_format.isdigit():
             raise ConfigError(
                 f"{self}: other keys are there under dedup:{{{self._connection.address.name}}}; "
                 "choose another name (?name=...)"
             )
+        if int(its_format) > FORMAT:
+            raise StoreTooNew(
+                f"{self} is of format {int(its_format)}, and this version reads {FORMAT}: "
+                "install the version that made it, or choose another name (?name=...)"
+            )
+        if not number:
+            self._refuse(scheme, its_scheme)
+        self.crawl, self._id, self._as = int(number), its_id, (scheme, crawl)
+
+    def _refuse(self, mine: str, its_scheme: bytes) -> NoReturn:
+        """Say what differs of another scheme."""
+        with suppress(ValueError, TypeError):
+            its_own = Scheme.from_json(its_scheme.decode())
+            Scheme.from_json(mine).require(its_own, str(self._connection.address), _REMEDY)
+        raise StoreCorrupt(f"{self}: what it says of its scheme is damaged: {_REMEDY}")
+
+    def _packed(self, numbers: Sequence[int]) -> dict[int, tuple[bytes, bool]]:
+        """Return the records of some pages, and whether they are pending."""
+        flight = self._named("flight")
+
+        def read(client: Any) -> list[Any]:
+            with client.pipeline(transaction=False) as pipe:
+                pipe.hmget(flight, numbers)
+                for number in numbers:
+                    pipe.get(self._page(number))
+                return list(pipe.execute())
+
+        found = self._connection.call(read)
+        records = {}
+        for number, pending, kept in zip(numbers, found[0], found[1:], strict=True):
+            if pending is not None:
+                records[number] = pending, True
+            elif kept is not None:
+                records[number] = kept, False
+        return records
 
     def _unpacked(self, number: int, packed: bytes, is_pending: bool) -> PageRecord:
-        return unpack_record(number, packed, is_pending=is_pending)
+        try:
+            return unpack_record(number, packed, is_pending=is_pending)
+        except ValueError as error:
+            raise StoreCorrupt(f"{self}: {error}") from None
 
     def _named(self, name: str) -> str:
-        return f"dedup:{{{self._connection.address.name}}}:{name}"
+        return self._keys.named(name)
 
     def _page(self, number: int) -> str:
-        name = self._connection.address.name
-        return f"dedup:{{{name}:{number % _SPREAD}}}:page:{number}"
+        return self._keys.page(number)
+
+
+def _require_same(answer: int) -> int:
+    """Pass on the answer of a script, unless it found another log than was read."""
+    if answer < 0:
+        raise LogChanged
+    return answer
+
+
+def _whole_seconds(days: float | None) -> int | None:
+    return None if days is None else math.ceil(days * _DAY_SECONDS)
 
 
 def _milliseconds(seconds: float) -> int:

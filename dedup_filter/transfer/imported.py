@@ -20,6 +20,8 @@ class Imported:
     """Hosts of an export whose frames are known from now on."""
     hosts_known: int = 0
     """Hosts of which this index knew something itself, and keeps that."""
+    not_kept: int = 0
+    """Lines of an export of which this index keeps nothing."""
     bad_lines: int = 0
     first_bad: str | None = None
     """What was wrong with the first of them."""

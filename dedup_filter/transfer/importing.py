@@ -7,7 +7,6 @@ counted and passed over; the lines before it are in the index.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from pathlib import Path
 from typing import Any, Protocol
 
 from dedup_filter.errors import ConfigError, DedupError
@@ -16,6 +15,7 @@ from dedup_filter.transfer.imported import Imported
 from dedup_filter.transfer.items import Items
 from dedup_filter.transfer.lines import BadLine, Line
 from dedup_filter.transfer.page_lines import HEADER_KEY, Object
+from dedup_filter.transfer.places import Target
 from dedup_filter.transfer.restoring import Restoring
 
 __all__ = ["ImportOptions", "Imported", "import_lines"]
@@ -42,8 +42,8 @@ class _Taker(Protocol):
     def close(self) -> None: ...
 
 
-def import_lines(lines: Iterable[Line], directory: str | Path, options: ImportOptions) -> Imported:
-    """Put what lines tell into the index in a folder, which is made if there is none.
+def import_lines(lines: Iterable[Line], target: Target, options: ImportOptions) -> Imported:
+    """Put what lines tell into an index, which is made if there is none.
 
     Raises:
         BadLine: one of them is not what the first one promises. Those before it are taken.
@@ -62,9 +62,9 @@ def import_lines(lines: Iterable[Line], directory: str | Path, options: ImportOp
                 "an export is imported from its first line on: what the index has already is "
                 "passed over"
             )
-        taker = Restoring(directory, imported)
+        taker = Restoring(target, imported)
     else:
-        taker = Items(directory, imported, options.names, options.crawl, options.filter_options)
+        taker = Items(target, imported, options.names, options.crawl, options.filter_options)
     try:
         _take_all(taker, chain([line], rest), imported, options)
     finally:

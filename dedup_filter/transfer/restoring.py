@@ -5,12 +5,14 @@ pages get numbers after those; what is there already (same URL, text, first time
 passed over, so that an import which was interrupted can be run again. What is known of a host's
 frames comes back unless this index knows of the host itself.
 
+A shared index numbers pages itself. It keeps nothing of dropped pages, of frames and of texts.
+
 An original that is not among the lines is gone, as if it had been forgotten: page 0.
 """
 
 from array import array
 from bisect import bisect_left
-from pathlib import Path
+from collections.abc import Iterable
 from zlib import error as ZlibError  # noqa: N812 - it is a class
 
 import numpy as np
@@ -21,7 +23,6 @@ from dedup_filter.store.crawls import Crawl
 from dedup_filter.store.records import PageRecord
 from dedup_filter.store.scheme import Scheme
 from dedup_filter.store.snapshot import KnownHost
-from dedup_filter.store.store_keeper import StoreKeeper
 from dedup_filter.store.url_key import url_key
 from dedup_filter.transfer.imported import Imported
 from dedup_filter.transfer.page_lines import (
@@ -32,6 +33,7 @@ from dedup_filter.transfer.page_lines import (
     record_in,
     scheme_and_crawls_in,
 )
+from dedup_filter.transfer.places import Keeper, Target
 
 __all__ = ["Restoring"]
 
@@ -46,10 +48,10 @@ class Restoring:
         DedupError: by `take`, when the index cannot be opened or written.
     """
 
-    def __init__(self, directory: str | Path, imported: Imported) -> None:
-        self._directory = directory
+    def __init__(self, target: Target, imported: Imported) -> None:
+        self._target = target
         self._imported = imported
-        self._opened: StoreKeeper | None = None
+        self._opened: Keeper | None = None
         self._there = _PagesThere()
         self._crawls: dict[int, int] = {}
         self._numbers = _Numbers()
@@ -70,18 +72,18 @@ class Restoring:
             self._opened.close()
 
     @property
-    def _store(self) -> StoreKeeper:
+    def _keeper(self) -> Keeper:
         assert self._opened is not None, "the first line opens it"
         return self._opened
 
     def _begin(self, scheme: Scheme, crawls: list[Crawl]) -> None:
         if self._opened is None:
-            self._opened = StoreKeeper.open(self._directory, scheme)
-            self._there = _PagesThere.of(self._opened)
-            self._hosts = {known.host for known in self._opened.frames.all()}
+            self._opened = self._target.keeper(scheme)
+            self._there = _PagesThere.of(self._opened.records())
+            self._hosts = self._opened.known_hosts()
         else:
-            scheme.require(self._opened.scheme, str(self._directory))
-        self._crawls = {crawl.number: self._store.restore_crawl(crawl) for crawl in crawls}
+            scheme.require(self._opened.scheme, str(self._target))
+        self._crawls = {crawl.number: self._keeper.restore_crawl(crawl) for crawl in crawls}
         self._numbers = _Numbers()
 
     def _take_page(self, record: PageRecord, text: str | None) -> None:
@@ -90,26 +92,26 @@ class Restoring:
                 raise ValueError(f"has crawl {crawl}, of which the first line says nothing")
         self._numbers.require_next(record.page)
         number = self._there.number(record)
-        if number is None:
-            number = self._restore(record, text)
-            self._imported.outcomes[record.judged.outcome] += 1
-        else:
+        if number is not None:
             self._imported.there_already += 1
+        else:
+            number = self._restored(record, text)
+            if number is None:
+                self._imported.not_kept += 1
+                return
+            self._imported.outcomes[record.judged.outcome] += 1
         self._numbers.add(record.page, number)
 
-    def _restore(self, record: PageRecord, text: str | None) -> int:
-        last = self._store.last_page
+    def _restored(self, record: PageRecord, text: str | None) -> int | None:
         original = record.judged.original
         restored = record._replace(
-            page=record.page if record.page > last else last + 1,
             crawl=self._crawls[record.crawl],
             first_crawl=self._crawls[record.first_crawl],
             judged=record.judged._replace(
                 original=None if original is None else self._numbers.get(original, _GONE)
             ),
         )
-        self._store.restore(restored, text)
-        return restored.page
+        return self._keeper.restore(restored, text)
 
     def _take_host(self, known: KnownHost) -> None:
         _require_readable(known)
@@ -119,9 +121,10 @@ class Restoring:
         number = self._numbers.get
         lessons = [each._replace(page=number(each.page, _GONE)) for each in known.frames.lessons]
         early = [each._replace(page=number(each.page, _GONE)) for each in known.early]
-        self._store.restore_host(
-            KnownHost(known.frames._replace(lessons=lessons), [each for each in early if each.page])
-        )
+        there = known.frames._replace(lessons=lessons)
+        if not self._keeper.restore_host(KnownHost(there, [each for each in early if each.page])):
+            self._imported.not_kept += 1
+            return
         self._hosts.add(known.frames.host)
         self._imported.hosts += 1
 
@@ -169,10 +172,10 @@ class _PagesThere:
         self._pages = np.empty(0, np.int64)
 
     @classmethod
-    def of(cls, store: StoreKeeper) -> "_PagesThere":
-        """Read all pages of a store."""
+    def of(cls, records: Iterable[PageRecord]) -> "_PagesThere":
+        """Note all pages of an index."""
         keys, pages = array("Q"), array("q")
-        for record in store.records():
+        for record in records:
             keys.append(_key(record))
             pages.append(record.page)
         found = cls()
@@ -182,7 +185,7 @@ class _PagesThere:
         return found
 
     def number(self, record: PageRecord) -> int | None:
-        """Return the number that a page has in the store."""
+        """Return the number that a page has there."""
         if not len(self._keys):
             return None
         key = np.uint64(_key(record))

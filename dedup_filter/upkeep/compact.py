@@ -1,6 +1,8 @@
 """Files of an index -> the same without the room that forgotten pages have left in them."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from dedup_filter.page_index import PageIndex
@@ -8,7 +10,15 @@ from dedup_filter.store.index_directory import IndexDirectory
 from dedup_filter.store.table_files import TableFiles
 from dedup_filter.upkeep.forget import open_to_keep
 
-__all__ = ["Sizes", "compact", "sizes"]
+__all__ = ["Compaction", "Sizes", "compact", "sizes"]
+
+
+class Compaction(NamedTuple):
+    """Bytes before and after, by what takes them, and how many things were put right."""
+
+    before: Mapping[str, int]
+    after: Mapping[str, int]
+    counts: Mapping[str, int] = MappingProxyType({})
 
 
 class Sizes(NamedTuple):
@@ -29,8 +39,8 @@ def sizes(directory: str | Path) -> Sizes:
     return Sizes(files.page_bytes(), TableFiles(files.tables).nbytes)
 
 
-def compact(directory: str | Path) -> tuple[Sizes, Sizes]:
-    """Write record and tables anew; return their sizes before and after.
+def compact(directory: str | Path) -> Compaction:
+    """Write record and tables anew.
 
     Cost: reads and writes everything, and takes as much room again while it lasts.
 
@@ -49,4 +59,4 @@ def compact(directory: str | Path) -> tuple[Sizes, Sizes]:
             del saved  # files that are mapped cannot be removed everywhere
             index = PageIndex(store, about["max_distance"], by_host=about["by_host"])
             index.save()
-    return before, sizes(directory)
+    return Compaction(before._asdict(), sizes(directory)._asdict())

@@ -70,7 +70,7 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
 
 def test_a_newer_format_is_refused(folder):
     connection = sqlite3.connect(folder / "pages.sqlite3")
-    connection.execute("PRAGMA user_version = 2")
+    connection.execute("PRAGMA user_version = 99")
     connection.close()
     with pytest.raises(StoreTooNew, match="install a newer one"):
         NearDuplicateFilter.open(folder)

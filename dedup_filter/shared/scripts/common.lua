@@ -26,19 +26,22 @@ local function write(value, number, kind, salt, host, seen)
   end
   local event = value .. struct.pack('<I6BBI4I4', number, kind, salt, host, seen)
   local chunk = key('log:' .. math.floor((at - 1) / CHUNK))
-  redis.call('APPEND', chunk, event)
+  -- At its place, whatever is there: a server may have lost a part of it.
+  redis.call('SETRANGE', chunk, (at - 1) % CHUNK * EVENT, event)
   if at % CHUNK == 0 then  -- full: written anew it keeps no room for more
     redis.call('SET', chunk, redis.call('GET', chunk))
   end
   return number
 end
 
+-- Say that a page is gone. A script does this before all else: a server that has no memory left
+-- refuses it, and then nothing else may be done.
 local function gone(number, salt, seen)
   write(string.rep('\0', 8), number, GONE, salt, 0, seen)
 end
 
 -- The events after a place in the log, at most so many, and the place from which they are: chunks
--- before the first one have been deleted.
+-- before the first one have been deleted. Events that a server has lost are zeros.
 local function since(offset, most)
   local first_chunk = tonumber(redis.call('HGET', key('meta'), 'first_chunk') or '0')
   offset = math.max(offset, first_chunk * CHUNK)
@@ -48,17 +51,18 @@ local function since(offset, most)
     local chunk = math.floor(offset / CHUNK)
     local stop = math.min(last - chunk * CHUNK, CHUNK)
     local first = offset - chunk * CHUNK
-    parts[#parts + 1] = redis.call(
-      'GETRANGE', key('log:' .. chunk), first * EVENT, stop * EVENT - 1)
+    local found = redis.call('GETRANGE', key('log:' .. chunk), first * EVENT, stop * EVENT - 1)
+    parts[#parts + 1] = found .. string.rep('\0', (stop - first) * EVENT - #found)
     offset = chunk * CHUNK + stop
   end
   return start, table.concat(parts)
 end
 
--- Whether the log goes on from where somebody has read it: after a fail-over it may be shorter, or
--- another one from some place on. Where nothing is left to compare, they agree.
-local function agrees(offset, last)
-  if offset > length() then
+-- Whether the log goes on from where somebody has read it: it may have been deleted and begun anew,
+-- and after a fail-over it may be shorter, or another one from some place on. Where nothing is left
+-- to compare, they agree.
+local function agrees(id, offset, last)
+  if redis.call('HGET', key('meta'), 'id') ~= id or offset > length() then
     return false
   end
   if offset == 0 or last == '' then
@@ -73,10 +77,12 @@ end
 -- Release the pages that a process has pending, at most so many. Returns how many are left.
 local function release_owned(process, most, salt, seen)
   local owned = key('owned:' .. process)
-  for _, number in ipairs(redis.call('SPOP', owned, most)) do
-    if redis.call('HDEL', key('flight'), number) == 1 then
+  for _, number in ipairs(redis.call('SRANDMEMBER', owned, most)) do
+    if redis.call('HEXISTS', key('flight'), number) == 1 then
       gone(tonumber(number), salt, seen)
+      redis.call('HDEL', key('flight'), number)
     end
+    redis.call('SREM', owned, number)
   end
   return redis.call('SCARD', owned)
 end

@@ -7,8 +7,8 @@ end
 local owned = key('owned:' .. ARGV[1])
 for _, number in ipairs(redis.call('SMEMBERS', owned)) do
   if not known[number] then
-    redis.call('SREM', owned, number)
-    redis.call('HDEL', key('flight'), number)
     gone(tonumber(number), tonumber(ARGV[2]), tonumber(ARGV[3]))
+    redis.call('HDEL', key('flight'), number)
+    redis.call('SREM', owned, number)
   end
 end

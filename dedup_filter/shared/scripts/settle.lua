@@ -1,11 +1,10 @@
 -- End the claim of a page: commit it (its record is in its own key by now), or release it.
 -- ARGV: process, number, 1 to commit, salt, seen, number of a page that it takes the place of or 0
 -- Returns: 1, or 0 if the process has no such page pending
-local number = tonumber(ARGV[2])
-if redis.call('SREM', key('owned:' .. ARGV[1]), number) == 0 then
+local owned, number = key('owned:' .. ARGV[1]), tonumber(ARGV[2])
+if redis.call('SISMEMBER', owned, number) == 0 then
   return 0
 end
-redis.call('HDEL', key('flight'), number)
 local leaves = number
 if ARGV[3] == '1' then
   leaves = tonumber(ARGV[6])
@@ -13,4 +12,6 @@ end
 if leaves > 0 then
   gone(leaves, tonumber(ARGV[4]), tonumber(ARGV[5]))
 end
+redis.call('HDEL', key('flight'), number)
+redis.call('SREM', owned, number)
 return 1

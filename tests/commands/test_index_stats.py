@@ -1,0 +1,117 @@
+"""`dedup-filter index stats`, and what reading leaves alone."""
+
+import subprocess
+import sys
+
+from command_line import run
+from index_feed import ITEMS, article, contents, stats
+from redis_servers import wait_until
+
+from dedup_filter import FilterConfig, NearDuplicateFilter
+
+
+class TestStats:
+    def test_as_one_object(self, index):
+        found = stats(index)
+        assert (found["pages"], found["kept"], found["pending"]) == (25, 20, 0)
+        assert found["outcomes"] == {"new": 20, "near": 5}
+        assert (found["hosts"], found["texts"]) == (1, 25)
+        assert found["first_seen"] <= found["last_seen"]
+        assert found["bytes"]["record"] > 25 * 500
+        assert found["tables"] == {
+            "max_distance": FilterConfig().max_distance,
+            "scope": "all",
+            "entries": 20,
+        }
+        assert found["scheme"]["features"] == "content"
+        (crawl,) = found["crawls"]
+        assert (crawl["crawl"], crawl["name"], crawl["outcomes"]) == (
+            1,
+            "import",
+            found["outcomes"],
+        )
+
+    def test_for_people(self, index):
+        code, out, err = run("index", "stats", str(index))
+        assert (code, err) == (0, "")
+        assert "25 (5 near, 20 new)" in out
+        assert "20 entries, max_distance 10" in out
+
+    def test_of_servers(self, servers):
+        location = servers.seeded()
+        with NearDuplicateFilter.open(location, crawl="import", max_distance=3) as pages:
+            pages.claim("https://example.com/pending", text=article(40))
+            found = stats(location)
+            assert (found["pages"], found["kept"], found["pending"]) == (25, 21, 1)
+            assert (found["outcomes"], found["processes"]) == ({"new": 20, "near": 5}, 1)
+        found = stats(location)
+        assert (found["pages"], found["kept"], found["pending"]) == (26, 20, 0)
+        assert (found["outcomes"], found["processes"]) == ({"new": 21, "near": 5}, 0)
+        assert found["hosts"] == 1
+        assert 300 < found["server_bytes"]["a_page"] < 700
+        assert found["options"]["max_distance"] == 3
+        assert found["scheme"]["features"] == "content"
+        (crawl,) = found["crawls"]
+        assert (crawl["crawl"], crawl["name"]) == (1, "import")
+        assert crawl["started"] <= found["first_seen"]
+
+    def test_of_servers_for_people(self, servers):
+        code, out, err = run("index", "stats", servers.seeded())
+        assert (code, err) == (0, "")
+        assert "25 (5 near, 20 new)" in out
+        assert "at work   0 processes" in out
+        assert "max_distance 10" in out
+
+    def test_of_an_empty_index(self, place):
+        NearDuplicateFilter.open(place.new("index")).close()
+        found = stats(place.new("index"))
+        assert (found["pages"], found["outcomes"], found["first_seen"]) == (0, {}, None)
+        assert run("index", "stats", place.new("index"))[0] == 0
+
+    def test_reads_only(self, index):
+        before = contents(index)
+        for command in (["stats"], ["check"], ["export"]):
+            assert run("index", *command, str(index))[0] == 0
+        assert contents(index) == before
+
+    def test_reads_only_on_a_server_too(self, redis_server):
+        client = redis_server.client()
+        with NearDuplicateFilter.open(redis_server.url) as pages:
+            for each in ITEMS:
+                pages.see(**each)
+        before = {key: client.dump(key) for key in client.keys("*")}
+        for command in (["stats"], ["check"], ["export"]):
+            assert run("index", *command, redis_server.url)[0] == 0
+        assert {key: client.dump(key) for key in client.keys("*")} == before
+
+    def test_reads_a_server_that_takes_no_writes(self, redis_server, start_redis):
+        with NearDuplicateFilter.open(redis_server.url) as pages:
+            for each in ITEMS:
+                pages.see(**each)
+        replica = start_redis(settings={"replicaof": f"127.0.0.1 {redis_server.port}"})
+        client = replica.client()
+        wait_until(lambda: client.dbsize() == redis_server.client().dbsize(), "the copy is whole")
+        for command in (["stats"], ["check"], ["export"]):
+            assert run("index", *command, replica.url)[0] == 0
+
+    def test_control_characters_of_a_crawls_name_do_not_reach_the_terminal(self, place):
+        NearDuplicateFilter.open(place.new("index"), crawl="\x1b[31mred\n").close()
+        code, out, _ = run("index", "stats", place.new("index"))
+        assert code == 0
+        assert "\\x1b[31mred\\n" in out
+        assert "\x1b" not in out
+
+
+def test_looking_at_an_index_loads_neither_scrapy_nor_a_dictionary(index):
+    code = (
+        f"import sys; sys.argv[1:] = ['index', 'stats', {str(index)!r}]\n"
+        "from dedup_filter.cli import main\n"
+        "try: main()\n"
+        "finally: print(*sys.modules, file=sys.stderr)"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True
+    )
+    loaded = set(finished.stderr.split())
+    assert "dedup_filter.commands.index_stats" in loaded
+    assert not {"scrapy", "itemadapter", "twisted", "jieba"} & loaded

@@ -1,0 +1,44 @@
+"""Lists of lessons in memory, which fail when they are told to, and filters that use them."""
+
+from dedup_filter import NearDuplicateFilter
+from dedup_filter.errors import StoreAway
+from dedup_filter.frame_exchange import FrameExchange
+from dedup_filter.framed_pages import FramedPages
+from dedup_filter.shared import MOST_LESSONS
+
+
+class MemoryLists:
+    """One process's view of lists that are in memory."""
+
+    def __init__(self, process, lists):
+        self.process = process.to_bytes(8, "little")
+        self.lists = lists
+        self.is_away = False
+        self.loses_answers = False
+        self.calls = 0
+
+    def read(self, host, first):
+        self._call()
+        return self.lists.get(host, [])[first:]
+
+    def add(self, host, lesson):
+        self._call()
+        there = self.lists.setdefault(host, [])
+        if len(there) < MOST_LESSONS:
+            there.append(lesson)
+        if self.loses_answers:
+            raise StoreAway("the answer is lost")
+        return len(there)
+
+    def _call(self):
+        self.calls += 1
+        if self.is_away:
+            raise StoreAway("nobody answers")
+
+
+def exchanging(lists):
+    """Open a filter in memory that exchanges frames by some lists."""
+    pages = NearDuplicateFilter.open()
+    pages._kept.exchange = FrameExchange(lists)
+    pages._framed = FramedPages(pages.config, pages._kept)
+    return pages

@@ -1,0 +1,84 @@
+"""Crawlers that meet the same content at the same moment, on one server and on a cluster.
+
+A. No two pages that are kept are near-duplicates.
+B. Every page that is dropped repeats one that was kept.
+
+The oracle knows what the pages are like, and compares each with each.
+"""
+
+import itertools
+import random
+from collections import Counter
+
+import pytest
+from shared_crawlers import Article, crawl_together
+from shared_groups import CRAWLERS, GROUPS, repeats, rounds_of_crawlers
+from site_pages import framed
+
+from dedup_filter import NearDuplicateFilter
+
+
+def number_of_group(like):
+    return int(like.url.split("/")[3])
+
+
+def require_guarantees(became):
+    """Compare each page that was kept with each, and each that was dropped with its original."""
+    kept = {like.url: like for like, (what, _) in became.items() if what == "kept"}
+    for page, other in itertools.combinations(kept.values(), 2):
+        assert not repeats(page, other), f"both were kept: {page} and {other}"
+    for page, (what, original) in became.items():
+        if what == "dropped":
+            assert original in kept, f"{page} was dropped for {original}, which was not kept"
+            assert repeats(page, kept[original])
+
+
+@pytest.mark.parametrize("way", ["see", "claim"])
+@pytest.mark.parametrize("servers", ["redis_server", "redis_cluster"])
+def test_crawlers_keep_each_content_once(request, servers, way):
+    rounds = rounds_of_crawlers(f"{servers} {way}")
+    url = request.getfixturevalue(servers).url
+    run = crawl_together(url, way, rounds, min_similarity=0.7)
+    likes = {like for each in rounds for likes in each for like in likes}
+    assert set(run.became) == likes
+    whats = Counter(what for what, _ in run.became.values())
+    assert set(whats) <= {"kept", "dropped", "released"}
+    require_guarantees(run.became)
+    # Nothing was lost altogether: of each group a page is kept, unless all were given back.
+    fates = {}
+    for like, (what, _) in run.became.items():
+        fates.setdefault(number_of_group(like), set()).add(what)
+    assert all("kept" in each or each == {"released"} for each in fates.values())
+    # And they did meet.
+    assert whats["dropped"] > GROUPS
+    assert run.counts["overtaken"] + run.counts["pending"] > 0
+
+
+def mirrored_sites(article, articles):
+    """Return one round of each crawler: all of them crawl two mirrors of a site, in any order."""
+    chance = random.Random("mirrors")
+    rounds = []
+    for crawler in range(CRAWLERS):
+        pages = [
+            Article(f"http://{crawler}{mirror}.example/{number}", framed(article(number)))
+            for mirror in "ab"
+            for number in range(articles)
+        ]
+        rounds.append([chance.sample(pages, len(pages))])
+    return rounds
+
+
+@pytest.mark.parametrize("servers", ["redis_server", "redis_cluster"])
+@pytest.mark.parametrize("way", ["see", "claim"])
+def test_pages_whose_frames_are_learnt_meanwhile_are_kept_once(request, servers, way, article):
+    url = request.getfixturevalue(servers).url
+    run = crawl_together(url, way, mirrored_sites(article, 40), min_similarity=0.7)
+    kept = Counter()
+    for page, (what, original) in run.became.items():
+        number = page.url.rpartition("/")[2]
+        kept[number] += what == "kept"
+        assert original is None or original.rpartition("/")[2] == number
+    assert kept == Counter(map(str, range(40)))
+    with NearDuplicateFilter.open(url, max_distance=3) as pages:
+        pages.check()
+        assert len(pages) == 40

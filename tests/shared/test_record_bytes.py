@@ -1,0 +1,76 @@
+"""Records as they are written to servers, and bytes that are none."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dedup_filter.fingerprints import SKETCH_BYTES
+from dedup_filter.shared.record_bytes import pack_record, unpack_record
+from dedup_filter.store.records import Judged, PageRecord
+from dedup_filter.store.url_key import host_of
+
+# Half surrogates too: that is how bytes of a URL that are no text come out of a header.
+text = st.text(st.characters(exclude_categories=()))
+urls = st.one_of(text, text.map("http://a.example/{}".format), st.just("http://a/\n\udcff\0\n"))
+uint32 = st.integers(0, 2**32 - 1)
+words = st.one_of(st.none(), st.from_regex(r"[a-z_]{1,12}", fullmatch=True))
+# What a float of 4 bytes can hold.
+similarities = st.one_of(st.none(), st.floats(0, 1, width=32))
+
+
+@st.composite
+def records(draw):
+    url = draw(urls)
+    return PageRecord(
+        page=draw(st.integers(1, 2**48)),
+        url=url,
+        host=host_of(url),
+        digest=draw(st.binary(min_size=16, max_size=16)),
+        fingerprint=draw(st.one_of(st.none(), st.integers(0, 2**64 - 1))),
+        sketch=draw(st.binary(min_size=SKETCH_BYTES, max_size=SKETCH_BYTES)),
+        words=draw(uint32),
+        language=draw(words),
+        first_seen=draw(uint32),
+        last_seen=draw(uint32),
+        first_crawl=draw(uint32),
+        crawl=draw(uint32),
+        is_pending=draw(st.booleans()),
+        judged=Judged(
+            draw(st.sampled_from(["new", "near", "exact", "revisit", "unjudged"])),
+            draw(words),
+            None,
+            draw(st.one_of(st.none(), st.integers(0, 64))),
+            draw(similarities),
+        ),
+    )
+
+
+@given(records())
+def test_a_record_is_read_as_it_was_written(record):
+    packed = pack_record(record)
+    assert unpack_record(record.page, packed, is_pending=record.is_pending) == record
+
+
+@given(records(), st.data())
+def test_a_record_that_was_cut_off_is_damaged(record, data):
+    packed = pack_record(record)
+    # What is missing of the URL cannot be known.
+    rest = len(packed) - len(record.url.encode("utf-8", "surrogatepass"))
+    cut = packed[: data.draw(st.integers(0, rest - 1))]
+    with pytest.raises(ValueError, match=f"the record of page {record.page} is damaged"):
+        unpack_record(record.page, cut, is_pending=False)
+
+
+@given(st.binary(max_size=500))
+def test_any_other_bytes_are_refused_or_read_but_never_an_error_of_another_kind(packed):
+    try:
+        unpack_record(1, packed, is_pending=False)
+    except ValueError as error:
+        assert "the record of page 1 is" in str(error)  # noqa: PT017
+
+
+@given(records(), st.integers(2, 255))
+def test_a_record_of_another_version_is_refused(record, version):
+    packed = bytes([version]) + pack_record(record)[1:]
+    with pytest.raises(ValueError, match=f"is of version {version}"):
+        unpack_record(record.page, packed, is_pending=False)

@@ -1,0 +1,82 @@
+"""Groups of near-duplicates, for several crawlers to meet; and which of them repeat each other.
+
+seed -> for each crawler, rounds of pages: in each round all crawlers meet the same groups
+"""
+
+import random
+
+from shared_crawlers import K, Like
+
+CRAWLERS = 4
+GROUPS = 800
+GROUPS_A_ROUND = 10
+
+
+def repeats(page, other):
+    """Tell whether of two pages only one may be kept, by the rules in words."""
+    if page.digest == other.digest:
+        return True
+    if min(page.words, other.words) < 20:
+        return False
+    return (page.fingerprint ^ other.fingerprint).bit_count() <= K and page.sketch == other.sketch
+
+
+def tight(chance, base):
+    """All within reach of one another."""
+    return [base ^ 1 << chance.randrange(64) for _ in range(2 * CRAWLERS)]
+
+
+def chain(chance, base):
+    """Each within reach of the next one, and of no other."""
+    bits = iter(chance.sample(range(64), 6 * CRAWLERS))
+    found = [base]
+    for _ in range(2 * CRAWLERS - 1):
+        found.append(found[-1] ^ sum(1 << next(bits) for _ in range(K)))
+    return found
+
+
+def star(chance, base):
+    """All within reach of the first one, and of few others."""
+    return [base] + [
+        base ^ sum(1 << bit for bit in chance.sample(range(64), K)) for _ in range(2 * CRAWLERS - 1)
+    ]
+
+
+def group(chance, number, kind):
+    """Return the pages of one group."""
+    fingerprints = kind(chance, chance.getrandbits(64))
+    likes = [Like("", chance.getrandbits(128), each, 7) for each in fingerprints]
+    if number % 5 == 0:  # alike by fingerprint, and of two texts
+        likes = [like._replace(sketch=7 + at % 2) for at, like in enumerate(likes)]
+    if number % 7 == 0:  # too short for a fingerprint, or the very same text
+        texts = [like.digest for like in likes[:3]]
+        likes = [like._replace(words=9, digest=texts[at % 3]) for at, like in enumerate(likes)]
+    chance.shuffle(likes)
+    return [
+        like._replace(url=f"http://site{at % CRAWLERS}.example/{number}/{at}")
+        for at, like in enumerate(likes)
+    ]
+
+
+def rounds_of_crawlers(seed, groups=GROUPS):
+    """Return the rounds of each crawler: in each, all meet the same groups."""
+    chance = random.Random(seed)
+    kinds = [tight, chain, star]
+    made = [group(chance, number, kinds[number % 3]) for number in range(1, groups + 1)]
+    rounds = [[] for _ in range(CRAWLERS)]
+    for first in range(0, groups, GROUPS_A_ROUND):
+        for crawler in range(CRAWLERS):
+            likes = [
+                like
+                for each in made[first : first + GROUPS_A_ROUND]
+                for like in each[crawler::CRAWLERS]
+            ]
+            if first // GROUPS_A_ROUND % 2:
+                # In about the same order, so that they still meet.
+                likes = [
+                    like
+                    for at in range(0, len(likes), 10)
+                    for like in chance.sample(likes[at : at + 10], len(likes[at : at + 10]))
+                ]
+            rounds[crawler].append(likes)
+    return rounds
