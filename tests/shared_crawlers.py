@@ -173,11 +173,11 @@ class Crawler:
 
 def shorten_leases(seconds):
     """Let dead crawlers be given up sooner."""
-    from dedup_filter import shared_pages
-    from dedup_filter.shared import lease, shared_log
+    from dedup_filter.shared import lease, log_view
+    from dedup_filter.shared_pages import originals
 
-    shared_log.LEASE = lease.LEASE = shared_pages.LEASE = seconds
-    shared_pages._LONGEST_WAIT = 4 * seconds
+    log_view.LEASE = lease.LEASE = seconds
+    originals._LONGEST_WAIT = 4 * seconds
 
 
 def crawl(crawler_is, options, rounds, barrier):

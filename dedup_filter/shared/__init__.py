@@ -3,6 +3,13 @@
     page -> event in one log that all processes follow, record in a key of its own
     host -> list of what its first pages taught
 
+    log_view, shared_log   what a process that takes part reads of the log, and adds to it
+    joining                may it take part?
+    shared_records         records by number
+    events, standing       what the log says, and what is true at its end
+    lease, lessons         signs of life; what hosts have shown
+    shared_reader, shared_keeper, repairs   for who takes no part: reads, puts back, mends
+
 Knows no index of fingerprints: who follows the log keeps one.
 """
 
@@ -14,7 +21,9 @@ from dedup_filter.shared.events import (
     GONE,
     LONG,
     SHORT,
+    Entry,
     EventArray,
+    News,
     decode,
     host_hash,
     kinds,
@@ -22,8 +31,9 @@ from dedup_filter.shared.events import (
 )
 from dedup_filter.shared.lease import Lease
 from dedup_filter.shared.lessons import MOST_LESSONS, LessonLists
+from dedup_filter.shared.log_view import LEASE, LogChanged
 from dedup_filter.shared.shared_keeper import SharedKeeper
-from dedup_filter.shared.shared_log import LEASE, Entry, LogChanged, News, SharedLog
+from dedup_filter.shared.shared_log import SharedLog
 from dedup_filter.shared.shared_reader import SharedReader
 from dedup_filter.shared.standing import Standing, entry_of
 

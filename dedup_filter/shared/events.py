@@ -14,7 +14,7 @@ has the number that it got then.
 Written to servers: never change it without another format number.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,9 @@ __all__ = [
     "GONE",
     "LONG",
     "SHORT",
+    "Entry",
     "EventArray",
+    "News",
     "decode",
     "host_hash",
     "kinds",
@@ -47,6 +49,37 @@ would take 112."""
 _EVENT = np.dtype([("value", "<u8"), ("number", "<u8"), ("host", "<u4"), ("seen", "<u4")])
 EVENT_BYTES: Final = _EVENT.itemsize
 _NUMBER = np.uint64(2**48 - 1)
+
+
+class Entry(NamedTuple):
+    """What the log tells of a page."""
+
+    value: int
+    """Fingerprint, or 8 bytes of the digest."""
+    kind: int
+    """`LONG` or `SHORT`."""
+    host: int
+
+    @classmethod
+    def of(cls, fingerprint: int | None, digest: bytes, host: str) -> "Entry":
+        """Return the entry of a page; one too short to have a fingerprint has None."""
+        if fingerprint is not None:
+            return cls(fingerprint, LONG, host_hash(host))
+        return cls(int.from_bytes(digest[:8], "little"), SHORT, host_hash(host))
+
+
+class News(NamedTuple):
+    """Events, and the number of the first of them."""
+
+    first: int
+    events: bytes
+    is_last: bool = True
+    """Whether these were all there are."""
+
+    def parted(self, number: int) -> "tuple[News, News]":
+        """Part them into those before the event of a number, and the others."""
+        at = (number - self.first) * EVENT_BYTES
+        return News(self.first, self.events[:at]), News(number, self.events[at:], self.is_last)
 
 
 def decode(events: bytes) -> EventArray:

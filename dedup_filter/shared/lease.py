@@ -9,7 +9,8 @@ from contextlib import suppress
 from threading import Event, Lock, Thread
 
 from dedup_filter.errors import StoreError
-from dedup_filter.shared.shared_log import LEASE, SharedLog
+from dedup_filter.shared.log_view import LEASE
+from dedup_filter.shared.shared_log import SharedLog
 
 __all__ = ["Lease"]
 

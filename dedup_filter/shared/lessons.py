@@ -1,4 +1,4 @@
-"""Lists of what pages taught of their hosts, for the processes of a shared index: one for each host.
+"""Lists of what pages taught of their hosts, one a host, for the processes of a shared index.
 
     lesson -> appended to the list of its host, if that is not full
     host   -> the lessons of its list from some place on

@@ -15,6 +15,7 @@ import secrets
 import struct
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from math import ceil
 from time import time as now
 from typing import Any
 
@@ -22,8 +23,8 @@ from dedup_filter.errors import ConfigError, StoreBusy
 from dedup_filter.shared.address import Address
 from dedup_filter.shared.connection import Connection
 from dedup_filter.shared.keys import FORMAT, Keys
+from dedup_filter.shared.log_view import LEASE
 from dedup_filter.shared.record_bytes import pack_record
-from dedup_filter.shared.shared_log import LEASE
 from dedup_filter.shared.shared_reader import SharedReader
 from dedup_filter.shared.standing import entry_of
 from dedup_filter.store import PageRecord, Scheme
@@ -57,7 +58,7 @@ class SharedKeeper:
         scheme.require(self._reader.scheme, str(self))
         self._batch: list[tuple[PageRecord, bytes]] = []
         days = self._reader.options.get("expire_days")
-        self._expire_seconds = None if days is None else int(days * _DAY_SECONDS)
+        self._expire_seconds = None if days is None else ceil(days * _DAY_SECONDS)
 
     @classmethod
     def open(cls, location: str, scheme: Scheme) -> "SharedKeeper":
@@ -87,7 +88,7 @@ class SharedKeeper:
         return self._reader.records(self._reader.standing().pages.tolist())
 
     def known_hosts(self) -> set[str]:
-        """Return nothing: frames are not shared."""
+        """Return nothing: of frames servers have only what crawlers tell one another."""
         return set()
 
     def restore_crawl(self, crawl: Crawl) -> int:
@@ -128,7 +129,7 @@ class SharedKeeper:
         return _NOT_KNOWN_YET
 
     def restore_host(self, _: object) -> bool:
-        """Return False: frames are not shared."""
+        """Return False, for the same reason."""
         return False
 
     def close(self) -> None:

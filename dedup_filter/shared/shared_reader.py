@@ -15,10 +15,9 @@ from typing import Any
 from dedup_filter.errors import ConfigError, StoreCorrupt, StoreTooNew
 from dedup_filter.shared.address import Address
 from dedup_filter.shared.connection import Connection
-from dedup_filter.shared.events import CHUNK, EVENT_BYTES
+from dedup_filter.shared.events import CHUNK, EVENT_BYTES, News
 from dedup_filter.shared.keys import FORMAT, Keys
 from dedup_filter.shared.record_bytes import unpack_record
-from dedup_filter.shared.shared_log import News
 from dedup_filter.shared.standing import Standing
 from dedup_filter.store import PageRecord, Scheme
 from dedup_filter.store.crawls import Crawl

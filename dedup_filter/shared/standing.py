@@ -16,13 +16,13 @@ from dedup_filter.shared.events import (
     EVENT_BYTES,
     LONG,
     SHORT,
+    Entry,
     EventArray,
+    News,
     decode,
-    host_hash,
     kinds,
     numbers,
 )
-from dedup_filter.shared.shared_log import Entry, News
 from dedup_filter.store import PageRecord
 
 __all__ = ["Standing", "entry_of"]
@@ -81,7 +81,4 @@ class Standing(NamedTuple):
 
 def entry_of(record: PageRecord) -> Entry:
     """Return what the log tells of a page with this record."""
-    host = host_hash(record.host)
-    if record.fingerprint is not None:
-        return Entry(record.fingerprint, LONG, host)
-    return Entry(int.from_bytes(record.digest[:8], "little"), SHORT, host)
+    return Entry.of(record.fingerprint, record.digest, record.host)

@@ -145,9 +145,9 @@ HOLDING = """
 
 
 SHORT_LEASE = """
-    from dedup_filter.shared import lease, shared_log
+    from dedup_filter.shared import lease, log_view
 
-    lease.LEASE = shared_log.LEASE = 3
+    lease.LEASE = log_view.LEASE = 3
 """
 
 

@@ -103,6 +103,7 @@ def clock(monkeypatch):
             self.now += days * 86_400
 
     made = Clock()
-    for module in ("location", "kept_pages", "shared_pages"):
+    shared = ("bounds", "claims", "followed_log", "page_records", "shared_pages")
+    for module in ("location", "kept_pages", *(f"shared_pages.{name}" for name in shared)):
         monkeypatch.setattr(f"dedup_filter.{module}.now", lambda: made.now)
     return made

@@ -50,7 +50,7 @@ def test_a_smaller_bound_holds_from_the_next_opening_on(kept_place, article):
 
 
 def test_pages_expire_while_others_come(place, article, clock, monkeypatch):
-    for module in ("page_bounds", "shared_pages"):
+    for module in ("page_bounds", "shared_pages.bounds"):
         monkeypatch.setattr(f"dedup_filter.{module}._PAGES_BETWEEN", 0)
     with place.open(expire_days=2) as pages:
         see(pages, [1], article)

@@ -64,7 +64,7 @@ def test_all_that_scripts_touch_is_in_one_slot_and_records_are_in_many(
 
 
 def test_a_crawl_without_end_needs_no_more_memory(redis_server, crawler, like, see, monkeypatch):
-    monkeypatch.setattr("dedup_filter.shared_pages._PAGES_BETWEEN", 256)
+    monkeypatch.setattr("dedup_filter.shared_pages.bounds._PAGES_BETWEEN", 256)
     bound = 200
     pages = crawler(redis_server, max_pages=bound)
     client = redis_server.client()
@@ -89,8 +89,8 @@ def test_who_slept_while_the_log_was_trimmed_knows_what_is_there(
     for number in range(CHUNK + 10):
         see(awake, like(number))
     gone = [page for pages in awake._kept._replica.pages() for page in pages if page <= CHUNK]
-    awake._kept._remove(gone)
-    awake._kept._trim()
+    awake._kept._claims.remove(gone)
+    awake._kept._bounds.trim()
     assert not redis_server.client().exists("dedup:{pages}:log:0")
     assert see(asleep, like(CHUNK + 9, 1)).outcome == "near"
     assert see(asleep, like(10**6, 1)).outcome == "new"

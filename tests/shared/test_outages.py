@@ -172,8 +172,8 @@ def test_measures_of_a_page_that_was_released_are_not_replaced(crawlers, like, c
     verdict = claim(one, like(1))
     let_lapse(one)
     see(other, like(2))
-    measured = one._kept._mine[verdict.page]
-    assert not one._kept._replaced(verdict.page, measured._replace(words=500))
+    measured = one._kept._claims.mine[verdict.page]
+    assert not one._kept._claims.replace(verdict.page, measured._replace(words=500))
     assert see(other, like(1, 1)).outcome == "new"
     one.release(verdict)
     assert other.fate(verdict.page) == "gone"
@@ -229,7 +229,7 @@ def test_who_waits_too_long_for_a_page_lets_its_like_through(
     crawlers, monkeypatch, like, see, claim
 ):
     one, other = crawlers
-    monkeypatch.setattr("dedup_filter.shared_pages._LONGEST_WAIT", 0.05)
+    monkeypatch.setattr("dedup_filter.shared_pages.originals._LONGEST_WAIT", 0.05)
     held = claim(one, like(1))
     verdict = see(other, like(1, 1))
     assert (verdict.outcome, verdict.reason, verdict.page) == ("unjudged", "pending", None)

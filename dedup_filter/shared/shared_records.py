@@ -1,0 +1,99 @@
+"""The records of an index's pages, on servers: read, written and removed by number.
+
+    committed   a key of its own, spread over the slots of a cluster by the number
+    pending     a field of one hash, in the slot of the log, written by scripts (`shared_log`)
+
+Whether a page is there is told by the log alone: a record can be left of one that is gone.
+
+Cost: a call, two on a cluster if records are missing.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dedup_filter.errors import StoreCorrupt
+from dedup_filter.shared.connection import Connection
+from dedup_filter.shared.keys import Keys
+from dedup_filter.shared.record_bytes import pack_record, unpack_record
+from dedup_filter.store import PageRecord
+
+__all__ = ["SharedRecords"]
+
+
+class SharedRecords:
+    """The records, as one process of the index reads and writes them.
+
+    Raises:
+        StoreError: by all methods, when the servers cannot be reached or refuse.
+    """
+
+    def __init__(self, connection: Connection, expire_seconds: int | None = None) -> None:
+        self._connection = connection
+        self._keys = Keys(connection.address.name)
+        self._expire_seconds = expire_seconds
+
+    def read(self, numbers: Sequence[int]) -> dict[int, PageRecord]:
+        """Read the records of some pages; those that are gone are left out.
+
+        Of one that is not pending here, the events that come later tell whether it is gone.
+        """
+        if not numbers:
+            return {}
+        found = self._packed(numbers)
+        missing = [number for number in numbers if number not in found]
+        if missing and self._connection.address.is_cluster:
+            # Nodes answer in any order. One that was looked for here, then committed, and then
+            # looked for among those in flight, is here by now.
+            found.update(self._packed(missing))
+        return {number: self._unpacked(number, *each) for number, each in found.items()}
+
+    def put(self, number: int, record: PageRecord) -> None:
+        """Write the record of a page that is, or is about to be, committed."""
+        packed, name = pack_record(record), self._keys.page(number)
+        self._connection.call(lambda client: client.set(name, packed, ex=self._expire_seconds))
+
+    def put_and_run(self, number: int, record: PageRecord, script: str, *arguments: Any) -> Any:
+        """Write the record of a page, and then run a script of the log; return its answer."""
+        packed, name = pack_record(record), self._keys.page(number)
+        key = self._keys.named("length")
+        return self._connection.set_and_run(
+            name, packed, self._expire_seconds, script, key, *arguments
+        )
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Delete the records of pages that are gone."""
+        names = list(map(self._keys.page, numbers))
+
+        def unlink(client: Any) -> None:
+            with client.pipeline(transaction=False) as pipe:
+                for name in names:
+                    pipe.unlink(name)
+                pipe.execute()
+
+        self._connection.call(unlink)
+
+    def _packed(self, numbers: Sequence[int]) -> dict[int, tuple[bytes, bool]]:
+        """Return the records of some pages, and whether they are pending."""
+        flight = self._keys.named("flight")
+
+        def read(client: Any) -> list[Any]:
+            with client.pipeline(transaction=False) as pipe:
+                pipe.hmget(flight, numbers)
+                for number in numbers:
+                    pipe.get(self._keys.page(number))
+                return list(pipe.execute())
+
+        found = self._connection.call(read)
+        records = {}
+        for number, pending, kept in zip(numbers, found[0], found[1:], strict=True):
+            if pending is not None:
+                records[number] = pending, True
+            elif kept is not None:
+                records[number] = kept, False
+        return records
+
+    def _unpacked(self, number: int, packed: bytes, is_pending: bool) -> PageRecord:
+        try:
+            return unpack_record(number, packed, is_pending=is_pending)
+        except ValueError as error:
+            raise StoreCorrupt(f"the shared index {self._connection.address}: {error}") from None

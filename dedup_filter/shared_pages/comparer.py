@@ -1,0 +1,186 @@
+"""A page, and what the replica and the records tell of others -> which of those it repeats.
+
+    page -> pages within k bits, or with its digest -> their records -> repeats one of them?
+
+A record is read only then, and may be of another time than the replica: so the log is followed
+after it, and a record that is not of what the log tells is read again or left out.
+
+Cost: no call if nothing is like the page, two otherwise.
+"""
+
+from collections.abc import Sequence
+from math import inf
+from time import sleep
+from typing import NamedTuple
+
+from dedup_filter.comparison import MOST_COMPARED, Comparison, choose, similar_enough
+from dedup_filter.config import FilterConfig
+from dedup_filter.fingerprints import similarities
+from dedup_filter.index import Neighbours
+from dedup_filter.profile import PageProfile
+from dedup_filter.shared import SHORT, Entry
+from dedup_filter.shared_pages.followed_log import FollowedLog
+from dedup_filter.store import Matches, PageRecord, Place
+from dedup_filter.store.records import sketch_rows
+from dedup_filter.store.url_key import url_key
+
+__all__ = ["Comparer"]
+
+_MOST_READINGS = 6
+"""Of a page whose measures are being replaced: the last one comes 20 ms after the first."""
+_PAUSE = 0.002
+
+
+class Comparer:
+    """Compares pages with those that are kept or pending, here or elsewhere.
+
+    Raises:
+        StoreError: by all methods, when the servers cannot be reached or refuse.
+    """
+
+    def __init__(self, config: FilterConfig, followed: FollowedLog) -> None:
+        self._followed = followed
+        self._replica = followed.replica
+        self._by_host = config.scope == "host"
+        self._min_similarity = config.min_similarity
+        self.records: dict[int, PageRecord] = {}
+        """Of the pages that were compared last."""
+        self.capped = 0
+        """Comparisons in which there were more candidates than `MOST_COMPARED`."""
+        self._compared_from = 0
+        """Number of the last event that is known to come before the page was compared."""
+
+    def compare(self, place: Place, page: PageProfile, before: float = inf) -> Comparison:
+        """Compare a page with those whose numbers are lower than one."""
+        entry = _entry(place, page)
+        if entry.kind == SHORT:
+            rows = self._replica.with_digest(entry.value, entry.host, MOST_COMPARED)
+            rows = [row for row in rows if row < before]
+            found = self._read(rows, [0] * len(rows), place)
+            same = self._exact(place, page, found)
+            return same or Comparison("unjudged", "too_short")
+        near = self._replica.neighbours(entry.value, entry.host, MOST_COMPARED + 1)
+        if before < inf:
+            kept = near.rows < before
+            near = Neighbours(near.rows[kept], near.fingerprints[kept], near.distances[kept])
+        if len(near.rows) > MOST_COMPARED:
+            self.capped += 1
+            near = near.first(MOST_COMPARED)
+        found = self._read(near.rows.tolist(), near.distances.tolist(), place)
+        return self._exact(place, page, found) or self._near(place, page, found)
+
+    def is_still(self, found: Comparison, place: Place, page: PageProfile, number: int = 0) -> bool:
+        """Tell whether a page is still what it was found to be, after all that has come since.
+
+        With its number, those that came after it do not matter: they learn of it.
+        """
+        seen, self._compared_from = self._compared_from, self._replica.end
+        if not self._replica.has_like(_entry(place, page), seen, number):
+            return True
+        again = self.compare(place, page, number or inf)
+        return (again.outcome, again.original_page) == (found.outcome, found.original_page)
+
+    def go_on(self) -> None:
+        """Take note that the next page will be compared with all that is known by now."""
+        self._compared_from = self._replica.end
+
+    def similarity(self, page: PageProfile, number: int) -> float:
+        """Estimate the similarity of a page to one that was kept; 0 if that is gone."""
+        record = self.records.get(number) or self._followed.log.records.read([number]).get(number)
+        if record is None:
+            return 0.0
+        return float(similarities(page.sketch, sketch_rows([record.sketch]))[0])
+
+    def begin_anew(self) -> None:
+        """Forget what is known of pages by their numbers."""
+        self.records.clear()
+        self._compared_from = 0
+
+    def _read(self, pages: list[int], distances: list[int], place: Place) -> "_Candidates":
+        """Read the records of pages that may be repeated; those that are gone are left out."""
+        if not pages:
+            return _Candidates([], [], [])
+        self.records = self._followed.log.records.read(pages)
+        # Afterwards: one that was in no flight, and is there now, was committed before.
+        self._followed.sync()
+        for trial in range(_MOST_READINGS):
+            changing = [page for page in self.records if not self._is_as_told(page)]
+            if not changing:
+                break
+            # Another process is giving it other measures: the record is about to follow.
+            sleep(trial * _PAUSE)
+            self.records.update(self._followed.log.records.read(changing))
+            self._followed.sync()
+        there = [
+            (page, distance, self.records[page])
+            for page, distance in zip(pages, distances, strict=True)
+            if page in self.records
+            and page in self._replica
+            and self._is_as_told(page)
+            and not (self._by_host and self.records[page].host != place.host)
+        ]
+        return (
+            _Candidates(*map(list, zip(*there, strict=True))) if there else _Candidates([], [], [])
+        )
+
+    def _is_as_told(self, page: int) -> bool:
+        """Tell whether the record of a page, if it is there, is of what the log tells of it.
+
+        After a server failed, the number may have been given to another page.
+        """
+        return page not in self._replica or self._followed.is_there(page, self.records[page])
+
+    def _exact(self, place: Place, page: PageProfile, found: "_Candidates") -> Comparison | None:
+        same = [at for at, record in enumerate(found.records) if record.digest == page.digest]
+        if not same:
+            return None
+        at, is_revisit = self._chosen(same, found, place)
+        original, url = found.pages[at], found.records[at].url
+        return Comparison("revisit" if is_revisit else "exact", None, original, url, 0, 1.0)
+
+    def _near(self, place: Place, page: PageProfile, found: "_Candidates") -> Comparison:
+        new = Comparison("new", candidates=len(found.pages))
+        if not found.pages:
+            return new
+        estimates: list[float] = similarities(page.sketch, found.matches.sketches).tolist()
+        near = similar_enough(range(len(found.pages)), estimates, self._min_similarity)
+        if not near:
+            return new
+        at, is_revisit = self._chosen(near, found, place)
+        return new._replace(
+            outcome="revisit" if is_revisit else "near",
+            original_page=found.pages[at],
+            original=found.records[at].url,
+            distance=found.distances[at],
+            similarity=estimates[at],
+        )
+
+    def _chosen(
+        self, ranked: Sequence[int], found: "_Candidates", place: Place
+    ) -> tuple[int, bool]:
+        # A crawl that was begun after this one, by processes that are at work too, is no earlier
+        # one; a job that is resumed may meet it.
+        return choose(ranked, found.matches, place.key, self._followed.log.crawl.__le__)
+
+
+class _Candidates(NamedTuple):
+    """Pages that another may repeat, side by side, nearest first."""
+
+    pages: list[int]
+    distances: list[int]
+    records: list[PageRecord]
+
+    @property
+    def matches(self) -> Matches:
+        """What is chosen by."""
+        return Matches(
+            [],
+            [record.crawl for record in self.records],
+            [url_key(record.url) for record in self.records],
+            sketch_rows([record.sketch for record in self.records]),
+        )
+
+
+def _entry(place: Place, page: PageProfile) -> Entry:
+    fingerprint = page.fingerprint if page.is_long_enough else None
+    return Entry.of(fingerprint, page.digest, place.host)
