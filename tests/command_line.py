@@ -1,21 +1,75 @@
-"""The command as a user has it: a process, its exit code and what it prints."""
+"""The command as a user has it: arguments and standard input -> exit code and what it prints.
+
+`run` calls it in the process of the tests, which spares the second that a start takes, and with
+their warnings as errors. `run_process` starts it; for locks between processes, the exit code that
+a shell sees, and what else only a process has. To be sent signals or read while it works, start
+`COMMAND`.
+"""
 
 import json
+import logging
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO, TextIOWrapper
+from unittest.mock import patch
+
+from dedup_filter.cli import main
 
 COMMAND = [sys.executable, "-m", "dedup_filter"]
 
+_INTERRUPTED = 130
 
-def run(*arguments, text="", **options):
-    """Run the command with a text on standard input."""
+
+def run(*arguments, text=""):
+    """Run the command with a text on standard input, and no terminal."""
+    out, err = BytesIO(), BytesIO()
+    streams = {"stdin": _stream(BytesIO(text.encode())), "stdout": _stream(out)}
+    # As the interpreter's own: what the encoding does not have must not hide an error.
+    streams["stderr"] = _stream(err, errors="backslashreplace", write_through=True)
+    with patch.multiple(sys, argv=["dedup-filter", *arguments], **streams), _loggers_put_back():
+        code = _exit_code()
+        sys.stdout.flush()
+    return code, out.getvalue().decode(), err.getvalue().decode()
+
+
+def run_process(*arguments, text="", command=COMMAND, **options):
+    """Run the command as a process, with a text on standard input."""
     finished = subprocess.run(
-        [*COMMAND, *arguments], check=False, input=text.encode(), capture_output=True, **options
+        [*command, *arguments], check=False, input=text.encode(), capture_output=True, **options
     )
     return finished.returncode, finished.stdout.decode(), finished.stderr.decode()
 
 
-def lines(*arguments, text=""):
+def lines(*arguments, text="", run=run):
     code, out, err = run(*arguments, text=text)
     assert (code, err) == (0, "")
     return [json.loads(line) for line in out.splitlines()]
+
+
+def _stream(file, **options):
+    return TextIOWrapper(file, encoding="utf-8", **options)
+
+
+def _exit_code():
+    """Call the command; an exception that it lets pass is the test's."""
+    try:
+        main()
+    except SystemExit as end:
+        if end.code == _INTERRUPTED:  # nobody but who runs the tests can have done it
+            raise KeyboardInterrupt from end
+        return end.code
+    raise AssertionError("the command ended without an exit code")
+
+
+@contextmanager
+def _loggers_put_back() -> Iterator[None]:
+    """Take away the handlers that the command gives the package's logger: they write to `err`."""
+    logger = logging.getLogger("dedup_filter")
+    handlers, level = logger.handlers[:], logger.level
+    try:
+        yield
+    finally:
+        logger.handlers[:] = handlers
+        logger.setLevel(level)

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 
-from command_line import lines
+from command_line import lines, run
 
 from dedup_filter.commands.indexes import index_at
 from dedup_filter.store.page_reader import PageReader
@@ -63,6 +63,6 @@ def kept(location):
         ]
 
 
-def stats(index):
-    (found,) = lines("index", "stats", str(index), "--json")
+def stats(index, run=run):
+    (found,) = lines("index", "stats", str(index), "--json", run=run)
     return found

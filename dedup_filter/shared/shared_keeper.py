@@ -58,7 +58,7 @@ class SharedKeeper:
         scheme.require(self._reader.scheme, str(self))
         self._batch: list[tuple[PageRecord, bytes]] = []
         days = self._reader.options.get("expire_days")
-        self._expire_seconds = None if days is None else ceil(days * _DAY_SECONDS)
+        self._expire_seconds: int | None = None if days is None else ceil(days * _DAY_SECONDS)
 
     @classmethod
     def open(cls, location: str, scheme: Scheme) -> "SharedKeeper":

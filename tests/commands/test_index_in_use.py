@@ -1,9 +1,12 @@
-"""`dedup-filter index ...` beside a crawl that is going on."""
+"""`dedup-filter index ...` beside a crawl that is going on.
+
+A folder is locked against other processes, so there the command is one.
+"""
 
 import os
 
 import pytest
-from command_line import lines, run
+from command_line import lines, run, run_process
 from index_feed import ITEMS, article, item, records, stats, write_jsonl
 
 from dedup_filter import NearDuplicateFilter
@@ -61,13 +64,13 @@ class TestBesideACrawl:
 
     @pytest.mark.usefixtures("crawl")
     def test_what_reads_works(self, index):
-        found = stats(index)
+        found = stats(index, run=run_process)
         assert (found["pages"], found["pending"]) == (28, 1)
-        assert run("index", "check", str(index))[0] == 0
+        assert run_process("index", "check", str(index))[0] == 0
 
     @pytest.mark.usefixtures("crawl")
     def test_an_export_leaves_out_what_is_pending(self, index):
-        _, *pages = lines("index", "export", str(index))
+        _, *pages = lines("index", "export", str(index), run=run_process)
         urls = {page.get("url") for page in pages}
         assert "https://www.example.com/done" in urls
         assert not {"https://www.example.com/pending", "https://www.example.com/copy"} & urls
@@ -88,7 +91,7 @@ class TestBesideACrawl:
         feed = write_jsonl(tmp_path / "feed.jsonl", ITEMS)
         before = records(index)
         paths = {"DIR": str(index), "FEED": feed}
-        code, out, err = run("index", *(paths.get(word, word) for word in command))
+        code, out, err = run_process("index", *(paths.get(word, word) for word in command))
         assert (code, out) == (2, "")
         assert f"pid {os.getpid()}" in err
         assert len(err.splitlines()) == 1
