@@ -52,6 +52,8 @@ class _Look(NamedTuple):
     content: Sequence[Block]
     document: Document
     profile: PageProfile
+    was_shown: bool = False
+    """Whether earlier pages of the host have shown the text, and it is no duplicate."""
 
 
 class FramedPages:
@@ -86,7 +88,7 @@ class FramedPages:
                     verdict = self._kept.record(
                         place, look.profile, found, self._text(look.document), is_pending=is_pending
                     )
-                    self._learn(place.host, page, verdict, is_pending=is_pending)
+                    self._learn(place.host, page, look, verdict, is_pending=is_pending)
             except Overtaken:
                 continue
             self._let_go()
@@ -160,13 +162,17 @@ class FramedPages:
         found = self._kept.compare(place, look.profile)
         if found.outcome == "revisit":  # what is new was added to this very page
             return found, look
-        if leaves_out or found.original_page is None:
+        if leaves_out:
             return None
-        if new_words > _LITTLE * words and not self._is_in(
+        if found.original_page is None:
+            # Then it is judged by this text, if it has no other: the page that showed it before
+            # is not in the index any more, or is not there yet, or several pages showed parts.
+            is_only = not first.profile.is_long_enough and look.profile.is_long_enough
+            return (found, look._replace(was_shown=True)) if is_only else None
+        is_other = new_words > _LITTLE * words and not self._is_in(
             found.original_page, self._look(page, new).profile, look.profile
-        ):
-            return None
-        return found, look
+        )
+        return None if is_other else (found, look)
 
     def _is_in(self, original: int, new: PageProfile, compared: PageProfile) -> bool:
         """Tell whether what is new on a page is in the original that its second look found."""
@@ -176,7 +182,9 @@ class FramedPages:
         shared = similarity / (1 + similarity) * (new.shingles + compared.shingles)
         return shared >= _IN_ORIGINAL * new.shingles
 
-    def _learn(self, host: str, page: Page, verdict: Verdict, *, is_pending: bool) -> None:
+    def _learn(
+        self, host: str, page: Page, look: _Look, verdict: Verdict, *, is_pending: bool
+    ) -> None:
         if verdict.original_page is not None:
             # A page that is visited again has shown its text before, as a duplicate has. What
             # repeats a pending page may yet be judged anew, and must not have taught its own text.
@@ -185,6 +193,9 @@ class FramedPages:
             return
         if verdict.page is None:
             return  # what came of its original is not known, so nothing was recorded
+        if look.was_shown:  # counted once more it would be frame, and the page never judged again
+            self._frames.learn_from_duplicate(host, page)
+            return
         for early in self._frames.learn(host, verdict.page, page, is_pending=is_pending):
             self._judge_again(host, early)
 

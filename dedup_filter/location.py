@@ -7,6 +7,7 @@ a path         that of a directory
 
 import json
 import os
+import re
 from pathlib import Path
 from time import time as now
 
@@ -20,6 +21,8 @@ __all__ = ["MEMORY", "folder_of", "open_log", "open_store", "scheme_of"]
 MEMORY = "memory:"
 _ALIKE = ("max_distance", "min_similarity", "scope", "expire_days", "max_pages")
 """Options, beside those of the scheme, which all processes of a shared index should have alike."""
+_MISTYPED = re.compile(r"rediss?(\+cluster)?//")
+"""An address without its colon, which would make a folder with a password in its name."""
 _PLACES = f'"{MEMORY}", a directory, redis://... or redis+cluster://...'
 
 
@@ -38,7 +41,7 @@ def folder_of(location: object) -> Path | None:
     if is_address(location):
         Address.of(location)
         return None
-    if "://" in location or "\0" in location:
+    if "://" in location or "\0" in location or _MISTYPED.match(location):
         # It may be an address with a typing error, and have a password in it.
         raise ConfigError(f"location must be {_PLACES}, not {location.partition(':')[0]!r}:...")
     return Path(location)

@@ -239,7 +239,9 @@ def _client(address: Address) -> Any:
         where = f"the shared index {address}"
         raise StoreAway(f"{where} cannot be reached: {_said(error)}") from None
     except TypeError as error:
-        raise ConfigError(f"location: {error}") from None
+        raise ConfigError(
+            f"location: the client library refuses an option of it: {error}"
+        ) from None
 
 
 def _further(address: Address) -> Mapping[str, Any]:
@@ -254,7 +256,12 @@ def _further(address: Address) -> Mapping[str, Any]:
             f"location: {refused[0]} cannot be chosen: with it an index would not be read as it is "
             "written, or a call could be sent twice"
         )
-    read = parse_url(f"redis://localhost?{address.client_options}")
+    try:
+        read = parse_url(f"redis://localhost?{address.client_options}")
+    except ValueError as error:
+        raise ConfigError(
+            f"location: the client library refuses an option of it: {error}"
+        ) from None
     return {name: value for name, value in read.items() if name != "host"}
 
 

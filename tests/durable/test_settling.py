@@ -109,6 +109,16 @@ def test_a_url_is_forgotten_however_it_is_spelt(pages, article):
     assert pages.see("http://a.example/5", text=article(2)).outcome == "exact"
 
 
+def test_forgotten_pages_of_a_site_are_new_again(pages, article):
+    """Their host has shown their text before, and still it is no frame."""
+    site = {f"http://a.example/{n}": framed(article(n)) for n in range(6)}
+    for _ in range(3):
+        assert {pages.see(url, html=html).outcome for url, html in site.items()} == {"new"}
+        copies = [pages.see(f"http://b.example/{n}", text=article(n)) for n in range(6)]
+        assert [copy.original for copy in copies] == list(site)
+        assert sum(map(pages.forget, site)) == 6
+
+
 def test_what_a_released_page_taught_of_its_host_is_unlearnt(pages, article):
     """The article of a released page would be frame for its twin, and be left out there."""
     for number in range(3):

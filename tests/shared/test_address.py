@@ -54,6 +54,8 @@ def test_special_characters_of_a_password_are_escaped():
         "redis://:s3cret@h?name={a}",
         "redis://:s3cret@h?name=" + 65 * "a",
         "redi://:s3cret@h",
+        "redis//:s3cret@h",
+        "rediss+cluster//:s3cret@h",
         "http://:s3cret@h",
     ],
 )
