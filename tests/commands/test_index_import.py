@@ -154,7 +154,8 @@ class TestImportOfItems:
                 process.stdin.write(json.dumps(each).encode() + b"\n")
             process.stdin.flush()
             client = redis_server.client()
-            wait_until(lambda: client.get("dedup:{pages}:length"), "a page is there")
+            # The first is committed before the second is appended.
+            wait_until(lambda: int(client.get("dedup:{pages}:length") or 0) > 1, "two pages")
             process.send_signal(signal.SIGINT)
             assert process.stderr.read().strip() == b""
             assert process.wait() == 130
