@@ -31,7 +31,7 @@ from dedup_filter.index import HammingIndex, Neighbours
 from dedup_filter.page_tables import DIGESTS, from_tables, to_tables
 from dedup_filter.store import Change, Measured, PageStore, TableFiles, digest_head
 
-__all__ = ["PageIndex", "host_masks"]
+__all__ = ["PageIndex", "host_mask", "host_masks"]
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +88,7 @@ class PageIndex:
         A page of another host may be among them by chance.
         """
         if self._by_host:
-            fingerprint ^= _mask(host or 0)
+            fingerprint ^= host_mask(host or 0)
         return self._index.neighbours(fingerprint, most=most)
 
     def of_digest(self, digest: bytes, host: int | None) -> list[int]:
@@ -97,7 +97,7 @@ class PageIndex:
         A page of another host may be among them by chance.
         """
         head = digest_head(digest)
-        found = self._digests.rows_of(head ^ _mask(host or 0) if self._by_host else head)
+        found = self._digests.rows_of(head ^ host_mask(host or 0) if self._by_host else head)
         return self._store.of_digest(found, digest) if found else found
 
     def follow(self, change: Change) -> None:
@@ -114,7 +114,7 @@ class PageIndex:
 
     def add(self, page: int, measured: Measured, host: int) -> None:
         """Add a page that the store has just given its number."""
-        mask = _mask(host) if self._by_host else 0
+        mask = host_mask(host) if self._by_host else 0
         if measured.fingerprint is not None:
             self._index.add_new(measured.fingerprint ^ mask, page)
         self._digests.add_new(digest_head(measured.digest) ^ mask, page)
@@ -249,7 +249,7 @@ class PageIndex:
             after = int(found.pages[-1])
 
     def _stored(self, value: int, host: int) -> int:
-        return value ^ _mask(host) if self._by_host else value
+        return value ^ host_mask(host) if self._by_host else value
 
 
 def host_masks(hosts: npt.NDArray[np.int64]) -> UInt64Array:
@@ -265,5 +265,6 @@ def host_masks(hosts: npt.NDArray[np.int64]) -> UInt64Array:
 
 
 @lru_cache(maxsize=100_000)
-def _mask(host: int) -> int:
+def host_mask(host: int) -> int:
+    """Hash the number of one host."""
     return int(host_masks(np.array([host]))[0])

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.index import HammingIndex, Neighbours
-from dedup_filter.page_index import host_masks
+from dedup_filter.page_index import host_mask, host_masks
 from dedup_filter.shared import (
     CHUNK,
     EVENT_BYTES,
@@ -281,4 +281,4 @@ class Replica:
     def _masked(self, value: int, host: int) -> int:
         if not self._by_host:
             return value
-        return value ^ int(host_masks(np.array([host]))[0])
+        return value ^ host_mask(host)

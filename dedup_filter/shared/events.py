@@ -76,11 +76,6 @@ class News(NamedTuple):
     is_last: bool = True
     """Whether these were all there are."""
 
-    def parted(self, number: int) -> "tuple[News, News]":
-        """Part them into those before the event of a number, and the others."""
-        at = (number - self.first) * EVENT_BYTES
-        return News(self.first, self.events[:at]), News(number, self.events[at:], self.is_last)
-
 
 def decode(events: bytes) -> EventArray:
     """Read events, (n,) of fields value, number (with kind and salt in it), host and seen."""

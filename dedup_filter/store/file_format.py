@@ -7,6 +7,8 @@ was interrupted is empty, and made again.
 
 import logging
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from secrets import token_hex
 
@@ -31,19 +33,11 @@ def is_empty(transactions: Transactions) -> bool:
 def create(transactions: Transactions, scheme: Scheme) -> None:
     """Write the schema and the scheme into an empty database."""
     schema = files("dedup_filter.store").joinpath("schema.sql").read_text("utf-8")
-    connection = transactions.connection
-    try:
-        connection.executescript(f"BEGIN IMMEDIATE;\n{schema}")
+    with _at_once(transactions, schema) as connection:
         connection.execute("INSERT INTO meta VALUES ('scheme', ?)", (scheme.to_json(),))
         connection.execute("INSERT INTO meta VALUES ('trimmed', '0')")
         connection.execute("INSERT INTO meta VALUES ('identity', ?)", (token_hex(8),))
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-        connection.execute(f"PRAGMA user_version = {FORMAT}")
-        connection.execute("COMMIT")
-    except sqlite3.Error as error:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise store_error(transactions.name, error) from error
 
 
 def require_format(transactions: Transactions) -> None:
@@ -77,15 +71,8 @@ def upgrade(transactions: Transactions) -> None:
         "index %s has format %d, and is brought to format %d", transactions.name, found, FORMAT
     )
     script = files("dedup_filter.store").joinpath(f"upgrade_{found}.sql").read_text("utf-8")
-    connection = transactions.connection
-    try:
-        connection.executescript(f"BEGIN IMMEDIATE;\n{script}")
-        connection.execute(f"PRAGMA user_version = {FORMAT}")
-        connection.execute("COMMIT")
-    except sqlite3.Error as error:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise store_error(transactions.name, error) from error
+    with _at_once(transactions, script):
+        pass
 
 
 def read_scheme(transactions: Transactions) -> Scheme:
@@ -98,3 +85,18 @@ def read_scheme(transactions: Transactions) -> Scheme:
             f"index {transactions.name} does not say how its fingerprints were made: put back a "
             "copy, or move it away and start a new one"
         ) from None
+
+
+@contextmanager
+def _at_once(transactions: Transactions, script: str) -> Iterator[sqlite3.Connection]:
+    """Run a script and what is done within as one change, after which the format is this one."""
+    connection = transactions.connection
+    try:
+        connection.executescript(f"BEGIN IMMEDIATE;\n{script}")
+        yield connection
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
+        connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise store_error(transactions.name, error) from error
