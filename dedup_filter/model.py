@@ -40,8 +40,7 @@ class Match(NamedTuple):
     distance: int
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What the filter says of one page, and how it came to say so."""
 
     outcome: Outcome

@@ -28,6 +28,8 @@ class PageBounds:
     def due(self, moment: float) -> list[int]:
         """Return the pages to be forgotten before one more is recorded."""
         due = self._too_many()
+        if self._expire_seconds is None:
+            return due
         self._wait -= 1
         if self._wait < 0:
             self._wait = _PAGES_BETWEEN

@@ -3,7 +3,6 @@
 import asyncio
 import threading
 from contextlib import contextmanager
-from dataclasses import replace
 from unittest import mock
 
 from passages import PlainPages
@@ -46,7 +45,7 @@ class SharedPages(PlainPages):
             if self.records_repeats or not verdict.is_duplicate:
                 return verdict
             del self.pending[verdict.page]
-            return replace(verdict, page=None)
+            return verdict._replace(page=None)
 
     def _verdict(self, url, parts):
         content = parts["text"] or getattr(parts["html"], "text_content", str)()

@@ -7,7 +7,7 @@ A duplicate of a page that is still pending waits: if its original is released, 
 the duplicate is void and the page is judged anew, for its content would be lost otherwise.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Optional
 
 from dedup_filter.model import Verdict
@@ -49,8 +49,7 @@ class Judgement:
     def give_up(self, reason: str) -> None:
         """Become unjudged: the fate of the original cannot be known, or takes too long."""
         self.original = None
-        self.verdict = replace(
-            self.verdict,
+        self.verdict = self.verdict._replace(
             outcome="unjudged",
             reason=reason,
             original=None,
