@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from dedup_filter.comparison import Comparison, Overtaken
 from dedup_filter.config import FilterConfig
-from dedup_filter.frames import EarlyPage
+from dedup_filter.early_pages import EarlyPage
 from dedup_filter.kept_pages import KeptPages
 from dedup_filter.learnt_frames import LearntFrames
 from dedup_filter.model import Document, Verdict
@@ -41,6 +41,9 @@ _LITTLE = 0.02
 """Of what is compared in a second look, how much does not count: a date, a counter. So much may
 be new on the page and not be looked up, for of so little a sketch could not tell whether it is
 in the original; and a text that differs by no more from that of the first look is the same."""
+_EDITED = 0.5
+"""Of a page, how much may be new for it to be an edited one. With more, what was shown before may
+be a notice that has come to be shown just now."""
 _IN_ORIGINAL = 0.25
 """Of what is new on the page, how much must be in the original. Paragraphs that differ in a few
 words from those of the original share half of their phrases with it or more; other texts none."""
@@ -54,6 +57,8 @@ class _Look(NamedTuple):
     profile: PageProfile
     was_shown: bool = False
     """Whether earlier pages of the host have shown the text, and it is no duplicate."""
+    is_edit: bool = False
+    """Whether an earlier page has shown most of it, and it is no duplicate."""
 
 
 class FramedPages:
@@ -165,14 +170,33 @@ class FramedPages:
         if leaves_out:
             return None
         if found.original_page is None:
-            # Then it is judged by this text, if it has no other: the page that showed it before
-            # is not in the index any more, or is not there yet, or several pages showed parts.
-            is_only = not first.profile.is_long_enough and look.profile.is_long_enough
-            return (found, look._replace(was_shown=True)) if is_only else None
+            whole = self._taken_whole(place.host, new, first, look)
+            return (found, whole) if whole else None
         is_other = new_words > _LITTLE * words and not self._is_in(
             found.original_page, self._look(page, new).profile, look.profile
         )
         return None if is_other else (found, look)
+
+    def _taken_whole(
+        self, host: str, new: Sequence[Block], first: _Look, second: _Look
+    ) -> _Look | None:
+        """Return the second look at a page that repeats nothing, if it is to be kept with that."""
+        if first.profile.is_long_enough:
+            is_edit = self._is_edit(host, new, second.content)
+            return second._replace(is_edit=True) if is_edit else None
+        # It has no other text: the page that showed this before is not in the index any more, or
+        # is not there yet, or several pages showed parts.
+        return second._replace(was_shown=True) if second.profile.is_long_enough else None
+
+    def _is_edit(self, host: str, new: Sequence[Block], content: Sequence[Block]) -> bool:
+        """Tell whether a page with some new text is an earlier one, edited: new, but as a whole.
+
+        Its copies elsewhere have all of it. Most of it was shown before, and not as frame.
+        """
+        shown = set(content).difference(new)
+        frame = [block for block in shown if self._frames.may_be_frame(host, block)]
+        words = word_sum(content)
+        return word_sum(new) <= _EDITED * words and word_sum(frame) <= _LEFT_OUT * words
 
     def _is_in(self, original: int, new: PageProfile, compared: PageProfile) -> bool:
         """Tell whether what is new on a page is in the original that its second look found."""
@@ -196,7 +220,10 @@ class FramedPages:
         if look.was_shown:  # counted once more it would be frame, and the page never judged again
             self._frames.learn_from_duplicate(host, page)
             return
-        for early in self._frames.learn(host, verdict.page, page, is_pending=is_pending):
+        due = self._frames.learn(
+            host, verdict.page, page, is_pending=is_pending, is_edit=look.is_edit
+        )
+        for early in due:
             self._judge_again(host, early)
 
     def _judge_again(self, host: str, early: EarlyPage) -> None:

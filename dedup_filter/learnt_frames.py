@@ -19,9 +19,10 @@ million blocks of 1,000 hosts take 8.4 MB on disk and are back in 0.12 s, at the
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from dedup_filter.early_pages import EarlyPage
 from dedup_filter.frame_bytes import EarlyNote, HostState, Lesson
 from dedup_filter.frame_exchange import FrameExchange
-from dedup_filter.frames import EarlyPage, Frames
+from dedup_filter.frames import Frames
 from dedup_filter.store import EarlyForm, FrameStore, HostFrames
 from dedup_filter.text import Block, Page
 from dedup_filter.text.page_bytes import pack_page, unpack_page
@@ -63,7 +64,9 @@ class LearntFrames:
         self._frames.check()
         if self._store is not None:
             again = _restored(self._store)[0]
-            assert again.waiting() == self._frames.waiting(), "other pages wait in the store"
+            assert again.early.waiting() == self._frames.early.waiting(), (
+                "other pages wait in the store"
+            )
             assert len(again) == len(self._frames), "other blocks are known in the store"
 
     @contextmanager
@@ -79,7 +82,7 @@ class LearntFrames:
             if self._taught is not None and self._store is None:
                 page, host, lesson = self._taught
                 self._frames.unlearn(host, lesson)
-                self._frames.let_go([page])
+                self._frames.early.let_go([page])
             raise
         self._pending.update(self._new)
         if self._taught is not None and self._taught[0] not in self._new:
@@ -104,16 +107,20 @@ class LearntFrames:
         self._refresh()
         return self._frames.sightings(host, blocks)
 
+    def may_be_frame(self, host: str, block: Block) -> bool:
+        """Tell if a block that one page of the host has shown may be its frame."""
+        return self._frames.may_be_frame(host, block)
+
     def learn(
-        self, host: str, page: int, taken_apart: Page, *, is_pending: bool
+        self, host: str, page: int, taken_apart: Page, *, is_pending: bool, is_edit: bool = False
     ) -> list[EarlyPage]:
         """Learn from a page that is kept; return earlier ones that should be judged again."""
-        lesson = self._frames.lesson(host, taken_apart, is_kept=True)
+        lesson = self._frames.lesson(host, taken_apart, is_kept=True, is_edit=is_edit)
         early = EarlyPage(page, taken_apart)
-        due = self._frames.learn(host, early)
+        due = self._frames.learn(host, early, is_edit=is_edit)
         if is_pending:
             self._new[page] = (host, lesson)
-        if self._store is not None and self._frames.waits(host, page):
+        if self._store is not None and early in self._frames.early.of(host):
             note = EarlyNote(early.tellings, early.new).to_bytes()
             self._store.wait(EarlyForm(page, host, pack_page(taken_apart), note))
         self._write(host, page, lesson)
@@ -132,7 +139,7 @@ class LearntFrames:
             try:
                 early.page = None if form is None else unpack_page(form)
             except ValueError:  # another version of this package packed it
-                self._frames.let_go([early.row])
+                self._frames.early.let_go([early.row])
                 self._store.wait_no_more(early.row)
         return early.page
 
@@ -159,7 +166,7 @@ class LearntFrames:
 
     def let_go(self, pages: list[int]) -> None:
         """Let pages wait no more: their records are gone."""
-        self._frames.let_go(pages)
+        self._frames.early.let_go(pages)
 
     def save(self) -> None:
         """Write the states of all hosts that were learnt of. Requires: a change of the store."""
@@ -224,7 +231,7 @@ def _restored(store: FrameStore) -> tuple[Frames, dict[str, int]]:
         except ValueError:
             continue
         early = EarlyPage(waiting.page, None, note.new, note.tellings)
-        frames.put_early(waiting.host, early)
+        frames.early.wait(waiting.host, early)
     return frames, unsaved
 
 

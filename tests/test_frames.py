@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter import frames
-from dedup_filter.frames import EarlyPage, Frames
+from dedup_filter import early_pages, frames
+from dedup_filter.early_pages import EarlyPage
+from dedup_filter.frames import Frames
 from dedup_filter.text import Page, parse, read_page
 
 MENU = [f'<a href="/{n}">section {n}</a>' for n in range(12)]
@@ -97,7 +98,7 @@ class TestPagesThatAreDue:
         assert learn_all(Frames(), "a", pages)[3:] == [[], [], []]
 
     def test_waiting_pages_are_bounded_by_host(self, monkeypatch):
-        monkeypatch.setattr(frames, "_MOST_WAITING_OF_HOST", 3)
+        monkeypatch.setattr(early_pages, "_MOST_WAITING_OF_HOST", 3)
         known = Frames()
         menus = [[f'<a href="/">{word} {n}</a>' for n in range(9)] for word in "abcdefgh"]
         learn_all(known, "a", [*menus, menus[0], menus[-1]])
@@ -108,13 +109,49 @@ class TestPagesThatAreDue:
         known.check()
 
     def test_waiting_pages_are_bounded_in_all(self, monkeypatch):
-        monkeypatch.setattr(frames, "_MOST_WAITING", 5)
+        monkeypatch.setattr(early_pages, "_MOST_WAITING", 5)
         known = Frames()
         for number in range(9):
             known.learn(f"host {number}", early(number, "menu", "first"))
             known.check()
         assert known.learn("host 3", early(10, "menu", "second")) == []
         assert [p.row for p in known.learn("host 8", early(11, "menu", "second"))] == [8]
+
+
+class TestEdits:
+    FIRST = ("one", "two", "three")
+    PAGES = ([*MENU, "a"], [*MENU, "b"], [*MENU, "c"], [*MENU, *FIRST])
+
+    @pytest.fixture
+    def known(self):
+        known = Frames()
+        learn_all(known, "a", self.PAGES)
+        known.learn("a", early(9, *MENU, "one", "two", "new"), is_edit=True)
+        known.check()
+        return known
+
+    def test_do_not_count_what_they_show_again(self, known):
+        blocks = page_of(*self.FIRST, "new", MENU[0]).blocks
+        assert known.sightings("a", blocks) == [1, 1, 1, 1, 5]
+
+    def test_mark_what_they_show_again(self, known):
+        blocks = page_of(*self.FIRST, "new").blocks
+        assert [known.may_be_frame("a", block) for block in blocks] == [True, True, False, False]
+
+    def test_can_be_taken_back(self, known):
+        before = Frames()
+        learn_all(before, "a", self.PAGES)
+        taken_apart = page_of(*MENU, "one", "two", "new")
+        lesson = before.lesson("a", taken_apart, is_kept=True, is_edit=True)
+        known.unlearn("a", lesson)
+        known.check()
+        assert Counter(known.state("a").shown) == Counter(before.state("a").shown)
+        assert known.state("a").pages == before.state("a").pages
+
+    def test_are_none_before_the_frame_is_known(self):
+        known = Frames()
+        learn_all(known, "a", [["one"], ["two"]])
+        assert known.may_be_frame("a", page_of("one").blocks[0])
 
 
 class TestForgetting:
@@ -149,15 +186,15 @@ class TestForgetting:
             known.learn(f"host {number % 40}", early(number, *texts))
         known.check()
         assert len(known) <= 500
-        assert known.nbytes <= 500 * 100 + 40 * 400 + known._waiting * 80_000
+        assert known.nbytes <= 500 * 100 + 40 * 400 + len(known.early) * 80_000
 
 
 @pytest.mark.parametrize(
     "damage",
     [
         lambda known: setattr(known, "_blocks", 5),
-        lambda known: setattr(known, "_waiting", 5),
-        lambda known: known._early.clear(),
+        lambda known: setattr(known.early, "_count", 5),
+        lambda known: known.early._of_host.clear(),
     ],
 )
 def test_check_finds_damage(damage):

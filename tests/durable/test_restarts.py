@@ -7,7 +7,7 @@ import pytest
 from quality_stream import documents
 from site_pages import framed
 
-from dedup_filter import NearDuplicateFilter, frames, learnt_frames
+from dedup_filter import NearDuplicateFilter, early_pages, frames, learnt_frames
 
 
 @pytest.fixture(scope="module", params=["en", "zh"])
@@ -54,7 +54,7 @@ def test_and_when_states_are_written_in_between_and_hosts_are_forgotten(
 ):
     monkeypatch.setattr(learnt_frames, "_LEAST_BYTES", 200)
     monkeypatch.setattr(frames, "_MOST_BLOCKS_OF_HOST", 30)
-    monkeypatch.setattr(frames, "_MOST_WAITING", 3)
+    monkeypatch.setattr(early_pages, "_MOST_WAITING", 3)
     monkeypatch.setattr(frames.Frames.__init__, "__defaults__", (60,))
     expected = verdicts(directory, stream, len(stream))
     shutil.rmtree(directory.location)

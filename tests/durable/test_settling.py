@@ -1,6 +1,5 @@
 """Claim, commit, release: a page counts from when its item went through."""
 
-import dataclasses
 import sqlite3
 from contextlib import nullcontext
 
@@ -126,7 +125,7 @@ def test_what_a_released_page_taught_of_its_host_is_unlearnt(pages, article):
     verdicts = []
     for number in range(10, 14):
         claimed = pages.claim(f"http://a.example/{number}", html=framed(article(9)))
-        verdicts.append(dataclasses.replace(claimed, page=None))
+        verdicts.append(claimed._replace(page=None))
         pages.release(claimed)
     assert verdicts == [verdicts[0]] * 4
     assert verdicts[0].outcome == "new"
