@@ -136,9 +136,8 @@ def main() -> None:
         feed = Path(folder, "kept.jl")
         order = ["-s", "CONCURRENT_REQUESTS=1"]  # one after the other: the old edition first
         log, cpu = crawl([old.url, new.url], feed, *order)
-        _, cpu_without = crawl(
-            [old.url, new.url], feed.with_name("all.jl"), "-s", "DEDUP_ENABLED=0"
-        )
+        without = feed.with_name("all.jl")
+        _, cpu_without = crawl([old.url, new.url], without, *order, "-s", "DEDUP_ENABLED=0")
         kept = [json.loads(line)["url"] for line in feed.open(encoding="utf-8")]
     dropped = {m["url"]: m["original"] for m in DROPPED.finditer(log)}
     figures: dict[str, float] = dict(sorted(judge(old, new, kept, dropped).items()))
