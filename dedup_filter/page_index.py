@@ -5,9 +5,10 @@
                         index -> table files -> index    the next time
 
 Tables on disk are derived from the record and never trusted: those that are missing, damaged, of
-another distance, scope or index, or too old are made anew, and a line in the log says so. Those
-that are older than the record are brought up to date from it. They are written when the index is
-closed, when they had to be made anew, and when half as much again has changed.
+another distance, scope or index, or too old are made anew, and a line in the log says so, which is
+a warning unless that is as usual. Those that are older than the record are brought up to date from
+it. They are written when the index is closed, when they had to be made anew, and when half as much
+again has changed.
 
 With `by_host`, each fingerprint and digest is stored XOR a hash of its host's number: distances
 within a host are what they were, and pages of other hosts are not met, but by chance.
@@ -30,6 +31,7 @@ from dedup_filter.errors import StoreError
 from dedup_filter.index import HammingIndex, Neighbours
 from dedup_filter.page_tables import DIGESTS, from_tables, to_tables
 from dedup_filter.store import Change, Measured, PageStore, TableFiles, digest_head
+from dedup_filter.store.table_files import NO_TABLES
 
 __all__ = ["PageIndex", "host_mask", "host_masks"]
 
@@ -44,6 +46,11 @@ _LEAST_GROWTH = 50_000
 from the record takes 0.1 s."""
 _LITTLE = 100
 """When an index is closed its tables are written if one entry in so many has changed."""
+_OF_ANOTHER = "they are for another distance or scope, or another index"
+_TOO_OLD = "more has changed since than was noted"
+_USUAL = {NO_TABLES, _OF_ANOTHER, _TOO_OLD}
+"""Reasons to make tables anew that are no sign of damage: a crawl was killed before it wrote them,
+or is not set as the one before."""
 _MOST_LOGGED = 4_096
 """Superseded entries that a store without tables remembers for nothing."""
 
@@ -169,9 +176,12 @@ class PageIndex:
         self._digests = HammingIndex(0)
         self._read_entries(0)
         if len(self._digests):
-            logger.warning(
-                "index %s: its tables are made anew from the record: %s",
+            is_usual = reason in _USUAL
+            logger.log(
+                logging.INFO if is_usual else logging.WARNING,
+                "index %s: its tables are made anew from the record%s: %s",
                 self._store.directory,
+                "; nothing is lost" if is_usual else "",
                 reason,
             )
             self.save()
@@ -184,12 +194,12 @@ class PageIndex:
         try:
             revision, last_page = saved.about["revision"], saved.about["last_page"]
             if {name: saved.about[name] for name in self._note} != self._note:
-                return "they are for another distance or scope, or another index"
+                return _OF_ANOTHER
             if last_page > self._store.last_page:
                 return "they are newer than the record"
             change = self._store.superseded.since(revision, last_page)
             if change is None:
-                return "more has changed since than was noted"
+                return _TOO_OLD
             self._index = from_tables(saved.arrays, saved.about)
             self._digests = from_tables(saved.arrays, saved.about["digests"], DIGESTS)
             self._saved = len(self._digests)

@@ -5,7 +5,8 @@ import click
 from dedup_filter.commands.index_options import index_argument, json_option
 from dedup_filter.commands.indexes import Index
 from dedup_filter.commands.json_lines import write_lines
-from dedup_filter.commands.terminal import counted, say
+from dedup_filter.commands.terminal import say
+from dedup_filter.wording import counted
 
 __all__ = ["command"]
 
@@ -38,6 +39,7 @@ def command(context: click.Context, index: Index, as_json: bool) -> None:
         for note in findings.notes:
             say(f"note: {note}")
         if not findings.faults:
-            say(f"clean: {counted(findings.pages, 'page')}, {findings.entries:,} entries")
+            entries = counted(findings.entries, "entry", "entries")
+            say(f"clean: {counted(findings.pages, 'page')}, {entries}")
     if findings.faults:
         context.exit(_FAULTS)

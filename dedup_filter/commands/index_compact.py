@@ -5,7 +5,8 @@ import click
 from dedup_filter.commands.index_options import index_argument, json_option
 from dedup_filter.commands.indexes import Index
 from dedup_filter.commands.json_lines import write_lines
-from dedup_filter.commands.terminal import as_bytes, counted, say
+from dedup_filter.commands.terminal import as_bytes, say
+from dedup_filter.wording import counted
 
 __all__ = ["command"]
 

@@ -12,7 +12,8 @@ import click
 from dedup_filter.commands.index_options import index_argument, json_option
 from dedup_filter.commands.indexes import Index
 from dedup_filter.commands.json_lines import write_lines
-from dedup_filter.commands.terminal import counted, printable
+from dedup_filter.commands.terminal import printable
+from dedup_filter.wording import counted
 
 __all__ = ["command"]
 

@@ -12,7 +12,8 @@ from dedup_filter.commands.index_options import (
 )
 from dedup_filter.commands.indexes import Index
 from dedup_filter.commands.json_lines import write_lines
-from dedup_filter.commands.terminal import counted, printable, say, watched_file
+from dedup_filter.commands.terminal import by_outcome, printable, say, watched_file
+from dedup_filter.wording import counted
 
 if TYPE_CHECKING:
     from dedup_filter.transfer import Imported, ImportOptions
@@ -87,13 +88,14 @@ def _tell(shown: str, imported: "Imported", *, as_json: bool) -> None:
     if as_json:
         write_lines([{"index": shown, **vars(imported)}])
         return
-    outcomes = ", ".join(f"{count:,} {name}" for name, count in sorted(imported.outcomes.items()))
-    say(f"{counted(imported.pages, 'page')}{f' ({outcomes})' if outcomes else ''}")
+    outcomes = f" ({by_outcome(imported.outcomes)})" if imported.pages else ""
+    say(f"{counted(imported.pages, 'page')}{outcomes}")
     if imported.there_already:
         say(f"{counted(imported.there_already, 'page')} there already")
-    if imported.hosts or imported.hosts_known:
-        hosts = counted(imported.hosts, "host")
-        say(f"frames of {hosts}; of {imported.hosts_known:,} more they were known already")
+    if imported.hosts:
+        say(f"frames of {counted(imported.hosts, 'host')}")
+    if imported.hosts_known:
+        say(f"frames of {counted(imported.hosts_known, 'host')} known already")
     if imported.not_kept:
         say(
             f"{counted(imported.not_kept, 'line')} of dropped pages and frames, not kept on servers"

@@ -14,7 +14,8 @@ from dedup_filter.commands.index_options import (
 )
 from dedup_filter.commands.indexes import Index
 from dedup_filter.commands.json_lines import write_lines
-from dedup_filter.commands.terminal import counted, say, watched
+from dedup_filter.commands.terminal import say, watched
+from dedup_filter.wording import counted
 
 __all__ = ["command"]
 

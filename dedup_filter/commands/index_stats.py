@@ -8,7 +8,8 @@ import click
 from dedup_filter.commands.index_options import index_argument, json_option
 from dedup_filter.commands.indexes import Index
 from dedup_filter.commands.json_lines import write_lines
-from dedup_filter.commands.terminal import as_bytes, as_time, say
+from dedup_filter.commands.terminal import as_bytes, as_time, by_outcome, say
+from dedup_filter.wording import counted
 
 __all__ = ["command"]
 
@@ -21,8 +22,10 @@ _TIMES = ("first_seen", "last_seen", "started", "ended")
 def command(index: Index, as_json: bool) -> None:
     """Tell what an index holds: pages by outcome, hosts, crawls, bytes, tables.
 
-    A page counts for the crawl that saw it last, with what was said of it then. Pending pages
-    are those whose items are still under way. All pages are read: half a kilobyte each.
+    A page has the outcome that it had when it was seen last, so that one which came again at its
+    URL in a later crawl is revisited. Of each crawl it tells how many of the kept pages were seen
+    there first, and how many last. A repeat is recorded each time. Pending pages are those whose
+    items are still under way. All pages are read: half a kilobyte each.
 
     Of a shared index the outcomes are those that all its crawlers have counted, since it was made;
     the log is read, and what a page takes on the servers is estimated. Looking is not taking part.
@@ -48,9 +51,11 @@ def _with_times(figures: dict[str, Any]) -> dict[str, Any]:
 
 def _lines(figures: dict[str, Any]) -> Iterator[str]:
     """Say what there is: the two kinds of index have different figures."""
-    pending = f", {figures['pending']:,} pending" if figures["pending"] else ""
-    yield f"pages     {figures['pages']:,} ({_counts(figures['outcomes'])}{pending})"
+    what = "recorded" if "bytes" in figures else "judged since it was made"
+    yield f"pages     {figures['pages']:,} {what} ({by_outcome(figures['outcomes'])})"
     yield f"kept      {figures['kept']:,}, which later pages are compared with"
+    if figures["pending"]:
+        yield f"pending   {figures['pending']:,}, whose items are still under way"
     yield f"hosts     {figures['hosts']:,}"
     if figures.get("texts"):
         yield f"texts     {figures['texts']:,} kept"
@@ -69,7 +74,7 @@ def _files(figures: dict[str, Any]) -> Iterator[str]:
         return
     scope = ", inside each host" if tables["scope"] == "host" else ""
     distance = f"max_distance {tables['max_distance']}{scope}"
-    yield f"tables    {tables['entries']:,} entries, {distance}"
+    yield f"tables    {counted(tables['entries'], 'entry', 'entries')}, {distance}"
 
 
 def _servers(figures: dict[str, Any]) -> Iterator[str]:
@@ -77,7 +82,7 @@ def _servers(figures: dict[str, Any]) -> Iterator[str]:
     a_page = f", {as_bytes(size['a_page'])} a page" if figures["kept"] else ""
     log, records = as_bytes(size["log"]), as_bytes(size["records"])
     yield f"servers   {log} log, {records} records{a_page}"
-    yield f"at work   {figures['processes']:,} processes"
+    yield f"at work   {counted(figures['processes'], 'process', 'processes')}"
     if figures["options"]:
         yield f"options   {_values(figures['options'])}"
 
@@ -86,12 +91,13 @@ def _crawl(crawl: dict[str, Any]) -> str:
     said = f"crawl {crawl['crawl']:<3} {crawl['name'] or '(no name)'}, {crawl['started'] or '?'}"
     if "outcomes" not in crawl:
         return said
-    return f"{said} to {crawl['ended'] or '(not ended)'}: {_counts(crawl['outcomes'])}"
+    kept = crawl["kept"]
+    again = f" ({kept['revisited']:,} revisited)" if kept["revisited"] else ""
+    return (
+        f"{said} to {crawl['ended'] or '(not ended)'}: kept pages: {kept['first_seen']:,} first "
+        f"seen, {kept['last_seen']:,} last seen{again}; repeats: {by_outcome(crawl['repeats'])}"
+    )
 
 
 def _values(named: dict[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in sorted(named.items()))
-
-
-def _counts(outcomes: dict[str, int]) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in sorted(outcomes.items())) or "no pages"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dedup_filter.commands.json_lines import max_distance_option, write_lines
+from dedup_filter.wording import counted
 
 if TYPE_CHECKING:
     from dedup_filter.index.table_costs import Estimate
@@ -76,7 +77,7 @@ def command(pages: int, memory: int | None, max_distance: int, as_json: bool) ->
         write_lines(_objects(best, papers, pages, memory))
         return
     chance = chance_neighbours(max_distance, pages)
-    click.echo(f"{pages:,} pages, at most {max_distance} bits apart.")
+    click.echo(f"{counted(pages, 'page')}, at most {counted(max_distance, 'bit')} apart.")
     click.echo(f"Unrelated pages near to each by chance: {chance:.2g}, if bits are fair coins.\n")
     scan = [one for one in best[_SHOWN:] if one.layout is None]
     shown = [*best[:_SHOWN], *scan]

@@ -3,16 +3,18 @@
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from typing import BinaryIO, TypeVar
 
 import click
 
-__all__ = ["as_bytes", "as_time", "counted", "printable", "say", "watched", "watched_file"]
+__all__ = ["as_bytes", "as_time", "by_outcome", "printable", "say", "watched", "watched_file"]
 
 T = TypeVar("T")
+
+_SAID = {"revisit": "revisited"}
 
 
 def printable(text: str) -> str:
@@ -29,13 +31,14 @@ def say(text: str) -> None:
     sys.stdout.write(_encodable(printable(text).replace("\n", "\\n")) + "\n")
 
 
-def counted(count: int, noun: str) -> str:
-    """Write a number of things.
+def by_outcome(counts: Mapping[str, int]) -> str:
+    """Write how many pages had which outcome.
 
-    >>> counted(1, "page"), counted(1_200, "page")
-    ('1 page', '1,200 pages')
+    >>> by_outcome({"new": 1_200, "revisit": 3}), by_outcome({})
+    ('1,200 new, 3 revisited', 'none')
     """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    shown = (f"{count:,} {_SAID.get(name, name)}" for name, count in sorted(counts.items()))
+    return ", ".join(shown) or "none"
 
 
 def as_bytes(count: int) -> str:

@@ -11,6 +11,7 @@ new line are written as escapes.
 from scrapy.exceptions import DropItem
 
 from dedup_filter.model import Verdict
+from dedup_filter.wording import counted
 
 __all__ = ["NearDuplicate", "Revisit", "describe", "printable"]
 
@@ -59,7 +60,7 @@ def describe(url: str, verdict: Verdict) -> str:
     """
     kind: list[str] = [verdict.outcome]
     if verdict.outcome != "exact" and verdict.distance is not None:
-        kind.append(f"{verdict.distance} bit{'' if verdict.distance == 1 else 's'}")
+        kind.append(counted(verdict.distance, "bit"))
     if verdict.outcome != "exact" and verdict.similarity is not None:
         kind.append(f"{100 * verdict.similarity:.0f} % similar")
     page = printable(url) or _NO_URL

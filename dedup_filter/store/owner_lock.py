@@ -70,7 +70,7 @@ def _owner(path: Path) -> str:
         owner = json.loads(path.read_text("utf-8"))
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(owner["since"]))
         where = "" if owner["host"] == socket.gethostname() else f" on {owner['host']}"
-        who = "this process" if not where and owner["pid"] == os.getpid() else "process"
+        who = "this process" if not where and owner["pid"] == os.getpid() else "a process"
         return f"{who}{where} (pid {owner['pid']}, since {since})"
     except (OSError, ValueError, KeyError, TypeError):  # not written yet, or cut short
         return "another process"

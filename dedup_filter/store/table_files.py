@@ -31,9 +31,11 @@ import xxhash
 
 from dedup_filter.errors import StoreError
 
-__all__ = ["SavedTables", "TableFiles"]
+__all__ = ["NO_TABLES", "SavedTables", "TableFiles"]
 
 FORMAT = 1
+NO_TABLES = "there are none"
+"""The reason why nothing is loaded from a folder where nothing was saved."""
 _MANIFEST = "manifest.json"
 
 Array = npt.NDArray[Any]
@@ -78,7 +80,7 @@ class TableFiles:
         """Return the newest generation, or the reason why there is none that can be used."""
         finished = [n for n in self._numbers() if (self._folder / str(n) / _MANIFEST).exists()]
         if not finished:
-            return "there are none"
+            return NO_TABLES
         generation = self._folder / str(max(finished))
         try:
             manifest = _read_manifest(generation)

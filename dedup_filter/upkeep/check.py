@@ -20,12 +20,12 @@ from dedup_filter.page_tables import DIGESTS, from_tables
 from dedup_filter.store.page_reader import PageReader
 from dedup_filter.store.records import Change
 from dedup_filter.store.snapshot import Snapshot
-from dedup_filter.store.table_files import SavedTables, TableFiles
+from dedup_filter.store.table_files import NO_TABLES, SavedTables, TableFiles
+from dedup_filter.wording import counted
 
 __all__ = ["Findings", "check_index"]
 
 _ATTEMPTS = 3
-_NONE = "there are none"
 _ANEW = "they are made anew from the record when the index is opened"
 
 Array = npt.NDArray[Any]
@@ -67,7 +67,7 @@ def _check_tables(reader: PageReader, findings: Findings, *, is_last: bool) -> b
     assert reader.directory is not None, "an index in memory has no tables"
     saved = TableFiles(reader.directory.tables).load()
     if isinstance(saved, str):
-        if saved == _NONE:
+        if saved == NO_TABLES:
             findings.notes.append(f"there are no tables: {_ANEW}")
         elif not is_last:
             return False
@@ -129,13 +129,10 @@ def _differences_of(kind: _Kind, saved: SavedTables) -> list[str]:
     missing, strange = np.setdiff1d(here, there), np.setdiff1d(there, here)
     faults = []
     if len(missing):
-        faults.append(
-            f"the tables lack {len(missing):,} {kind.name}, that of {_page(missing)} first"
-        )
+        faults.append(f"the tables lack {kind.name} of {_pages(missing)}")
     if len(strange):
         faults.append(
-            f"the tables have {len(strange):,} {kind.name} that the record does not have, that of "
-            f"{_page(strange)} first"
+            f"the tables have {kind.name} that the record does not have, of {_pages(strange)}"
         )
     return faults
 
@@ -171,5 +168,5 @@ def _pairs(pages: Array, values: Array) -> Array:
     return pairs
 
 
-def _page(pairs: Array) -> str:
-    return f"page {int(pairs['page'][0])}"
+def _pages(pairs: Array) -> str:
+    return f"{counted(len(pairs), 'page')}, page {int(pairs['page'][0])} first"

@@ -52,4 +52,10 @@ def _crawl(each: CrawlStatistics) -> dict[str, Any]:
         "started": each.crawl.started,
         "ended": each.crawl.ended,
         "outcomes": each.outcomes,
+        "kept": {
+            "first_seen": each.first_seen,
+            "last_seen": each.last_seen,
+            "revisited": each.revisited,
+        },
+        "repeats": each.repeats,
     }

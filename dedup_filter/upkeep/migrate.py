@@ -34,6 +34,7 @@ from dedup_filter.store.records import PageRecord
 from dedup_filter.store.scheme import Scheme
 from dedup_filter.store.snapshot import Snapshot
 from dedup_filter.store.store_keeper import StoreKeeper
+from dedup_filter.wording import counted
 
 __all__ = ["Migration", "migrate", "start_fresh"]
 
@@ -123,9 +124,9 @@ def _require_enough(config: FilterConfig, files: IndexDirectory, without: int, c
         )
     if without:
         raise ConfigError(
-            f"the texts of {without:,} of {count:,} pages in {files} were not kept, so their "
-            "fingerprints cannot be made anew: leave these pages behind with --drop-unkept, or "
-            "begin a new index with --fresh (either way a backup keeps them)"
+            f"the texts of {without:,} of {counted(count, 'page')} in {files} were not kept, so "
+            "their fingerprints cannot be made anew: leave these pages behind with --drop-unkept, "
+            "or begin a new index with --fresh (either way a backup keeps them)"
         )
 
 

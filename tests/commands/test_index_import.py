@@ -121,6 +121,17 @@ class TestImportOfItems:
         assert "an object on each line is wanted" in err
         assert not (tmp_path / "index").exists()
 
+    def test_says_in_words_what_came_of_it(self, tmp_path):
+        index, export = str(tmp_path / "index"), str(tmp_path / "export.jsonl")
+        for _ in range(2):
+            with NearDuplicateFilter.open(index) as pages:
+                pages.see("https://example.com/", html=f"<p>{article(0)}</p>")
+        assert run("index", "export", index, "--output", export)[0] == 0
+        _, first, _ = run("index", "import", str(tmp_path / "other"), export)
+        assert first == "1 page (1 revisited)\nframes of 1 host\n"
+        _, again, _ = run("index", "import", str(tmp_path / "other"), export)
+        assert again == "0 pages\n1 page there already\nframes of 1 host known already\n"
+
     def test_of_nothing_makes_nothing(self, place):
         assert run("index", "import", place.new("index"))[:2] == (0, "0 pages\n")
         assert "there is no index at" in run("index", "stats", place.new("index"))[2]

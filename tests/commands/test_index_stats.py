@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 from command_line import run
-from index_feed import ITEMS, article, contents, stats
+from index_feed import ITEMS, article, contents, item, stats
 from redis_servers import wait_until
 
 from dedup_filter import FilterConfig, NearDuplicateFilter
@@ -34,8 +34,41 @@ class TestStats:
     def test_for_people(self, index):
         code, out, err = run("index", "stats", str(index))
         assert (code, err) == (0, "")
-        assert "25 (5 near, 20 new)" in out
+        assert "pages     25 recorded (5 near, 20 new)\n" in out
         assert "20 entries, max_distance 10" in out
+        assert out.endswith("kept pages: 20 first seen, 20 last seen; repeats: 5 near\n")
+
+    def test_of_pages_that_came_again(self, tmp_path):
+        index = str(tmp_path / "index")
+        for crawl, numbers in (("first", range(4)), ("second", range(3)), ("third", (2, 40))):
+            with NearDuplicateFilter.open(index, crawl=crawl) as pages:
+                for number in numbers:
+                    pages.see(**item(number))
+                pages.see("https://example.com/twin", text=article(2, 1))
+
+        first, second, third = stats(index)["crawls"]
+
+        assert first["kept"] == {"first_seen": 4, "last_seen": 1, "revisited": 0}
+        assert second["kept"] == {"first_seen": 0, "last_seen": 2, "revisited": 2}
+        assert third["kept"] == {"first_seen": 1, "last_seen": 2, "revisited": 1}
+        assert first["repeats"] == second["repeats"] == third["repeats"] == {"near": 1}
+        _, out, _ = run("index", "stats", index)
+        assert "pages     8 recorded (3 near, 2 new, 3 revisited)\n" in out
+        assert out.endswith("1 first seen, 2 last seen (1 revisited); repeats: 1 near\n")
+
+    def test_of_pages_whose_items_are_under_way(self, tmp_path):
+        index = str(tmp_path / "index")
+        for crawl in ("first", "second"):
+            with NearDuplicateFilter.open(index, crawl=crawl) as pages:
+                claimed = [pages.claim(**item(number)) for number in range(2)]
+                pages.flush()
+                _, out, _ = run("index", "stats", index)
+                assert "pending   2, whose items are still under way\n" in out
+                for each in claimed:
+                    pages.commit(each)
+            first, *_ = stats(index)["crawls"]
+            assert first["kept"]["first_seen"] == 2
+        assert "pending" not in run("index", "stats", index)[1]
 
     def test_of_servers(self, servers):
         location = servers.seeded()
@@ -58,7 +91,7 @@ class TestStats:
     def test_of_servers_for_people(self, servers):
         code, out, err = run("index", "stats", servers.seeded())
         assert (code, err) == (0, "")
-        assert "25 (5 near, 20 new)" in out
+        assert "pages     25 judged since it was made (5 near, 20 new)\n" in out
         assert "at work   0 processes" in out
         assert "max_distance 10" in out
 

@@ -147,7 +147,7 @@ def test_index_in_use_is_told_in_one_sentence(refused, project):
         last_words = refused(DEDUP_INDEX="pages")
 
     assert "DEDUP_INDEX: " in last_words
-    assert "in use by process (pid" in last_words
+    assert "in use by a process (pid" in last_words
 
 
 def test_folder_of_something_else_is_refused_and_left_alone(refused, project):

@@ -30,6 +30,11 @@ def folder(tmp_path, article):
     return path
 
 
+@pytest.fixture(autouse=True)
+def _info_too(caplog):
+    caplog.set_level(logging.INFO, "dedup_filter")
+
+
 def kill(pages):
     pages._kept.store._transactions.connection.close()
     pages._kept.store._lock.release()
@@ -51,6 +56,10 @@ def verdicts(folder, article):
 
 def log_of(caplog):
     return [record.getMessage() for record in caplog.records if "tables" in record.getMessage()]
+
+
+def levels_of(caplog):
+    return [record.levelname for record in caplog.records if "tables" in record.getMessage()]
 
 
 def damage(path, chance):
@@ -116,8 +125,16 @@ def test_that_are_missing_are_told_of_once(folder, article, caplog):
     verdicts(folder, article)
     verdicts(folder, article)
     assert log_of(caplog) == [
-        f"index {folder}: its tables are made anew from the record: there are none"
+        f"index {folder}: its tables are made anew from the record; nothing is lost: there are none"
     ]
+    assert levels_of(caplog) == ["INFO"]
+
+
+def test_that_are_damaged_are_worth_a_warning(folder, article, caplog):
+    (path,) = (folder / "tables").glob("*/run0.bin")
+    path.write_bytes(b"")
+    verdicts(folder, article)
+    assert levels_of(caplog) == ["WARNING"]
 
 
 def test_of_a_new_index_are_not_missed(tmp_path, article, caplog):
@@ -133,6 +150,7 @@ def test_for_other_options_are_made_anew(folder, article, caplog, options):
         pages.check()
         assert pages.see("http://a.example/x", text=article(8)).original == "http://a.example/8"
     assert "another distance or scope" in log_of(caplog)[0]
+    assert levels_of(caplog)[0] == "INFO"
 
 
 def test_of_another_index_are_made_anew(folder, tmp_path, article, caplog):
@@ -159,6 +177,7 @@ def test_newer_than_the_record_are_made_anew(folder, article, caplog):
         pages.check()
         assert pages.see("http://b.example/", text=article(310)).outcome == "new"
     assert "newer than the record" in log_of(caplog)[0]
+    assert levels_of(caplog)[0] == "WARNING"
 
 
 def test_are_written_when_the_index_has_grown_by_half(tmp_path, article, monkeypatch):
