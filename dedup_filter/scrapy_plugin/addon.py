@@ -112,9 +112,9 @@ class Addon:
         """
         if self._judge is None:
             settings = PluginSettings.read(crawler.settings)
-            on_fault = partial(_close, crawler) if settings.on_error == "close" else _carry_on
+            end_crawl = partial(_close, crawler) if settings.on_error == "close" else None
             pages = _open(settings)
-            self._judge = Judge(settings, pages, CrawlStats(crawler.stats), on_fault)
+            self._judge = Judge(settings, pages, CrawlStats(crawler.stats), end_crawl)
             _connect(self._judge.settlement, crawler.signals)
         return self._judge
 
@@ -160,7 +160,3 @@ def _close(crawler: "Crawler") -> None:
         deferred_from_coro(crawler.engine.close_spider_async(reason=CLOSE_REASON))
     else:
         crawler.engine.close_spider(crawler.spider, CLOSE_REASON)  # type: ignore[arg-type]
-
-
-def _carry_on() -> None:
-    """Do nothing: the item is kept and the fault is counted."""

@@ -78,8 +78,12 @@ class AtOnce:
         return _answer(call)
 
     async def claim(self, url: str, page: PageText) -> Answer[Verdict]:
-        """Claim a page."""
-        return await self.ask(partial(self._pages.claim, url, **_parts(page)))
+        """Claim a page; who reads the index meanwhile sees it as pending."""
+        claimed = await self.ask(partial(self._pages.claim, url, **_parts(page)))
+        if claimed.fault is not None:
+            return claimed
+        shown = await self.ask(self._pages.flush)  # if it fails, the commit flushes, and tells
+        return replace(claimed, seconds=claimed.seconds + shown.seconds)
 
     async def close(self) -> Answer[None]:
         """Close the filter."""

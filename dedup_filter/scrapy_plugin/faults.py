@@ -23,12 +23,11 @@ Result = TypeVar("Result")
 
 
 class Faults:
-    """Counts the faults of one crawl; `on_fault` is called after the first."""
+    """Counts the faults of one crawl; `end_crawl`, if there is one, is called after the first."""
 
-    def __init__(self, stats: CrawlStats, on_fault: Callable[[], None]) -> None:
+    def __init__(self, stats: CrawlStats, end_crawl: Callable[[], None] | None = None) -> None:
         self._stats = stats
-        self._on_fault = on_fault
-        self._has_called = False
+        self._end_crawl = end_crawl
         self._told = 0
         """Faults that are none of an outage."""
         self.outage = Outage()
@@ -53,9 +52,10 @@ class Faults:
             self.outage.fault(what)
         else:
             self._tell(fault, message, what)
-        if not self._has_called:
-            self._has_called = True
-            self._on_fault()
+        if self._end_crawl is not None:
+            end_crawl, self._end_crawl = self._end_crawl, None
+            logger.error("The spider is closed (DEDUP_ON_ERROR); items still under way are kept")
+            end_crawl()
 
     def _tell(self, fault: Exception, message: str, what: str) -> None:
         """Tell of the 1st, 2nd, 4th, 8th, ... fault: one of every page must fill no disk."""

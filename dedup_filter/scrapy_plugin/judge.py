@@ -38,7 +38,7 @@ Result = TypeVar("Result")
 class Judge:
     """Judge the items and responses of one crawl.
 
-    `on_fault` is called after the first fault of the crawl.
+    `end_crawl`, if there is one, is called after the first fault.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Judge:
         settings: PluginSettings,
         pages: NearDuplicateFilter,
         stats: CrawlStats,
-        on_fault: Callable[[], None],
+        end_crawl: Callable[[], None] | None = None,
     ) -> None:
         self.settings = settings
         self.pages = pages
@@ -54,7 +54,7 @@ class Judge:
         self._visits = Visits()
         self._choice = Choice(settings, pages.is_long_enough)
         self._desk = desk_of(pages)
-        self._faults = Faults(stats, on_fault)
+        self._faults = Faults(stats, end_crawl)
         self._claims = Claims(pages, self._desk, stats, self._faults)
         self.settlement = Settlement(self._visits, self._claims, self._faults, settings.field_names)
 

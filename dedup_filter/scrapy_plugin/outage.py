@@ -8,6 +8,8 @@ down) is away until there was no fault for a while.
 import logging
 from time import monotonic
 
+from dedup_filter.wording import counted
+
 __all__ = ["Outage"]
 
 _CALM = 1.0
@@ -33,7 +35,7 @@ class Outage:
         self._faults += 1
         if self._began is None:
             self._began = self._last_fault
-            logger.error("The index is away; until it is back items are kept unjudged: %s", what)
+            logger.error("The index is away; while it is, items are kept unjudged: %s", what)
 
     def answered(self) -> None:
         """Note that the server did what it was asked to."""
@@ -46,8 +48,8 @@ class Outage:
         if self._began is not None and self._was_answered:
             seconds = monotonic() - self._began
             logger.warning(
-                "The index is back after %.0f s and %d faults; pages are judged again",
+                "The index is back after %.0f s and %s; pages are judged again",
                 seconds,
-                self._faults,
+                counted(self._faults, "fault"),
             )
             self._began, self._faults = None, 0

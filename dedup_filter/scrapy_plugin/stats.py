@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from dedup_filter.model import Verdict
+from dedup_filter.model import Outcome, Verdict
+from dedup_filter.wording import counted
 
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
@@ -36,17 +37,22 @@ STATS: Mapping[str, str] = {
     "dedup/items_not_tagged": "items that have no room for the tag (DEDUP_ACTION=tag)",
     "dedup/bytes_dropped": "size of the pages whose items were dropped",
     "dedup/capped": "look-ups with so many candidates that only the 64 nearest were compared",
-    "dedup/all/<outcome>": "with an index on a server: pages of all its crawlers, by outcome",
+    "dedup/all/<outcome>": "with an index on a server: pages it was asked about since it was made",
     "dedup/index_size": "pages in the index at the end",
     "dedup/index_bytes": "memory of the index at the end",
     "dedup/seconds": "time spent on judging, parsing included where nobody had parsed before",
     "dedup/errors": "faults of the filter; they cost no item",
 }
 
-_OUTCOMES = {"new": "new", "near": "near", "exact": "exact", "revisit": "revisits"}
+_STAT_OF: Mapping[Outcome, str] = {
+    "new": "new",
+    "near": "near",
+    "exact": "exact",
+    "revisit": "revisits",
+    "unjudged": "unjudged",
+}
 _LANGUAGE_CODE = re.compile("[a-z]{2,3}")
 _ALWAYS_SHOWN = ("pages", "new", "near", "exact", "unjudged", "items_dropped", "errors")
-_SHOWN_EVERYWHERE = ("pages", "new", "near", "exact")
 
 
 class Figures(NamedTuple):
@@ -56,7 +62,7 @@ class Figures(NamedTuple):
     index_bytes: int
     capped: int = 0
     everywhere: Mapping[str, int] | None = None
-    """Pages that all crawlers of a shared index have judged, by outcome."""
+    """Pages that all crawlers of a shared index have judged since it was made, by outcome."""
 
 
 class CrawlStats:
@@ -86,7 +92,7 @@ class CrawlStats:
     def page(self, verdict: Verdict) -> None:
         """Count a verdict."""
         self.add("pages")
-        self.add(_OUTCOMES.get(verdict.outcome, "unjudged"))
+        self.add(_STAT_OF[verdict.outcome])
         if verdict.outcome == "unjudged":
             self.add(f"unjudged/{verdict.reason}")
         if verdict.distance is not None:
@@ -104,8 +110,9 @@ class CrawlStats:
             self._collector.set_value("dedup/capped", figures.capped)
             self._collector.set_value("dedup/index_size", figures.index_size)
             self._collector.set_value("dedup/index_bytes", figures.index_bytes)
-            for outcome, count in (figures.everywhere or {}).items():
-                self._collector.set_value(f"dedup/all/{outcome}", count)
+            if figures.everywhere is not None:
+                for name, count in _by_stat(figures.everywhere).items():
+                    self._collector.set_value(f"dedup/all/{name}", count)
         self._collector.set_value("dedup/seconds", round(self.get("seconds"), 3))
 
     def get(self, name: str) -> float:
@@ -115,29 +122,40 @@ class CrawlStats:
 
     def summary(self, figures: Figures | None) -> str:
         """Sum up the crawl so far in one line."""
-        pages, revisits = self.get("pages"), self.get("revisits")
-        again = f"{revisits:.0f} revisits, " if revisits else ""
+        pages, failed = self.get("pages"), self.get("unjudged/error")
         each = 1000 * self.get("seconds") / pages if pages else 0.0
-        return (
-            f"{pages:.0f} pages: {self.get('new'):.0f} new, {self.get('near'):.0f} near, "
-            f"{self.get('exact'):.0f} exact, {again}{self.get('unjudged'):.0f} unjudged; "
-            f"items dropped: {self.get('items_dropped'):.0f} "
-            f"({_size(self.get('bytes_dropped'))} of pages); "
-            f"{_index(figures)}{each:.1f} ms a page{_everywhere(figures)}"
-        )
+        dropped, size = self.get("items_dropped"), _size(self.get("bytes_dropped"))
+        parts = [
+            _pages({name: self.get(name) for name in ("pages", *_STAT_OF.values())}, failed),
+            f"items dropped: {dropped:,.0f} ({size} of pages)",
+        ]
+        if figures is not None:
+            in_index = counted(figures.index_size, "page")
+            parts.append(f"index: {in_index}, {_size(figures.index_bytes)}")
+        parts.append(f"{each:.1f} ms a page")
+        if self.get("errors"):
+            parts.append(counted(self.get("errors"), "fault"))
+        if figures is not None and figures.everywhere is not None:
+            everywhere = _pages(_by_stat(figures.everywhere))
+            parts.append(f"all crawlers since the index was made, {everywhere}")
+        return "; ".join(parts)
 
 
-def _index(figures: Figures | None) -> str:
-    if figures is None:
-        return ""
-    return f"index: {figures.index_size} pages, {_size(figures.index_bytes)}; "
+def _by_stat(everywhere: Mapping[str, int]) -> dict[str, int]:
+    """Name outcomes as the stats do, those that there were none of too."""
+    named = {name: everywhere.get(outcome, 0) for outcome, name in _STAT_OF.items()}
+    return {"pages": sum(named.values()), **named}
 
 
-def _everywhere(figures: Figures | None) -> str:
-    if figures is None or figures.everywhere is None:
-        return ""
-    shown = (f"{figures.everywhere.get(name, 0)} {name}" for name in _SHOWN_EVERYWHERE)
-    return f"; all crawlers: {', '.join(shown)}"
+def _pages(by_stat: Mapping[str, float], failed: float = 0) -> str:
+    """Write pages by outcome; `failed` of them are unjudged because of a fault."""
+    again = f"{counted(by_stat['revisits'], 'revisit')}, " if by_stat["revisits"] else ""
+    why = f" ({failed:,.0f} after a fault)" if failed else ""
+    return (
+        f"{counted(by_stat['pages'], 'page')}: {by_stat['new']:,.0f} new, "
+        f"{by_stat['near']:,.0f} near, {by_stat['exact']:,.0f} exact, "
+        f"{again}{by_stat['unjudged']:,.0f} unjudged{why}"
+    )
 
 
 def _size(count: float) -> str:

@@ -68,7 +68,7 @@ def crawl(project, site, paragraphs):
         site.add(f"/{number}", paragraphs(number - twin, edits=int(twin)))
     project.spider(SPIDER)
 
-    def run(fault, *, after=8, until=0, **settings):
+    def run(fault, *, after=12, until=0, **settings):
         breaking, repair = FAULTS[fault]
         code = FAULT.format(fault=breaking, repair=repair, after=after, until=until)
         project.module("__init__", code)
@@ -131,7 +131,7 @@ def test_index_is_whole_and_holds_what_was_acknowledged(crawl, project, fault):
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_crawl_goes_on_judging_when_the_fault_passes(crawl, fault):
-    done, kept = crawl(fault, until=16)
+    done, kept = crawl(fault, until=28)
 
     assert without_twins(kept) == without_twins(range(PAGES))
     assert done.stats["dedup/near"] >= 1

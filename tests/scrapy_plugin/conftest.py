@@ -38,11 +38,11 @@ def stats():
 
 @pytest.fixture
 def make_judge(stats):
-    def make(pages=None, on_fault=lambda: None, **settings):
+    def make(pages=None, end_crawl=None, **settings):
         read = PluginSettings.read(Settings(settings))
         if pages is None:
             pages = NearDuplicateFilter.open()
-        return Judge(read, pages, CrawlStats(stats), on_fault)
+        return Judge(read, pages, CrawlStats(stats), end_crawl)
 
     return make
 
@@ -53,7 +53,7 @@ def judge(make_judge):
 
 
 @pytest.fixture
-def on_fault():
+def end_crawl():
     return FaultCounter()
 
 

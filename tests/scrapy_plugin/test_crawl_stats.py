@@ -68,8 +68,30 @@ def test_page_cannot_invent_stats_by_its_language(stats, language):
 
 def test_summary_is_one_line(filled):
     assert filled.summary(Figures(index_size=1, index_bytes=700_000)) == (
-        "5 pages: 1 new, 1 near, 1 exact, 1 revisits, 1 unjudged; "
-        "items dropped: 2 (2.5 MB of pages); index: 1 pages, 700 kB; 2.4 ms a page"
+        "5 pages: 1 new, 1 near, 1 exact, 1 revisit, 1 unjudged; "
+        "items dropped: 2 (2.5 MB of pages); index: 1 page, 700 kB; 2.4 ms a page"
+    )
+
+
+def test_summary_explains_all_pages_if_some_met_a_fault(filled):
+    for verdict in [Verdict("revisit", "http://a/"), *2 * [Verdict("unjudged", reason="error")]]:
+        filled.page(verdict)
+    filled.add("errors", 3)
+
+    assert filled.summary(None) == (
+        "8 pages: 1 new, 1 near, 1 exact, 2 revisits, 3 unjudged (2 after a fault); "
+        "items dropped: 2 (2.5 MB of pages); 1.5 ms a page; 3 faults"
+    )
+
+
+def test_summary_of_one_page(stats):
+    counted = CrawlStats(stats)
+    counted.page(Verdict("new"))
+    counted.add("errors")
+
+    assert counted.summary(Figures(1, 700)) == (
+        "1 page: 1 new, 0 near, 0 exact, 0 unjudged; items dropped: 0 (0 kB of pages); "
+        "index: 1 page, 1 kB; 0.0 ms a page; 1 fault"
     )
 
 
@@ -78,15 +100,38 @@ def test_summary_of_nothing_divides_by_nothing(stats):
 
 
 def test_figures_of_all_crawlers_are_stats_and_end_the_summary(filled, stats):
-    everywhere = {"pages": 90, "new": 40, "near": 30, "unjudged": 20}
+    everywhere = {"pages": 91, "new": 40, "near": 30, "revisit": 1, "unjudged": 20}
     figures = Figures(1, 700, everywhere=everywhere)
 
     filled.close(figures)
 
-    assert {name: stats[f"dedup/all/{name}"] for name in everywhere} == everywhere
+    assert {name: count for name, count in stats.items() if name.startswith("dedup/all/")} == {
+        "dedup/all/pages": 91,
+        "dedup/all/new": 40,
+        "dedup/all/near": 30,
+        "dedup/all/exact": 0,
+        "dedup/all/revisits": 1,
+        "dedup/all/unjudged": 20,
+    }
     assert filled.summary(figures).endswith(
-        " ms a page; all crawlers: 90 pages, 40 new, 30 near, 0 exact"
+        " ms a page; all crawlers since the index was made, "
+        "91 pages: 40 new, 30 near, 0 exact, 1 revisit, 20 unjudged"
     )
+
+
+def test_all_outcomes_of_all_crawlers_are_stats_before_there_is_a_page(filled, stats):
+    filled.close(Figures(0, 0, everywhere={"pages": 0}))
+
+    assert stats["dedup/all/pages"] == stats["dedup/all/revisits"] == 0
+    assert filled.summary(Figures(0, 0, everywhere={})).endswith(
+        "0 pages: 0 new, 0 near, 0 exact, 0 unjudged"
+    )
+
+
+def test_index_of_one_crawl_has_no_figures_of_all(filled, stats):
+    filled.close(Figures(1, 700))
+
+    assert not [name for name in stats if name.startswith("dedup/all")]
 
 
 def test_index_that_tells_no_figures_is_left_out(stats):

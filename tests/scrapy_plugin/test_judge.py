@@ -270,9 +270,9 @@ class Broken(NearDuplicateFilter):
 
 
 def test_fault_keeps_the_item_and_is_told_once_with_its_traceback(
-    make_judge, respond, page, stats, caplog, on_fault
+    make_judge, respond, page, stats, caplog, end_crawl
 ):
-    judge = make_judge(Broken(), on_fault)
+    judge = make_judge(Broken(), end_crawl)
 
     with caplog.at_level(logging.ERROR, "dedup_filter"):
         for number in range(9):
@@ -282,8 +282,11 @@ def test_fault_keeps_the_item_and_is_told_once_with_its_traceback(
 
     assert stats["dedup/errors"] == stats["dedup/unjudged/error"] == 9
     assert stats["dedup/pages"] == outcomes_adding_up(stats) == 9
-    assert [bool(record.exc_info) for record in caplog.records] == [True, False, False, False]
-    assert on_fault.count == 1
+    first, closing, *rest = caplog.records
+    assert first.exc_info
+    assert closing.getMessage().startswith("The spider is closed (DEDUP_ON_ERROR)")
+    assert [bool(record.exc_info) for record in rest] == [False, False, False]
+    assert end_crawl.count == 1
 
 
 def test_response_that_cannot_be_judged_fails_once_for_all_its_items(

@@ -193,4 +193,4 @@ def test_pipeline_of_a_shared_index_is_closed_when_its_calls_are_made(
     assert pages.released == [1]  # of which no fate was told
     assert stats["dedup/all/pages"] == 7
     (record,) = log.records
-    assert record.getMessage().endswith("; all crawlers: 7 pages, 4 new, 2 near, 1 exact")
+    assert record.getMessage().endswith(", 7 pages: 4 new, 2 near, 1 exact, 0 unjudged")

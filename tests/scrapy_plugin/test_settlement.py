@@ -6,9 +6,11 @@ import pytest
 from passages import PlainPages, Waiting, judged, put_through, run, without_asyncio
 from scrapy.http import JsonResponse
 
-from dedup_filter import Verdict
+from dedup_filter import NearDuplicateFilter, Verdict
 from dedup_filter.errors import StoreError
 from dedup_filter.scrapy_plugin import claims
+from dedup_filter.store.page_reader import PageReader
+from dedup_filter.store.statistics import statistics
 
 
 @pytest.fixture
@@ -58,11 +60,10 @@ def failed(judge, each, response=None):
 def test_page_is_pending_until_its_item_went_through(judge, pages):
     first = item(1)
     judged(judge, first)
-    assert (list(pages.pending), pages.committed) == ([1], [])
+    assert (list(pages.pending), pages.committed, pages.flushed) == ([1], [], 1)
 
     scraped(judge, first)
-    assert (list(pages.pending), pages.committed) == ([], [1])
-    assert pages.flushed == 1
+    assert (list(pages.pending), pages.committed, pages.flushed) == ([], [1], 2)
 
 
 @pytest.mark.parametrize("fate", [dropped, failed])
@@ -411,8 +412,8 @@ class FullDisk(PlainPages):
         self.flush()
 
 
-def test_fault_at_the_commit_is_counted_and_leaves_nobody_waiting(make_judge, on_fault, stats):
-    judge = make_judge(FullDisk(), on_fault)
+def test_fault_at_the_commit_is_counted_and_leaves_nobody_waiting(make_judge, end_crawl, stats):
+    judge = make_judge(FullDisk(), end_crawl)
     first = item(1)
     judged(judge, first)
     twin = Waiting(judge, item(2))
@@ -421,7 +422,42 @@ def test_fault_at_the_commit_is_counted_and_leaves_nobody_waiting(make_judge, on
 
     assert twin.outcome == "exact"
     assert stats["dedup/errors"] == 2
-    assert on_fault.count == 1
+    assert end_crawl.count == 1
+
+
+def test_pending_page_is_seen_by_who_reads_the_index(make_judge, article, tmp_path):
+    judge = make_judge(NearDuplicateFilter.open(tmp_path), DEDUP_INDEX=str(tmp_path))
+    first = {"url": "http://a/", "text": article(1)}
+    judged(judge, first)
+    assert pending_and_all(tmp_path) == (1, 1)
+
+    scraped(judge, first)
+    assert pending_and_all(tmp_path) == (0, 1)
+    run(judge.close(lambda _: None))
+
+
+def pending_and_all(folder):
+    with PageReader.open_to_read(folder) as reader:
+        found = statistics(reader)
+    return found.pending, found.pages
+
+
+class FullDiskAtTheClaim(FullDisk):
+    def commit(self, verdict):
+        self.is_full = False
+        super().commit(verdict)
+
+
+def test_pending_page_that_cannot_be_shown_to_readers_is_no_fault(make_judge, stats):
+    pages = FullDiskAtTheClaim()
+    judge = make_judge(pages)
+    first = item(1)
+    judged(judge, first)
+
+    scraped(judge, first)
+
+    assert pages.committed == [1]
+    assert "dedup/errors" not in stats
 
 
 def test_what_could_not_be_written_is_tried_again_at_the_close(make_judge, stats):

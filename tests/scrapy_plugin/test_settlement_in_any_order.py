@@ -37,7 +37,7 @@ class Crawl:
         self.pages = PlainPages()
         self.stats = Counted()
         settings = PluginSettings.read(Settings())
-        self.judge = Judge(settings, self.pages, CrawlStats(self.stats), lambda: None)
+        self.judge = Judge(settings, self.pages, CrawlStats(self.stats))
         self.pick = pick
         self.steps = []
         self.through = set()

@@ -35,7 +35,7 @@ class Crawl:
         self.fails = fails
         self.stats = Counted()
         settings = PluginSettings.read(Settings())
-        self.judge = Judge(settings, self.pages, CrawlStats(self.stats), lambda: None)
+        self.judge = Judge(settings, self.pages, CrawlStats(self.stats))
         self.through = []
         """Texts of the items that went through."""
         self.dropped = []

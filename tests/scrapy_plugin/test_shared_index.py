@@ -284,7 +284,7 @@ def test_items_are_kept_while_the_server_is_away_and_judged_when_it_is_back(
     assert stats["dedup/errors"] == stats["dedup/unjudged/error"] == 10
     assert stats["dedup/exact"] == 2
     begin, end = [record.getMessage() for record in log.records]
-    assert begin.startswith("The index is away; until it is back items are kept unjudged: StoreAw")
+    assert begin.startswith("The index is away; while it is, items are kept unjudged: StoreAway")
     assert end == "The index is back after 10 s and 10 faults; pages are judged again"
 
 
@@ -343,8 +343,8 @@ def test_outage_is_no_fault_of_another_kind(judge, pages, log):
     assert "TypeError" in log.records[-1].exc_text
 
 
-def test_spider_is_closed_when_the_server_goes_away_if_so_wished(make_judge, pages, on_fault):
-    judge = make_judge(pages, on_fault)
+def test_spider_is_closed_when_the_server_goes_away_if_so_wished(make_judge, pages, end_crawl, log):
+    judge = make_judge(pages, end_crawl)
 
     async def test():
         pages.away = "no route"
@@ -353,7 +353,10 @@ def test_spider_is_closed_when_the_server_goes_away_if_so_wished(make_judge, pag
 
     crawl(judge, test)
 
-    assert on_fault.count == 1
+    assert end_crawl.count == 1
+    away, closing = [record.getMessage() for record in log.records]
+    assert away.startswith("The index is away; while it is, items are kept unjudged: ")
+    assert closing == "The spider is closed (DEDUP_ON_ERROR); items still under way are kept"
 
 
 def test_items_are_kept_and_the_crawl_ends_while_the_server_hangs(judge, pages, stats, monkeypatch):
