@@ -126,8 +126,8 @@ def _measure(raw: str) -> tuple[str, int, float, float, bool]:
         plain, linked, in_link = _without_links(raw)
     words = plain.split()
     text = " ".join(words)
-    count = len(words) if is_spaced(text) else count_words(text)
-    link_count = count if linked is plain else count_words(linked)
+    count = len(words) if text.isascii() or is_spaced(text) else count_words(text)
+    link_count = count if linked is plain else count_words(linked) if linked else 0
     return text, text_hash(text), count, link_count, in_link
 
 
