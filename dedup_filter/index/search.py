@@ -57,9 +57,10 @@ def pairs_within(
     pieces.append(fresh.fingerprints)
     compared = np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
     distances = np.bitwise_count(compared ^ np.uint64(query))
-    near = (distances <= distance).nonzero()[0]
-    if not len(near):
+    # Most often there is nothing near, and to find the nearest takes a third of finding all.
+    if not len(distances) or distances[distances.argmin()] > distance:
         return Pairs.joined(found)
+    near = (distances <= distance).nonzero()[0]
     if most is not None and len(near) > most:
         near = near[distances[near] <= _reach(distances, distance, _hits_of(most, in_tables))]
     first_fresh = len(compared) - len(fresh)
