@@ -73,7 +73,9 @@ class IndexDirectory:
             StoreError: the folder cannot be read.
         """
         if not self._has_pages():
-            raise ConfigError(f"there is no index at {self}: look at the path")
+            inside = self._index_inside()
+            where = f"there is one in {inside}" if inside else "look at the path"
+            raise ConfigError(f"there is no index at {self}: {where}")
 
     def prepare(self) -> None:
         """Make the folder if there is none; refuse one that is somebody's own.
@@ -106,6 +108,13 @@ class IndexDirectory:
             return self.pages.is_file()
         except OSError as error:
             raise StoreError(f"the folder {self} cannot be read: {error.strerror}") from error
+
+    def _index_inside(self) -> Path | None:
+        """Find an index in a folder of this one, as a job has it."""
+        try:
+            return next((pages.parent for pages in sorted(self.path.glob(f"*/{_PAGES}"))), None)
+        except OSError:
+            return None
 
     def __str__(self) -> str:
         return str(self.path)

@@ -33,6 +33,9 @@ class TestWhatIsNoIndex:
         assert "there is no index at" in self.refused(command, tmp_path)
         assert contents(tmp_path) == {"letter.txt": b"Dear all"}
 
+    def test_the_folder_of_a_job(self, index, command):
+        assert f"there is one in {index}" in self.refused(command, index.parent)
+
     def test_nothing_at_all(self, tmp_path, command):
         assert "\\x1b[31m" in self.refused(command, tmp_path / "\x1b[31mnone")
         assert list(tmp_path.iterdir()) == []
