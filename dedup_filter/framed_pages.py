@@ -49,6 +49,11 @@ _IN_ORIGINAL = 0.25
 words from those of the original share half of their phrases with it or more; other texts none."""
 
 
+_FRAME_TIMES = (2, 3)
+"""On how many pages what is frame was shown when an early page is judged again. If that leaves it
+next to nothing, one of them may have shown all of its text: the front page of a blog."""
+
+
 class _Look(NamedTuple):
     """Blocks of a page taken for its text, and what that is like."""
 
@@ -232,8 +237,10 @@ class FramedPages:
         if page is None:
             return
         sightings = self._frames.sightings(host, page.blocks)
-        own = _shown_less_than(2, page.blocks, sightings)
-        look = self._look(page, own_content(own))
+        for times in _FRAME_TIMES:
+            look = self._look(page, own_content(_shown_less_than(times, page.blocks, sightings)))
+            if look.profile.is_long_enough:
+                break
         self._kept.replace(early.row, look.profile, self._text(look.document))
         self._frames.told(early)
 

@@ -263,6 +263,16 @@ class TestFrames:
         copy = page(article(20, 120))
         assert pages.see("https://b.example/", html=copy).original == "https://a.example/20"
 
+    def test_the_first_page_of_a_host_is_found_when_its_front_page_shows_it_in_full(self, pages):
+        posts = [article(seed, 120) for seed in range(20, 26)]
+        pages.see("https://a.example/0", html=page(posts[0]))
+        assert pages.see("https://a.example/", html=page(". ".join(posts))).outcome == "new"
+        copy = pages.see("https://mirror.example/", html=page(posts[0]))
+        assert copy.original == "https://a.example/0"
+        see_all(pages, "a.example", range(30, 33))
+        again = pages.see("https://other.example/", html=page(posts[0]))
+        assert again.original == "https://a.example/0"
+
     def test_the_frame_of_a_mirror_is_learnt_although_all_its_pages_are_dropped(self, pages):
         see_all(pages, "a.example", range(20, 30))
         verdicts = see_all(pages, "mirror.example", range(20, 30), notice=OTHER_NOTICE)
