@@ -65,6 +65,21 @@ def test_normal_form_is_that_of_unicode_with_white_space_collapsed(text: str):
     assert normalize(text) == normal_form(text)
 
 
+@pytest.mark.parametrize("marks", ["\u0301\u0327", "\u0e38\u0e48", "\U0001d165\u0301"])
+def test_of_a_heap_of_marks_only_the_first_count(marks: str):
+    """To bring all of them in order would take an hour."""
+    heap = marks * 500_000
+    around = "网页" * 10, " end" + "!" * 50
+    form = normalize(heap.join(around))
+    assert form == normalize((marks * 15).join(around))
+    assert normalize(form) == form
+
+
+def test_marks_of_a_language_all_count_in_a_long_text():
+    verse = "בְּרֵאשִׁית בָּרָא אֱלֹהִים אֵת הַשָּׁמַיִם " * 500
+    assert normalize(verse) == normal_form(verse)
+
+
 EASY_BLOCKS = [*range(0x80, 0x530), *range(0x2000, 0x2C00)]
 
 
