@@ -31,23 +31,28 @@ def canonical(url: str) -> str:
         return url
 
 
-_HOST = re.compile(r"https?://([A-Za-z0-9._:-]+)(?=[/?#]|\Z)")
+_HOST = re.compile(r"(https?)://([a-z0-9._:-]+)(?=[/?#]|\Z)")
 """Of most URLs, found in a tenth of the time that it takes to split them."""
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 def host_of(url: str) -> str:
-    """Return the host of a URL, with its port; "" if it has none.
+    """Return the host of a URL, with its port if that is not the usual one; "" if it has none.
 
-    >>> host_of("https://example.com:8080/a")
-    'example.com:8080'
+    >>> host_of("https://example.com:8080/a"), host_of("HTTPS://me:secret@Example.com:443/a")
+    ('example.com:8080', 'example.com')
     """
     usual = _HOST.match(url)
-    if usual:
-        return usual[1]
+    scheme, host = usual.groups() if usual else _split(url)
+    return host.removesuffix(_DEFAULT_PORTS.get(scheme, ":"))
+
+
+def _split(url: str) -> tuple[str, str]:
     try:
-        return urlsplit(url).netloc
+        split = urlsplit(url)
     except ValueError:  # "http://[1/"
-        return ""
+        return "", ""
+    return split.scheme, split.netloc.rpartition("@")[2].lower()
 
 
 def url_key(url: str) -> int:
