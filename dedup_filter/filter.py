@@ -84,15 +84,22 @@ class NearDuplicateFilter:
         """Open the index at a location; the options are the fields of `FilterConfig`.
 
         "memory:" is an index that ends with this filter; a path is that of a directory, which is
-        made if there is none. Every opening is a new crawl, unless `crawl` names one that can be
-        resumed: within a crawl pages repeat one another, and in a later one they are visited
-        again.
+        made if there is none. Any number of processes can share one on a server or a cluster; with
+        rediss:// and rediss+cluster:// the connection is encrypted:
+
+            redis://[user:password@]host[:port][/database][?name=NAME]
+            redis+cluster://[user:password@]host:port[,host:port ...][?name=NAME]
+
+        Every opening is a new crawl, unless `crawl` names one that can be resumed: within a crawl
+        pages repeat one another, and in a later one they are visited again. Processes that share
+        an index at the same time are in one crawl.
 
         Raises:
-            ConfigError: an option is unknown or out of range, the location is none, or something
-                else is there.
+            ConfigError: an option is unknown or out of range, the location is none, something
+                else is there, or others share the index at present with another `scope`.
             StoreBusy: another process has opened the directory.
             SchemeMismatch: its fingerprints were made in another way.
+            StoreAway: the server cannot be reached, or takes no writes.
             StoreError: it cannot be read or written, or is damaged, or of a newer version.
         """
         config = cls.check_options(location, **options)
@@ -134,7 +141,10 @@ class NearDuplicateFilter:
         URL (absolute, or as the page has it); others are known by their URL alone. They count
         with `image_weight`, and only where they stand in the main content.
 
-        Cost: 3 to 5 ms for a page of 100 KB, a third of it parsing.
+        Cost: 3 to 5 ms for a page of 100 KB, a third of it parsing. Of a shared index also one to
+        a few calls; and while another process has the page that this one repeats pending, this
+        waits: usually not for long, until that process's lease is over if it died (30 s), and for
+        at most a minute. Who cannot wait calls `claim`.
 
         Writing is grouped: what was seen last outlives the process from the next `flush` on.
 

@@ -5,7 +5,6 @@ a path         that of a directory
 "redis://..."  that of a server which other processes use too; "redis+cluster://..." of several
 """
 
-import json
 import os
 import re
 from pathlib import Path
@@ -57,8 +56,8 @@ def open_log(location: str, config: FilterConfig, crawl: str | None) -> SharedLo
     connection = Connection(Address.of(location))
     try:
         log = SharedLog(connection, config.expire_days)
-        log.join(scheme_of(config), crawl, int(now()))
-        log.note(json.dumps({name: getattr(config, name) for name in _ALIKE}))
+        options = {name: getattr(config, name) for name in _ALIKE}
+        log.join(scheme_of(config), crawl, options, int(now()))
     except BaseException:
         connection.close()
         raise

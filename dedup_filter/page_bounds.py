@@ -4,11 +4,11 @@ Those not seen for longest go first, kept ones and records of dropped ones by th
 at once, so that each costs little. Pending pages stay: somebody is about to settle them.
 """
 
+from dedup_filter.expiry import oldest_kept
 from dedup_filter.store import PageStore
 
 __all__ = ["PageBounds"]
 
-_DAY_SECONDS = 86_400
 _MOST_AT_ONCE = 256
 _BATCHES = 100
 """An index of `max_pages` gives room for a hundredth of them at a time, or for `_MOST_AT_ONCE`."""
@@ -22,13 +22,13 @@ class PageBounds:
     def __init__(self, store: PageStore, max_pages: int | None, expire_days: float | None) -> None:
         self._store = store
         self._max_pages = max_pages
-        self._expire_seconds = None if expire_days is None else expire_days * _DAY_SECONDS
+        self._expire_days = expire_days
         self._wait = 0
 
     def due(self, moment: float) -> list[int]:
         """Return the pages to be forgotten before one more is recorded."""
         due = self._too_many()
-        if self._expire_seconds is None:
+        if self._expire_days is None:
             return due
         self._wait -= 1
         if self._wait < 0:
@@ -38,9 +38,9 @@ class PageBounds:
 
     def expired(self, moment: float) -> list[int]:
         """Return some pages that have expired, none if there are none."""
-        if self._expire_seconds is None:
+        if self._expire_days is None:
             return []
-        before = int(moment - self._expire_seconds)
+        before = oldest_kept(self._expire_days, moment)
         return [
             page
             for is_kept in (True, False)

@@ -4,14 +4,15 @@ Turns `RedisServer`s into one cluster whose state every node calls ok, and waits
 again after a node was killed. Who serves what is always asked of the nodes, never remembered.
 """
 
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import redis
 from redis.cluster import ClusterNode
-from redis_servers import FOR_TESTS, LOOPBACK, RedisServer, wait_until
+from redis_servers import FOR_TESTS, LOOPBACK, PATIENCE, RedisServer, wait_until
 
 MASTERS = 3
 SLOTS = 16_384
@@ -42,8 +43,10 @@ class RedisNodes:
         password: str | None = None,
         durable: bool = False,
         settings: dict[str, str] | None = None,
+        tls: Path | None = None,
     ) -> None:
         self.password = password
+        self._has_tls = tls is not None
         own = {
             "cluster-enabled": "yes",
             "cluster-config-file": "nodes.conf",
@@ -51,12 +54,15 @@ class RedisNodes:
             # A replica that was long without its master may take over all the same.
             "cluster-replica-validity-factor": "0",
         }
+        if tls:  # otherwise nodes do not know the ports where the others speak it
+            own["tls-cluster"] = "yes"
         self.nodes = [
             RedisServer(
                 _folder(directory, number),
                 password=password,
                 durable=durable,
                 settings=own | (settings or {}),
+                tls=tls,
             )
             for number in range(MASTERS * (2 if replicas else 1))
         ]
@@ -127,6 +133,44 @@ class RedisNodes:
         name = next(seen.name for seen in view if seen.port == node.port)
         return self._at(next(seen.port for seen in view if seen.master == name))
 
+    def move_slot(self, key: str | bytes, at_once: int) -> None:
+        """Move the slot of a key to the next master, so many keys at a time.
+
+        What `redis-cli --cluster reshard` does with a slot.
+        """
+        with self.moving(key) as move:
+            while move(at_once=at_once):
+                pass
+
+    @contextmanager
+    def moving(self, key: str | bytes) -> Iterator[Callable[..., bool]]:
+        """Let the slot of a key be on its way to the next master; it is there in the end.
+
+        Gives what moves some of its keys, and tells whether there were any left to be moved.
+        """
+        slot = self._an_awake_node().ask("CLUSTER", "KEYSLOT", key)
+        source, masters = self.master_of(key), self.masters()
+        target = masters[(masters.index(source) + 1) % len(masters)]
+        names = {node: node.ask("CLUSTER", "MYID") for node in (source, target)}
+        login = ["AUTH", self.password] if self.password else []
+        to = LOOPBACK, target.port, "", 0, int(1_000 * PATIENCE), *login
+
+        def move(at_once: int = 1) -> bool:
+            keys = source.ask("CLUSTER", "GETKEYSINSLOT", slot, at_once)
+            if keys:
+                source.ask("MIGRATE", *to, "KEYS", *keys)
+            return bool(keys)
+
+        target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", names[source])
+        source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", names[target])
+        try:
+            yield move
+        finally:
+            while move(at_once=100):
+                pass
+            for node in (target, source, *masters):
+                node.ask("CLUSTER", "SETSLOT", slot, "NODE", names[target])
+
     def recover(self) -> None:
         """Start nodes that died, wake those that hang, and wait until the cluster is ok."""
         for node in self.nodes:
@@ -162,7 +206,8 @@ class RedisNodes:
         for epoch, node in enumerate(self.nodes, 1):
             node.ask("CLUSTER", "SET-CONFIG-EPOCH", epoch)
             if node is not masters[0]:
-                node.ask("CLUSTER", "MEET", LOOPBACK, masters[0].port)
+                first = masters[0].tls_port if self._has_tls else masters[0].port
+                node.ask("CLUSTER", "MEET", LOOPBACK, first)
         for number, node in enumerate(masters):
             share = range(number * SLOTS // MASTERS, (number + 1) * SLOTS // MASTERS)
             node.ask("CLUSTER", "ADDSLOTS", *share)

@@ -34,6 +34,7 @@ FOR_TESTS = {"socket_timeout": PATIENCE}
 # Nothing kept on disk. A replica fed over a disk follows at once, one fed over the socket up to a
 # second later.
 SETTINGS = {"save": '""', "appendonly": "no", "repl-diskless-sync": "no"}
+TLS_FILES = ("cert", "key")
 DURABLE = {"appendonly": "yes", "appendfsync": "always"}
 
 
@@ -70,6 +71,7 @@ class RedisServer:
 
     `durable` keeps every acknowledged write over a kill. `settings` are lines of redis.conf, as
     `{"maxmemory": "2mb"}`. `directory` must exist; without one, a temporary directory is used.
+    `tls` is a folder with ca.pem, cert.pem and key.pem: then it listens at `tls_port` as well.
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class RedisServer:
         maxmemory: str | None = None,
         durable: bool = False,
         settings: dict[str, str] | None = None,
+        tls: Path | None = None,
     ) -> None:
         self._own = None if directory else tempfile.TemporaryDirectory(prefix="redis-")
         self.directory = directory or Path(self._own.name)  # type: ignore[union-attr]
@@ -90,6 +93,10 @@ class RedisServer:
             self._settings |= {"requirepass": f'"{password}"', "masterauth": f'"{password}"'}
         if maxmemory:
             self._settings["maxmemory"] = maxmemory
+        self.has_tls = tls is not None
+        if tls:
+            self._settings |= {f"tls-{name}-file": f'"{tls / name}.pem"' for name in TLS_FILES}
+            self._settings["tls-ca-cert-file"] = f'"{tls / "ca"}.pem"'
         self._settings |= settings or {}
         self._process: subprocess.Popen[bytes] | None = None
         self._paused = False
@@ -110,6 +117,10 @@ class RedisServer:
         """Return redis://[:password@]127.0.0.1:port/0."""
         secret = f":{quote(self.password, safe='')}@" if self.password else ""
         return f"redis://{secret}{self.address}/0"
+
+    @property
+    def tls_port(self) -> int:
+        return self.port + 1
 
     @property
     def pid(self) -> int:
@@ -143,7 +154,7 @@ class RedisServer:
             return self
         ports = [self.port] if self.port else random.SystemRandom().sample(PORTS, 20)
         for port in ports:
-            if not _is_free(port):
+            if not _is_free(port) or (self.has_tls and not _is_free(port + 1)):
                 continue
             self.port = port
             self._launch()
@@ -207,6 +218,8 @@ class RedisServer:
 
     def _launch(self) -> None:
         lines = {"bind": LOOPBACK, "port": str(self.port), "dir": f'"{self.directory}"'}
+        if self.has_tls:
+            lines["tls-port"] = str(self.tls_port)
         lines |= {"logfile": '"redis.log"', "daemonize": "no", **self._settings}
         config = self.directory / "redis.conf"  # a password on the command line shows in `ps`
         config.write_text("".join(f"{name} {value}\n" for name, value in lines.items()))

@@ -4,10 +4,12 @@
     host -> list of what its first pages taught
 
     log_view, shared_log   what a process that takes part reads of the log, and adds to it
-    joining                may it take part?
+    joining, alike         may it take part, and do others have the same options?
     shared_records         records by number
     events, standing       what the log says, and what is true at its end
     lease, lessons         signs of life; what hosts have shown
+    address, client, tls   where the servers are, and how they are connected to
+    connection, answers    calls to them, and what becomes of those that fail
     shared_reader, shared_keeper, repairs   for who takes no part: reads, puts back, mends
 
 Knows no index of fingerprints: who follows the log keeps one.

@@ -53,7 +53,7 @@ class Address(NamedTuple):
             nodes = _nodes(parts)
         except ValueError:
             raise ConfigError(_WRONG) from None
-        options = dict(parse_qsl(parts.query, keep_blank_values=True))
+        options = _options(parts)
         name = options.pop("name", _DEFAULT_NAME)
         if not _NAME.fullmatch(name):
             raise ConfigError(
@@ -112,6 +112,15 @@ def _node(text: str) -> tuple[str, int]:
     if not 0 < port < 65_536:
         raise ValueError
     return found[1].strip("[]"), port
+
+
+def _options(parts: SplitResult) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for option, value in parse_qsl(parts.query, keep_blank_values=True):
+        if option in options:
+            raise ConfigError(f"location: {option} is given twice after the question mark")
+        options[option] = value
+    return options
 
 
 def _login(parts: SplitResult) -> tuple[str | None, str | None]:

@@ -3,36 +3,53 @@
     keys of something else there   ConfigError
     a newer format                 StoreTooNew
     another scheme                 SchemeMismatch, which says what differs
+    others with another scope      ConfigError
 
 Knows no servers: the answer is that of the script `join`.
 """
 
 from contextlib import suppress
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from dedup_filter.errors import ConfigError, StoreCorrupt, StoreTooNew
 from dedup_filter.shared.address import Address
+from dedup_filter.shared.alike import Options, different_scope
 from dedup_filter.shared.keys import FORMAT
 from dedup_filter.store import Scheme
 
-__all__ = ["admitted"]
+__all__ = ["Joined", "admitted"]
 
+_OTHER_KEYS = -1
+_OTHER_SCOPE = -2
 _REMEDY = "go back to what it was made with, or choose another name (?name=...)"
 
 
-def admitted(
-    answer: tuple[int, bytes, bytes, bytes], scheme: str, address: Address
-) -> tuple[int, bytes]:
-    """Return the number of the crawl, and the chance by which the index is told from others.
+class Joined(NamedTuple):
+    """What `join` answers."""
+
+    crawl: int
+    """Its number, or what is wrong."""
+    format: bytes
+    scheme: bytes
+    id: bytes
+    """Chance, by which the index is told from others."""
+    others: list[bytes]
+    """Options of other processes that are at work."""
+
+
+def admitted(joined: Joined, scheme: str, options: Options, address: Address, lease: float) -> None:
+    """Refuse what cannot be joined.
 
     Raises:
-        ConfigError: other keys are there under its name.
+        ConfigError: other keys are there under its name, or others are at work with another scope.
         SchemeMismatch: its fingerprints were made in another way.
         StoreCorrupt: it cannot be told in which way they were made.
         StoreTooNew: it is of a newer format.
     """
-    crawl, its_format, its_scheme, its_id = answer
-    if crawl < 0 or not its_format.isdigit():
+    crawl, its_format = joined.crawl, joined.format
+    if crawl == _OTHER_SCOPE:
+        raise different_scope(options, joined.others, f"the shared index {address}", lease)
+    if crawl == _OTHER_KEYS or not its_format.isdigit():
         raise ConfigError(
             f"the shared index {address}: other keys are there under dedup:{{{address.name}}}; "
             "choose another name (?name=...)"
@@ -43,8 +60,7 @@ def admitted(
             f"{FORMAT}: install the version that made it, or choose another name (?name=...)"
         )
     if not crawl:
-        _refuse(scheme, its_scheme, address)
-    return int(crawl), its_id
+        _refuse(scheme, joined.scheme, address)
 
 
 def _refuse(mine: str, its_scheme: bytes, address: Address) -> NoReturn:

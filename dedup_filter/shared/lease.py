@@ -29,10 +29,10 @@ class Lease:
         self._thread = Thread(target=self._beat, name="dedup_filter lease", daemon=True)
         self._thread.start()
 
-    def count(self, name: str) -> None:
-        """Add one to a total."""
+    def count(self, name: str, more: int) -> None:
+        """Add to a total, or take away from it."""
         with self._lock:
-            self._counts[name] += 1
+            self._counts[name] += more
 
     def bring(self) -> None:
         """Bring what was counted to the servers.
@@ -46,7 +46,7 @@ class Lease:
             self._log.beat(counts)
         except BaseException:
             with self._lock:
-                self._counts += counts
+                self._counts.update(counts)
             raise
 
     def close(self) -> None:

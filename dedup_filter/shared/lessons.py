@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import xxhash
 
+from dedup_filter.expiry import expiry_seconds
 from dedup_filter.shared.connection import Connection
 from dedup_filter.shared.keys import Keys
 
@@ -21,7 +22,7 @@ __all__ = ["MOST_LESSONS", "LessonLists"]
 
 MOST_LESSONS: Final = 32
 """Of a host: more bring nothing (docs/decisions)."""
-_SECONDS = 30 * 86_400
+_DAYS = 30
 """That a list lasts, if nothing is said of expiry."""
 
 
@@ -39,7 +40,7 @@ class LessonLists:
         """8 bytes that no other process has."""
         self._connection = connection
         self._keys = Keys(connection.address.name)
-        self._seconds = _SECONDS if expire_seconds is None else expire_seconds
+        self._seconds = expiry_seconds(_DAYS) if expire_seconds is None else expire_seconds
 
     def read(self, host: str, first: int) -> list[bytes]:
         """Return the lessons of a host from the one with this number on, counted from 0."""

@@ -8,14 +8,16 @@ Each call says how far the log was read, and with which event it ended there. A 
 another log, one that has lost its end or was made anew, says so instead of doing what was asked.
 """
 
+import json
 import random
 import secrets
 from collections import Counter
 from typing import Any, Final
 
+from dedup_filter.shared.alike import Options, warn_of_differences
 from dedup_filter.shared.connection import Connection
 from dedup_filter.shared.events import EVENT_BYTES, News
-from dedup_filter.shared.joining import admitted
+from dedup_filter.shared.joining import Joined, admitted
 from dedup_filter.shared.keys import FORMAT, Keys
 from dedup_filter.store import Scheme
 
@@ -47,8 +49,8 @@ class LogView:
         self._key = self._named("length")
         self._id = b""
         """Chance, by which the index is told from one made anew under its name."""
-        self._as = "", ""
-        """Scheme, and name of the crawl, with which it takes part."""
+        self._as: tuple[str, str, Options] = "", "", {}
+        """Scheme, name of the crawl and options with which it takes part."""
         self.process = secrets.token_hex(8)
         self.crawl = 0
         self.offset = 0
@@ -58,21 +60,21 @@ class LogView:
     def __str__(self) -> str:
         return f"the shared index {self._connection.address}"
 
-    def join(self, scheme: Scheme, crawl: str | None, seen: int) -> None:
+    def join(self, scheme: Scheme, crawl: str | None, options: Options, seen: int) -> None:
         """Take part in the index, make it if there is none, and begin or join a crawl.
 
+        The options are those that all processes should have alike; if others that are at work
+        have them otherwise, a warning says so.
+
         Raises:
-            ConfigError: other keys are there under its name.
+            ConfigError: other keys are there under its name, or others are at work with another
+                scope.
             SchemeMismatch: its fingerprints were made in another way.
             StoreCorrupt: it cannot be told in which way they were made.
             StoreTooNew: it is of a newer format.
         """
-        self._join(scheme.to_json(), crawl or "", seen)
-
-    def note(self, options: str) -> None:
-        """Write down with which options this process takes part, for who looks at the index."""
-        name = self._named("meta")
-        self._connection.call(lambda client: client.hset(name, "options", options))
+        others = self._join(scheme.to_json(), crawl or "", options, seen)
+        warn_of_differences(options, others, str(self))
 
     def news(self, seen: int) -> News:
         """Return events that were not read yet; many come in several calls, the last is empty.
@@ -115,12 +117,15 @@ class LogView:
         """Let go of the connections."""
         self._connection.close()
 
-    def _join(self, scheme: str, crawl: str, seen: int) -> None:
-        """Take part in the index, make it if there is none, and be in a crawl."""
+    def _join(self, scheme: str, crawl: str, options: Options, seen: int) -> list[bytes]:
+        """Take part in the index, make it if there is none; return the options of others."""
         own = self.process, self._lease_milliseconds, salt(), seen, FORMAT, scheme, crawl
-        joined = self._run("join", *own, self.crawl, secrets.token_hex(8))
-        self.crawl, self._id = admitted(joined, scheme, self._connection.address)
-        self._as = scheme, crawl
+        told = json.dumps(options, sort_keys=True)
+        joined = Joined(*self._run("join", *own, self.crawl, secrets.token_hex(8), told))
+        admitted(joined, scheme, options, self._connection.address, LEASE)
+        self.crawl, self._id = int(joined.crawl), joined.id
+        self._as = scheme, crawl, options
+        return joined.others
 
     def _read(self, script: str, seen: int, *arguments: object) -> tuple[int, News]:
         number, start, events = self._run(

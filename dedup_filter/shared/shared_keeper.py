@@ -15,11 +15,11 @@ import secrets
 import struct
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from math import ceil
 from time import time as now
 from typing import Any
 
 from dedup_filter.errors import ConfigError, StoreBusy
+from dedup_filter.expiry import expiry_seconds
 from dedup_filter.shared.address import Address
 from dedup_filter.shared.connection import Connection
 from dedup_filter.shared.keys import FORMAT, Keys
@@ -34,7 +34,6 @@ from dedup_filter.store.url_key import host_of
 __all__ = ["SharedKeeper"]
 
 _BATCH = 256
-_DAY_SECONDS = 86_400
 _NOT_KNOWN_YET = 0
 
 
@@ -58,7 +57,7 @@ class SharedKeeper:
         scheme.require(self._reader.scheme, str(self))
         self._batch: list[tuple[PageRecord, bytes]] = []
         days = self._reader.options.get("expire_days")
-        self._expire_seconds: int | None = None if days is None else ceil(days * _DAY_SECONDS)
+        self._expire_seconds: int | None = None if days is None else expiry_seconds(days)
 
     @classmethod
     def open(cls, location: str, scheme: Scheme) -> "SharedKeeper":

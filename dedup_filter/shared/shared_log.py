@@ -16,10 +16,11 @@ A process holds its pending pages by a lease. When that is over the next call of
 releases them. Knows nothing of fingerprints, only events; keys are listed in docs/formats.md.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 
 from dedup_filter.errors import StoreError
+from dedup_filter.expiry import expiry_seconds
+from dedup_filter.shared.alike import Options
 from dedup_filter.shared.connection import Connection
 from dedup_filter.shared.events import Entry, News
 from dedup_filter.shared.eviction import warn_of_eviction
@@ -31,8 +32,6 @@ from dedup_filter.store import PageRecord, Scheme
 
 __all__ = ["SharedLog"]
 
-_DAY_SECONDS = 86_400
-
 
 class SharedLog(LogView):
     """The log as one process reads it, and adds to it.
@@ -43,7 +42,7 @@ class SharedLog(LogView):
 
     def __init__(self, connection: Connection, expire_days: float | None = None) -> None:
         super().__init__(connection)
-        self._expire_seconds = _whole_seconds(expire_days)
+        self._expire_seconds = None if expire_days is None else expiry_seconds(expire_days)
         self.records = SharedRecords(connection, self._expire_seconds)
         """Of the pages that the log tells of."""
         self.pending: set[int] = set()
@@ -51,9 +50,9 @@ class SharedLog(LogView):
         self._may_own_more = False
         """Whether an answer was lost, and with it perhaps the number of a page."""
 
-    def join(self, scheme: Scheme, crawl: str | None, seen: int) -> None:
+    def join(self, scheme: Scheme, crawl: str | None, options: Options, seen: int) -> None:
         """Do what `LogView` does, and warn of a server that may evict what it holds."""
-        super().join(scheme, crawl, seen)
+        super().join(scheme, crawl, options, seen)
         warn_of_eviction(self._connection, has_expiry=self._expire_seconds is not None)
 
     def append(
@@ -106,8 +105,11 @@ class SharedLog(LogView):
 
         Returns whether it was pending here; if not, it may have been committed before.
         """
-        settle = self.process, number, "1", salt(), seen, replaced
-        done = self.records.put_and_run(number, record, "settle", *settle)
+        before = self.records.put_first(number, record)
+        settle = self.process, number, "1", salt(), seen, replaced, pack_record(record)
+        done = self._run("settle", *settle, *self.records.for_script(number))
+        if not done:
+            self.records.put_back(number, record, before)
         self.pending.discard(number)
         return bool(done)
 
@@ -151,15 +153,16 @@ class SharedLog(LogView):
         process = self.process if is_pending else ""
         event = number, entry.value.to_bytes(8, "little"), entry.kind, entry.host
         chance = MOST_EVENTS, salt(), seen
-        packed = pack_record(record)
-        done = self._run("replace", *self._read_so_far, *chance, process, *event, packed)
-        if require_same(done) and not is_pending:
+        name, seconds = self.records.for_script(number)
+        measures = *event, pack_record(record), name, seconds
+        done = self._run("replace", *self._read_so_far, *chance, process, *measures)
+        if require_same(done) and not is_pending and not name:
             self.records.put(number, record)
         return bool(done)
 
     def beat(self, counts: Mapping[str, int]) -> None:
         """Give a sign of life, and add to the totals of all processes."""
-        flat = (part for pair in counts.items() for part in pair)
+        flat = (part for pair in counts.items() if pair[1] for part in pair)
         owned = self._run("beat", self.process, self._lease_milliseconds, *flat)
         if owned < 0:
             raise StoreError(f"{self} was deleted; it is made anew with the next page")
@@ -175,7 +178,3 @@ class SharedLog(LogView):
     def lessons(self) -> LessonLists:
         """Return the lists by which processes exchange what they learn of hosts."""
         return LessonLists(self._connection, bytes.fromhex(self.process), self._expire_seconds)
-
-
-def _whole_seconds(days: float | None) -> int | None:
-    return None if days is None else math.ceil(days * _DAY_SECONDS)

@@ -3,6 +3,11 @@
     committed   a key of its own, spread over the slots of a cluster by the number
     pending     a field of one hash, in the slot of the log, written by scripts (`shared_log`)
 
+One server has both, and then a script that commits a page writes its record, too. On a cluster
+that is a call before: a page that others can see has its record. If the script finds the page
+not pending, its number may be that of another one by now, whose record was written over: it is
+put back.
+
 Whether a page is there is told by the log alone: a record can be left of one that is gone.
 
 Cost: a call, two on a cluster if records are missing.
@@ -52,13 +57,27 @@ class SharedRecords:
         packed, name = pack_record(record), self._keys.page(number)
         self._connection.call(lambda client: client.set(name, packed, ex=self._expire_seconds))
 
-    def put_and_run(self, number: int, record: PageRecord, script: str, *arguments: Any) -> Any:
-        """Write the record of a page, and then run a script of the log; return its answer."""
-        packed, name = pack_record(record), self._keys.page(number)
-        key = self._keys.named("length")
-        return self._connection.set_and_run(
-            name, packed, self._expire_seconds, script, key, *arguments
-        )
+    def put_first(self, number: int, record: PageRecord) -> bytes | None:
+        """Do `put` where a script of the log cannot; return the record that was there before."""
+        if not self._connection.address.is_cluster:
+            return None
+        name, seconds = self._keys.page(number), self._expire_seconds or 0
+        before: bytes | None = self._connection.run("put", name, pack_record(record), seconds)
+        return before
+
+    def put_back(self, number: int, record: PageRecord, before: bytes | None) -> None:
+        """Undo `put_first`, unless another process has put a record since."""
+        if self._connection.address.is_cluster:
+            name, seconds = self._keys.page(number), self._expire_seconds or 0
+            self._connection.run("put_back", name, pack_record(record), before or b"", seconds)
+
+    def for_script(self, number: int) -> tuple[str, int]:
+        """Return the key of a record that a script of the log can set, and how long it lasts.
+
+        On a cluster it is in another slot, and the key is "".
+        """
+        name = "" if self._connection.address.is_cluster else self._keys.page(number)
+        return name, self._expire_seconds or 0
 
     def remove(self, numbers: Iterable[int]) -> None:
         """Delete the records of pages that are gone."""

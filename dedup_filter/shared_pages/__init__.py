@@ -9,9 +9,11 @@
     originals      the page that another repeats -> kept, gone or pending, waited for
     page_records   a page, and what was found of it -> its record
     bounds         pages that are too many or too old -> gone
+    tally          what was found of pages -> totals of all processes
     shared_pages   all of these as one
 
-Guarantee, for any number of processes and interleavings, each with the same options:
+Guarantee, for any number of processes and interleavings, each with the same options (what holds
+if they differ is told in docs/formats.md):
 
 A. Of two pages that are like each other at most one is kept. The one that stands second in the
    log has seen the first, at the latest in the answer to its own `append`.

@@ -10,13 +10,13 @@ Cost: four calls for a batch of pages, and one in every 65 pages for the log.
 from time import time as now
 
 from dedup_filter.config import FilterConfig
+from dedup_filter.expiry import oldest_kept
 from dedup_filter.shared import LogChanged
 from dedup_filter.shared_pages.claims import Claims
 from dedup_filter.shared_pages.followed_log import FollowedLog
 
 __all__ = ["Bounds"]
 
-_DAY_SECONDS = 86_400
 _MOST_AT_ONCE = 256
 _BATCHES = 100
 """An index of `max_pages` gives room for a hundredth of them at a time, or for `_MOST_AT_ONCE`."""
@@ -56,7 +56,7 @@ class Bounds:
 
     def _expire(self) -> None:
         if self._expire_days is not None:
-            before = int(now() - self._expire_days * _DAY_SECONDS)
+            before = oldest_kept(self._expire_days, now())
             self._remove(self._followed.replica.not_seen_since(before, _MOST_AT_ONCE))
 
     def _remove(self, pages: list[int]) -> None:

@@ -119,7 +119,7 @@ class Claims:
         lost = self._lost.get(number)
         if lost is not None:
             self._commit_anew(lost)
-            del self._lost[number]
+            self._forget(number)
             return
         record = self.mine.get(number)
         if record is None:
@@ -225,5 +225,6 @@ class Claims:
 
     def _forget(self, number: int) -> None:
         self.mine.pop(number, None)
+        self._lost.pop(number, None)
         if self._revisited.pop(number, None) is not None:
             self._followed.sync()

@@ -41,6 +41,10 @@ class Originals:
         self._awaited: dict[int, Entry] = {}
         """Pages pending elsewhere that pages here were found to repeat, the last ones."""
 
+    def __contains__(self, number: int | None) -> bool:
+        """Tell whether a page is, by all that is known here, pending elsewhere."""
+        return number in self._awaited
+
     def fate(self, number: int) -> Fate:
         """Tell what has become of a page that was recorded, here or by another process."""
         if number not in self._awaited and number in self._claims:

@@ -22,6 +22,7 @@ from dedup_filter.shared_pages.comparer import Comparer
 from dedup_filter.shared_pages.followed_log import FollowedLog
 from dedup_filter.shared_pages.originals import Originals
 from dedup_filter.shared_pages.page_records import record_of, remeasured
+from dedup_filter.shared_pages.tally import Tally
 from dedup_filter.store import FrameStore, Place
 from dedup_filter.store.url_key import url_key
 
@@ -52,6 +53,7 @@ class SharedPages:
         self._claims = Claims(self._followed)
         self._originals = Originals(self._followed, self._claims)
         self._bounds = Bounds(config, self._followed, self._claims)
+        self._tally = Tally(self._count)
         self.exchange = FrameExchange(log.lessons())
         """With which what hosts have shown is told to other processes."""
         self._followed.tell(self._begin_anew, self._claims.part_lost)
@@ -106,7 +108,8 @@ class SharedPages:
         while True:
             found = self.compare(place, page)
             if found.reason == "no_text":
-                return self._told(found).verdict(page)
+                self._tally.told(found.outcome)
+                return found.verdict(page)
             try:
                 return self.record(place, page, found, text, is_pending=is_pending)
             except Overtaken:
@@ -118,7 +121,10 @@ class SharedPages:
 
     def fate(self, number: int) -> Fate:
         """Tell what has become of a page that was recorded, here or by another process."""
-        return self._originals.fate(number)
+        fate = self._originals.fate(number)
+        if fate != "pending":
+            (self._tally.is_kept if fate == "kept" else self._tally.is_gone)(number)
+        return fate
 
     @contextmanager
     def change(self) -> Iterator[None]:
@@ -144,7 +150,8 @@ class SharedPages:
             if found.is_duplicate:
                 records = self._comparer.records
                 settled = self._originals.settled(found, records, is_pending=is_pending)
-                return self._told(settled).verdict(page)
+                self._tally.told(settled.outcome, self._awaited(settled) if is_pending else None)
+                return settled.verdict(page)
             self._bounds.make_room()
             original = self._comparer.records.get(found.original_page or 0)
             record = record_of(place, page, found, self._log.crawl, original)
@@ -156,7 +163,8 @@ class SharedPages:
                 self._claims.keep(number)
         finally:
             self._comparer.go_on()
-        return self._told(found).verdict(page, number)
+        self._tally.told(found.outcome)
+        return found.verdict(page, number)
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:  # noqa: ARG002
         """Give a page another profile; one that is gone is left so."""
@@ -171,9 +179,12 @@ class SharedPages:
     def commit(self, number: int) -> None:
         """Keep a pending page for good; one that is not pending here is left as it is."""
         self._claims.commit(number)
+        self._tally.is_kept(number)
 
     def release(self, number: int) -> None:
         """Forget a pending page; one that is not pending here is left as it is."""
+        if number in self._claims:
+            self._tally.is_gone(number)
         self._claims.release(number)
 
     def flush(self) -> None:
@@ -233,8 +244,14 @@ class SharedPages:
         """Forget what is known by numbers: the log is read from its beginning again."""
         self._comparer.begin_anew()
         self._claims.begin_anew()
+        self._tally.begin_anew()
         self.exchange.read_anew()
 
-    def _told(self, found: Comparison) -> Comparison:
-        self._lease.count(found.outcome)
-        return found
+    def _count(self, outcome: str, more: int) -> None:
+        self._lease.count(outcome, more)
+
+    def _awaited(self, found: Comparison) -> int | None:
+        """Return the page that a duplicate repeats, if that is pending, here or elsewhere."""
+        original = found.original_page
+        is_pending = original in self._claims.mine or original in self._originals
+        return original if is_pending else None

@@ -11,14 +11,15 @@ from time import sleep
 from time import time as now
 
 from dedup_filter.errors import StoreCorrupt
+from dedup_filter.expiry import expiry_seconds
 from dedup_filter.shared import SharedReader, Standing, entry_of
 from dedup_filter.upkeep.check import Findings
+from dedup_filter.wording import counted
 
 __all__ = ["check_server", "without_record"]
 
 _ATTEMPTS = 3
 _PAUSE = 0.2
-_DAY_SECONDS = 86_400
 
 _GONE = "in flight and not in the log"
 _NOBODYS = "in flight and claimed by no process"
@@ -46,8 +47,8 @@ def check_server(reader: SharedReader) -> Findings:
         return findings
     if log.lost:
         findings.faults.append(
-            f"{log.lost:,} events of the log are lost: the servers of an index must not evict keys "
-            "(maxmemory-policy noeviction)"
+            f"the log has lost {counted(log.lost, 'event')}: the servers of an index must not "
+            "evict keys (maxmemory-policy noeviction)"
         )
     expired = doubts.get(_LACKING, set()) & _due(reader, log)
     for what, pages in doubts.items():
@@ -113,18 +114,18 @@ def _due(reader: SharedReader, log: Standing) -> set[int]:
     days = reader.options.get("expire_days")
     if days is None:
         return set()
-    return set(log.pages[log.events["seen"] <= now() - days * _DAY_SECONDS].tolist())
+    return set(log.pages[log.events["seen"] <= now() - expiry_seconds(days)].tolist())
 
 
 def _notes(expired: int, orphans: int, lapsed: int) -> list[str]:
     notes = []
     if expired:
-        notes.append(f"{expired:,} pages have expired: the next crawl takes them out")
+        notes.append(f"expired: {counted(expired, 'page')}; the next crawl takes out what has")
     if orphans:
-        notes.append(f"{orphans:,} records are of no page: `index compact` deletes them")
+        notes.append(f"of no page: {counted(orphans, 'record')}; `index compact` deletes what is")
     if lapsed:
         notes.append(
-            f"{lapsed:,} processes have ended without a word: the next crawl, or `index compact`, "
-            "releases what they had pending"
+            f"ended without a word: {counted(lapsed, 'process', 'processes')}; the next crawl, or "
+            "`index compact`, releases what was pending there"
         )
     return notes

@@ -56,6 +56,7 @@ def test_all_that_scripts_touch_is_in_one_slot_and_records_are_in_many(
     names = {key.split(":")[2] for key in touched}
     assert names == {"meta", "length", "log", "flight", "owned", "processes", "totals"} | {
         "crawls",
+        "options",
         "started",
     }
     assert len({slots[key] for key in touched}) == 1

@@ -25,6 +25,14 @@ class Past:
             self.client.restore(key, 0, value)
 
 
+def lose_claim(server, claim, pages, page):
+    """Claim a page on a server that loses it."""
+    past = Past(server)
+    lost = claim(pages, page)
+    past.come_back()
+    return lost
+
+
 @pytest.fixture
 def crawlers(redis_server, crawler, like, see):
     """Two crawlers that have seen some pages."""
@@ -58,9 +66,7 @@ def test_a_number_that_is_given_twice_is_that_of_its_last_page(
     redis_server, crawlers, like, see, claim
 ):
     one, other = crawlers
-    past = Past(redis_server)
-    lost = claim(one, like(FIRST))
-    past.come_back()
+    lost = lose_claim(redis_server, claim, one, like(FIRST))
     kept = claim(other, like(SECOND))
     assert kept.page == lost.page
     one.release(lost)
@@ -75,9 +81,7 @@ def test_a_claim_that_is_lost_is_recorded_when_it_is_committed(
     redis_server, crawlers, like, see, claim
 ):
     one, other = crawlers
-    past = Past(redis_server)
-    lost = claim(one, like(FIRST))
-    past.come_back()
+    lost = lose_claim(redis_server, claim, one, like(FIRST))
     kept = claim(other, like(SECOND))
     see(one, like(THIRD))
     one.commit(lost)
@@ -87,11 +91,40 @@ def test_a_claim_that_is_lost_is_recorded_when_it_is_committed(
     require_agreement(one, other)
 
 
+@pytest.mark.parametrize("servers", ["redis_server", "redis_cluster"])
+def test_a_late_commit_spares_the_page_that_has_its_number_by_now(
+    request, crawler, like, see, claim, servers
+):
+    server = request.getfixturevalue(servers)
+    one, other = crawler(server), crawler(server)
+    see(one, like(10))
+    lost = lose_claim(server, claim, one, like(FIRST))
+    assert see(other, like(SECOND)).page == lost.page
+    one.commit(lost)
+    assert one.fate(lost.page) == "kept", "it is the number of the other one"
+    assert see(one, like(SECOND, 1)).outcome == "near"
+    assert see(other, like(FIRST, 1)).outcome == "near"
+    require_agreement(one, other)
+    assert len(one) == 3
+
+
+def test_a_late_commit_leaves_no_record_of_a_page_that_is_not_there(
+    redis_cluster, crawler, like, see, claim
+):
+    one, other = crawler(redis_cluster), crawler(redis_cluster)
+    see(one, like(10))
+    lost = lose_claim(redis_cluster, claim, one, like(FIRST))
+    kept = claim(other, like(SECOND))
+    one.commit(lost)
+    assert redis_cluster.client().get(f"dedup:{{pages:{lost.page}}}:page:{lost.page}") is None
+    other.commit(kept)
+    assert see(one, like(SECOND, 1)).outcome == "near"
+    require_agreement(one, other)
+
+
 def test_a_crawler_never_has_two_claims_of_one_number(redis_server, crawlers, like, see, claim):
     one, other = crawlers
-    past = Past(redis_server)
-    lost = claim(one, like(FIRST))
-    past.come_back()
+    lost = lose_claim(redis_server, claim, one, like(FIRST))
     again = claim(one, like(SECOND))
     assert again.page != lost.page
     one.commit(lost)

@@ -1,10 +1,12 @@
 """Servers that hang, take no writes or answer into the void while crawlers are at work."""
 
 import time
+from types import SimpleNamespace
 
 import pytest
 import redis
 from redis_servers import wait_until
+from shared_crawlers import profile_of
 
 from dedup_filter.errors import StoreAway, StoreError
 from dedup_filter.shared.connection import TIMEOUT
@@ -12,22 +14,24 @@ from dedup_filter.shared.connection import TIMEOUT
 
 @pytest.fixture
 def lose_answer():
-    """Let one call come through, and its answer not."""
+    """Let the next call of a script come through, and its answer not."""
 
-    def lose(pages, method):
+    def lose(pages, script):
         connection = pages._kept._log._connection
-        run = getattr(connection, method)
+        run = connection.run
 
-        def lost(*arguments):
-            delattr(connection, method)
-            run(*arguments)
+        def lost(called, *arguments):
+            answer = run(called, *arguments)
+            if called != script:
+                return answer
+            del connection.run
 
             def fail(_):
                 raise redis.TimeoutError("Timeout reading from socket")
 
-            connection.call(fail)
+            return connection.call(fail)
 
-        setattr(connection, method, lost)
+        connection.run = lost
 
     return lose
 
@@ -84,7 +88,7 @@ def test_a_server_that_hangs_is_away_and_comes_back(request, crawler, like, see,
 
 def test_a_claim_whose_answer_was_lost_is_in_nobodys_way(crawlers, lose_answer, like, see, claim):
     one, other = crawlers
-    lose_answer(one, "run")
+    lose_answer(one, "append")
     with pytest.raises(StoreAway):
         claim(one, like(1))
     assert len(one._kept._log._connection._client.hgetall("dedup:{pages}:flight")) == 1
@@ -98,7 +102,7 @@ def test_a_claim_whose_answer_was_lost_is_in_nobodys_way(crawlers, lose_answer, 
 
 def test_a_page_that_was_seen_and_never_told_of_is_new_again(crawlers, lose_answer, like, see):
     one, other = crawlers
-    lose_answer(one, "set_and_run")
+    lose_answer(one, "settle")
     with pytest.raises(StoreAway):
         see(one, like(1))
     back(one)
@@ -113,7 +117,7 @@ def test_a_commit_whose_answer_was_lost_is_not_recorded_twice(
 ):
     one, other = crawlers
     verdict = claim(one, like(1))
-    lose_answer(one, "set_and_run")
+    lose_answer(one, "settle")
     with pytest.raises(StoreAway):
         one.commit(verdict)
     assert one.is_pending(verdict.page)
@@ -129,7 +133,7 @@ def test_a_commit_whose_answer_was_lost_is_not_recorded_twice(
 def test_a_release_whose_answer_was_lost_is_done(crawlers, lose_answer, like, see, claim):
     one, other = crawlers
     verdict = claim(one, like(1))
-    lose_answer(one, "run")
+    lose_answer(one, "settle")
     with pytest.raises(StoreAway):
         one.release(verdict)
     back(one)
@@ -186,13 +190,13 @@ def test_a_server_without_memory_changes_nothing(start_redis, crawler, like, see
     see(one, like(9))
     kept, released = claim(one, like(1)), claim(one, like(2))
     client = server.client()
-    client.config_set("maxmemory", "1mb")
+    client.config_set("maxmemory", "500kb")
     for call in (
         lambda: see(other, like(3)),
         lambda: one.commit(kept),
         lambda: one.release(released),
     ):
-        with pytest.raises(StoreAway, match="takes no writes"):
+        with pytest.raises(StoreAway, match="no memory left: raise its maxmemory"):
             call()
         back(one)
         back(other)
@@ -236,3 +240,29 @@ def test_who_waits_too_long_for_a_page_lets_its_like_through(
     one.commit(held)
     assert see(other, like(1, 1)).outcome == "near"
     assert len(other) == 2
+
+
+def measures(like):
+    return profile_of(SimpleNamespace(text=like.text), None)
+
+
+@pytest.mark.parametrize("servers", ["redis_server", "redis_cluster"])
+def test_new_measures_of_a_kept_page_are_those_of_its_record(
+    request, crawler, like, see, lose_answer, servers
+):
+    server = request.getfixturevalue(servers)
+    one, other = crawler(server), crawler(server)
+    page = see(one, like(1)).page
+    lose_answer(one, "replace")
+    with pytest.raises(StoreAway):
+        one._kept.replace(page, measures(like(2)))
+    back(one)
+    if servers == "redis_server":  # it was one step
+        one.check()
+        assert see(other, like(2, 1)).original_page == page
+    else:  # the record did not follow: nothing is dropped for it, until it does
+        assert see(other, like(1, 1)).outcome == "new"
+        assert see(other, like(2, 1)).outcome == "new"
+        one._kept.replace(page, measures(like(3)))
+        one.check()
+        assert see(other, like(3, 1)).original_page == page

@@ -6,7 +6,7 @@ if redis.call('EXISTS', meta) == 1 then
   return 1
 end
 local others = redis.call('EXISTS', KEYS[1], key('crawls'), key('flight'), key('processes'),
-  key('totals'), key('log:0'))
+  key('options'), key('totals'), key('log:0'))
 if others > 0 then
   return 0
 end

@@ -1,0 +1,137 @@
+"""Crawlers that share an index and were given different options: a warning, or a refusal."""
+
+import json
+import logging
+
+import pytest
+
+from dedup_filter import ConfigError, NearDuplicateFilter
+
+
+@pytest.fixture
+def open_pages(redis_server):
+    """Open filters on the suite's server; they are closed with the test."""
+    opened = []
+
+    def open_one(**options):
+        opened.append(NearDuplicateFilter.open(redis_server.url, **options))
+        return opened[-1]
+
+    yield open_one
+    for pages in opened:
+        pages.close()
+
+
+@pytest.fixture
+def warnings(caplog):
+    """What was said, and not yet asked for."""
+
+    def said():
+        found = [each.getMessage() for each in caplog.records if each.levelno == logging.WARNING]
+        caplog.clear()
+        return found
+
+    return said
+
+
+def everything(server):
+    client = server.client()
+    return {key: client.dump(key) for key in client.scan_iter()}
+
+
+@pytest.mark.parametrize(
+    ("option", "theirs", "mine"),
+    [
+        ("max_pages", 1_000, None),
+        ("max_pages", 1_000, 500),
+        ("expire_days", None, 2),
+        ("max_distance", 3, 10),
+        ("min_similarity", 0.7, None),
+    ],
+)
+def test_an_option_that_others_have_otherwise_is_warned_of(
+    open_pages, warnings, option, theirs, mine
+):
+    open_pages(**{option: theirs})
+    open_pages(**{option: mine})
+    (said,) = warnings()
+    assert f"with other options than this one: {option} ({theirs} there, {mine} here); " in said
+    assert "?name=pages: crawlers are at work on it" in said
+
+
+def test_all_that_differs_is_said_in_one_sentence(open_pages, warnings):
+    open_pages(max_pages=10)
+    open_pages(max_pages=20)
+    warnings()
+    open_pages(expire_days=1)
+    (said,) = warnings()
+    assert "expire_days (None there, 1 here), max_pages (10 or 20 there, None here); " in said
+
+
+def test_options_that_are_alike_are_no_word_worth(open_pages, warnings):
+    for _ in range(3):
+        open_pages(max_pages=10, expire_days=2, scope="host")
+    assert not warnings()
+
+
+def test_other_options_after_the_others_have_ended_are_no_word_worth(open_pages, warnings):
+    open_pages(max_pages=10, scope="host").close()
+    open_pages(max_pages=20, scope="all")
+    assert not warnings()
+
+
+def test_options_of_who_has_ended_count_no_more(open_pages, warnings):
+    open_pages(max_pages=10)
+    open_pages(max_pages=20).close()
+    warnings()
+    open_pages(max_pages=10)
+    assert not warnings()
+
+
+def test_options_of_a_dead_crawler_count_no_more(open_pages, redis_server, warnings):
+    dead = open_pages(max_pages=10, scope="host")
+    client = redis_server.client()
+    client.zadd("dedup:{pages}:processes", {dead._kept._log.process: 1})
+    open_pages(max_pages=20, scope="all")
+    assert not warnings()
+    assert client.hlen("dedup:{pages}:options") == 1
+
+
+def test_options_are_known_again_when_everything_was_deleted(open_pages, redis_server, warnings):
+    one = open_pages(max_pages=10)
+    redis_server.client().flushall()
+    one.see("http://a.example", text="one two three " * 20)
+    warnings()
+    open_pages(max_pages=20)
+    assert len(warnings()) == 1
+    options = json.loads(redis_server.client().hget("dedup:{pages}:meta", "options"))
+    assert options["max_pages"] == 20
+
+
+@pytest.mark.parametrize(("theirs", "mine"), [("all", "host"), ("host", "all")])
+def test_another_scope_is_refused_while_others_are_at_work(
+    open_pages, redis_server, warnings, theirs, mine
+):
+    others = open_pages(scope=theirs)
+    before = everything(redis_server)
+    with pytest.raises(ConfigError) as refused:
+        open_pages(scope=mine, crawl="job")
+    said = str(refused.value)
+    assert said.startswith(
+        f"scope={mine} cannot be chosen now: crawlers with scope={theirs} are at work on "
+        f"the shared index redis://{redis_server.address}/0?name=pages; "
+    )
+    assert everything(redis_server) == before
+    others.close()
+    open_pages(scope=mine)
+    assert not warnings()
+
+
+def test_a_page_is_judged_by_the_options_of_who_meets_it(redis_server, crawler, like, see):
+    wide = crawler(redis_server)
+    narrow = NearDuplicateFilter.open(redis_server.url, max_distance=1)
+    assert see(wide, like(1)).outcome == "new"
+    assert see(narrow, like(1, 0b11)).outcome == "new"
+    assert see(wide, like(1, 0b110)).outcome == "near"
+    assert see(narrow, like(1, 0b1)).outcome == "near", "what all agree on is kept once"
+    narrow.close()
