@@ -163,13 +163,15 @@ class KeptPages:
         if found.is_duplicate and not self.is_durable:
             return found.verdict(page)
         moment = now()
-        self._delete(self._bounds.due(moment))
+        is_revisit = found.outcome == "revisit"
+        due = self._bounds.due(moment, None if is_revisit else not found.is_duplicate)
+        # The page that this one repeats stays, or the next one like it would be new.
+        self._delete([number for number in due if number != found.original_page])
         measured = measured_of(page)
         judged = Judged(
             found.outcome, found.reason, found.original_page, found.distance, found.similarity
         )
         new = NewPage(place, measured, judged, int(moment), text)
-        is_revisit = found.outcome == "revisit"
         number = self.store.insert(new, is_pending=is_pending or is_revisit)
         if judged.is_kept:
             host = self.store.host_number(place.host)

@@ -25,9 +25,12 @@ class PageBounds:
         self._expire_days = expire_days
         self._wait = 0
 
-    def due(self, moment: float) -> list[int]:
-        """Return the pages to be forgotten before one more is recorded."""
-        due = self._too_many()
+    def due(self, moment: float, coming: bool | None) -> list[int]:
+        """Return the pages to be forgotten before another is recorded, which is kept or dropped.
+
+        None: it takes the place of one that is there.
+        """
+        due = self.too_many(coming)
         if self._expire_days is None:
             return due
         self._wait -= 1
@@ -47,17 +50,14 @@ class PageBounds:
             for page in self._store.not_seen_since(before, _MOST_AT_ONCE, is_kept=is_kept)
         ]
 
-    def too_many(self) -> list[int]:
-        """Return some pages beyond `max_pages`, none if there are no more."""
-        return [] if self._max_pages is None else self._too_many(0)
-
-    def _too_many(self, coming: int = 1) -> list[int]:
+    def too_many(self, coming: bool | None = None) -> list[int]:
+        """Return some pages beyond `max_pages`, none if there are no more; `coming` as in `due`."""
         if self._max_pages is None:
             return []
         batch = min(self._max_pages // _BATCHES, _MOST_AT_ONCE)
         due = []
         for is_kept in (True, False):
-            over = self._store.count(is_kept=is_kept) + coming - self._max_pages
+            over = self._store.count(is_kept=is_kept) + (coming is is_kept) - self._max_pages
             if over > 0:
                 most = min(max(over, batch), _MOST_AT_ONCE)
                 due += self._store.oldest(most, is_kept=is_kept)

@@ -152,7 +152,8 @@ class SharedPages:
                 settled = self._originals.settled(found, records, is_pending=is_pending)
                 self._tally.told(settled.outcome, self._awaited(settled) if is_pending else None)
                 return settled.verdict(page)
-            self._bounds.make_room()
+            # A page that comes again takes the place of what it was.
+            self._bounds.make_room(coming=0 if found.outcome == "revisit" else 1)
             original = self._comparer.records.get(found.original_page or 0)
             record = record_of(place, page, found, self._log.crawl, original)
             is_still = partial(self._comparer.is_still, found, place, page)

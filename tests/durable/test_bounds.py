@@ -20,6 +20,42 @@ def test_the_oldest_pages_make_room(place, article, clock):
         pages.check()
 
 
+def test_a_repeat_needs_no_room(place, article, clock):
+    with place.open(max_pages=5) as pages:
+        for number in range(5):
+            clock.now += 1
+            see(pages, [number], article)
+        for _ in range(3):
+            for number in range(5):
+                clock.now += 1
+                verdict = pages.see("http://mirror.example/", text=article(number))
+                assert verdict.original == f"http://a.example/{number}"
+        pages.check()
+
+
+def test_a_page_that_comes_again_needs_no_room(kept_place, article, clock):
+    for outcome in ("new", "revisit", "revisit"):
+        with kept_place.open(max_pages=5) as pages:
+            for number in range(5):
+                clock.now += 1
+                claimed = pages.claim(f"http://a.example/{number}", text=article(number))
+                pages.commit(claimed)
+                assert claimed.outcome == outcome
+            assert len(pages) == 5
+            pages.check()
+
+
+def test_what_a_page_repeats_does_not_expire_with_it(directory, article, clock):
+    with directory.open(expire_days=2) as pages:
+        pages._kept._bounds._wait = 100
+        see(pages, [1], article)
+        clock.pass_days(3)
+        pages._kept._bounds._wait = 0
+        repeat = pages.see("http://b.example/", text=article(1))
+        assert pages.fate(repeat.original_page) == "kept"
+        pages.check()
+
+
 def test_pending_pages_do_not_make_room(place, article, clock):
     with place.open(max_pages=3) as pages:
         claimed = [pages.claim(f"http://a.example/{n}", text=article(n)) for n in range(5)]
