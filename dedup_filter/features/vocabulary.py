@@ -6,13 +6,12 @@ for each stopword list in use, one of the languages that it is a stopword of. A 
 looked up once, and numpy fetches their columns: half the time of asking a dict of hashes and a
 set of stopwords for every word.
 
-Bounded: at 262,144 words (45 MB) it is forgotten and begun anew, which changes no value.
-Threads may share it.
+Bounded: at 262,144 words (45 MB), or when they are very long, it is forgotten and begun anew, which
+changes no value. Threads may share it.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Sequence
-from itertools import count, islice
+from itertools import islice
 from threading import Lock
 from typing import Any
 
@@ -22,6 +21,9 @@ import numpy.typing as npt
 __all__ = ["MOST_WORDS", "VOCABULARY", "Vocabulary"]
 
 MOST_WORDS = 1 << 18
+_MOST_CHARACTERS = 1 << 22
+"""Of all words: twice as many as so many words of a language have. A page can have words of a
+million."""
 
 Compute = Callable[[Sequence[str]], npt.NDArray[Any]]
 
@@ -46,14 +48,15 @@ class Vocabulary:
         given; the same key must always come with the same function.
         """
         with self._lock:
-            if len(self._numbers) + len(words) > self._most_words:
+            count = len(self._numbers) + len(words)
+            if count > self._most_words or self._numbers.characters > _MOST_CHARACTERS:
                 self._forget(max(self._most_words, len(words)))
             numbers = np.fromiter(map(self._numbers.__getitem__, words), np.intp, len(words))
             return [self._column(key, compute)[numbers] for key, compute in columns.items()]
 
     def _forget(self, capacity: int) -> None:
         self._capacity = capacity
-        self._numbers: defaultdict[str, int] = defaultdict(count().__next__)
+        self._numbers = _Numbers()
         self._columns: dict[Hashable, npt.NDArray[Any]] = {}
         self._filled: dict[Hashable, int] = {}
 
@@ -68,6 +71,19 @@ class Vocabulary:
             self._columns[key][filled : filled + new] = values
             self._filled[key] = filled + new
         return self._columns[key]
+
+
+class _Numbers(dict[str, int]):
+    """Words, numbered as they are met."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.characters = 0
+
+    def __missing__(self, word: str) -> int:
+        self.characters += len(word)
+        number = self[word] = len(self)
+        return number
 
 
 VOCABULARY = Vocabulary()

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import xxhash
 
-from dedup_filter.text.elements import Kind, Role, role_of
+from dedup_filter.text.elements import MOST_OF_HEAD, Kind, Role, role_of
 from dedup_filter.text.marked_text import LINK, OPEN, UNLINK, marked_text
 from dedup_filter.text.words import count_words, is_spaced
 
@@ -98,7 +98,8 @@ def split_blocks(marked: str) -> list[Block]:
     pieces = ["", *marked.split(OPEN)]
     for head, raw in zip(pieces[0::2], pieces[1::2], strict=True):
         if head:
-            container = Container(role_of(head), container, position)
+            role = role_of(head if len(head) <= MOST_OF_HEAD else head[:MOST_OF_HEAD])
+            container = Container(role, container, position)
         else:
             container.end = position
             container = container.parent or container

@@ -11,7 +11,16 @@ import re
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
-__all__ = ["BLOCK_LEVEL", "CONTAINERS", "LINKS", "SKIPPED", "Kind", "Role", "role_of"]
+__all__ = [
+    "BLOCK_LEVEL",
+    "CONTAINERS",
+    "LINKS",
+    "MOST_OF_HEAD",
+    "SKIPPED",
+    "Kind",
+    "Role",
+    "role_of",
+]
 
 
 def _names(*lines: str) -> frozenset[str]:
@@ -87,6 +96,11 @@ class Role(NamedTuple):
     kind: Kind
     frame: Frame
     """Whether it is page frame: no, by a name that may mean other things, by its tag."""
+
+
+MOST_OF_HEAD = 500
+"""Characters of an element's name and class names that are looked at. A page can have megabytes of
+them, and what is known of heads is remembered."""
 
 
 @lru_cache(maxsize=8192)

@@ -54,6 +54,15 @@ def test_remembered_words_are_bounded():
         assert len(vocabulary) <= 100
 
 
+def test_remembered_words_are_bounded_by_their_length_too():
+    vocabulary = Vocabulary()
+    for number in range(20):
+        words = [f"{number}" + "x" * 1_000_000, "cat"]
+        (length,) = vocabulary.look_up(words, {"length": lengths})
+        assert length.tolist() == list(map(len, words))
+        assert len(vocabulary) <= 7
+
+
 def test_a_page_of_more_words_than_are_remembered_has_its_values():
     words = [f"w{number}" for number in range(1000)]
     (length,) = Vocabulary(100).look_up(words, {"length": lengths})

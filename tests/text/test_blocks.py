@@ -30,6 +30,14 @@ def test_block_level_elements_part_text_and_inline_elements_do_not():
     ]
 
 
+def test_of_a_heap_of_class_names_only_the_first_count():
+    heap = "a" * 1_000_000
+    (block,) = blocks(f'<div class="comments {heap}">text</div>')
+    assert block.container.role.frame == "named"
+    (block,) = blocks(f'<div class="{heap} comments">text</div>')
+    assert block.container.role.frame == ""
+
+
 def test_white_space_is_collapsed_and_line_breaks_are_white_space():
     assert texts("<p>  one\n\t two<br>three<br/>\xa0four </p>") == ["one two three four"]
 
