@@ -42,6 +42,10 @@ from dedup_filter.text import NO_PARTS, ImageSource, Page, WantedParts
 __all__ = ["NearDuplicateFilter", "ReadPage"]
 
 
+_NUMBERS = 2**63
+"""Pages have lower numbers."""
+
+
 class ReadPage(NamedTuple):
     """A page taken apart: what of it is judged."""
 
@@ -68,6 +72,8 @@ class NearDuplicateFilter:
         *,
         crawl: str | None = None,
     ) -> None:
+        if crawl is not None and (not isinstance(crawl, str) or not crawl):
+            raise ConfigError(f"crawl must be the name of a crawl, or None, not {crawl!r}")
         self.config = config or FilterConfig()
         self._kept = _opened(location, self.config, crawl)
         self._framed = FramedPages(self.config, self._kept)
@@ -102,10 +108,7 @@ class NearDuplicateFilter:
             StoreAway: the server cannot be reached, or takes no writes.
             StoreError: it cannot be read or written, or is damaged, or of a newer version.
         """
-        config = cls.check_options(location, **options)
-        if crawl is not None and (not isinstance(crawl, str) or not crawl):
-            raise ConfigError(f"crawl must be the name of a crawl, or None, not {crawl!r}")
-        return cls(config, location, crawl=crawl)
+        return cls(cls.check_options(location, **options), location, crawl=crawl)
 
     @classmethod
     def check_options(
@@ -256,7 +259,7 @@ class NearDuplicateFilter:
             DedupError: the filter is closed.
         """
         self._require_open()
-        return self._kept.fate(page)
+        return self._kept.fate(page) if 0 < page < _NUMBERS else "gone"
 
     def forget(self, url: str) -> int:
         """Forget all pages at a URL, however it is spelt; return how many there were.
@@ -264,10 +267,13 @@ class NearDuplicateFilter:
         Cost: passes over all pages, 0.1 s for a million.
 
         Raises:
+            TypeError: the URL is no str.
             StoreError: the index cannot be read or written.
             DedupError: the filter is closed.
         """
         self._require_open()
+        if not isinstance(url, str):
+            raise TypeError(f"a URL is a str, not {type(url).__name__}")
         return self._framed.forget(url)
 
     def flush(self) -> None:

@@ -167,6 +167,8 @@ class LearntFrames:
     def let_go(self, pages: list[int]) -> None:
         """Let pages wait no more: their records are gone."""
         self._frames.early.let_go(pages)
+        for page in pages:
+            self._pending.pop(page, None)
 
     def save(self) -> None:
         """Write the states of all hosts that were learnt of. Requires: a change of the store."""

@@ -21,7 +21,7 @@ the crawl for seconds, and pages of such length are dumps of data."""
 MAX_TEXT_LENGTH = 2 * 2**20
 """Characters of text beyond which a page is left unjudged: jieba cuts a million in two seconds."""
 
-Html = str | bytes | etree._Element
+Html = str | bytes | etree._Element | etree._ElementTree
 
 
 def read(
@@ -37,7 +37,7 @@ def read(
     """
     if (html is None) == (text is None):
         raise TypeError("give either html or text")
-    if isinstance(html, etree._Element):
+    if isinstance(html, etree._Element | etree._ElementTree):
         return _bounded(read_page(html, wanted))
     if not isinstance(text, str | None) or not isinstance(html, str | bytes | None):
         given = text if html is None else html

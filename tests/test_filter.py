@@ -5,11 +5,12 @@ Pages that look alike and must be kept are in test_look_alikes.
 
 import random
 import re
+from io import BytesIO
 
 import pytest
 from lxml import html as lxml_html
 
-from dedup_filter import DedupError, NearDuplicateFilter, fingerprint, hamming_distance
+from dedup_filter import ConfigError, DedupError, NearDuplicateFilter, fingerprint, hamming_distance
 from dedup_filter.reading import MAX_PAGE_LENGTH
 
 NOUNS = (
@@ -166,6 +167,14 @@ def test_a_url_or_a_header_that_is_no_str_is_named(pages, url, wrong):
         pages.see(url, html="<p>text", **wrong)
 
 
+def test_other_arguments_that_cannot_be_meant(pages):
+    with pytest.raises(TypeError, match="a URL is a str"):
+        pages.forget(None)
+    assert pages.fate(2**70) == pages.fate(-1) == "gone"
+    with pytest.raises(ConfigError, match="crawl must be"):
+        NearDuplicateFilter(crawl=5)
+
+
 def test_a_closed_filter_takes_no_more_pages():
     with NearDuplicateFilter.open() as pages:
         pages.see("u:1", text=article(1))
@@ -192,6 +201,7 @@ def test_str_bytes_tree_and_text_of_one_page_are_one_page(pages):
     assert pages.see("u:bytes", html=html.encode()).original == "u:str"
     assert pages.see("u:utf16", html=html.encode("utf-16")).original == "u:str"
     assert pages.see("u:tree", html=lxml_html.document_fromstring(html)).original == "u:str"
+    assert pages.see("u:document", html=lxml_html.parse(BytesIO(html.encode()))).original == "u:str"
     assert pages.see("u:text", text=article(7)).original == "u:str"
 
 

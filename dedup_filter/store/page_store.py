@@ -24,6 +24,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from dedup_filter.model import Fate
 from dedup_filter.store.connection import connect_memory, connect_writer
 from dedup_filter.store.file_format import (
     create,
@@ -55,6 +56,9 @@ __all__ = ["PageStore"]
 
 Self = TypeVar("Self", bound="PageStore")
 
+_MOST_REVISITED = 10_000
+"""Revisits committed last, of which somebody may still ask: no more are under way at a time."""
+
 
 class PageStore(PageReader):
     """Reads and writes what is recorded of pages.
@@ -74,6 +78,8 @@ class PageStore(PageReader):
         transactions.summary = counted
         self.frames = FrameStore(transactions, self._hosts)
         self.superseded = Superseded(transactions)
+        self._revisited: dict[int, int] = {}
+        """Numbers of revisits that were committed -> the pages that they have become."""
         self._read_last_page()
 
     @classmethod
@@ -202,6 +208,10 @@ class PageStore(PageReader):
         """Forget all pages at a URL, however it is spelt."""
         return self.delete(self.at_url(url))
 
+    def fate(self, page: int) -> Fate:
+        """Tell what has become of a page; a revisit that is committed is the page it revisits."""
+        return super().fate(self._revisited.get(page, page))
+
     def count(self, *, is_kept: bool) -> int:
         """Count the pages kept, or those dropped, pending ones too. Cost: 10 us."""
         waiting = inserted(self._transactions.statements(), is_kept=is_kept)
@@ -252,7 +262,11 @@ class PageStore(PageReader):
             write("UPDATE texts SET page = ? WHERE page = ?", (page, newer))
             self.frames.settle(newer)
             write("DELETE FROM pages WHERE id = ?", (newer,))
-            return Change.of(before, self._entries([page]))
+            change = Change.of(before, self._entries([page]))
+        self._revisited[newer] = page
+        if len(self._revisited) > _MOST_REVISITED:
+            del self._revisited[next(iter(self._revisited))]
+        return change
 
     def _entries(self, pages: Iterable[int]) -> Entries:
         """Return what an index has of some pages."""

@@ -90,9 +90,11 @@ class TableFiles:
                 name: _read(generation, name, described)
                 for name, described in manifest["arrays"].items()
             }
+            return SavedTables(arrays, manifest["about"])
         except (OSError, ValueError) as error:
             return str(error)
-        return SavedTables(arrays, manifest["about"])
+        except (KeyError, TypeError, AttributeError) as error:  # JSON, but not of our making
+            return f"their manifest is not what it should be ({error!r})"
 
     def remove(self) -> None:
         """Remove all generations: they are of no use any more."""

@@ -41,6 +41,15 @@ class TestASecondCrawl:
         assert 0 <= again[0].distance <= 10
         assert again[0].similarity > 0.7
 
+    def test_a_revisit_that_is_committed_is_kept(self, directory, article):
+        crawl(directory, (A, article(1)))
+        with directory.open() as index:
+            again = index.claim(A, text=article(1))
+            copy = index.claim(B, text=article(1))
+            assert copy.original_page == again.page
+            index.commit(again)
+            assert index.fate(again.page) == index.fate(again.original_page) == "kept"
+
     def test_keeps_the_numbers_of_records(self, directory, article):
         site = [(A, article(1)), (B, article(2)), (C, "a line")]
         crawl(directory, *site)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
@@ -112,6 +113,15 @@ class TestNothingIsLoaded:
             newer.setattr("dedup_filter.store.table_files.FORMAT", 2)
             files.save(ARRAYS, ABOUT)
         assert files.load() == "they have format 2, not 1"
+
+    @pytest.mark.parametrize(
+        "manifest", ["{}", "[]", '{"format": 1}', '{"format": 1, "arrays": []}']
+    )
+    def test_of_a_manifest_of_somebody_else(self, tmp_path, manifest):
+        TableFiles(tmp_path).save(ARRAYS, ABOUT)
+        checksum = xxhash.xxh3_64_hexdigest(manifest.encode())
+        (tmp_path / "1" / "manifest.json").write_text(f"{checksum}\n{manifest}")
+        assert "manifest" in TableFiles(tmp_path).load()
 
 
 def damage(folder, data):
