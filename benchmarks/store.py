@@ -116,7 +116,6 @@ def look_ups(store: PageStore, samples: int) -> dict[str, float]:
     numbers = [chance.randint(1, store.last_page) for _ in range(samples)]
     work = {
         "sketch of a page": lambda: store.sketches(numbers),
-        "brief of a page": lambda: store.briefs(numbers),
     }
     return {name: timed(look_up).cpu / samples for name, look_up in work.items()}
 

@@ -118,10 +118,6 @@ class Frames:
         self.take_lesson(host, self.lesson(host, page.page, is_kept=True, is_edit=is_edit))
         return due
 
-    def learn_from_duplicate(self, host: str, page: Page) -> None:
-        """Learn from a page that is dropped."""
-        self.take_lesson(host, self.lesson(host, page, is_kept=False))
-
     def take_lesson(self, host: str, lesson: Lesson) -> None:
         """Learn what a page taught, now or before."""
         known = self._hosts.setdefault(host, _Host())

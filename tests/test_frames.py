@@ -35,6 +35,11 @@ def learn_all(known: Frames, host: str, pages: list[list[str]]) -> list[list[int
     return due
 
 
+def drop(known: Frames, host: str, *texts: str) -> None:
+    """Learn from a page that is dropped."""
+    known.take_lesson(host, known.lesson(host, page_of(*texts), is_kept=False))
+
+
 class TestSightings:
     def test_of_a_host_never_seen(self):
         assert Frames().sightings("a", page_of("one", "two").blocks) == [0, 0]
@@ -60,7 +65,7 @@ class TestSightings:
         known = Frames()
         learn_all(known, "a", [["menu", "text"]])
         for _ in range(3):
-            known.learn_from_duplicate("a", page_of("menu", "text", "print view", "print view"))
+            drop(known, "a", "menu", "text", "print view", "print view")
             known.check()
         assert known.sightings("a", page_of("menu", "text", "print view").blocks) == [1, 1, 1]
 
@@ -83,7 +88,7 @@ class TestPagesThatAreDue:
     def test_duplicates_do_not_make_pages_due(self):
         known = Frames()
         learn_all(known, "a", [["menu", "one"]])
-        known.learn_from_duplicate("a", page_of("menu", "one"))
+        drop(known, "a", "menu", "one")
         assert [page.row for page in known.learn("a", early(7, "menu", "two"))] == [0]
 
     def test_first_page_of_another_template_when_two_more_of_it_are_kept(self):
@@ -217,7 +222,7 @@ def test_like_plain_counts_that_forget_the_oldest_host(visits, most_blocks):
         shown = counts.setdefault(host, Counter())
         counts.move_to_end(host)
         if is_duplicate:
-            known.learn_from_duplicate(host, page_of(*texts))
+            drop(known, host, *texts)
             shown.update(set(texts) - set(shown))
         else:
             known.learn(host, early(number, *texts))

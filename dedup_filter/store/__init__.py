@@ -21,7 +21,6 @@ from dedup_filter.store.records import (
     Matches,
     Measured,
     NewPage,
-    PageBrief,
     PageRecord,
     digest_head,
 )
@@ -41,7 +40,6 @@ __all__ = [
     "Matches",
     "Measured",
     "NewPage",
-    "PageBrief",
     "PageReader",
     "PageRecord",
     "PageStore",

@@ -28,10 +28,9 @@ from dedup_filter.store.page_entries import (
     read_digests,
     read_fingerprints,
 )
-from dedup_filter.store.page_rows import BRIEF, MATCHES, RECORD, brief, record, unpacked_text
+from dedup_filter.store.page_rows import MATCHES, RECORD, record, unpacked_text
 from dedup_filter.store.records import (
     Matches,
-    PageBrief,
     PageRecord,
     UInt8Array,
     from_column,
@@ -98,22 +97,18 @@ class PageReader:
         found = self._numbers(sql, (signed(url_key(url)),))
         return [page for page in found if canonical(self.url(page)) == wanted]
 
-    def briefs(self, pages: Sequence[int]) -> list[PageBrief]:
-        """Return what decisions need of some pages, in their order.
+    def sketches(self, pages: Sequence[int]) -> UInt8Array:
+        """Return the sketches of some pages, (n, 256).
 
         Raises:
             KeyError: there is no such page.
         """
-        return list(map(brief, self._each(f"{BRIEF} WHERE pages.id = ?", pages)))
-
-    def sketches(self, pages: Sequence[int]) -> UInt8Array:
-        """Return the sketches of some pages, (n, 256). Raises KeyError as `briefs` does."""
         return sketch_rows([r[0] for r in self._each("SELECT sketch FROM pages WHERE id=?", pages)])
 
     def matches(self, pages: Sequence[int]) -> Matches:
         """Return what tells which of some pages another repeats, in their order.
 
-        Cost: 4 us and 2 us a page. Raises KeyError as `briefs` does.
+        Cost: 4 us and 2 us a page. Raises KeyError as `sketches` does.
         """
         if not pages:
             return Matches([], [], [], sketch_rows([]))
@@ -129,11 +124,11 @@ class PageReader:
         )
 
     def url(self, page: int) -> str:
-        """Return the URL of a page. Raises KeyError as `briefs` does."""
+        """Return the URL of a page. Raises KeyError as `sketches` does."""
         return from_column(self._each("SELECT url FROM pages WHERE id = ?", [page])[0][0])
 
     def record(self, page: int) -> PageRecord:
-        """Return all that is recorded of a page. Raises KeyError as `briefs` does."""
+        """Return all that is recorded of a page. Raises KeyError as `sketches` does."""
         return record(self._each(f"{RECORD} WHERE pages.id = ?", [page])[0])
 
     def records(self, after: int = 0) -> Iterator[PageRecord]:

@@ -8,7 +8,6 @@ from dedup_filter.store.records import (
     Judged,
     Measured,
     NewPage,
-    PageBrief,
     PageRecord,
     as_column,
     from_column,
@@ -18,13 +17,11 @@ from dedup_filter.store.records import (
 from dedup_filter.store.transactions import Statement
 
 __all__ = [
-    "BRIEF",
     "INSERT",
     "MATCHES",
     "RECORD",
     "REFRESH",
     "REPLACE",
-    "brief",
     "counted",
     "insert_values",
     "inserted",
@@ -34,10 +31,6 @@ __all__ = [
     "unpacked_text",
 ]
 
-BRIEF = """
-    SELECT pages.id, url, url_key, hosts.name, crawl, is_pending, outcome
-    FROM pages JOIN hosts ON hosts.id = pages.host
-"""
 RECORD = """
     SELECT pages.id, url, hosts.name, digest, fingerprint, sketch, words, language,
         first_seen, last_seen, first_crawl, crawl, is_pending,
@@ -64,14 +57,6 @@ REFRESH = """
         FROM pages AS newer WHERE newer.id = ?
     ) WHERE id = ?
 """
-
-
-def brief(row: Any) -> PageBrief:
-    """Make a brief of a row of `BRIEF`."""
-    page, url, key, host, crawl, is_pending, outcome = row
-    return PageBrief(
-        page, from_column(url), unsigned(key), from_column(host), crawl, bool(is_pending), outcome
-    )
 
 
 def record(row: Any) -> PageRecord:

@@ -11,8 +11,8 @@ A page seen again in a later crawl ("revisit") is pending as a page of its own. 
 gives what was measured of it to the record of the page it revisits, whose number stays; its
 release leaves that one as it was.
 
-Numbers of pages are given in order, from 1, and never again after they are gone. The store
-knows nothing of tables, texts or frames. One thread at a time.
+Numbers of pages are given in order, from 1, and never again after they are gone. Of texts
+and frames the store knows only the bytes, and of tables nothing. One thread at a time.
 
 Cost: 13 us for a page inserted in a group into a million; 487 bytes on disk. See
 `benchmarks/store.py`.
@@ -203,10 +203,6 @@ class PageStore(PageReader):
             for page in pages:
                 write("DELETE FROM pages WHERE id = ?", (page,))
         return Change.of(before)
-
-    def forget(self, url: str) -> Change:
-        """Forget all pages at a URL, however it is spelt."""
-        return self.delete(self.at_url(url))
 
     def fate(self, page: int) -> Fate:
         """Tell what has become of a page; a revisit that is committed is the page it revisits."""

@@ -24,7 +24,6 @@ __all__ = [
     "Matches",
     "Measured",
     "NewPage",
-    "PageBrief",
     "PageRecord",
     "as_column",
     "digest_head",
@@ -77,19 +76,6 @@ class NewPage(NamedTuple):
     """Unix seconds."""
     text: str | None = None
     """The main text, if it is to be kept."""
-
-
-class PageBrief(NamedTuple):
-    """What a decision needs to know of a page."""
-
-    page: int
-    url: str
-    url_key: int
-    host: str
-    crawl: int
-    """The last one that it was seen in."""
-    is_pending: bool
-    outcome: Outcome
 
 
 class Matches(NamedTuple):

@@ -91,14 +91,6 @@ class TestLookUps:
         assert (found == np.stack([measured(n).sketch for n in range(20)][::-1])).all()
         assert store.sketches([]).shape == (0, 256)
 
-    def test_of_briefs_tell_what_decisions_need(self, store):
-        first = store.insert(page(1, url="http://a/?b&a", host="a"))
-        second = store.insert(page(2, near(first)), is_pending=True)
-        one, two = store.briefs([first, second])
-        assert (one.page, one.url, one.host, one.crawl) == (first, "http://a/?b&a", "a", 1)
-        assert (one.is_pending, one.outcome) == (False, "new")
-        assert (two.is_pending, two.outcome) == (True, "near")
-
     def test_of_pages_that_are_not_there(self, store):
         for look_up in (store.url, store.record):
             with pytest.raises(KeyError, match="9"):
@@ -258,11 +250,11 @@ class TestChanges:
         assert change.added == ()
         assert list(store.records()) == []
 
-    def test_a_url_is_forgotten_with_all_its_pages(self, store):
+    def test_a_url_is_deleted_with_all_its_pages(self, store):
         first = store.insert(page(1, url="http://a/?x=1&y=2"))
         store.insert(page(2, near(first), url="http://a/?y=2&x=1#end"))
         other = store.insert(page(3, url="http://a/"))
-        store.forget("http://a/?y=2&x=1")
+        store.delete(store.at_url("http://a/?y=2&x=1"))
         assert [record.page for record in store.records()] == [other]
 
     def test_made_together_are_undone_together(self, store):
