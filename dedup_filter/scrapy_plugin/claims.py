@@ -2,7 +2,9 @@
 
 A claim is ended before the filter is told of it, so that a fault there leaves nobody waiting.
 Everything committed is flushed at once: what a crawl has acknowledged outlives its process. What
-could not be written is tried again after the next fate that could, and at the end.
+could not be written is tried again after the next fate that could, and at the end; a release
+also before the next claim, for until then the index takes the page for one that others repeat.
+What is found to repeat it nevertheless is kept, unjudged.
 
 A wait for a page of this crawl is bounded without a timer, which could not be the same with and
 without a reactor: who has waited for longer than `LONGEST_WAIT` is let go when the next page
@@ -10,7 +12,6 @@ comes or is settled. If none comes any more, the crawl waits for that other page
 another process claimed tells nobody of its fate; it is asked for, less and less often.
 """
 
-from collections.abc import Callable
 from functools import partial
 from time import monotonic
 from typing import NamedTuple
@@ -43,8 +44,8 @@ class _Waiter(NamedTuple):
 
 
 class _Fate(NamedTuple):
-    tell: Callable[[Verdict], None]
     verdict: Verdict
+    is_released: bool
 
 
 class Claims:
@@ -72,6 +73,17 @@ class Claims:
         if verdict.page is not None:  # there is none for a duplicate, if the index is in memory
             judgement.is_pending = True
             self._pending[verdict.page] = (judgement, visit)
+        if judgement.original is None and verdict.original_page in self._unreleased():
+            self.withdraw(judgement)
+            judgement.give_up("error")
+
+    def before_claim(self) -> None:
+        """Write the releases that could not be, so that no page repeats one that came to nothing.
+
+        With an index that is shared, `watch` does it: the twin waits for that page anyhow.
+        """
+        if not self._pages.is_shared and self._unreleased():
+            self._write_again(_MOST_AT_ONCE)
 
     def of(self, visit: Visit) -> list[Judgement]:
         """Return the judgements on pending pages of a visit."""
@@ -84,7 +96,7 @@ class Claims:
     def commit(self, judgement: Judgement) -> None:
         """Let a page count as seen. One that is not pending is left as it is."""
         if self._end(judgement):
-            self._write([_Fate(self._pages.commit, judgement.verdict)])
+            self._write([_Fate(judgement.verdict, is_released=False)])
             self.wake()
 
     def release(self, judgement: Judgement) -> None:
@@ -94,13 +106,13 @@ class Claims:
         judgement.is_released = True
         if not judgement.verdict.is_duplicate:
             self._stats.add("released")
-        self._write([_Fate(self._pages.release, judgement.verdict)])
+        self._write([_Fate(judgement.verdict, is_released=True)])
         self.wake()
 
     def withdraw(self, judgement: Judgement) -> None:
-        """Forget a duplicate whose original is pending for too long; its item is kept."""
+        """Forget a duplicate of whose original no fate will be known; its item is kept."""
         if self._end(judgement):
-            self._write([_Fate(self._pages.release, judgement.verdict)])
+            self._write([_Fate(judgement.verdict, is_released=True)])
 
     def await_fate(self, original: Judgement) -> "Deferred[None]":
         """Return what fires when a page is settled, or has been waited for too long."""
@@ -182,8 +194,8 @@ class Claims:
 
         def write() -> bool:
             while left:
-                tell, verdict = left[0]
-                tell(verdict)
+                verdict, is_released = left[0]
+                (self._pages.release if is_released else self._pages.commit)(verdict)
                 self._pages.flush()
                 del left[0]
             return True
@@ -198,6 +210,10 @@ class Claims:
                     self._write_again(_MOST_AT_ONCE)
 
         self._desk.tell(write, then)
+
+    def _unreleased(self) -> set[int | None]:
+        """Return the pages that came to nothing, and that the index still holds."""
+        return {fate.verdict.page for fate in self._unwritten if fate.is_released}
 
     def _write_again(self, most: int) -> None:
         if self._unwritten:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from scrapy.http import Response
+from scrapy.http import Request, Response
 
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
@@ -105,6 +105,12 @@ class Judge:
             )
         return judgement is not None and judgement.verdict.is_duplicate
 
+    def asks_for_itself(self, request: Request, response: Response) -> bool:
+        """Tell whether a request of a response is for its own page, and note another try."""
+        return self._guarded(
+            lambda: self._visits.of(response).asks_for_itself(request), lambda: False
+        )
+
     def output_ended(self, response: Response, *, has_failed: bool) -> None:
         """Settle the pages of a response that gives no more items."""
         visit = self._visits.known(response)
@@ -155,6 +161,7 @@ class Judge:
             wanted = self._guarded(choose, self._failed)
             if not isinstance(wanted, Wanted):
                 return wanted
+            self._claims.before_claim()
             answer = await self._desk.claim(wanted.url, wanted.page)
             self.stats.add("seconds", answer.seconds)
             return self._guarded(lambda: self._claimed(wanted, answer.result()), self._failed)

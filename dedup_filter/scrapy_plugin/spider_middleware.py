@@ -83,8 +83,10 @@ class NearDuplicateMiddleware:
         if not isinstance(output, Request):
             self._judge.expect(output, response)
             return True
+        if self._judge.settings.follow_links:
+            return True
         # A request for the page itself tries again; it follows no link.
-        if not is_repeated or output.url == response.url:
+        if self._judge.asks_for_itself(output, response) or not is_repeated:
             return True
         self._judge.stats.add("links_not_followed")
         return False

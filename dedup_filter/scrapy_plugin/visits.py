@@ -12,7 +12,7 @@ from collections import deque
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary, ref
 
-from scrapy.http import Response
+from scrapy.http import Request, Response
 
 from dedup_filter.scrapy_plugin.judgement import Judgement
 from dedup_filter.scrapy_plugin.response_page import holds_one_page
@@ -34,6 +34,9 @@ class Visit:
     def __init__(self, response: Response) -> None:
         self._response = ref(response)
         self.url = response.url
+        # Of the two only that of the request has a fragment.
+        self._own_urls = {response.url, getattr(response.request, "url", response.url)}
+        self._was_unfiltered = bool(getattr(response.request, "dont_filter", False))
         self.opted_out = _meta(response).get("dedup") is False
         self.is_counted = False
         """Whether the opt-out is in the stats."""
@@ -46,6 +49,8 @@ class Visit:
         self.has_ended = False
         """Whether its output is exhausted, or broke off."""
         self.has_failed = False
+        self.is_tried_again = False
+        """Whether its page was asked for once more: what it lacked may come then."""
         self.arrivals: dict[int, _Arrival] = {}
         self._by_digest: dict[tuple[str, bytes], Judgement] = {}
         self._by_url: dict[str, Judgement] = {}
@@ -67,8 +72,17 @@ class Visit:
 
     @property
     def gave_only_links(self) -> bool:
-        """Whether its output came to a good end without an item."""
-        return self.has_ended and not self.gave_items and not self.has_failed
+        """Whether its output came to a good end without an item, and with none to come."""
+        came_to_nothing = self.has_failed or self.is_tried_again
+        return self.has_ended and not self.gave_items and not came_to_nothing
+
+    def asks_for_itself(self, request: Request) -> bool:
+        """Tell whether a request of its output is for the page itself; note if it tries again."""
+        is_own = request.url in self._own_urls
+        # Scrapy filters out all others: they are links of a page to itself.
+        if is_own and (request.dont_filter or self._was_unfiltered):
+            self.is_tried_again = True
+        return is_own
 
     def known(self, url: str, digest: bytes) -> Judgement | None:
         """Return the judgement on a page text that this visit brought before."""

@@ -1,5 +1,7 @@
 """A page is never a duplicate of itself; fetched again, it is."""
 
+import pytest
+
 PAGES_SPIDER = """
     import scrapy
 
@@ -27,6 +29,13 @@ TWO_ITEMS = """
             yield {"url": response.url, "html": response.text}
             yield {"url": response.url + "#again", "html": response.text + "<p>more</p>"}
 """
+ITEM_AT_THE_SECOND_TRY = """
+            from scrapy.downloadermiddlewares.retry import get_retry_request
+            if "retry_times" not in response.meta:
+                yield get_retry_request(response.request, spider=self, reason="it lacks a price")
+            else:
+                yield {"url": response.url}
+"""
 HTML = "<html><body><p>{}</p></body></html>"
 
 
@@ -49,6 +58,17 @@ def test_page_fetched_twice_is_a_duplicate_the_second_time(project, site, articl
     assert len(crawl.items) == 2
     assert crawl.stats["dedup/new"] == 1
     assert crawl.stats["dedup/items_dropped"] == 2
+
+
+@pytest.mark.parametrize("follow_links", [True, False])
+def test_page_that_its_callback_tries_again_is_no_duplicate(project, site, article, follow_links):
+    site.add("/a", HTML.format(article(1)))
+    project.spider(spider(ITEM_AT_THE_SECOND_TRY))
+
+    crawl = project.crawl("-a", f"urls={site.url}/a", DEDUP_FOLLOW_LINKS=follow_links)
+
+    assert site.asked == ["/a", "/a"]
+    assert crawl.items == [{"url": f"{site.url}/a"}]
 
 
 def test_of_many_equal_pages_at_once_exactly_one_is_kept(project, site, article):

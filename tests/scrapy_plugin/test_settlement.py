@@ -460,6 +460,63 @@ def test_pending_page_that_cannot_be_shown_to_readers_is_no_fault(make_judge, st
     assert "dedup/errors" not in stats
 
 
+class CannotForget(PlainPages):
+    fails = 1
+    """So many releases."""
+
+    def release(self, verdict):
+        if self.fails:
+            self.fails -= 1
+            raise StoreError("the disk is full")
+        super().release(verdict)
+
+
+def test_release_that_failed_is_tried_again_before_the_next_claim(make_judge, stats):
+    pages = CannotForget()
+    judge = make_judge(pages)
+    first = item(1)
+    judged(judge, first)
+    dropped(judge, first)
+
+    outcomes = [put_through(judge, item(number)).verdict.outcome for number in (2, 3)]
+
+    assert outcomes == ["new", "exact"]
+    assert (pages.released, pages.committed) == ([1], [2, 3])
+    assert stats["dedup/errors"] == 1
+
+
+def test_twin_of_a_page_that_still_cannot_be_released_is_kept(make_judge, stats):
+    pages = CannotForget()
+    pages.fails = 2
+    judge = make_judge(pages)
+    first = item(1)
+    judged(judge, first)
+    dropped(judge, first)
+
+    outcomes = [put_through(judge, item(number)).verdict.outcome for number in (2, 3, 4)]
+
+    assert outcomes == ["unjudged", "new", "exact"]
+    assert not pages.pending
+    assert stats["dedup/unjudged/error"] == 1
+    assert stats["dedup/errors"] == 2
+
+
+def test_twin_that_waits_is_kept_when_its_original_cannot_be_released(make_judge):
+    pages = CannotForget()
+    pages.fails = 4
+    judge = make_judge(pages)
+    first = item(1)
+    judged(judge, first)
+    twin = Waiting(judge, item(2))
+
+    dropped(judge, first)
+
+    assert twin.outcome == "error"
+    pages.fails = 0
+    assert put_through(judge, item(3)).verdict.outcome == "new"
+    assert not pages.pending
+
+
 def test_what_could_not_be_written_is_tried_again_at_the_close(make_judge, stats):
     pages = FullDisk()
     judge = make_judge(pages)

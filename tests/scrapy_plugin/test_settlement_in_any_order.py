@@ -7,6 +7,7 @@ from scrapy.exceptions import DropItem
 from scrapy.http import HtmlResponse, JsonResponse, Request
 from scrapy.settings import Settings
 
+from dedup_filter.errors import StoreError
 from dedup_filter.scrapy_plugin.judge import Judge
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
@@ -33,8 +34,8 @@ class Counted(dict):
 class Crawl:
     """Responses that give items, and a scheduler that takes any next step."""
 
-    def __init__(self, responses, pick):
-        self.pages = PlainPages()
+    def __init__(self, responses, pick, pages=None):
+        self.pages = PlainPages() if pages is None else pages
         self.stats = Counted()
         settings = PluginSettings.read(Settings())
         self.judge = Judge(settings, self.pages, CrawlStats(self.stats))
@@ -42,6 +43,7 @@ class Crawl:
         self.steps = []
         self.through = set()
         """Numbers of the pages of which an item went through."""
+        self.texts_through = set()
         self.waiting = []
         for number, (is_feed, items) in enumerate(responses):
             self.steps.append(self.giving(self.response(number, is_feed), list(items)))
@@ -88,7 +90,28 @@ class Crawl:
             settlement.item_error(item, waiting.response)
         else:
             self.through.add(waiting.passage.judgement.verdict.page)
+            self.texts_through.add(item["text"])
             settlement.item_scraped(dict(item) if is_remade else item, waiting.response)
+
+
+class Failing(PlainPages):
+    """Pages whose fates cannot be written whenever `fails` says so."""
+
+    def __init__(self, fails):
+        super().__init__()
+        self._fails = fails
+
+    def commit(self, verdict):
+        self._reach()
+        super().commit(verdict)
+
+    def release(self, verdict):
+        self._reach()
+        super().release(verdict)
+
+    def _reach(self):
+        if self._fails():
+            raise StoreError("the disk is full")
 
 
 @given(RESPONSES, st.data())
@@ -109,3 +132,16 @@ def test_no_page_costs_another_its_item(responses, data):
     for content in lost:
         fates = [fate for _, items in responses for text, fate, *_ in items if text == content]
         assert "through" not in fates, "a page is lost"
+
+
+@given(RESPONSES, st.data())
+def test_no_page_is_lost_when_the_index_fails_now_and_then(responses, data):
+    pages = Failing(lambda: data.draw(st.booleans()))
+    crawl = Crawl(responses, lambda count: data.draw(st.integers(0, count - 1)), pages)
+
+    with without_asyncio():
+        crawl.run()
+
+    assert not crawl.waiting, "somebody waits for ever"
+    to_come = {text for _, items in responses for text, fate, *_ in items if fate == "through"}
+    assert to_come <= crawl.texts_through, "a page is lost"

@@ -91,6 +91,35 @@ def test_request_for_the_page_itself_is_another_try_not_a_link(
     assert passed(middleware, respond("http://b/", page(1)), [retry]) == [retry]
 
 
+@pytest.mark.parametrize("url", ["http://a/", "http://a/#fragment"])
+def test_item_of_a_page_that_is_tried_again_survives(
+    make_middleware, passed, respond, page, stats, url
+):
+    middleware, item = make_middleware(DEDUP_FOLLOW_LINKS=False), {"number": 1}
+    first, again = (respond("http://a/", page(1)) for _ in range(2))
+    retry = first.request = Request(url, dont_filter=True)
+
+    assert passed(middleware, first, [retry]) == [retry]
+    outputs = [Request(LINK), item]
+    assert passed(middleware, again, outputs) == outputs
+    assert put_through(middleware._judge, item, again).verdict.outcome == "new"
+    assert stats["dedup/released"] == 1
+    assert len(middleware._judge.pages) == 1
+
+
+@pytest.mark.parametrize(("was_unfiltered", "remembered"), [(True, 0), (False, 1)])
+def test_link_of_a_page_to_itself_is_another_try_only_if_scrapy_follows_it(
+    make_middleware, passed, respond, page, was_unfiltered, remembered
+):
+    middleware = make_middleware(DEDUP_FOLLOW_LINKS=False)
+    response = respond("http://a/", page(1))
+    response.request = Request("http://a/", dont_filter=was_unfiltered)
+
+    passed(middleware, response, [Request("http://a/"), Request(LINK)])
+
+    assert len(middleware._judge.pages) == remembered
+
+
 def test_links_of_an_api_are_never_held_back(make_middleware, passed, respond):
     middleware = make_middleware(DEDUP_FOLLOW_LINKS=False)
     outputs = [Request(LINK)]
