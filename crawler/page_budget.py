@@ -5,18 +5,25 @@ So it asks for no more addresses than it lacks pages, and keeps the rest waiting
 are answered and pages are still lacking, `release` lets that many more go. Nothing is fetched
 that is not wanted, which Scrapy's CLOSESPIDER_PAGECOUNT does not promise.
 
+What waits outlives the run in a state that Scrapy keeps with JOBDIR, for Scrapy parses no page
+of a job again. The next run begins with what the last one had asked for and not got; until that
+is answered all else waits.
+
 Without `max_pages` every address may go at once and nothing is kept.
 """
 
 from collections import deque
+from typing import Any
 
 from w3lib.url import canonicalize_url
 
 __all__ = ["PageBudget"]
 
+_WAITING, _SEEN = "waiting_addresses", "seen_addresses"  # in users' jobs: never rename
+
 
 class PageBudget:
-    """A bound on the pages of one crawl."""
+    """A bound on the pages of one run of a crawl."""
 
     def __init__(self, max_pages: int | None) -> None:
         self._max_pages = max_pages
@@ -25,6 +32,16 @@ class PageBudget:
         self._allowed = max_pages or 0
         self._seen: set[str] = set()
         self._waiting: deque[str] = deque()
+
+    def keep_in(self, state: dict[str, Any]) -> None:
+        """Keep what waits in a state, and go on with what waits there.
+
+        Requires: nothing was admitted.
+        """
+        if _WAITING in state:
+            self._allowed = 0
+        self._waiting = state.setdefault(_WAITING, self._waiting)
+        self._seen = state.setdefault(_SEEN, self._seen)
 
     def admit(self, url: str) -> bool:
         """Tell whether an address may be asked for now; if not, it waits or is known already."""
@@ -46,8 +63,7 @@ class PageBudget:
 
     def release(self) -> list[str]:
         """Let as many waiting addresses go as pages are lacking. Requires: nothing is under way."""
-        if self._max_pages is None:
-            return []
-        self._allowed = self._max_pages - self._yielded
-        self._asked = min(self._allowed, len(self._waiting))
+        waiting = len(self._waiting)  # none without a bound, unless an earlier run had one
+        self._allowed = waiting if self._max_pages is None else self._max_pages - self._yielded
+        self._asked = min(self._allowed, waiting)
         return [self._waiting.popleft() for _ in range(self._asked)]

@@ -28,7 +28,8 @@ class SiteSpider(scrapy.Spider):
     """Crawl one or more sites; several addresses are separated by commas or white space.
 
     `max_pages` is exact: so many items are yielded if there are so many pages, and no address
-    is asked for beyond them. With JOBDIR it counts the pages of each run.
+    is asked for beyond them. With JOBDIR it counts the pages of each run, and the next run goes
+    on where the last one ended.
     """
 
     name = "site"
@@ -49,6 +50,7 @@ class SiteSpider(scrapy.Spider):
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
+        self._budget.keep_in(getattr(self, "state", {}))  # there is a state with JOBDIR only
         for request in self._requests(self.start_urls):
             yield request
 

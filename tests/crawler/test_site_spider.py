@@ -69,6 +69,16 @@ def test_max_pages_beyond_the_site_ends_with_the_site(crawl, manual) -> None:
     assert "'finish_reason': 'finished'" in done.log
 
 
+def test_each_run_of_a_job_yields_so_many_more_pages(crawl, serve, tmp_path) -> None:
+    chapters = [f"/{number}" for number in range(1, 12)]
+    site = serve({"/": page(*chapters), **dict.fromkeys(chapters, page("/", *chapters))})
+    job = ("DEDUP_ENABLED=False", f"JOBDIR={tmp_path}")
+    runs = [crawl("site", *job, url=f"{site.url}/", max_pages=5) for _ in range(4)]
+    assert [len(run.items) for run in runs] == [5, 5, 2, 0]
+    assert len({url for run in runs for url in run.urls}) == 12
+    assert len(site.asked) == 12
+
+
 def test_several_sites_share_one_index(crawl, serve) -> None:
     article = " ".join(f"The {n}th lamp was lit in the harbour at dusk." for n in range(40))
     first = serve({"/": page("/a"), "/a": page(text=article)})
