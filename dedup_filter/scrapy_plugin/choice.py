@@ -10,13 +10,15 @@ Which text an item is judged by (DEDUP_SOURCE):
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+from urllib.parse import urljoin
 
 from scrapy.http import HtmlResponse, Response
 
 from dedup_filter.model import Verdict
 from dedup_filter.scrapy_plugin.judgement import Judgement
-from dedup_filter.scrapy_plugin.page_source import PageText, item_page
+from dedup_filter.scrapy_plugin.page_source import PageText, is_long, item_page
 from dedup_filter.scrapy_plugin.response_page import response_page
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.visits import Visit
@@ -24,10 +26,6 @@ from dedup_filter.scrapy_plugin.visits import Visit
 __all__ = ["Choice", "Wanted"]
 
 logger = logging.getLogger("dedup_filter")
-
-_ENOUGH_CHARACTERS = 1000
-"""A text that is long enough to be judged shows it in so many characters; reading all of a
-long one only to learn that would take as long as judging it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +45,7 @@ class Choice:
 
     def __init__(self, settings: PluginSettings, is_long_enough: Callable[[str], bool]) -> None:
         self._settings = settings
-        self._has_enough_words = is_long_enough
+        self._is_long_enough = is_long_enough
         self._has_warned = False
 
     def of_response(self, visit: Visit) -> Judgement | Wanted | None:
@@ -55,19 +53,20 @@ class Choice:
         return self._own(visit) if visit.is_page_to_judge else None
 
     def of_item(self, item: Any, url: str | None, visit: Visit | None) -> Judgement | Wanted:
-        """Return what an item is judged by."""
+        """Return what an item is judged by. Its URL may be relative to that of its response."""
+        url = _absolute(url, visit)
         names = self._settings.field_names
         if visit is not None and not self._settings.follow_links and visit.is_one_page:
             return self._own(visit)  # the same verdict as the one on the page's links
         if self._settings.source == "response":
             return self._shared(visit, url, "no_response")
-        page = item_page(item, names)
+        page = item_page(item, names, partial(self._is_page, visit))
         if isinstance(page, str):
             if names.are_orders:
                 self._warn_of_missing_field(item, page)
             must_have = names.are_orders or self._settings.source == "item"
             return _unjudged(page, url) if must_have else self._shared(visit, url, page)
-        if self._settings.source == "auto" and page.is_guess and not self._is_long_enough(page):
+        if self._settings.source == "auto" and page.is_piece:
             return self._shared(visit, url, "too_short")
         return self._by_field(page, url, visit)
 
@@ -98,6 +97,11 @@ class Choice:
             return visit.own
         return Wanted(url or visit.url, page, visit, is_own=True)
 
+    def _is_page(self, visit: Visit | None, page: PageText) -> bool:
+        """Tell whether what a guess found is a page. That of a whole response needs no reading."""
+        is_whole = visit is not None and _is_whole_response(page, visit.response)
+        return is_whole or is_long(page, self._is_long_enough)
+
     def _warn_of_missing_field(self, item: Any, reason: str) -> None:
         """Say it once: a misspelt field name would switch the filter off without a word."""
         if not self._has_warned:
@@ -109,11 +113,14 @@ class Choice:
                 reason,
             )
 
-    def _is_long_enough(self, page: PageText) -> bool:
-        text = page.characters
-        if self._has_enough_words(text[:_ENOUGH_CHARACTERS]):
-            return True
-        return len(text) > _ENOUGH_CHARACTERS and self._has_enough_words(text)
+
+def _absolute(url: str | None, visit: Visit | None) -> str | None:
+    if url is None or visit is None:
+        return url
+    try:
+        return urljoin(visit.url, url)
+    except ValueError:  # such as http://[1/
+        return visit.url
 
 
 def _unjudged(reason: str, url: str | None) -> Judgement:

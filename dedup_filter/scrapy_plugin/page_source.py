@@ -4,6 +4,7 @@ Works for dict, Item, dataclass, attrs and pydantic items. Pure; knows itemadapt
 How fields are found and read: `dedup_filter.page_fields`.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from itemadapter import ItemAdapter
@@ -14,6 +15,7 @@ from dedup_filter.page_fields import (
     URL_NAMES,
     FieldNames,
     PageText,
+    is_long,
     looks_like_markup,
     page_in,
     url_in,
@@ -25,15 +27,18 @@ __all__ = [
     "URL_NAMES",
     "FieldNames",
     "PageText",
+    "is_long",
     "item_page",
     "item_url",
     "looks_like_markup",
 ]
 
 
-def item_page(item: Any, names: FieldNames) -> PageText | str:
+def item_page(item: Any, names: FieldNames, is_page: Callable[[PageText], bool]) -> PageText | str:
     """Return the text of an item's page, or the reason why there is none."""
-    return page_in(ItemAdapter(item), names) if ItemAdapter.is_item(item) else "no_field"
+    if not ItemAdapter.is_item(item):
+        return "no_field"
+    return page_in(ItemAdapter(item), names, is_page)
 
 
 def item_url(item: Any, names: FieldNames) -> str | None:

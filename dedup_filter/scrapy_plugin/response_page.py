@@ -24,7 +24,7 @@ def response_page(response: Response) -> PageText | str:
     if len(response.body) > MAX_PAGE_LENGTH:
         return "too_large"
     if looks_like_markup(response.text):
-        return PageText(html=response.body, size=len(response.body))
+        return _as_bytes(response)
     return PageText(text=response.text, size=len(response.body))
 
 
@@ -39,10 +39,14 @@ def holds_one_page(response: Response) -> bool:
 
 def _html_page(response: HtmlResponse) -> PageText:
     body = response.body
-    size = len(body)
-    if size > MAX_PAGE_LENGTH or b"\0" in body or _NOT_DECODED in response.text:
-        return PageText(html=body, content_type=_content_type(response) or None, size=size)
-    return PageText(html=response.selector.root, size=size)
+    if len(body) > MAX_PAGE_LENGTH or b"\0" in body or _NOT_DECODED in response.text:
+        return _as_bytes(response)
+    return PageText(html=response.selector.root, size=len(body))
+
+
+def _as_bytes(response: Response) -> PageText:
+    body = response.body
+    return PageText(html=body, content_type=_content_type(response) or None, size=len(body))
 
 
 def _media_type(response: Response) -> str:

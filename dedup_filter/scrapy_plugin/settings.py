@@ -5,6 +5,7 @@ too: DEDUP_ and its name in capitals.
 """
 
 import logging
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -126,11 +127,13 @@ def _job_folder(settings: "BaseSettings") -> str | None:
 
 
 def _index(settings: "BaseSettings", job_folder: str | None) -> str:
-    default = "memory:" if job_folder is None else index_of_job(job_folder)
-    return default if settings.get("DEDUP_INDEX") is None else _word(settings, "DEDUP_INDEX", "")
+    place = settings.get("DEDUP_INDEX")
+    if place is None:
+        return "memory:" if job_folder is None else index_of_job(job_folder)
+    return os.fsdecode(place) if isinstance(place, os.PathLike) else _word(settings, "DEDUP_INDEX")
 
 
-def _word(settings: "BaseSettings", name: str, default: str) -> str:
+def _word(settings: "BaseSettings", name: str, default: str = "") -> str:
     value = settings.get(name, default)
     if not isinstance(value, str) or not value.strip():
         raise ConfigError(f"{name} must be a text, not {value!r}")

@@ -12,7 +12,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.page_fields import HTML_NAMES, TEXT_NAMES, URL_NAMES, FieldNames, page_in, url_in
+from dedup_filter.page_fields import (
+    HTML_NAMES,
+    TEXT_NAMES,
+    URL_NAMES,
+    FieldNames,
+    PageText,
+    is_long,
+    page_in,
+    url_in,
+)
 from dedup_filter.transfer.imported import Imported
 from dedup_filter.transfer.page_lines import Object
 from dedup_filter.transfer.places import Target
@@ -51,7 +60,7 @@ class Items:
         if url is None:
             where = self._names.url or f"{', '.join(URL_NAMES[:3])} ..."
             raise ValueError(f"has no URL (looked for: {where}); say where with --url-field")
-        page = page_in(item, self._names)
+        page = page_in(item, self._names, self._is_page)
         if page == "no_text":
             self._imported.outcomes["unjudged"] += 1
             return
@@ -63,6 +72,9 @@ class Items:
     def close(self) -> None:
         """Write everything to disk and let go of the index."""
         self._filter.close()
+
+    def _is_page(self, page: PageText) -> bool:
+        return is_long(page, self._filter.is_long_enough)
 
     def _why_not(self, reason: str) -> str:
         named = [name for name in (self._names.html, *self._names.text) if name]

@@ -21,14 +21,15 @@ class TestImportOfItems:
             {"link": "https://example.com/1", "body_html": html},
             {"page_url": "https://example.com/2", "content": article(2)},
             {"url": "https://example.com/3", "articleBody": article(2)},
+            {"url": "https://example.com/4", "text": "A teaser.", "body": article(1)},
         ]
         feed = write_jsonl(tmp_path / "feed.jsonl", items)
         (found,) = lines("index", "import", place.new("index"), feed, "--json")
-        assert found["outcomes"] == {"new": 2, "exact": 1}
+        assert found["outcomes"] == {"new": 2, "exact": 2}
         assert [record.url for record in kept(place.new("index"))] == [
             f"https://example.com/{number}" for number in (1, 2)
         ]
-        assert stats(place.new("index"))["outcomes"] == {"new": 2, "exact": 1}
+        assert stats(place.new("index"))["outcomes"] == {"new": 2, "exact": 2}
 
     def test_takes_the_names_that_are_given(self, tmp_path):
         items = [{"where": "https://example.com/1", "head": "A title", "what": article(1)}]

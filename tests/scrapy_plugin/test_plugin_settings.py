@@ -1,5 +1,6 @@
 import logging
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from scrapy.settings import Settings
@@ -139,6 +140,7 @@ def test_setting_that_cannot_be_meant_is_refused_in_a_sentence(settings, sentenc
         ({"JOBDIR": "/jobs/one", "DEDUP_INDEX": "memory:"}, "memory:", "/jobs/one"),
         ({"JOBDIR": "/jobs/one", "DEDUP_INDEX": "/pages"}, "/pages", "/jobs/one"),
         ({"DEDUP_INDEX": " /pages "}, "/pages", None),
+        ({"DEDUP_INDEX": Path("/pages")}, str(Path("/pages")), None),
     ],
 )
 def test_index_is_where_it_is_set_else_in_the_folder_of_the_job(settings, index, job_folder):

@@ -2,7 +2,7 @@ import pytest
 from lxml.html import HtmlElement
 from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlResponse
 
-from dedup_filter.reading import MAX_PAGE_LENGTH
+from dedup_filter.reading import MAX_PAGE_LENGTH, read
 from dedup_filter.scrapy_plugin.response_page import holds_one_page, response_page
 
 
@@ -62,6 +62,15 @@ def test_plain_text_is_text_and_html_in_disguise_is_html(respond, headers):
 
     assert (text.text, text.html) == ("Grüße", None)
     assert (html.text, html.html) == (None, b"<!doctype html><p>")
+
+
+def test_html_in_disguise_is_read_in_the_charset_of_its_header(respond):
+    body = "<p>Привет мир".encode("iso-8859-5")
+    header = "text/plain; charset=iso-8859-5"
+
+    page = response_page(respond("http://a/", body, TextResponse, Content_Type=header))
+
+    assert read(page.html, None, page.content_type).blocks[0].text == "Привет мир"
 
 
 def test_plain_text_that_is_too_large_is_told_so(respond):
