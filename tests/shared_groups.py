@@ -3,6 +3,7 @@
 seed -> for each crawler, rounds of pages: in each round all crawlers meet the same groups
 """
 
+import itertools
 import random
 
 from shared_crawlers import K, Like
@@ -19,6 +20,17 @@ def repeats(page, other):
     if min(page.words, other.words) < 20:
         return False
     return (page.fingerprint ^ other.fingerprint).bit_count() <= K and page.sketch == other.sketch
+
+
+def require_guarantees(became):
+    """Compare each page that was kept with each, and each that was dropped with its original."""
+    kept = {like.url: like for like, (what, _) in became.items() if what == "kept"}
+    for page, other in itertools.combinations(kept.values(), 2):
+        assert not repeats(page, other), f"both were kept: {page} and {other}"
+    for page, (what, original) in became.items():
+        if what == "dropped":
+            assert original in kept, f"{page} was dropped for {original}, which was not kept"
+            assert repeats(page, kept[original])
 
 
 def tight(chance, base):

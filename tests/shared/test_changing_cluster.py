@@ -12,7 +12,7 @@ from collections import Counter
 import pytest
 from redis_servers import wait_until
 from shared_crawlers import K, Together
-from shared_groups import CRAWLERS, repeats, rounds_of_crawlers
+from shared_groups import CRAWLERS, require_guarantees, rounds_of_crawlers
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreAway
@@ -25,16 +25,6 @@ GROUPS = 60
 def in_one_round(seed):
     """All pages of each crawler at once."""
     return [[list(itertools.chain(*rounds))] for rounds in rounds_of_crawlers(seed, groups=GROUPS)]
-
-
-def require_guarantees(became):
-    kept = {like.url: like for like, (what, _) in became.items() if what == "kept"}
-    for page, other in itertools.combinations(kept.values(), 2):
-        assert not repeats(page, other), f"both were kept: {page} and {other}"
-    for page, (what, original) in became.items():
-        if what == "dropped":
-            assert original in kept, f"{page} was dropped for {original}, which was not kept"
-            assert repeats(page, kept[original])
 
 
 def promote_replica(cluster):

@@ -6,13 +6,12 @@ B. Every page that is dropped repeats one that was kept.
 The oracle knows what the pages are like, and compares each with each.
 """
 
-import itertools
 import random
 from collections import Counter
 
 import pytest
 from shared_crawlers import Article, crawl_together
-from shared_groups import CRAWLERS, GROUPS, repeats, rounds_of_crawlers
+from shared_groups import CRAWLERS, GROUPS, require_guarantees, rounds_of_crawlers
 from site_pages import framed
 
 from dedup_filter import NearDuplicateFilter
@@ -20,17 +19,6 @@ from dedup_filter import NearDuplicateFilter
 
 def number_of_group(like):
     return int(like.url.split("/")[3])
-
-
-def require_guarantees(became):
-    """Compare each page that was kept with each, and each that was dropped with its original."""
-    kept = {like.url: like for like, (what, _) in became.items() if what == "kept"}
-    for page, other in itertools.combinations(kept.values(), 2):
-        assert not repeats(page, other), f"both were kept: {page} and {other}"
-    for page, (what, original) in became.items():
-        if what == "dropped":
-            assert original in kept, f"{page} was dropped for {original}, which was not kept"
-            assert repeats(page, kept[original])
 
 
 @pytest.mark.parametrize("way", ["see", "claim"])
