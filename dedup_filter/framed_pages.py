@@ -15,11 +15,17 @@ of the new text must be found in the original: an article above an earlier one's
 not repeated by them. Half of the second looks find what the first one saw, but for a line or
 two; there is no other verdict to be had from that.
 
+Edited pages. Of a page that repeats nothing, and of which most was shown before, but not as frame,
+paragraphs were rewritten beyond likeness: it is kept with all of its text, for that is what its
+copies elsewhere have. In the same way a page whose new text repeats another page is compared as
+a whole if it shows much more that is no frame: the front page of a blog shows several articles,
+and repeats none of them.
+
 Early pages. The first pages of a host, or of one of its templates, are judged with their
 frame, and judged again when the next ones have shown what repeats (see `frames`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from dedup_filter.comparison import Comparison, Overtaken
@@ -44,6 +50,9 @@ in the original; and a text that differs by no more from that of the first look 
 _EDITED = 0.5
 """Of a page, how much may be new for it to be an edited one. With more, what was shown before may
 be a notice that has come to be shown just now."""
+_MORE = 0.3
+"""Of a page, how much may have been shown before, and not as frame, for it to repeat what its new
+text repeats. With more it is another page, such as a front page that shows several articles."""
 _IN_ORIGINAL = 0.25
 """Of what is new on the page, how much must be in the original. Paragraphs that differ in a few
 words from those of the original share half of their phrases with it or more; other texts none."""
@@ -151,9 +160,21 @@ class FramedPages:
         found = self._kept.compare(place, first.profile)
         # On a page whose every block was shown before, the first look is at next to nothing.
         is_repeat = found.original_page is not None and first.profile.is_long_enough
-        if is_known and not is_repeat:
-            return self._look_again(place, page, sightings, first) or (found, first)
-        return found, first
+        if not is_known or (is_repeat and found.outcome == "revisit"):
+            return found, first
+        look = self._look_at_all if is_repeat else self._look_again
+        return look(place, page, sightings, first) or (found, first)
+
+    def _look_at_all(
+        self, place: Place, page: Page, sightings: Sequence[int], first: _Look
+    ) -> tuple[Comparison, _Look] | None:
+        """Look at all of a page whose new text is a repeat, if much more of it is no frame."""
+        content = main_content(_shown_less_than(2, page.blocks, sightings))
+        more = self._not_frame(place.host, set(content).difference(first.content))
+        if word_sum(more) <= _MORE * word_sum(content):
+            return None
+        look = self._look(page, content)._replace(is_edit=True)
+        return self._kept.compare(place, look.profile), look
 
     def _look_again(
         self, place: Place, page: Page, sightings: Sequence[int], first: _Look
@@ -199,9 +220,13 @@ class FramedPages:
         Its copies elsewhere have all of it. Most of it was shown before, and not as frame.
         """
         shown = set(content).difference(new)
-        frame = [block for block in shown if self._frames.may_be_frame(host, block)]
         words = word_sum(content)
-        return word_sum(new) <= _EDITED * words and word_sum(frame) <= _LEFT_OUT * words
+        frame_words = word_sum(shown) - word_sum(self._not_frame(host, shown))
+        return word_sum(new) <= _EDITED * words and frame_words <= _LEFT_OUT * words
+
+    def _not_frame(self, host: str, shown: Iterable[Block]) -> list[Block]:
+        """Return those of some blocks, each shown by one page, that are what it was about."""
+        return [block for block in shown if not self._frames.may_be_frame(host, block)]
 
     def _is_in(self, original: int, new: PageProfile, compared: PageProfile) -> bool:
         """Tell whether what is new on a page is in the original that its second look found."""

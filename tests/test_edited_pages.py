@@ -85,6 +85,22 @@ def test_an_edited_page_is_kept_and_so_is_what_it_was(earlier):
         pages.check()
 
 
+@pytest.mark.parametrize("are_forgotten", [False, True])
+def test_a_front_page_of_several_articles_repeats_none_of_them(earlier, are_forgotten):
+    """One of them is new on the host, but not elsewhere; the others the host has shown."""
+    with NearDuplicateFilter.open() as pages:
+        see(pages, "a.example", earlier)
+        see(pages, "mirror.example", {30: article(30)}, OTHER_MENU)
+        if are_forgotten:
+            assert [pages.forget(f"http://a.example/{number}") for number in (10, 11)] == [1, 1]
+        front = [*article(30), *article(10), *article(11)]
+        assert see(pages, "a.example", {"": front}) == ["new"]
+        assert see(pages, "a.example", {"?sid=1": front}) == ["exact"]
+        assert see(pages, "other.example", {"": front}, OTHER_MENU) == ["exact"]
+        assert see(pages, "a.example", {"30": article(30)}) == ["exact"]
+        pages.check()
+
+
 def test_a_notice_that_comes_to_be_shown_is_no_edit(earlier):
     """The first pages below a long notice are articles of their own, and so are found elsewhere."""
     notice = [paragraph(("notice", place)) for place in range(PARAGRAPHS + 2)]
