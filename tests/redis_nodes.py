@@ -148,6 +148,8 @@ class RedisNodes:
 
         Gives what moves some of its keys, and tells whether there were any left to be moved.
         """
+        # Nodes that were told nothing of the last move hear of it a moment later.
+        wait_until(self._agree_on_slots, "nodes that agree on who serves which slots")
         slot = self._an_awake_node().ask("CLUSTER", "KEYSLOT", key)
         source, masters = self.master_of(key), self.masters()
         target = masters[(masters.index(source) + 1) % len(masters)]
@@ -223,6 +225,11 @@ class RedisNodes:
         agreed = all(view == views[0] for view in views)
         whole = {port for port, _, _ in views[0]} == {node.port for node in self.nodes}
         return agreed and whole and all(map(_in_step, self.nodes))
+
+    def _agree_on_slots(self) -> bool:
+        awake = [node for node in self.nodes if node.awake]
+        views = [sorted((s.port, s.slots) for s in _view(node) if s.slots) for node in awake]
+        return all(view == views[0] for view in views)
 
     def _an_awake_node(self) -> RedisServer:
         return next(node for node in self.nodes if node.awake)
