@@ -162,14 +162,15 @@ class FramedPages:
         is_repeat = found.original_page is not None and first.profile.is_long_enough
         if not is_known or (is_repeat and found.outcome == "revisit"):
             return found, first
-        look = self._look_at_all if is_repeat else self._look_again
-        return look(place, page, sightings, first) or (found, first)
+        content = main_content(_shown_less_than(2, page.blocks, sightings))
+        if is_repeat:
+            return self._look_at_all(place, page, content, first) or (found, first)
+        return self._look_again(place, page, content, own, first) or (found, first)
 
     def _look_at_all(
-        self, place: Place, page: Page, sightings: Sequence[int], first: _Look
+        self, place: Place, page: Page, content: Sequence[Block], first: _Look
     ) -> tuple[Comparison, _Look] | None:
         """Look at all of a page whose new text is a repeat, if much more of it is no frame."""
-        content = main_content(_shown_less_than(2, page.blocks, sightings))
         more = self._not_frame(place.host, set(content).difference(first.content))
         if word_sum(more) <= _MORE * word_sum(content):
             return None
@@ -177,12 +178,16 @@ class FramedPages:
         return self._kept.compare(place, look.profile), look
 
     def _look_again(
-        self, place: Place, page: Page, sightings: Sequence[int], first: _Look
+        self,
+        place: Place,
+        page: Page,
+        content: Sequence[Block],
+        own: Sequence[Block],
+        first: _Look,
     ) -> tuple[Comparison, _Look] | None:
-        content = main_content(_shown_less_than(2, page.blocks, sightings))
+        """Look at what one earlier page may have shown, if the first look found nothing."""
         if _is_nearly(content, first):
             return None
-        own = _shown_less_than(1, page.blocks, sightings)
         are_new = set(own)
         new = [block for block in content if block in are_new]
         words, new_words = word_sum(content), word_sum(new)

@@ -102,8 +102,8 @@ class Frames:
             return Lesson(is_kept, [_mark(h) if known.get(h) == 1 else h for h in hashes])
         return Lesson(is_kept, list(hashes))
 
-    def learn(self, host: str, page: EarlyPage, *, is_edit: bool = False) -> list[EarlyPage]:
-        """Learn from a page that is kept; return earlier ones that should be judged again."""
+    def learn(self, host: str, page: EarlyPage, lesson: Lesson) -> list[EarlyPage]:
+        """Learn the lesson of a page that is kept; return earlier ones to be judged again."""
         assert page.page is not None
         known = self._hosts.get(host, _NOTHING)
         hashes = list(map(block_hash, page.page.blocks))
@@ -115,7 +115,7 @@ class Frames:
         elif known.pages < TELLING_PAGES:
             page.tellings = known.pages
             self.early.wait(host, page)
-        self.take_lesson(host, self.lesson(host, page.page, is_kept=True, is_edit=is_edit))
+        self.take_lesson(host, lesson)
         return due
 
     def take_lesson(self, host: str, lesson: Lesson) -> None:

@@ -117,7 +117,7 @@ class LearntFrames:
         """Learn from a page that is kept; return earlier ones that should be judged again."""
         lesson = self._frames.lesson(host, taken_apart, is_kept=True, is_edit=is_edit)
         early = EarlyPage(page, taken_apart)
-        due = self._frames.learn(host, early, is_edit=is_edit)
+        due = self._frames.learn(host, early, lesson)
         if is_pending:
             self._new[page] = (host, lesson)
         if self._store is not None and early in self._frames.early.of(host):

@@ -26,11 +26,17 @@ def early(number: int, *texts: str) -> EarlyPage:
     return EarlyPage(number, page_of(*texts))
 
 
+def learn(known: Frames, host: str, page: EarlyPage, *, is_edit: bool = False) -> list[EarlyPage]:
+    """Learn from a page that is kept; return earlier ones to be judged again."""
+    lesson = known.lesson(host, page.page, is_kept=True, is_edit=is_edit)
+    return known.learn(host, page, lesson)
+
+
 def learn_all(known: Frames, host: str, pages: list[list[str]]) -> list[list[int]]:
     """Learn from pages numbered in their order; give the numbers that are due after each."""
     due = []
     for number, texts in enumerate(pages):
-        due.append([page.row for page in known.learn(host, early(number, *texts))])
+        due.append([page.row for page in learn(known, host, early(number, *texts))])
         known.check()
     return due
 
@@ -89,7 +95,7 @@ class TestPagesThatAreDue:
         known = Frames()
         learn_all(known, "a", [["menu", "one"]])
         drop(known, "a", "menu", "one")
-        assert [page.row for page in known.learn("a", early(7, "menu", "two"))] == [0]
+        assert [page.row for page in learn(known, "a", early(7, "menu", "two"))] == [0]
 
     def test_first_page_of_another_template_when_two_more_of_it_are_kept(self):
         articles = [[*MENU, f"article {number}"] for number in range(4)]
@@ -107,9 +113,9 @@ class TestPagesThatAreDue:
         known = Frames()
         menus = [[f'<a href="/">{word} {n}</a>' for n in range(9)] for word in "abcdefgh"]
         learn_all(known, "a", [*menus, menus[0], menus[-1]])
-        again = known.learn("a", early(99, *menus[0]))
+        again = learn(known, "a", early(99, *menus[0]))
         assert [page.row for page in again if page.row == 0] == []
-        again = known.learn("a", early(99, *menus[-1]))
+        again = learn(known, "a", early(99, *menus[-1]))
         assert [page.row for page in again if page.row == 7] == [7]
         known.check()
 
@@ -117,10 +123,10 @@ class TestPagesThatAreDue:
         monkeypatch.setattr(early_pages, "_MOST_WAITING", 5)
         known = Frames()
         for number in range(9):
-            known.learn(f"host {number}", early(number, "menu", "first"))
+            learn(known, f"host {number}", early(number, "menu", "first"))
             known.check()
-        assert known.learn("host 3", early(10, "menu", "second")) == []
-        assert [p.row for p in known.learn("host 8", early(11, "menu", "second"))] == [8]
+        assert learn(known, "host 3", early(10, "menu", "second")) == []
+        assert [p.row for p in learn(known, "host 8", early(11, "menu", "second"))] == [8]
 
 
 class TestEdits:
@@ -131,7 +137,7 @@ class TestEdits:
     def known(self):
         known = Frames()
         learn_all(known, "a", self.PAGES)
-        known.learn("a", early(9, *MENU, "one", "two", "new"), is_edit=True)
+        learn(known, "a", early(9, *MENU, "one", "two", "new"), is_edit=True)
         known.check()
         return known
 
@@ -173,7 +179,7 @@ class TestForgetting:
         known = Frames(most_blocks=3)
         learn_all(known, "a", [["one", "two"]])
         learn_all(known, "b", [["one", "two"]])
-        assert known.learn("a", early(5, "one", "two")) == []
+        assert learn(known, "a", early(5, "one", "two")) == []
         known.check()
 
     def test_of_one_host_its_oldest_blocks_go_and_what_repeats_stays(self, monkeypatch):
@@ -188,7 +194,7 @@ class TestForgetting:
         generator = random.Random(1)
         for number in range(300):
             texts = [f"{generator.randrange(10**6)}" for _ in range(20)]
-            known.learn(f"host {number % 40}", early(number, *texts))
+            learn(known, f"host {number % 40}", early(number, *texts))
         known.check()
         assert len(known) <= 500
         assert known.nbytes <= 500 * 100 + 40 * 400 + len(known.early) * 80_000
@@ -225,7 +231,7 @@ def test_like_plain_counts_that_forget_the_oldest_host(visits, most_blocks):
             drop(known, host, *texts)
             shown.update(set(texts) - set(shown))
         else:
-            known.learn(host, early(number, *texts))
+            learn(known, host, early(number, *texts))
             shown.update(set(texts))
         while sum(map(len, counts.values())) > most_blocks and len(counts) > 1:
             counts.popitem(last=False)

@@ -9,7 +9,7 @@ that found its slot moving to another node, and did nothing, is sent again.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic, sleep
 from typing import Any, TypeVar
 
@@ -64,6 +64,17 @@ class Connection:
         return self.call(
             lambda _: _when_settled(lambda: run(keys=arguments[:1], args=arguments[1:]))
         )
+
+    def unlink(self, names: Sequence[str]) -> None:
+        """Delete keys, in one call for each node that has some of them."""
+
+        def unlink(client: Any) -> None:
+            with client.pipeline(transaction=False) as pipe:
+                for name in names:
+                    pipe.unlink(name)
+                pipe.execute()
+
+        self.call(unlink)
 
     def close(self) -> None:
         """Let go of all connections."""

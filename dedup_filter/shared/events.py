@@ -14,6 +14,7 @@ has the number that it got then.
 Written to servers: never change it without another format number.
 """
 
+import random
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -33,6 +34,7 @@ __all__ = [
     "host_hash",
     "kinds",
     "numbers",
+    "salt",
 ]
 
 EventArray = npt.NDArray[np.void]
@@ -99,3 +101,8 @@ def kinds(events: EventArray) -> npt.NDArray[np.int64]:
 def host_hash(host: str) -> int:
     """Hash the name of a host to 32 bits."""
     return xxhash.xxh3_64_intdigest(host.encode("utf-8", "surrogatepass")) & 0xFFFF_FFFF
+
+
+def salt() -> int:
+    """Return the byte of chance in an event."""
+    return random.getrandbits(8)

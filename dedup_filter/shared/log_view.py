@@ -9,19 +9,18 @@ another log, one that has lost its end or was made anew, says so instead of doin
 """
 
 import json
-import random
 import secrets
 from collections import Counter
 from typing import Any, Final
 
 from dedup_filter.shared.alike import Options, warn_of_differences
 from dedup_filter.shared.connection import Connection
-from dedup_filter.shared.events import EVENT_BYTES, News
+from dedup_filter.shared.events import EVENT_BYTES, News, salt
 from dedup_filter.shared.joining import Joined, admitted
 from dedup_filter.shared.keys import FORMAT, Keys
 from dedup_filter.store import Scheme
 
-__all__ = ["LEASE", "MOST_EVENTS", "LogChanged", "LogView", "require_same", "salt"]
+__all__ = ["LEASE", "MOST_EVENTS", "LogChanged", "LogView", "require_same"]
 
 LEASE: Final = 30.0
 """Seconds after which a process that gives no sign of life holds no page any more."""
@@ -168,8 +167,3 @@ def require_same(answer: int) -> int:
     if answer < 0:
         raise LogChanged
     return answer
-
-
-def salt() -> int:
-    """Return the byte of chance in an event."""
-    return random.getrandbits(8)

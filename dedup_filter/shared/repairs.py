@@ -8,18 +8,18 @@
 Each is told of the log as it was read, and does nothing to another one.
 """
 
-import random
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dedup_filter.errors import StoreError
+from dedup_filter.shared.events import salt
+from dedup_filter.shared.log_view import LogChanged, require_same
 from dedup_filter.shared.shared_reader import SharedReader
 from dedup_filter.shared.standing import Standing
 
 __all__ = ["delete_records", "release_lapsed", "take_out", "trim"]
 
 _BATCH = 1_000
-_ANOTHER_LOG = -1
 
 
 def release_lapsed(reader: SharedReader, seen: int) -> int:
@@ -31,7 +31,7 @@ def release_lapsed(reader: SharedReader, seen: int) -> int:
     lapsed = reader.processes(alive=False)
     pages = reader.owned(lapsed) & reader.in_flight()
     for process in lapsed:
-        _run(reader, "leave", process, _salt(), seen)
+        _run(reader, "leave", process, salt(), seen)
     return len(pages)
 
 
@@ -39,7 +39,7 @@ def take_out(reader: SharedReader, log: Standing, pages: Sequence[int], seen: in
     """Take pages out for good, pending ones too."""
     for at in range(0, len(pages), _BATCH):
         some = pages[at : at + _BATCH]
-        _require_same(reader, _run(reader, "remove", *_read(reader, log), _salt(), seen, *some))
+        _require_same(reader, _run(reader, "remove", *_read(reader, log), salt(), seen, *some))
         delete_records(reader, some)
 
 
@@ -47,22 +47,12 @@ def delete_records(reader: SharedReader, pages: Iterable[int]) -> None:
     """Delete the records of pages that are gone."""
     names = list(map(reader.keys.page, pages))
     for at in range(0, len(names), _BATCH):
-        _unlink(reader, names[at : at + _BATCH])
+        reader.connection.unlink(names[at : at + _BATCH])
 
 
 def trim(reader: SharedReader, log: Standing) -> None:
     """Delete the first chunks of the log as far as they tell of no page."""
     _require_same(reader, _run(reader, "trim", *_read(reader, log), log.first_chunk))
-
-
-def _unlink(reader: SharedReader, names: Sequence[str]) -> None:
-    def unlink(client: Any) -> None:
-        with client.pipeline(transaction=False) as pipe:
-            for name in names:
-                pipe.unlink(name)
-            pipe.execute()
-
-    reader.connection.call(unlink)
 
 
 def _run(reader: SharedReader, script: str, *arguments: object) -> Any:
@@ -74,11 +64,9 @@ def _read(reader: SharedReader, log: Standing) -> tuple[bytes, int, bytes]:
 
 
 def _require_same(reader: SharedReader, answer: Any) -> None:
-    if answer == _ANOTHER_LOG:
+    try:
+        require_same(answer)
+    except LogChanged:
         raise StoreError(
             f"the shared index {reader}: a server has lost a part of it meanwhile; try again"
-        )
-
-
-def _salt() -> int:
-    return random.getrandbits(8)
+        ) from None

@@ -10,7 +10,6 @@ who was killed between the two, is overwritten by the page that gets its number.
 Cost: a call for 256 records, one for their events.
 """
 
-import random
 import secrets
 import struct
 from collections import Counter
@@ -22,6 +21,7 @@ from dedup_filter.errors import ConfigError, StoreBusy
 from dedup_filter.expiry import expiry_seconds
 from dedup_filter.shared.address import Address
 from dedup_filter.shared.connection import Connection
+from dedup_filter.shared.events import salt
 from dedup_filter.shared.keys import FORMAT, Keys
 from dedup_filter.shared.log_view import LEASE
 from dedup_filter.shared.record_bytes import pack_record
@@ -144,7 +144,7 @@ class SharedKeeper:
         if not batch:
             return
         outcomes = Counter(record.judged.outcome for record, _ in batch)
-        arguments: list[object] = [random.getrandbits(8), len(outcomes)]
+        arguments: list[object] = [salt(), len(outcomes)]
         for outcome, count in outcomes.items():
             arguments += outcome, count
         for record, _ in batch:

@@ -22,10 +22,10 @@ from dedup_filter.errors import StoreError
 from dedup_filter.expiry import expiry_seconds
 from dedup_filter.shared.alike import Options
 from dedup_filter.shared.connection import Connection
-from dedup_filter.shared.events import Entry, News
+from dedup_filter.shared.events import Entry, News, salt
 from dedup_filter.shared.eviction import warn_of_eviction
 from dedup_filter.shared.lessons import LessonLists
-from dedup_filter.shared.log_view import MOST_EVENTS, LogView, require_same, salt
+from dedup_filter.shared.log_view import MOST_EVENTS, LogView, require_same
 from dedup_filter.shared.record_bytes import pack_record
 from dedup_filter.shared.shared_records import SharedRecords
 from dedup_filter.store import PageRecord, Scheme

@@ -81,15 +81,7 @@ class SharedRecords:
 
     def remove(self, numbers: Iterable[int]) -> None:
         """Delete the records of pages that are gone."""
-        names = list(map(self._keys.page, numbers))
-
-        def unlink(client: Any) -> None:
-            with client.pipeline(transaction=False) as pipe:
-                for name in names:
-                    pipe.unlink(name)
-                pipe.execute()
-
-        self._connection.call(unlink)
+        self._connection.unlink(list(map(self._keys.page, numbers)))
 
     def _packed(self, numbers: Sequence[int]) -> dict[int, tuple[bytes, bool]]:
         """Return the records of some pages, and whether they are pending."""
