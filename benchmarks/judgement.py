@@ -4,6 +4,7 @@
         [--recipes shingles] [--distances 10] [--options title_weight=5 ...]
     python benchmarks/judgement.py FOLDER --crawlers 1 2 4 8 [--share-frames] [--shuffles 5]
         [--sets NAME ...]
+    python benchmarks/judgement.py [FOLDER] --advertisements [--sets NAME ...]
 
 The folder holds sets of the form that the head of `labelled_sets` describes.
 
@@ -16,6 +17,10 @@ With --crawlers only page sets are judged, by so many crawlers that share what w
 and, with --share-frames, what hosts have shown: all pages, those of small and of large hosts, those
 with an earlier near-duplicate on their host; and bytes that a page teaches. Of several shuffles the
 one with the median F1 is shown. Four counts take a minute and a half a set.
+
+With --advertisements nothing is judged: shown is which share of the shingles of call-to-action
+lines, menus and product lists is taken for advertisements and, where a folder is given, of the text
+sets' documents and of their paragraphs.
 """
 
 import argparse
@@ -23,7 +28,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from importlib.util import find_spec
 from itertools import product
@@ -31,6 +36,7 @@ from pathlib import Path
 from statistics import mean, quantiles
 from typing import Any, NamedTuple
 
+from advertisements import ADVERTISEMENTS, dropped, paragraphs
 from crawlers import DealtStream, Traffic, middle
 from labelled_sets import LabelledSet, Row, read_sets
 from stream_score import Score, score, score_by
@@ -232,6 +238,26 @@ def exchanged(traffic: Traffic) -> Metrics:
     }
 
 
+def show_advertisements(sets: Iterable[LabelledSet], as_json: bool) -> None:
+    """Print which share of shingles is taken for advertisements."""
+    for language, kinds in ADVERTISEMENTS.items():
+        for kind, lines in kinds.items():
+            report(f"{language}: {kind}", taken(*dropped(lines, language)), as_json)
+        every_line = [line for lines in kinds.values() for line in lines]
+        report(f"{language}: all", taken(*dropped(every_line, language)), as_json)
+    for labelled in sets:
+        if not labelled.is_pages:
+            texts = [row["text"] for row in labelled.rows]
+            report(f"{labelled.name}: documents", taken(*dropped(texts)), as_json)
+            prose = paragraphs(texts)
+            report(f"{labelled.name}: paragraphs", taken(*dropped(prose)), as_json)
+
+
+def taken(share: float, shingles: int) -> Metrics:
+    """List how much is taken for advertisements."""
+    return {"dropped": (round(share, 3), "share"), "shingles": (shingles, "shingles")}
+
+
 def at_least_one(given: str) -> int:
     """Read how many."""
     number = int(given)
@@ -254,8 +280,15 @@ def main() -> None:
     parser.add_argument(
         "--shuffles", type=at_least_one, default=5, help="ways to deal pages to crawlers"
     )
+    parser.add_argument(
+        "--advertisements", action="store_true", help="only: what is taken for advertisements"
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    if options.advertisements:
+        sets = read_sets(options.folder, options.sets) if options.folder else []
+        show_advertisements(sets, options.json)
+        return
     if options.folder is None:
         sys.exit(WHERE)
     for labelled in read_sets(options.folder, options.sets):

@@ -47,10 +47,13 @@ def read_sets(folder: Path, names: list[str]) -> Iterator[LabelledSet]:
         if names and name not in names:
             continue
         is_pages = ".pages." in path.name
+        labels = folder / f"{name}.pairs.tsv{'' if is_pages else '.gz'}"
+        if not labels.exists():  # pages of which only the things they are about are known
+            continue
         rows = [json.loads(line) for line in lines(path)]
         if not is_pages:
             random.Random(1).shuffle(rows)
-        pairs = lines(folder / f"{name}.pairs.tsv{'' if is_pages else '.gz'}")
+        pairs = lines(labels)
         next(pairs)
         cut = (line.rstrip("\n").split("\t") for line in pairs)
         yield LabelledSet(name, rows, Labels((c[0], c[1], c[-1]) for c in cut), is_pages)

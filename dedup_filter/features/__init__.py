@@ -3,7 +3,7 @@
 Knows languages, not pages: no markup, no URL, no fingerprint.
 """
 
-from dedup_filter.features.analysis import Analysis, analyse
+from dedup_filter.features.analysis import Analysis, analyse, analyse_parts
 from dedup_filter.features.feature_hash import FEATURE_HASHES
 from dedup_filter.features.page_parts import (
     PartWeights,
@@ -21,6 +21,7 @@ __all__ = [
     "Features",
     "PartWeights",
     "analyse",
+    "analyse_parts",
     "image_features",
     "joined",
     "shingles_of_kind",

@@ -1,14 +1,28 @@
-"""Text -> everything that a recipe for features may ask of it."""
+"""Text -> everything that a recipe for features may ask of it.
 
-from collections.abc import Sequence
+A page is cut into words and looked up once, as a whole or as its blocks. What is asked of some of
+its words (the blocks that are no frame, say) is computed from what is known of each word, by numpy:
+a quarter of the cost of analysing them anew.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from dedup_filter.features.shingles import Shingles
-from dedup_filter.features.stopwords import detect_language, is_borne_out, stopwords
-from dedup_filter.features.tokens import tokens
+import numpy as np
+import numpy.typing as npt
 
-__all__ = ["Analysis", "analyse"]
+from dedup_filter.features.function_words import function_words
+from dedup_filter.features.shingles import Shingles, WordLists
+from dedup_filter.features.stopwords import (
+    detect_language,
+    is_borne_out,
+    language_of_script,
+    stopwords,
+)
+from dedup_filter.features.tokens import Tokens, tokens, tokens_of_parts
+
+__all__ = ["Analysis", "analyse", "analyse_parts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,12 +30,28 @@ class Analysis:
     """A text taken apart."""
 
     text: str
-    """As it was given: normalised."""
-    words: Sequence[str]
-    word_count: int
-    """As a reader would count, see `Tokens`."""
+    """As it was given, normalised; of some words, these with spaces between them."""
+    tokens: Tokens
     language: str | None
     shingles: Shingles
+
+    @property
+    def words(self) -> Sequence[str]:
+        """In their order, (n,)."""
+        return self.tokens.words
+
+    @property
+    def word_count(self) -> int:
+        """As a reader would count, see `Tokens`."""
+        return self.tokens.word_count
+
+    def part(self, keep: npt.NDArray[np.bool_]) -> "Analysis":
+        """Return the analysis of some of the words alone: those where keep, (n,), is true.
+
+        Cost: 0.05 ms for 1,000 words.
+        """
+        kept = self.tokens.part(keep)
+        return Analysis(" ".join(kept.words), kept, self.language, self.shingles.part(keep))
 
 
 def analyse(
@@ -32,11 +62,42 @@ def analyse(
     feature_hash: str = "xxh3",
 ) -> Analysis:
     """Take a normalised text apart. Cost: 0.5 ms for 1,000 words."""
-    words, word_count = tokens(text)
-    cut = partial(Shingles.of, words, size=shingle_size, feature_hash=feature_hash)
+    cut = partial(Shingles.of, size=shingle_size, feature_hash=feature_hash)
+    return _analysis(text, tokens(text), declared_language, cut)
+
+
+def analyse_parts(
+    texts: Sequence[str],
+    *,
+    declared_language: str | None = None,
+    shingle_size: int = 3,
+    feature_hash: str = "xxh3",
+) -> tuple[Analysis, npt.NDArray[np.intp]]:
+    """Take the parts of a text, each normalised, apart, and number the part of each word, (n,).
+
+    The analysis is that of the parts with spaces between them. Cost: a seventh more than of these.
+    """
+    found, numbers = tokens_of_parts(texts)
+    cut = partial(Shingles.of, size=shingle_size, feature_hash=feature_hash)
+    return _analysis(" ".join(texts), found, declared_language, cut), numbers
+
+
+def _analysis(
+    text: str,
+    found: Tokens,
+    declared_language: str | None,
+    cut: Callable[[Sequence[str], WordLists], Shingles],
+) -> Analysis:
+    written = language_of_script(text)
+    if written is not None:
+        return Analysis(text, found, written, cut(found.words, _word_lists(written)))
     if declared_language is not None:
-        shingles = cut(stopwords(declared_language))
+        shingles = cut(found.words, _word_lists(declared_language))
         if is_borne_out(shingles.is_stopword):
-            return Analysis(text, words, word_count, declared_language, shingles)
-    language = detect_language(words)
-    return Analysis(text, words, word_count, language, cut(stopwords(language)))
+            return Analysis(text, found, declared_language, shingles)
+    language = detect_language(found.words)
+    return Analysis(text, found, language, cut(found.words, _word_lists(language)))
+
+
+def _word_lists(language: str | None) -> WordLists:
+    return WordLists(stopwords(language), function_words(language))

@@ -1,16 +1,15 @@
 """Analysed text -> weighted features: what of a page the fingerprint is made of.
 
-content     the words of the shingles that hold a stopword, without the stopwords
-            themselves, weight sqrt(tf). Words forgive a shifted boundary that shingles do
+content     the words of the shingles that are a sentence's, without the stopwords
+            among them, weight sqrt(tf). Words forgive a shifted boundary that shingles do
             not; the square root keeps one frequent word from deciding every bit. Measured
             best of all (docs/decisions/0001).
-shingles    the shingles that hold a stopword, weight tf: the classic recipe of simhash in
-            web crawling (Manku, Jain and Das Sarma 2007; the rule of the stopword is that
-            of the essay tradition and of Theobald, Siddharth and Paepcke 2008).
+shingles    the shingles that are a sentence's (see `shingles`), weight tf: the classic recipe
+            of simhash in web crawling (Manku, Jain and Das Sarma 2007).
 words       all words, weight tf: as IKAnalyzer with FNV-1 in the classic Java program.
 keywords    the 200 words of the highest tf-idf, weight tf-idf: as jieba with simhash.
 
-A text that hardly has sentences (a table, a listing, a language without a stopword list)
+A text that hardly has sentences (a table, a listing, a language without a word list)
 would be judged by the few it has, which may be its template's. There every word counts.
 Weights depend on what a feature is and how often it occurs, never on where it stands:
 otherwise a paragraph put in front would change the weight of all others.
@@ -30,7 +29,7 @@ from dedup_filter.features.shingles import Shingles
 __all__ = ["RECIPES", "Features"]
 
 _SENTENCES = 0.2
-"""Share of shingles with a stopword below which a text does not consist of sentences."""
+"""Share of shingles that are a sentence's below which a text does not consist of sentences."""
 _WEIGHT_UNIT = 256
 """Weights that are no whole numbers are rounded to multiples of 1/256 (see `simhash`)."""
 
@@ -53,11 +52,11 @@ def content_features(analysis: Analysis) -> Features:
 
 
 def shingle_features(analysis: Analysis) -> Features:
-    """Return the shingles that hold a stopword, weighted by their count."""
+    """Return the shingles that are a sentence's, weighted by their count."""
     shingles = analysis.shingles
     chosen = shingles.hashes
     if _consists_of_sentences(shingles):
-        chosen = chosen[shingles.has_stopword]
+        chosen = chosen[shingles.is_sentence]
     return Features(*np.unique(chosen, return_counts=True))
 
 
@@ -84,7 +83,7 @@ RECIPES: dict[str, Callable[[Analysis], Features]] = {
 
 
 def _consists_of_sentences(shingles: Shingles) -> bool:
-    return int(np.count_nonzero(shingles.has_stopword)) >= _SENTENCES * len(shingles)
+    return int(np.count_nonzero(shingles.is_sentence)) >= _SENTENCES * len(shingles)
 
 
 def _whole(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:

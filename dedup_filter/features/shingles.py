@@ -1,14 +1,20 @@
-"""Words -> shingles, and which of them hold a stopword.
+"""Words -> shingles, and which of them are a sentence's.
 
 A shingle is a run of w words, one starting at every word. Advertisements, menus and link
-lists are mostly nouns; sentences are not. A shingle without a stopword is therefore taken
-for an advertisement and gives no feature (the essay tradition of simhash in web crawling;
-Theobald, Siddharth and Paepcke 2008).
+lists are mostly nouns; sentences are held together by function words. A shingle is a sentence's if
+at least a fifth of the words around it, itself and eight on either side, are function words. Any
+other is taken for an advertisement and gives no feature.
+
+The essay tradition of simhash in web crawling, and Theobald, Siddharth and Paepcke 2008, ask for
+one stopword in the shingle itself. No list makes that work: one that drops 40 % of the shingles
+of calls to action drops 20 % of those of prose. In prose three words without a function word are
+common, and in advertisements single ones are; among nineteen words both are rare.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +22,24 @@ import numpy.typing as npt
 from dedup_filter.features.feature_hash import hash_shingles, hash_words
 from dedup_filter.features.vocabulary import VOCABULARY
 
-__all__ = ["Shingles"]
+__all__ = ["Shingles", "WordLists"]
 
 BoolArray = npt.NDArray[np.bool_]
+
+_AROUND = 8
+"""Words on either side that are looked at: with 4 three times as much prose is dropped, with 12
+no less; with 6 Chinese versions lie further apart."""
+_ONE_IN = 5
+"""Words that have a function word among them in a sentence."""
+
+
+class WordLists(NamedTuple):
+    """What is known of a language."""
+
+    stopwords: frozenset[str]
+    """No features."""
+    function_words: frozenset[str]
+    """What sentences are held together by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,42 +50,75 @@ class Shingles:
     """(n,)"""
     is_stopword: BoolArray
     """(n,)"""
+    is_function_word: BoolArray
+    """(n,)"""
     hashes: npt.NDArray[np.uint64]
     """(n - size + 1,)"""
-    has_stopword: BoolArray
-    """(n - size + 1,)"""
+    is_sentence: BoolArray
+    """(n - size + 1,): which shingles are a sentence's."""
+    size: int
+    """Words of a shingle."""
     feature_hash: str
     """By which function."""
 
     @classmethod
     def of(
-        cls, words: Sequence[str], stopwords: frozenset[str], size: int, feature_hash: str = "xxh3"
+        cls, words: Sequence[str], lists: WordLists, size: int, feature_hash: str = "xxh3"
     ) -> "Shingles":
         """Cut the words into shingles of `size` words. Cost: 0.05 ms for 1,000 words."""
-        word_hashes, is_stopword = VOCABULARY.look_up(
+        word_hashes, is_stopword, is_function_word = VOCABULARY.look_up(
             words,
             {
                 feature_hash: partial(hash_words, feature_hash=feature_hash),
-                stopwords: partial(_are_in, stopwords),
+                ("stopwords", lists.stopwords): partial(_are_in, lists.stopwords),
+                ("function words", lists.function_words): partial(_are_in, lists.function_words),
             },
         )
+        return cls._cut(word_hashes, is_stopword, is_function_word, size, feature_hash)
+
+    @classmethod
+    def _cut(
+        cls,
+        word_hashes: npt.NDArray[np.uint64],
+        is_stopword: BoolArray,
+        is_function_word: BoolArray,
+        size: int,
+        by: str,
+    ) -> "Shingles":
         hashes = hash_shingles(word_hashes, size)
-        has_stopword = np.zeros(len(hashes), np.bool_)
-        for start in range(min(size, len(words))):
-            has_stopword |= is_stopword[start : start + len(hashes)]
-        return cls(word_hashes, is_stopword, hashes, has_stopword, feature_hash)
+        is_sentence = _are_sentences(is_function_word, len(hashes), size)
+        return cls(word_hashes, is_stopword, is_function_word, hashes, is_sentence, size, by)
+
+    def part(self, keep: BoolArray) -> "Shingles":
+        """Return the shingles of some of the words: those where keep, (n,), is true."""
+        return self._cut(
+            self.word_hashes[keep],
+            self.is_stopword[keep],
+            self.is_function_word[keep],
+            self.size,
+            self.feature_hash,
+        )
 
     def __len__(self) -> int:
         return len(self.hashes)
 
     @property
     def in_sentence(self) -> BoolArray:
-        """Which words, (n,), stand in a shingle that holds a stopword."""
+        """Which words, (n,), stand in a shingle that is a sentence's."""
         covered = np.zeros(len(self.word_hashes), np.bool_)
-        size = len(covered) - len(self) + 1
-        for start in range(size):
-            covered[start : start + len(self)] |= self.has_stopword
+        for start in range(min(self.size, len(covered))):
+            covered[start : start + len(self)] |= self.is_sentence
         return covered
+
+
+def _are_sentences(is_function_word: BoolArray, count: int, size: int) -> BoolArray:
+    """Tell of each shingle, (count,), whether enough of the words around it are function words."""
+    before = np.concatenate([[0], np.cumsum(is_function_word)])
+    starts = np.arange(count)
+    ends = np.minimum(starts + size + _AROUND, len(is_function_word))
+    starts = np.maximum(starts - _AROUND, 0)
+    enough: BoolArray = _ONE_IN * (before[ends] - before[starts]) >= ends - starts
+    return enough
 
 
 def _are_in(chosen: frozenset[str], words: Sequence[str]) -> BoolArray:

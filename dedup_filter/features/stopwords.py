@@ -1,14 +1,15 @@
 """Words -> the language they are written in, and which of them are stopwords.
 
-Stopwords tell sentences from what is not: advertisements, menus and tables hold few
-(Theobald, Siddharth and Paepcke 2008, "SpotSigs"). The lists are those of the
-`stopwords-iso` collection, 58 languages.
+Stopwords tell languages apart, and they are no features: pages share them whatever they say. The
+lists are those of the `stopwords-iso` collection, 57 languages, and long; which words tell
+sentences from what is not is told by `function_words`.
 
 What the page says of its own language is believed if its words bear it out, because
 templates carry `lang="en"` around the world. Otherwise the language whose stopwords cover
 most of a sample of the words is taken.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -18,7 +19,13 @@ import numpy.typing as npt
 
 from dedup_filter.features.vocabulary import VOCABULARY
 
-__all__ = ["detect_language", "is_borne_out", "stopwords"]
+__all__ = [
+    "detect_language",
+    "is_borne_out",
+    "language_of_script",
+    "own_stopwords",
+    "stopwords",
+]
 
 _SAMPLE = 400
 """Words looked at: the first ones may be a title, a thousand would say no more."""
@@ -27,6 +34,17 @@ _BELIEVABLE = 0.2
 languages measured has 0.3 to 0.6 of them in their own list, other languages' below 0.15."""
 _DETECTABLE = 0.1
 
+_OF_ITS_SCRIPT = 0.1
+"""Share of the characters of a text that are of the script of its language. A word of Chinese has
+fewer than two characters where English has six, with the space: it is a fourth of the words."""
+_JAPANESE = 0.2
+"""Kana to each Chinese character from which a text is Japanese. Japanese prose has more than
+one; a Chinese text has a brand name now and then."""
+_ASCII = bytes(range(0x80))
+_KANA = re.compile("[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f]+")
+_HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]+")
+_HAN = re.compile("[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
+
 
 @cache
 def stopwords(language: str | None) -> frozenset[str]:
@@ -34,12 +52,42 @@ def stopwords(language: str | None) -> frozenset[str]:
 
     Chinese, Japanese and Korean pages are full of English, so its stopwords count there too.
     """
+    words = own_stopwords(language)
+    return words | stopwords("en") if language in ("zh", "ja", "ko") else words
+
+
+def own_stopwords(language: str | None) -> frozenset[str]:
+    """Return a language's stopwords without those of English."""
     import stopwordsiso
 
     if language not in stopwordsiso.langs():
         return frozenset()
-    words = frozenset(stopwordsiso.stopwords(language))
-    return words | stopwords("en") if language in ("zh", "ja", "ko") else words
+    return frozenset(stopwordsiso.stopwords(language))
+
+
+def language_of_script(text: str) -> str | None:
+    """Return the language that alone is written so: "zh", "ja" or "ko"; None for other scripts.
+
+    Such pages are full of English, and templates around the world declare `lang="en"`: by their
+    stopwords two copies of one text would be taken for texts of two languages.
+
+    >>> language_of_script("用 lxml 解析网页"), language_of_script("naïve words")
+    ('zh', None)
+    """
+    if text.isascii():
+        return None
+    # Most pages have little beyond ASCII, and so little is searched.
+    beyond_ascii = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
+    searched = beyond_ascii.decode("utf-8", "surrogatepass")
+    kana, hangul, han = (
+        sum(map(len, script.findall(searched))) for script in (_KANA, _HANGUL, _HAN)
+    )
+    least = _OF_ITS_SCRIPT * len(text)
+    if kana + han >= least and kana >= _JAPANESE * han:
+        return "ja"
+    if hangul >= least:
+        return "ko"
+    return "zh" if han >= least else None
 
 
 def is_borne_out(are_stopwords: npt.NDArray[np.bool_]) -> bool:

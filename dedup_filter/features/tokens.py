@@ -18,11 +18,16 @@ what `chinese` takes and a third more for Chinese.
 """
 
 import re
+from collections.abc import Sequence
+from itertools import compress
 from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from dedup_filter.features.chinese import chinese_cutter
 
-__all__ = ["Tokens", "tokens"]
+__all__ = ["Tokens", "tokens", "tokens_of_parts"]
 
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _KANA = "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"
@@ -35,13 +40,17 @@ _MARKS = (
     "\u0900-\u0963\u0971-\u0df3"
 )
 
+_NEXT_PART = "\x1f"
+"""What stands between the parts of a text: ASCII's unit separator, white space that a normal form
+has as a space."""
 _SPACED_WORD = re.compile(rf"[\w{_MARKS}]+(?:['’][\w{_MARKS}]+)*")
+_SPACED_WORD_OR_NEXT_PART = re.compile(rf"{_SPACED_WORD.pattern}|{_NEXT_PART}")
 _ASCII = bytes(range(0x80))
 _SPACE_BETWEEN_WORDS = bytes(
-    code if code >= 0x80 or chr(code).isalnum() or chr(code) in "_'" else 0x20
+    code if code >= 0x80 or chr(code).isalnum() or chr(code) in f"_'{_NEXT_PART}" else 0x20
     for code in range(256)
 )
-"""A table for bytes of UTF-8: what is ASCII and in no word becomes a space."""
+"""A table for bytes of UTF-8: what is ASCII and in no word, nor between parts, becomes a space."""
 _SEPARATOR_BEYOND_ASCII = re.compile(rf"[^\w{_MARKS}’]")
 _MANY_SEPARATORS = 20
 _LOOSE_APOSTROPHES = {
@@ -67,17 +76,29 @@ _JAPANESE = re.compile(
 _JAPANESE_KANA = 0.2
 """Kana to each Chinese character from which a text is Japanese. Japanese prose has more than
 one; a Chinese text has a brand name now and then."""
-_WORDS_A_PAIR, _WORDS_A_TRIPLE = 0.5, 0.2
-"""What one n-gram counts for where words are counted: a word of Japanese or Korean takes two
-characters, one of Thai five."""
+_WORTH, _WORTH_OF_PAIR, _WORTH_OF_TRIPLE = 10, 5, 2
+"""What a word and an n-gram count for where words are counted, in tenths: a word of Japanese or
+Korean takes two characters, one of Thai five."""
 
 
 class Tokens(NamedTuple):
-    """The words of a text in their order, and how many words that text has."""
+    """The words of a text in their order, and what each counts for."""
 
     words: list[str]
-    word_count: int
-    """Less than `len(words)` where overlapping n-grams stand for words."""
+    worths: npt.NDArray[np.uint8] | None = None
+    """(n,), in tenths of a word; None: each counts as one."""
+
+    @property
+    def word_count(self) -> int:
+        """How many words a reader would count: fewer where overlapping n-grams stand for them."""
+        if self.worths is None:
+            return len(self.words)
+        return round(int(self.worths.sum(dtype=np.int64)) / _WORTH)
+
+    def part(self, keep: npt.NDArray[np.bool_]) -> "Tokens":
+        """Return some of the words: those where keep, (n,), is true."""
+        words = list(compress(self.words, keep.tolist()))
+        return Tokens(words, None if self.worths is None else self.worths[keep])
 
 
 def tokens(text: str) -> Tokens:
@@ -88,53 +109,87 @@ def tokens(text: str) -> Tokens:
     >>> tokens("わかりました").words
     ['わか', 'かり', 'りま', 'まし', 'した']
     """
+    spaced = _spaced(text)
+    if spaced is not None:
+        return Tokens(spaced.split())
+    (words,), worths = _unspaced([text])
+    return Tokens(words, worths)
+
+
+def tokens_of_parts(texts: Sequence[str]) -> tuple[Tokens, npt.NDArray[np.intp]]:
+    """Cut the parts of a text, each normalised, into words, and number the part of each, (n,).
+
+    The words are those of the joined text, and none reaches over two parts. Whether Chinese
+    characters are Chinese or Japanese is asked of all parts together.
+
+    >>> found, numbers = tokens_of_parts(["one two", "", "three"])
+    >>> found.words, numbers.tolist()
+    (['one', 'two', 'three'], [0, 0, 2])
+    """
+    spaced = _spaced(_NEXT_PART.join(texts))
+    if spaced is not None:
+        parts, worths = list(map(str.split, spaced.split(_NEXT_PART))), None
+    else:
+        parts, worths = _unspaced(texts)
+    words = []
+    for part in parts:
+        words += part
+    return Tokens(words, worths), np.repeat(np.arange(len(parts)), list(map(len, parts)))
+
+
+def _spaced(text: str) -> str | None:
+    """Return the matches of `_SPACED_WORD` with white space between, three times as fast.
+
+    Everything that is in no word is made a space, which takes a table for ASCII and a
+    replacement for each of the few other separators that a text has. None is returned for a
+    text with words that no space parts.
+    """
     body = text.encode("utf-8", "surrogatepass")
     # Looking for what is not ASCII takes less time in a text without what is.
     beyond_ascii = body.translate(None, _ASCII).decode("utf-8", "surrogatepass")
-    if not _UNSPACED_RUNS.search(beyond_ascii):
-        words = _spaced(text, body, beyond_ascii)
-        return Tokens(words, len(words))
-    parts = _UNSPACED_RUNS.split(text)
-    if not _UNSPACED_BUT_HAN.search(beyond_ascii):
-        return _chinese(parts)
-    return _mixed(parts, _CHINESE if _is_chinese(text) else _JAPANESE)
-
-
-def _spaced(text: str, body: bytes, beyond_ascii: str) -> list[str]:
-    """Return the matches of `_SPACED_WORD` in a text, three times as fast.
-
-    Everything that is in no word is made a space, which takes a table for ASCII and a
-    replacement for each of the few other separators that a text has; then it is split.
-    """
+    if _UNSPACED_RUNS.search(beyond_ascii):
+        return None
     separators = set(_SEPARATOR_BEYOND_ASCII.findall(beyond_ascii))
     if len(separators) > _MANY_SEPARATORS:
-        return _SPACED_WORD.findall(text)
+        return " ".join(_SPACED_WORD_OR_NEXT_PART.findall(text))
     spaced = body.translate(_SPACE_BETWEEN_WORDS).decode("utf-8", "surrogatepass")
     for separator in separators:
         spaced = spaced.replace(separator, " ")
     for apostrophe, loose in _LOOSE_APOSTROPHES.items():
         if apostrophe in spaced:
             spaced = loose.sub(" ", spaced)
-    return spaced.split()
+    return spaced
 
 
-def _chinese(parts: list[str]) -> Tokens:
-    """Cut runs of Chinese characters, at the odd places, and what is between them.
+def _unspaced(texts: Sequence[str]) -> tuple[list[list[str]], npt.NDArray[np.uint8] | None]:
+    """Return the words of each text, and what all of them count for."""
+    runs = [_UNSPACED_RUNS.split(text) for text in texts]
+    whole = " ".join(texts)
+    if not _UNSPACED_BUT_HAN.search(whole):
+        return _chinese(runs), None
+    scripts = _CHINESE if _is_chinese(whole) else _JAPANESE
+    parts = [_mixed(of_text, scripts) for of_text in runs]
+    worths = b"".join([worths for _, worths in parts])
+    return [words for words, _ in parts], np.frombuffer(worths, np.uint8)
+
+
+def _chinese(runs: list[list[str]]) -> list[list[str]]:
+    """Cut each text's runs of Chinese characters, at the odd places, and what is between them.
 
     All runs are cut in one call, which takes two thirds of the time: the dictionary's words do
     not reach over what parts them, and that comes back as a word of its own.
     """
-    words = _SPACED_WORD.findall(parts[0])
-    between = iter(parts[2::2])
-    for word in chinese_cutter()(_BETWEEN_RUNS.join(parts[1::2])):
-        if word != _BETWEEN_RUNS:
-            words.append(word)
-            continue
-        spaced = next(between)
-        if spaced not in _WORDLESS:
-            words += _SPACED_WORD.findall(spaced)
-    words += _SPACED_WORD.findall(parts[-1])
-    return Tokens(words, len(words))
+    body = _BETWEEN_RUNS.join([run for of_text in runs for run in of_text[1::2]])
+    next_word = iter(chinese_cutter()(body)).__next__
+    parts = []
+    for of_text in runs:
+        words = _SPACED_WORD.findall(of_text[0])
+        for spaced in of_text[2::2]:
+            words += iter(next_word, _BETWEEN_RUNS)
+            if spaced not in _WORDLESS:
+                words += _SPACED_WORD.findall(spaced)
+        parts.append(words)
+    return parts
 
 
 def _is_chinese(text: str) -> bool:
@@ -142,29 +197,30 @@ def _is_chinese(text: str) -> bool:
     return kana <= _JAPANESE_KANA * len(_HAN_CHARACTER.findall(text))
 
 
-def _mixed(parts: list[str], scripts: re.Pattern[str]) -> Tokens:
+def _mixed(runs: list[str], scripts: re.Pattern[str]) -> tuple[list[str], bytearray]:
+    """Return the words of a text, and what each of them counts for."""
     words: list[str] = []
-    count = 0.0
-    for number, part in enumerate(parts):
+    worths = bytearray()
+    for number, run in enumerate(runs):
         if number % 2 == 0:  # re.split puts what its group matched at the odd places
-            cut = _SPACED_WORD.findall(part)
+            cut = _SPACED_WORD.findall(run)
             words += cut
-            count += len(cut)
+            worths += bytes([_WORTH]) * len(cut)
             continue
-        for run in scripts.finditer(part):
-            cut, worth = _cut_run(run[0], run.lastgroup)
+        for of_script in scripts.finditer(run):
+            cut, worth = _cut_run(of_script[0], of_script.lastgroup)
             words += cut
-            count += len(cut) * worth
-    return Tokens(words, round(count))
+            worths += bytes([worth]) * len(cut)
+    return words, worths
 
 
-def _cut_run(run: str, kind: str | None) -> tuple[list[str], float]:
+def _cut_run(run: str, kind: str | None) -> tuple[list[str], int]:
     """Return the words of a run of one script, and what each of them counts for."""
     if kind == "dictionary":
-        return chinese_cutter()(run), 1.0
+        return chinese_cutter()(run), _WORTH
     if kind == "pairs":
-        return _character_ngrams(run, 2), _WORDS_A_PAIR
-    return _character_ngrams(run, 3), _WORDS_A_TRIPLE
+        return _character_ngrams(run, 2), _WORTH_OF_PAIR
+    return _character_ngrams(run, 3), _WORTH_OF_TRIPLE
 
 
 def _character_ngrams(run: str, size: int) -> list[str]:

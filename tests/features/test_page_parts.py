@@ -7,7 +7,7 @@ from dedup_filter import FilterConfig
 from dedup_filter.features import image_features, joined, shingles_of_kind
 from dedup_filter.features.feature_hash import hash_shingles, hash_words
 from dedup_filter.model import Document
-from dedup_filter.profile import profile
+from dedup_filter.profile import PageTexts, profile
 
 TEXT = "The ferry waits in the harbour until the ice has gone, and so do we on the quay. " * 6
 TITLE = "Ferry waits for spring"
@@ -71,7 +71,7 @@ def test_no_words_give_no_features(nothing):
 def fingerprint_of(document=None, **options):
     document = document or Document(TEXT, TITLE, "en", TEXT, HEADINGS, IMAGES)
     config = FilterConfig(features="shingles", **options)
-    return f"{profile(document, config).fingerprint:016x}"
+    return f"{profile(PageTexts.of(document), config).fingerprint:016x}"
 
 
 def test_fingerprints_with_weights_never_change():
