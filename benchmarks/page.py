@@ -31,7 +31,7 @@ from dedup_filter.index import HammingIndex
 from dedup_filter.profile import profile
 from dedup_filter.text import Page as TextPage
 from dedup_filter.text import as_utf8, main_content, parse
-from dedup_filter.text.blocks import split_blocks
+from dedup_filter.text.concealed import read_blocks
 from dedup_filter.text.marked_text import marked_text
 
 Judge = Callable[[Page], object]
@@ -68,7 +68,7 @@ def time_steps(pages: list[Page], config: FilterConfig) -> dict[str, float]:
             continue
         marked = watch.time("marked text", partial(marked_text, trees[0]))
         watch.time("free the tree", trees.clear)
-        blocks = watch.time("blocks", partial(split_blocks, marked))
+        blocks = watch.time("blocks", partial(read_blocks, marked)).blocks
         content = watch.time("content", partial(main_content, blocks))
         document = TextPage(blocks).document(content)
         measured = watch.time("profile", partial(profile, document, config))

@@ -30,6 +30,10 @@ class Document:
     """Those within the main text; only where they are asked for."""
     images: tuple[int, ...] = ()
     """64-bit hashes of the images within the main text; only where they are asked for."""
+    unread_words: float = 0
+    """Words that the page has and the text has not: in hidden parts, or in the data of scripts."""
+    unread_hash: int = 0
+    """64 bits of those; 0 for none."""
 
 
 class Match(NamedTuple):

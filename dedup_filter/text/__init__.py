@@ -3,7 +3,8 @@
     decode        bytes and Content-Type -> str          binary, charset: what the bytes are
     as_utf8       the same, as bytes of UTF-8
     parse         either -> lxml tree, always as HTML
-    tree_blocks   tree -> blocks                         elements, marked_text: how
+    tree_blocks   tree -> blocks      marked_text, elements: all text of a tree, with marks;
+                                      parts, script_data, concealed: which of it is read
     main_content  blocks -> the blocks of the main text
     read_page     tree -> Page: its blocks, title and language   images: where images stand
     parse_page    text -> Page, by parse and read_page; the tree is freed at once
@@ -16,19 +17,36 @@ features or an index.
 """
 
 from dedup_filter.text.binary import looks_binary
-from dedup_filter.text.blocks import Block, Container, tree_blocks
-from dedup_filter.text.content import main_content, own_content, word_sum
+from dedup_filter.text.blocks import Block, Container, text_hash
+from dedup_filter.text.concealed import tree_blocks
+from dedup_filter.text.content import (
+    find_content,
+    main_content,
+    own_content,
+    whole_content,
+    word_sum,
+)
 from dedup_filter.text.decode import as_utf8, decode
+from dedup_filter.text.headlines import (
+    MOST_OF_HEADLINE,
+    Headline,
+    is_headed_alike,
+    is_headed_as_elsewhere,
+    part_hash,
+    title_parts,
+)
 from dedup_filter.text.images import ImageSource
-from dedup_filter.text.normalize import normalize
+from dedup_filter.text.normalize import normalize, normalize_parts
 from dedup_filter.text.page import NO_PARTS, Page, WantedParts, extract, parse_page, read_page
 from dedup_filter.text.parse import parse
 from dedup_filter.text.words import count_words
 
 __all__ = [
+    "MOST_OF_HEADLINE",
     "NO_PARTS",
     "Block",
     "Container",
+    "Headline",
     "ImageSource",
     "Page",
     "WantedParts",
@@ -36,13 +54,21 @@ __all__ = [
     "count_words",
     "decode",
     "extract",
+    "find_content",
+    "is_headed_alike",
+    "is_headed_as_elsewhere",
     "looks_binary",
     "main_content",
     "normalize",
+    "normalize_parts",
     "own_content",
     "parse",
     "parse_page",
+    "part_hash",
     "read_page",
+    "text_hash",
+    "title_parts",
     "tree_blocks",
+    "whole_content",
     "word_sum",
 ]

@@ -37,7 +37,7 @@ from dedup_filter.text.elements import role_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Set
 
-__all__ = ["main_content", "own_content", "word_sum"]
+__all__ = ["Content", "find_content", "main_content", "own_content", "whole_content", "word_sum"]
 
 _LINE = 16
 """Words that a menu entry or a byline hardly has (the paper's number, as those in `_is_good`)."""
@@ -65,7 +65,7 @@ def main_content(blocks: Sequence[Block]) -> list[Block]:
     >>> main_content([])
     []
     """
-    return list(_choice(blocks).content)
+    return list(find_content(blocks).main)
 
 
 def own_content(blocks: Sequence[Block]) -> Sequence[Block]:
@@ -75,9 +75,18 @@ def own_content(blocks: Sequence[Block]) -> Sequence[Block]:
     an index, a site map. The few sentences on it are the same on many such pages, so it is
     judged with its links.
     """
-    choice = _choice(blocks)
-    inside = choice.inside
-    return inside if word_sum(choice.content) < _LIST_SHARE * word_sum(inside) else choice.content
+    return find_content(blocks).own
+
+
+def whole_content(blocks: Sequence[Block], content: Sequence[Block]) -> Sequence[Block]:
+    """Choose everything from a page's headline to the end of its main content, given that.
+
+    Short lines in between may be all that tells a page from others: a name, a number, a price.
+    """
+    if not content:
+        return content
+    first, last = content[0].position, content[-1].position
+    return [block for block in blocks if first <= block.position <= last]
 
 
 def word_sum(blocks: Iterable[Block]) -> float:
@@ -85,13 +94,22 @@ def word_sum(blocks: Iterable[Block]) -> float:
     return sum([block.words for block in blocks])  # a list takes two thirds of a generator's time
 
 
-class _Choice(NamedTuple):
-    content: Sequence[Block]
+class Content(NamedTuple):
+    """The main content of some blocks, and where it was found."""
+
+    main: Sequence[Block]
     inside: Sequence[Block]
     """All blocks in the container that the content was found in, links too."""
 
+    @property
+    def own(self) -> Sequence[Block]:
+        """What `own_content` chooses."""
+        is_list = word_sum(self.main) < _LIST_SHARE * word_sum(self.inside)
+        return self.inside if is_list else self.main
 
-def _choice(blocks: Sequence[Block]) -> _Choice:
+
+def find_content(blocks: Sequence[Block]) -> Content:
+    """Find the main content of some blocks."""
     body = [block for block in blocks if block.kind != "title"]
     candidates = _outside_frames(body) or body
     text = [block for block in candidates if block.is_text]
@@ -102,8 +120,8 @@ def _choice(blocks: Sequence[Block]) -> _Choice:
         chosen = [block for block in _stretch(inside, set(good)) if block.is_text]
         enough = _LEAST_SHARE * _long_words(text)
         if word_sum(chosen) >= _MIN_WORDS and _long_words(chosen) >= enough:
-            return _Choice([*_headline(candidates, chosen[0]), *chosen], inside)
-    return _Choice(text, body)
+            return Content([*_headline(candidates, chosen[0]), *chosen], inside)
+    return Content(text, body)
 
 
 def _headline(candidates: Sequence[Block], first: Block) -> list[Block]:

@@ -28,10 +28,10 @@ def _names(*lines: str) -> frozenset[str]:
 
 
 SKIPPED = _names(
-    "applet audio canvas datalist iframe noframes noscript object script select style svg",
-    "template textarea video",
+    "applet audio canvas datalist iframe noframes object select style svg textarea video",
 )
-"""Nothing inside these is text that a reader of the page sees as such."""
+"""Nothing inside these is text that a reader of the page sees as such. Nor is most of what is
+hidden, or in noscript, template or script: see `concealed`."""
 
 LINKS = _names("a button")
 """Their words count as link words: a page's frame offers things to press."""

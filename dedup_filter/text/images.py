@@ -31,7 +31,8 @@ from urllib.parse import unquote_to_bytes, urldefrag, urljoin
 import xxhash
 from lxml import etree
 
-from dedup_filter.text.blocks import Block, Container, tree_blocks
+from dedup_filter.text.blocks import Block, Container
+from dedup_filter.text.concealed import tree_blocks
 
 __all__ = ["Image", "ImageSource", "images_inside", "page_images"]
 

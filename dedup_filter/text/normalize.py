@@ -14,11 +14,12 @@ form wherever it stands. Then the text is normalised as bytes, whose ASCII a tab
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from unicodedata import combining
 from unicodedata import normalize as to_form
 
-__all__ = ["normalize"]
+__all__ = ["normalize", "normalize_parts"]
 
 _ASCII = bytes(range(0x80))
 _FOLDED_ASCII = bytes(
@@ -38,6 +39,9 @@ _MARKS = "\u0300-\u036f\u0483-\u0489\u20d0-\u20ff"
 _EASY = re.compile(f"(?![{_UNSEEN}{_MARKS}])[\x80-\u052f\u2000-\u2bff]")
 """Latin, Greek, Cyrillic, punctuation and symbols, but no marks: nothing that composes with the
 character before it."""
+
+_BETWEEN_PARTS = "\0"
+"""No page has it (see `parse`), nothing composes with it, and it is its own normal form."""
 
 _MOST_MARKS = 30
 """In a row (UAX #15, Stream-Safe Text Format: no language needs more). To bring marks in order
@@ -68,6 +72,21 @@ def normalize(text: str) -> str:
         if None not in forms.values():
             return _replaced(_ascii_normalized(body).decode(), forms)
     return _collapse(_fold(_without_heaps(_without_unseen(text, beyond_ascii))))
+
+
+def normalize_parts(texts: Sequence[str]) -> list[str]:
+    r"""Bring the parts of a text into their normal forms, all at once.
+
+    They are those of the single parts, but for heaps of marks: how long the text is is asked of all
+    parts together.
+
+    >>> normalize_parts(["One ", "", "ﬁve"])
+    ['one', '', 'five']
+    """
+    parts = normalize(_BETWEEN_PARTS.join(texts)).split(_BETWEEN_PARTS)
+    if len(parts) != len(texts):  # none at all, or what stands between them is in one
+        return list(map(normalize, texts))
+    return [part.strip(" ") for part in parts]
 
 
 def _ascii_normalized(body: bytes) -> bytes:

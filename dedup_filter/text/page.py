@@ -12,8 +12,10 @@ from typing import NamedTuple
 from lxml import etree
 
 from dedup_filter.model import Document
-from dedup_filter.text.blocks import Block, split_blocks
+from dedup_filter.text.blocks import Block
+from dedup_filter.text.concealed import read_blocks
 from dedup_filter.text.content import main_content
+from dedup_filter.text.headlines import MOST_OF_HEADLINE, part_hash, title_parts
 from dedup_filter.text.images import Image, ImageSource, images_inside, page_images
 from dedup_filter.text.marked_text import marked_text
 from dedup_filter.text.parse import parse
@@ -43,17 +45,30 @@ class Page:
     """A page taken apart."""
 
     blocks: Sequence[Block]
-    """All its visible text, in page order, without the title."""
+    """All its text, in page order, without the title: see `concealed`."""
     title: str = ""
     language: str | None = None
     images: Sequence[Image] = ()
     """All its images, where they are asked for."""
     wanted: WantedParts = NO_PARTS
+    unread_words: float = 0
+    """Words of text that a reader may see and that is not in the blocks: hidden, or in script
+    data or templates beside more text in sight, or beyond the bound of a page's blocks."""
+    unread_hash: int = 0
+    """64 bits of that text, 0 for none. Where more is unread than read, only pages that have this
+    in common can be equal."""
+    is_by_script: bool = False
+    """Whether its text is made by scripts: what there is of it says nothing of the page."""
+
+    @property
+    def hashes(self) -> list[int]:
+        """What the page shows: the hashes of its blocks, then those of what it is headed by."""
+        parts = title_parts(self.title[:MOST_OF_HEADLINE])
+        parts += [block.text for block in self.blocks if block.kind == "headline"]
+        return [block.hash for block in self.blocks] + [part_hash(part) for part in parts]
 
     def document(self, content: Iterable[Block]) -> Document:
         """Make a document whose main text is these blocks."""
-        if self.wanted is NO_PARTS:
-            return Document(_joined(content), self.title, self.language, _joined(self.blocks))
         content = list(content)
         headings = (block.text for block in content if block.kind in _HEADINGS)
         return Document(
@@ -62,7 +77,9 @@ class Page:
             self.language,
             _joined(self.blocks),
             tuple(headings) if self.wanted.headings else (),
-            images_inside(self.images, content, self.blocks),
+            images_inside(self.images, content, self.blocks) if self.images else (),
+            self.unread_words,
+            self.unread_hash,
         )
 
 
@@ -99,15 +116,16 @@ def _written(root: etree._Element, wanted: WantedParts) -> _Written:
 
 
 def _page(written: _Written, wanted: WantedParts) -> Page:
-    blocks = split_blocks(written.marked)
-    titles = [block.text for block in blocks if block.kind == "title"]
+    reading = read_blocks(written.marked)
+    titles = [block.text for block in reading.blocks if block.kind == "title"]
     return Page(
-        [block for block in blocks if block.kind != "title"],
+        [block for block in reading.blocks if block.kind != "title"],
         titles[0] if titles else "",
         written.language,
         written.images,
         # Pages may be kept for a while; the bytes of their images have done their work.
         WantedParts(wanted.headings, _NO_SOURCE) if wanted.images else wanted,
+        *reading[1:],
     )
 
 

@@ -23,7 +23,7 @@ from dedup_filter.text.page import NO_PARTS, Page, WantedParts
 
 __all__ = ["pack_page", "unpack_page"]
 
-_FORMAT = 1
+_FORMAT = 2
 _FIELDS = [field.name for field in fields(Block) if field.name not in ("container", "hash")]
 """Plain values, all of them. A page packed when blocks had others is refused."""
 _TEXT = _FIELDS.index("text")
@@ -41,6 +41,7 @@ def pack_page(page: Page) -> bytes:
         "format": _FORMAT,
         "title": page.title,
         "language": page.language,
+        "unread": (page.unread_words, page.unread_hash, page.is_by_script),
         "headings": page.wanted.headings,
         "images": None if page.wanted.images is None else list(page.images),
         "containers": [
@@ -81,7 +82,7 @@ def unpack_page(packed: bytes) -> Page:
         for container, *values in read["blocks"]
     ]
     images = [Image(*image) for image in read["images"] or ()]
-    return Page(blocks, read["title"], read["language"], images, _wanted(read))
+    return Page(blocks, read["title"], read["language"], images, _wanted(read), *read["unread"])
 
 
 def _wanted(read: dict[str, Any]) -> WantedParts:

@@ -152,7 +152,7 @@ def test_blocks_are_known_again_by_their_text():
 
 def test_an_end_of_a_link_alone_ends_nothing():
     tree = html.fromstring("<p><a href='/'>one</a> two</p>")
-    (block,) = split_blocks(marked_text(tree).replace(LINK, ""))
+    ((block,), _) = split_blocks(marked_text(tree).replace(LINK, ""))
     assert (block.text, block.words, block.link_words) == ("one two", 2, 0)
 
 

@@ -7,21 +7,35 @@ from hypothesis import strategies as st
 from lxml import etree, html
 
 from dedup_filter.text import parse
-from dedup_filter.text.marked_text import CLOSE, LINK, OPEN, UNLINK, marked_text, walked_text
+from dedup_filter.text.marked_text import (
+    CLOSE,
+    HIDE,
+    LINK,
+    OPEN,
+    SCRIPT,
+    UNHIDE,
+    UNLINK,
+    UNSCRIPT,
+    marked_text,
+    walked_text,
+)
 
 TAGS = (
     "div p span a b br li ul td tr table h1 title script style noscript nav section button"
-    " pre hr x-y svg {http://www.w3.org/1999/xhtml}p {http://www.w3.org/1999/xhtml}a {urn:x}p"
+    " template template pre hr x-y svg {http://www.w3.org/1999/xhtml}p"
+    " {http://www.w3.org/1999/xhtml}a {urn:x}p"
 ).split()
 ATTRIBUTES = st.dictionaries(
-    st.sampled_from(["class", "id", "role", "hidden", "href", "name", "lang"]),
-    st.sampled_from(["", "#", "#top", "/a", "nav comments", " x\n y ", "<&>'\"", "联合"]),
+    st.sampled_from(["class", "id", "role", "hidden", "href", "name", "lang", "type"]),
+    st.sampled_from(["", "#", "#top", "/a", "nav comments", " x\n y ", "<&>'\"", "联合", "a/json"]),
     max_size=3,
-)
+) | st.sampled_from([{"shadowrootmode": mode} for mode in ("open", "Closed", "İpen", "none")])
 XML_TEXT = st.text(
     st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff")
 )
-TEXT = XML_TEXT | st.sampled_from(["", " ", "\n\t", "a b", "<p>", "\ue000\uf800\uf801", "&amp;"])
+TEXT = XML_TEXT | st.sampled_from(
+    ["", " ", "\n\t", "a b", "<p>", "\ue000\uf800\uf801", "&amp;", "__a = {}", "x" * 299 + "__"]
+)
 
 
 def build(
@@ -74,7 +88,8 @@ def test_stylesheet_and_walk_agree_and_change_nothing(tree: etree._Element):
         st.sampled_from(
             [f"<{tag}>" for tag in TAGS[:20]]
             + [f"</{tag}>" for tag in TAGS[:20]]
-            + ["text", " ", "<!--x-->", "<a href=/x>", "<p hidden>", "&nbsp;"]
+            + ["text", " ", "<!--x-->", "<a href=/x>", "<p hidden>", "&nbsp;", "<div id=app>"]
+            + ["<template shadowrootmode=open>", "<script type=application/json>", "__x=1"]
         )
     ).map("".join)
 )
@@ -92,6 +107,22 @@ def test_a_part_of_a_tree_ends_where_its_element_ends():
 def test_links_lead_away():
     tree = html.fromstring('<p><a href="/x">1</a><a href="#x">2</a><a name="x">3</a><a>4</a></p>')
     assert marked_text(tree) == f"{OPEN}p {OPEN}{LINK}1{UNLINK}23{LINK}4{UNLINK}{CLOSE}"
+
+
+def test_hidden_parts_shadow_roots_and_scripts():
+    tree = html.fromstring(
+        "<section><p hidden>1</p><noscript>2</noscript><template>3</template>"
+        "<template shadowrootmode=OPEN>4</template><div id=app> </div><div id=x>5</div>"
+        "<script>code</script><script type=application/json>{}</script></section>"
+    )
+    expected = (
+        f"{OPEN}section  {OPEN}{HIDE}{OPEN}p {OPEN}1{CLOSE}{UNHIDE}"
+        f"{HIDE}{OPEN}noscript {OPEN}2{CLOSE}{UNHIDE}{HIDE}{OPEN}template {OPEN}3{CLOSE}{UNHIDE}"
+        f"{OPEN}template {OPEN}4{CLOSE}{SCRIPT}app{UNSCRIPT}{OPEN}div  {OPEN} {CLOSE}"
+        f"{OPEN}div  {OPEN}5{CLOSE}"
+        f"{SCRIPT}{OPEN}{UNSCRIPT}{SCRIPT}application/json{OPEN}{{}}{UNSCRIPT}{CLOSE}"
+    )
+    assert marked_text(tree) == walked_text(tree) == expected
 
 
 def nested(depth: int) -> etree._Element:

@@ -24,7 +24,7 @@ words = st.lists(
     max_size=30,
 ).map(" ".join)
 tags = st.sampled_from(
-    ["p", "div", "nav", "article", "td", "li", "h1", "h2", "form", "div class=comments", "aside"]
+    "p,div,nav,article,td,li,h1,h2,form,div class=comments,aside,div hidden,template".split(",")
 )
 markup = st.recursive(
     words,
@@ -61,6 +61,8 @@ def test_the_same_content_is_chosen_from_it(html, data):
     restored = unpack_page(pack_page(page))
     assert list(map(shape, restored.blocks)) == list(map(shape, page.blocks))
     assert (restored.title, restored.language) == (page.title, page.language)
+    unread = restored.unread_words, restored.unread_hash, restored.is_by_script
+    assert unread == (page.unread_words, page.unread_hash, page.is_by_script)
     # What is left of a page when its host's frame is taken off it must be judged alike, too.
     left = data.draw(st.lists(st.booleans(), min_size=len(page.blocks), max_size=len(page.blocks)))
     own = [block for block, is_left in zip(page.blocks, left, strict=True) if is_left]

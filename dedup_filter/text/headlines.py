@@ -1,0 +1,139 @@
+"""What a page is headed by -> whether two pages of one host are headed by the same.
+
+    h1, title, how often the host shows them -> the headline: its parts, normalised
+
+The headline of a page is its last h1, unless the host's pages share that; else the parts of its
+title that they do not share: "git-diff" of "git-diff - Git manual". Pages of one host with
+different headlines are different pages, however alike their texts are: the manual pages of two
+commands, two releases, two products.
+
+A section number in front may be missing, and so may what was cut off a headline of 40 characters or
+more ("A long story about the sea…"). Two numbers are two headlines on one host ("3.37.1 released",
+"3.37.2 released"); two editions of a manual, on two hosts, number their sections as they like.
+
+Pure; knows hosts only by the function that tells on how many pages they show something.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from dedup_filter.text.blocks import text_hash
+from dedup_filter.text.normalize import normalize
+
+__all__ = [
+    "MOST_OF_HEADLINE",
+    "Headline",
+    "is_headed_alike",
+    "is_headed_as_elsewhere",
+    "part_hash",
+    "title_parts",
+]
+
+TimesShown = Callable[[str], int]
+"""On how many pages of the host an h1, or a part of a title, was shown before."""
+
+_SHARED = 2
+"""Pages that show what their host's pages share."""
+MOST_OF_HEADLINE = 200
+"""Characters of an h1 or a title that are kept."""
+_LEAST_CUT = 40
+"""Characters from which the beginning of a headline stands for it."""
+_BETWEEN_PARTS = re.compile(
+    r"\s+(?:[-\u2010-\u2015:/<>\u00b7\u2022~]|::|>>|<<)\s+|\s*[|\uff5c\u00bb\u00ab]+\s*"
+    # Chinese and Japanese titles have no spaces around what parts them.
+    r"|(?<=[\u2e80-\uffef])\s*[-_\u2010-\u2015]+\s*|\s*[-_\u2010-\u2015]+\s*(?=[\u2e80-\uffef])"
+)
+_SECTION = re.compile(
+    r"(?:(?:chapter|section|part|appendix|§)\s*[\w.]{1,12}[.:)]?|(?:\d+|[a-z])(?:[.]\d+)+[.:)]?|\d+[.:)])"
+    r"\s+(?=\D)"
+)
+_CUT_OFF = "….\u2025 "
+
+
+class Headline(NamedTuple):
+    """What a page is headed by, as it was written, at most `MOST_OF_HEADLINE` characters each."""
+
+    h1: str = ""
+    title: str = ""
+
+    def parts(self, times_shown: TimesShown) -> tuple[str, ...]:
+        """Return the parts that are the page's own; if it has none, that which fewest pages show.
+
+        The headline of a page that other pages repeat is not its own.
+        """
+        if self.has_own_h1(times_shown):
+            return (normalize(self.h1),)
+        written = [part for part in (*title_parts(self.title), self.h1) if part]
+        own = [part for part in title_parts(self.title) if times_shown(part) < _SHARED]
+        rarest = sorted(written, key=times_shown)[:1]
+        return tuple(filter(None, map(normalize, own or rarest)))
+
+    def has_own_h1(self, times_shown: TimesShown) -> bool:
+        """Tell whether there is an h1 that other pages do not share."""
+        return bool(self.h1) and times_shown(self.h1) < _SHARED
+
+    def everything(self) -> tuple[str, ...]:
+        """Return the h1 and all parts of the title."""
+        return tuple(filter(None, map(normalize, (self.h1, *title_parts(self.title)))))
+
+    def is_made_of(self, text: str) -> bool:
+        """Tell whether a block of text is this h1."""
+        return bool(self.h1) and text[:MOST_OF_HEADLINE] == self.h1
+
+
+def title_parts(title: str) -> list[str]:
+    """Return the parts of a title, such as that of the page and that of the site.
+
+    >>> title_parts("git-diff - Git 2.39 manual | Example")
+    ['git-diff', 'Git 2.39 manual', 'Example']
+    """
+    return [part for part in map(str.strip, _BETWEEN_PARTS.split(title)) if part]
+
+
+def part_hash(part: str) -> int:
+    """Return the 64 bits by which an h1 or a part of a title is known again.
+
+    No block has the same: the links of a menu name what other pages are headed by.
+    """
+    return text_hash(f"\0title\0{part[:MOST_OF_HEADLINE]}")
+
+
+def is_headed_alike(page: Headline, original: Headline, times_shown: TimesShown) -> bool:
+    """Tell whether nothing that a page is headed by is new to one of its host.
+
+    A page without a headline says nothing new.
+    """
+    theirs = original.parts(times_shown)
+    if not (page.has_own_h1(times_shown) and original.has_own_h1(times_shown)):
+        # One may have in its title what the other has as h1.
+        theirs = (*theirs, *original.everything())
+    return all(_is_among(part, theirs) for part in page.parts(times_shown))
+
+
+def is_headed_as_elsewhere(page: Headline, original: Headline, times_shown: TimesShown) -> bool:
+    """Tell whether a page is headed by what one of another host is headed by.
+
+    Of another host it is not known what its pages share, and a frame can have an h1 of its own. So
+    it is enough that the h1 or the longest part of the title is there.
+    """
+    of_title = Headline(title=page.title).parts(times_shown)
+    mine = [*page.parts(times_shown)[:1], *sorted(of_title, key=len)[-1:]]
+    theirs = list(map(_without_section, original.everything()))
+    return not mine or any(_is_among(_without_section(part), theirs) for part in mine)
+
+
+def _is_among(part: str, others: Iterable[str]) -> bool:
+    return any(_is_same(part, other) for other in others)
+
+
+def _without_section(part: str) -> str:
+    section = _SECTION.match(part)
+    return part[section.end() :] if section else part
+
+
+def _is_same(one: str, other: str) -> bool:
+    if one == other or _without_section(one) == other or one == _without_section(other):
+        return True
+    short, long = sorted((one.rstrip(_CUT_OFF), other.rstrip(_CUT_OFF)), key=len)
+    return short == long or (len(short) >= _LEAST_CUT and long.startswith(short))

@@ -1,0 +1,143 @@
+"""Script data -> the strings in it that are prose: JSON, broken JSON, and JavaScript around it.
+
+    {"page": {"id": "a-1", "body": "<p>Ice had closed the harbour for weeks.</p>"}}
+    "Ice had closed the harbour for weeks."
+
+Looked for are the string literals of JSON, in their order, not the structure around them: so one
+way serves all of ld+json, __NEXT_DATA__, `window.__NUXT__ = (function ...)`, React's streamed
+`self.__next_f.push([1, "..."])` and data that is cut off. Keys are left out. Strings that hold
+data are searched in turn; HTML in them is parsed and read as what a page shows of it.
+
+A string is prose when it has several words and is written in whole words, mostly; so addresses,
+class names and code are not.
+
+Bounded: a million characters and some thousands of strings of prose a page; what is beyond is
+given back as it is. Linear; nested data is no deeper for a search that knows no structure.
+
+Cost: 8 ms for 100 KB that is all prose, 3 ms for data without any.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+
+from dedup_filter.text.blocks import split_blocks
+from dedup_filter.text.marked_text import marked_text
+from dedup_filter.text.parse import parse
+from dedup_filter.text.parts import Script, parts_of, without_marks
+from dedup_filter.text.words import count_words
+
+__all__ = ["Strings", "has_data", "has_markup", "markup_texts"]
+
+_LEAST_WORDS = 6
+"""Of a string that is prose. Names and addresses hardly have as many."""
+_LEAST_LENGTH = 10
+"""Characters: six words of Chinese."""
+_WHOLE_WORDS = 2 / 3
+"""Share of a string's characters, white space aside, that prose has in whole words."""
+_SAMPLE = 500
+"""Characters by which a string is judged."""
+_MOST_DATA = 2**20
+"""Characters of script data that are searched."""
+_MOST_STRINGS = 4_096
+"""Strings of prose: an article has a hundred."""
+_MOST_NESTING = 3
+"""Strings in strings: JSON.parse("{\\"a\\": \\"...\\"}")."""
+_START = 300
+"""Characters of a script within which it says what it sets."""
+
+_STATE = re.compile(r"""\b__\w+["'\]]*\s*(?:=(?!=)|\.push\()""")
+_LITERAL = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?\Z)(\s*:)?', re.DOTALL)
+"""A string of JSON, and what tells a key. A last one without an end is one, too: every quotation
+mark begins a match or is in one, and nothing is searched twice."""
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
+_DATA_INSIDE = re.compile(r'[\[{]\\*"')
+_MARKUP = re.compile("</?[a-zA-Z][^<>]*>")
+_WHOLE_WORD = re.compile(r"(?<![\w\-/.:#=])[^\W\d_]+(?![\w\-/#=(]|[.:]\w)")
+
+
+def has_data(script: Script) -> bool:
+    """Tell whether a script is data, or sets the state of a page."""
+    return "json" in script.type or _STATE.search(script.text, 0, _START) is not None
+
+
+class Strings:
+    """The prose in the script data of one page."""
+
+    def __init__(self) -> None:
+        self.left: list[str] = []
+        """Data that was not searched for want of room."""
+        self._room = _MOST_DATA
+        self._count = 0
+
+    def of(self, data: str) -> Iterator[str]:
+        """Give the texts in some data, as many as there is room for."""
+        searched = data[: self._room]
+        self._room -= len(searched)
+        if len(searched) < len(data):
+            self.left.append(data[len(searched) :])
+        for string in _strings(searched, _MOST_NESTING):
+            texts = markup_texts(string) if has_markup(string) else [string]
+            if not _is_prose(" ".join(texts)):
+                continue
+            self._count += 1
+            if self._count > _MOST_STRINGS:
+                self._room = 0
+                self.left.append(searched)
+                return
+            yield from texts
+
+
+def has_markup(text: str) -> bool:
+    """Tell whether a text is written in HTML."""
+    return _MARKUP.search(text) is not None
+
+
+def markup_texts(markup: str) -> list[str]:
+    """Give the texts of the blocks that are in sight in a piece of HTML."""
+    tree = parse(markup)
+    if tree is None:
+        return []
+    blocks, rest = split_blocks(parts_of(marked_text(tree)).visible)
+    return [block.text for block in blocks] + ([without_marks(rest)] if rest else [])
+
+
+def _strings(data: str, nesting: int) -> Iterator[str]:
+    """Give the strings of data that may be prose."""
+    for literal in _LITERAL.finditer(data):
+        written, is_key = literal.groups()
+        if is_key or len(written) < _LEAST_LENGTH:
+            continue
+        is_escaped = "\\" in written
+        # Most strings are names and addresses: they have no second look.
+        if not is_escaped and written.isascii() and written.count(" ") < _LEAST_WORDS - 1:
+            continue
+        string = _unescaped(written) if is_escaped else written
+        if nesting and _DATA_INSIDE.search(string):
+            yield from _strings(string, nesting - 1)
+        else:
+            yield string
+
+
+def _unescaped(written: str) -> str:
+    """Read the escapes of JSON, and those of JavaScript as far as it has others."""
+    try:
+        read: str = json.loads(f'"{written}"', strict=False)
+    except json.JSONDecodeError:
+        read = json.loads(f'"{_ESCAPE.sub(_as_json, written)}"', strict=False)
+    return read.encode("utf-8", "replace").decode()
+
+
+def _as_json(escape: re.Match[str]) -> str:
+    what = escape[1]
+    if len(what) == 3:
+        return f"\\u00{what[1:]}"
+    return escape[0] if len(what) == 5 or what in '"\\/bfnrt' else what
+
+
+def _is_prose(text: str) -> bool:
+    sample = text[:_SAMPLE]
+    if count_words(sample) < _LEAST_WORDS:
+        return False
+    whole = sum(map(len, _WHOLE_WORD.findall(sample)))
+    return whole >= _WHOLE_WORDS * len("".join(sample.split()))

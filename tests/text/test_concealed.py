@@ -1,0 +1,213 @@
+"""What of hidden text, noscript and script data is read, and what is counted instead."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dedup_filter.text import Page, parse, read_page
+
+ARTICLE = (
+    "The committee met on Tuesday to discuss how the harbour could be kept open during the"
+    " winter months, when ice had closed it in three of the last five years. Several members said"
+    " that an icebreaker would cost more than it saved, but the captain of the ferry told them"
+    " that two farms on the island had run out of fodder in March."
+)
+FIRST = ARTICLE.partition(". ")[0]
+OTHER = "Nobody had asked the farmers, who had been cutting reeds for fodder since the new year."
+CHINESE = "委员会星期二开会，讨论怎样让港口在冬季保持开放，因为过去五年里有三年港口被冰封住。"
+MENU = "<ul><li><a href=/>Home</a><li><a href=/n>News of the day</a></ul>"
+LEGAL = "All rights in these pages are reserved"
+
+
+def page(markup: str) -> Page:
+    tree = parse(markup)
+    assert tree is not None
+    return read_page(tree)
+
+
+def texts(markup: str) -> list[str]:
+    return [block.text for block in page(f"{MENU}{markup}<p>{LEGAL}").blocks][2:]
+
+
+def data(value: object) -> str:
+    return f"<script type=application/json>{json.dumps(value)}</script>"
+
+
+HIDDEN = [
+    f"<div hidden id=S:0><p>{ARTICLE}</p></div>",
+    f"<section><div hidden=until-found>{ARTICLE}</div></section>",
+    f"<noscript><p>{ARTICLE}</p></noscript>",
+    f"<noscript>&lt;p class=a&gt;{ARTICLE}&lt;/p&gt;&lt;img src=x&gt;</noscript>",
+]
+SHADOWED = [
+    f"<x-a><template shadowrootmode=open><p>{ARTICLE}</p></template></x-a>",
+    f"<x-a><template shadowrootmode=CLOSED><slot></slot>{ARTICLE}</template></x-a>",
+    "<x-a><template shadowrootmode=open>" * 50 + ARTICLE + "</template></x-a>" * 50,
+]
+
+
+@pytest.mark.parametrize("markup", HIDDEN + SHADOWED)
+def test_text_that_a_script_or_the_browser_shows_is_read_where_it_stands(markup: str):
+    assert texts(markup) == [ARTICLE, LEGAL]
+    assert page(MENU + markup).unread_words == 0
+
+
+@pytest.mark.parametrize("markup", HIDDEN)
+def test_beside_more_text_in_sight_hidden_text_is_counted_and_hashed(markup: str):
+    shown = f"<p>{OTHER * 10}</p>"
+    found = page(shown + markup)
+    assert [block.text for block in found.blocks] == [OTHER * 10]
+    assert found.unread_words == len(ARTICLE.split())
+    assert found.unread_hash not in (0, page(shown + markup.replace("harbour", "port")).unread_hash)
+    assert found.unread_hash == page(shown * 2 + markup).unread_hash
+
+
+def test_a_body_that_a_script_shows_as_a_whole():
+    assert [block.text for block in page(f"<body hidden><p>{ARTICLE}").blocks] == [ARTICLE]
+
+
+def test_cookie_dialogs_and_menus_do_not_count():
+    dialog = f"<div hidden class=cookie-consent>{ARTICLE}</div><dialog hidden>{ARTICLE}</dialog>"
+    menu = f"<div hidden>{MENU * 50}</div>"
+    found = page(f"<p>{FIRST}</p>{dialog}{menu}")
+    assert [block.text for block in found.blocks] == [FIRST]
+    assert (found.unread_words, found.unread_hash) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<noscript><img src=http://tracker.example/p></noscript>",
+        "<noscript>&lt;img src=http://tracker.example/p&gt;</noscript>",
+        "<noscript>You need to enable JavaScript to run this application.</noscript>",
+        "<noscript><p>Please enable <a href=/>Javascript</a> in your browser.</noscript>",
+        "<noscript><style>p { opacity: 1 }</style></noscript>",
+    ],
+)
+def test_pixels_and_notices_are_nothing(markup: str):
+    assert texts(markup) == [LEGAL]
+    found = page(MENU + markup)
+    assert (found.unread_words, found.unread_hash) == (0, 0)
+    # Nor do they part the text around them.
+    assert texts(f"one{markup} two") == ["one two", LEGAL]
+
+
+def test_notices_stay_out_where_other_hidden_text_is_read():
+    notice = "<noscript>Please enable JavaScript.</noscript>"
+    assert texts(notice + HIDDEN[0] + notice) == [ARTICLE, LEGAL]
+
+
+@pytest.mark.parametrize("around", ["{}", "<div hidden>{}</div>", "<noscript>{}</noscript>"])
+def test_templates_are_never_read_but_counted(around: str):
+    inside = f"<template><li>{ARTICLE}<p hidden>of <b>them</b></p></template>"
+    found = page(LEGAL + around.format(inside))
+    assert [block.text for block in found.blocks] == [LEGAL]
+    assert found.unread_words == len(ARTICLE.split()) + 2
+
+
+DATA = [
+    data({"props": {"id": "a-1", "body": ARTICLE}}),
+    data([{"body": f"<h2 class=x>{FIRST}</h2>"}, [[ARTICLE.partition(". ")[2]]]]),
+    f"<script type='application/ld+json'>[{{'a': 1, \"articleBody\": \"{ARTICLE}\"",
+    f"<script>window.__NUXT__=(function(a){{return {{x:[{{t:{json.dumps(ARTICLE)}}}]}}}})</script>",
+    f"<script>self.__next_f.push([1,{json.dumps('2:' + json.dumps(['$', ARTICLE]))}])</script>",
+    f"<script>__STATE__ = JSON.parse({json.dumps(json.dumps({'a': [ARTICLE]}))})</script>",
+    f"<script type=application/json>{'[' * 9_000}{json.dumps(ARTICLE)}{']' * 9_000}</script>",
+]
+
+
+@pytest.mark.parametrize("script", DATA)
+def test_sentences_in_script_data_are_read(script: str):
+    found = page(f"{MENU}<p>{LEGAL}</p>{script}")
+    words = " ".join(block.text for block in found.blocks[3:]).replace(".", "").split()
+    assert words == ARTICLE.replace(".", "").split()
+    assert {block.kind for block in found.blocks[3:]} == {"paragraph"}
+    assert (found.unread_words, found.is_by_script) == (0, False)
+
+
+def test_chinese_sentences_in_script_data():
+    found = page(f"<div id=app></div>{data({'a': CHINESE * 3})}{data({'b': '港口保持开放'})}")
+    assert [block.text for block in found.blocks] == [CHINESE * 3]
+
+
+def test_what_is_in_sight_is_not_read_again_from_script_data():
+    found = page(f"<p>{ARTICLE.replace('. ', '.</p><p>')}</p>" + DATA[0])
+    assert len(found.blocks) == 2
+    assert found.unread_words == 0
+    found = page(f"<p>{FIRST}.</p>" + DATA[0])
+    assert [block.text for block in found.blocks][1:] == [ARTICLE.partition(". ")[2][:-1]]
+
+
+def test_script_data_beside_more_text_in_sight_is_counted():
+    found = page(f"<p>{OTHER * 10}</p>{DATA[0]}")
+    assert [block.text for block in found.blocks] == [OTHER * 10]
+    assert found.unread_words == len(ARTICLE.split())
+
+
+def test_paragraphs_of_each_script_stand_in_a_container_of_their_own():
+    blocks = page(DATA[0] + data({"b": [OTHER, CHINESE]})).blocks
+    assert [block.text for block in blocks] == [ARTICLE, OTHER, CHINESE]
+    one, other, third = (block.container.parent for block in blocks)
+    assert one is not other
+    assert other is third
+
+
+CODE = "<script src=app.js></script>"
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        f"<div id=root></div>{CODE}",
+        f"<div id=root>Loading …</div>{CODE}",
+        f"{MENU}<div id=app>\n</div><p>{FIRST}</p>{CODE}",
+        f"<div id=__next></div>{data({'name': 'Oak table', 'price': 90})}",
+        f"<noscript>{FIRST}: it works with JavaScript only.</noscript>{CODE}",
+        f"<p>Just a moment</p>{CODE}<div hidden>{FIRST}</div>",
+    ],
+)
+def test_hulls_are_made_by_script(markup: str):
+    assert page(markup).is_by_script
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<p>Not found</p>",
+        f"<p>{OTHER} {OTHER}</p>{CODE}",
+        f"<div id=root></div>{CODE}<div hidden>{ARTICLE}</div>",
+        f"<div id=root></div>{CODE}{DATA[0]}",
+        f"<div id=root></div><p>{ARTICLE} {ARTICLE}</p>{CODE}",
+        f"{MENU * 5}{CODE}",
+    ],
+)
+def test_other_pages_are_not(markup: str):
+    assert not page(markup).is_by_script
+
+
+def test_blocks_beyond_the_bound_are_counted_and_hashed():
+    whole = page("<p>one two" * 60_000)
+    assert len(whole.blocks) < 60_000
+    read = sum(block.words for block in whole.blocks)
+    assert whole.unread_words == pytest.approx(120_000 - read, rel=0.01)
+    assert whole.unread_hash != page("<p>one two" * 59_999 + "<p>one").unread_hash
+
+
+MARKUP = (
+    "<div hidden>,</div>,<noscript>,</noscript>,<template>,</template>,<p>,<li>,&lt;p&gt;,\0,\\u12,"
+    "<template shadowrootmode=open>,<script>__x=,<script type=application/json>,</script>"
+)
+PIECES = st.sampled_from([*MARKUP.split(","), '{"a": "', '"}', ARTICLE, OTHER, "a few words"])
+
+
+@given(st.lists(PIECES, max_size=30).map("".join))
+def test_any_mixture_gives_a_page(markup: str):
+    tree = parse(markup)
+    if tree is not None:
+        found = read_page(tree)
+        assert [block.position for block in found.blocks] == sorted(
+            {block.position for block in found.blocks}
+        )
+        assert (found.unread_hash == 0) == (found.unread_words == 0)
