@@ -9,6 +9,9 @@ from twisted.internet.defer import Deferred
 from dedup_filter import FilterConfig, NearDuplicate, Verdict
 from dedup_filter.scrapy_plugin import settlement
 
+BY_TEXT = {"DEDUP_TEXT_FIELDS": "text"}
+"""Settings with which items are judged by their field `text`."""
+
 
 def run(coroutine):
     """Run a coroutine that awaits nothing; one that did would fail here."""
@@ -54,7 +57,7 @@ class PlainPages:
         self.numbers = itertools.count(1)
 
     def claim(self, url, *, html=None, text=None, content_type=None):
-        content = text or getattr(html, "text_content", str)() or html
+        content = html if text is None else text
         page = next(self.numbers)
         self.pending[page] = content
         if content in self.kept:
@@ -79,9 +82,6 @@ class PlainPages:
 
     def flush(self):
         self.flushed += 1
-
-    def is_long_enough(self, text):
-        return True
 
     def totals(self):
         return None

@@ -48,7 +48,7 @@ class SharedPages(PlainPages):
             return verdict._replace(page=None)
 
     def _verdict(self, url, parts):
-        content = parts["text"] or getattr(parts["html"], "text_content", str)()
+        content = parts["html"] if parts["text"] is None else parts["text"]
         if content not in self.elsewhere or content in self.kept:
             return super().claim(url, **parts)
         page, original = next(self.numbers), self.elsewhere[content]

@@ -36,6 +36,8 @@ class WarcSpider(scrapy.Spider):
     """Yield the HTML pages of WARC files; paths are separated by commas and may be globs."""
 
     name = "warc"
+    # No response comes with its items, and pages without <html> and doctype are pages too.
+    custom_settings = {"DEDUP_HTML_FIELD": "html"}  # noqa: RUF012 - so Scrapy declares it
     _most_items: int
     _room: asyncio.Semaphore
 

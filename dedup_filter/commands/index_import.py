@@ -25,9 +25,17 @@ __all__ = ["command"]
 @index_argument
 @click.argument("file", default="-")
 @click.option("--crawl", default="import", show_default=True, help="Name of the crawl of items.")
-@click.option("--html-field", metavar="NAME", help="Field of items with a page's HTML.")
-@click.option("--text-fields", metavar="NAMES", help="Those with its text, with commas between.")
-@click.option("--url-field", metavar="NAME", help="The one with its URL.")
+@click.option(
+    "--html-field",
+    metavar="NAME",
+    help="Field of items with a page's HTML; 'html' unless one is named.",
+)
+@click.option(
+    "--text-fields",
+    metavar="NAMES",
+    help="Those with its text, with commas between; 'text' unless one is named.",
+)
+@click.option("--url-field", metavar="NAME", help="The one with its URL; 'url' unless it is named.")
 @click.option(
     "--from-line", type=click.IntRange(1), default=1, help="Pass over the items before it."
 )
@@ -44,10 +52,9 @@ def command(index: Index, file: str, as_json: bool, **given: Any) -> None:
     numbers pages anew and keeps nothing of dropped pages, texts and frames; no crawler may be at
     work on it. Items can be imported beside crawlers.
 
-    The items of a feed (JSON lines) are judged like the pages of a crawl named "import". Where
-    they have their page and its URL is guessed by the names of their fields, as in a crawl: html,
-    text, content, ..., url, link, ...; or say it. With -o keep_text=true texts are kept, for
-    `index migrate`.
+    The items of a feed (JSON lines) are judged like the pages of a crawl named "import". Each
+    needs its page in the field html, else in text, and its URL in url, unless other fields are
+    named. With -o keep_text=true texts are kept, for `index migrate`.
 
     A bad line ends it, with an error that names it; what came before is in the index. To go on
     when it is mended: --from-line for items; an export can be imported again as a whole.

@@ -29,7 +29,7 @@ from twisted.internet.defer import Deferred
 from dedup_filter.errors import StoreAway
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
-from dedup_filter.scrapy_plugin.page_source import PageText
+from dedup_filter.page_fields import PageText
 
 __all__ = ["LONGEST_ANSWER", "Answer", "AtOnce", "InThread", "at_once", "desk_of", "pause"]
 
@@ -139,7 +139,7 @@ class InThread(AtOnce):
             given.cancel()
 
     async def claim(self, url: str, page: PageText) -> Answer[Verdict]:
-        """Claim a page; it is read here, for its tree belongs to the spider."""
+        """Claim a page; it is read here, so that the thread has only the server to wait for."""
         read = _answer(partial(self._pages.read, url, **_parts(page)))
         if read.fault is not None:
             return Answer(fault=read.fault, seconds=read.seconds)

@@ -52,7 +52,7 @@ class Judge:
         self.pages = pages
         self.stats = stats
         self._visits = Visits()
-        self._choice = Choice(settings, pages.is_long_enough)
+        self._choice = Choice(settings)
         self._desk = desk_of(pages)
         self._faults = Faults(stats, end_crawl)
         self._claims = Claims(pages, self._desk, stats, self._faults)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
 from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.page_fields import FieldNames
 from dedup_filter.scrapy_plugin.job import index_of_job
-from dedup_filter.scrapy_plugin.page_source import FieldNames
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -47,10 +47,10 @@ SETTINGS: Mapping[str, str] = {
     ),
     "DEDUP_ACTION": '"drop" repeated pages\' items, or keep and only "tag" all; "drop"',
     "DEDUP_TAG_FIELD": 'field that gets the verdict with DEDUP_ACTION="tag"; "dedup"',
-    "DEDUP_HTML_FIELD": "item field with the page's HTML; None: found by name",
-    "DEDUP_TEXT_FIELDS": "item fields with the page's text, joined; empty: found by name",
+    "DEDUP_HTML_FIELD": "item field with the page's HTML; None",
+    "DEDUP_TEXT_FIELDS": "item fields with the page's text, joined; None",
     "DEDUP_URL_FIELD": "item field with the page's URL; None: found by name, else the response's",
-    "DEDUP_SOURCE": 'judge pages by "item" fields, by "response" or "auto"; "auto"',
+    "DEDUP_SOURCE": '"response": never judge by item fields, "item": never by the response; "auto"',
     "DEDUP_FOLLOW_LINKS": "False: requests found on a repeated page are not sent; True",
     "DEDUP_ON_ERROR": 'after a fault "keep" crawling or "close" the spider; "keep"',
     "DEDUP_LOG_LEVEL": 'level of the line written for each drop; "INFO"',
@@ -97,7 +97,7 @@ class PluginSettings:
             options=_options(settings),
         )
         _check(read.index, read.options)
-        if not read.follow_links and (read.source == "item" or read.field_names.are_orders):
+        if not read.follow_links and (read.source == "item" or read.field_names.name_page):
             raise ConfigError(
                 "DEDUP_FOLLOW_LINKS=False needs the verdict on the response, before its items "
                 'are known: it cannot go with DEDUP_SOURCE="item", DEDUP_HTML_FIELD or '

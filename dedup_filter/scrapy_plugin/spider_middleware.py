@@ -1,8 +1,7 @@
 """Spider output -> the same output; which item comes from which response is noted on the way.
 
-For spiders whose items carry no page text: the pipeline then judges the response, once for
-all of its items. With DEDUP_FOLLOW_LINKS=False the response is judged before anything of
-its output passes, and links found on a repeated page are held back.
+The pipeline judges the response, once for all of its items. With DEDUP_FOLLOW_LINKS=False that is
+done before anything of its output passes, and links found on a repeated page are held back.
 """
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator

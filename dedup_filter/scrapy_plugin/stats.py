@@ -40,7 +40,7 @@ STATS: Mapping[str, str] = {
     "dedup/all/<outcome>": "with an index on a server: pages it was asked about since it was made",
     "dedup/index_size": "pages in the index at the end",
     "dedup/index_bytes": "memory of the index at the end",
-    "dedup/seconds": "time spent on judging, parsing included where nobody had parsed before",
+    "dedup/seconds": "time spent on judging, parsing included",
     "dedup/errors": "faults of the filter; they cost no item",
 }
 

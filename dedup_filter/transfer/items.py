@@ -1,7 +1,7 @@
 """Items of an earlier crawl's feed -> pages that an index remembers, as if they came in a crawl.
 
-Where an item has its page and its URL is guessed by the names of its fields, or said, as in a
-crawl. Nothing else is asked of an item. Options that shape fingerprints are those that the
+An item has its page in `html`, else in `text`, and its URL in `url`, unless other fields are
+named. Nothing else is asked of it. Options that shape fingerprints are those that the
 index was made with, and distance and scope those of its tables, or those of the crawlers of a
 shared index, unless they are given.
 
@@ -9,19 +9,11 @@ Cost: that of judging the pages.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.page_fields import (
-    HTML_NAMES,
-    TEXT_NAMES,
-    URL_NAMES,
-    FieldNames,
-    PageText,
-    is_long,
-    page_in,
-    url_in,
-)
+from dedup_filter.page_fields import FieldNames, page_in, url_in
 from dedup_filter.transfer.imported import Imported
 from dedup_filter.transfer.page_lines import Object
 from dedup_filter.transfer.places import Target
@@ -44,7 +36,7 @@ class Items:
         crawl: str,
         options: Mapping[str, Any],
     ) -> None:
-        self._names = names
+        self._names = _in_a_feed(names)
         self._imported = imported
         options = {**target.options(), **options}
         self._filter = NearDuplicateFilter.open(target.location, crawl=crawl, **options)
@@ -58,12 +50,10 @@ class Items:
             )
         url = url_in(item, self._names)
         if url is None:
-            where = self._names.url or f"{', '.join(URL_NAMES[:3])} ..."
-            raise ValueError(f"has no URL (looked for: {where}); say where with --url-field")
-        page = page_in(item, self._names, self._is_page)
-        if page == "no_text":
-            self._imported.outcomes["unjudged"] += 1
-            return
+            raise ValueError(
+                f"has no URL (looked for: {self._names.url}); say where with --url-field"
+            )
+        page = page_in(item, self._names)
         if isinstance(page, str):
             raise ValueError(self._why_not(page))  # noqa: TRY004 - the reason is the string
         verdict = self._filter.see(url, html=page.html, text=page.text)
@@ -73,11 +63,13 @@ class Items:
         """Write everything to disk and let go of the index."""
         self._filter.close()
 
-    def _is_page(self, page: PageText) -> bool:
-        return is_long(page, self._filter.is_long_enough)
-
     def _why_not(self, reason: str) -> str:
-        named = [name for name in (self._names.html, *self._names.text) if name]
-        where = ", ".join(named or [*HTML_NAMES[:1], *TEXT_NAMES[:1]]) + ("" if named else " ...")
+        where = ", ".join(name for name in (self._names.html, *self._names.text) if name)
         what = "no text of a page" if reason == "no_field" else "something else than text"
         return f"has {what} (looked for: {where}); say where with --html-field or --text-fields"
+
+
+def _in_a_feed(names: FieldNames) -> FieldNames:
+    """Complete names by those that fields of a feed have unless it is said otherwise."""
+    names = replace(names, url=names.url or "url")
+    return names if names.name_page else replace(names, html="html", text=("text",))

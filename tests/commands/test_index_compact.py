@@ -8,11 +8,16 @@ from index_feed import records, stats
 from dedup_filter import NearDuplicateFilter
 
 
+def words_of(number):
+    """A text that is like no other's."""
+    return " ".join(f"word{number}x{place}" for place in range(100))
+
+
 class TestCompact:
     def test_gives_back_the_room_of_what_was_forgotten(self, index):
         with NearDuplicateFilter.open(index) as pages:
             for number in range(600):
-                pages.see(f"https://example.org/{number}", text=f"word{number} " * 100)
+                pages.see(f"https://example.org/{number}", text=words_of(number))
         urls = [f"https://example.org/{number}" for number in range(600)]
         run("index", "forget", str(index), *urls)
         kept = records(index)

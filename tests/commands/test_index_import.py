@@ -15,13 +15,13 @@ from dedup_filter import NearDuplicateFilter
 
 
 class TestImportOfItems:
-    def test_finds_fields_by_the_names_they_usually_have(self, place, tmp_path):
-        html = f"<html><body><p>{article(1)}</p></body></html>"
+    def test_reads_html_or_else_text_and_nothing_else(self, place, tmp_path):
+        html = f"<p>{article(1)}</p>"
         items = [
-            {"link": "https://example.com/1", "body_html": html},
-            {"page_url": "https://example.com/2", "content": article(2)},
-            {"url": "https://example.com/3", "articleBody": article(2)},
-            {"url": "https://example.com/4", "text": "A teaser.", "body": article(1)},
+            {"url": "https://example.com/1", "html": html, "text": "A teaser."},
+            {"url": "https://example.com/2", "html": None, "text": article(2)},
+            {"url": "https://example.com/3", "text": article(2), "body": article(4)},
+            {"url": "https://example.com/4", "text": article(1), "link": "https://example.org"},
         ]
         feed = write_jsonl(tmp_path / "feed.jsonl", items)
         (found,) = lines("index", "import", place.new("index"), feed, "--json")
@@ -37,6 +37,20 @@ class TestImportOfItems:
         names = ["--url-field", "where", "--text-fields", "head, what"]
         (found,) = lines("index", "import", str(tmp_path / "index"), feed, *names, "--json")
         assert found["outcomes"] == {"new": 1}
+
+    def test_counts_lines_without_what_is_named(self, tmp_path):
+        feed = write_jsonl(tmp_path / "feed.jsonl", [ITEMS[0], {**ITEMS[1], "what": article(1)}])
+        arguments = [str(tmp_path / "index"), feed, "--text-fields", "what", "--skip-bad-lines"]
+        code, out, err = run("index", "import", *arguments)
+        assert (code, out) == (0, "1 page (1 new)\n")
+        assert "has no text of a page (looked for: what)" in err
+        assert "1 bad line" in err
+
+    def test_counts_a_page_without_text_as_unjudged(self, tmp_path):
+        empty = [{**ITEMS[0], "text": ""}, {"url": "https://example.com/", "html": "<p>"}]
+        feed = write_jsonl(tmp_path / "feed.jsonl", empty)
+        (found,) = lines("index", "import", str(tmp_path / "index"), feed, "--json")
+        assert found["outcomes"] == {"unjudged": 2}
 
     def test_counts_as_a_crawl_of_its_own(self, place):
         index = place.seeded()
@@ -89,11 +103,13 @@ class TestImportOfItems:
             ("[1]", "is no JSON object"),
             ("\x00", "is not JSON"),
             ('{"text": "no address"}', "has no URL"),
-            ('{"url": "https://example.com/"}', "has no text of a page"),
+            ('{"link": "https://example.com/", "text": "a"}', "has no URL (looked for: url); say"),
+            ('{"url": "https://example.com/"}', "has no text of a page (looked for: html, text)"),
+            ('{"url": "https://example.com/", "body": "<html><p>a"}', "has no text of a page"),
             ('{"url": "https://example.com/", "html": {}}', "has something else than text"),
             ("[" * 100_000, "is not JSON"),
         ],
-        ids=range(7),
+        ids=range(9),
     )
     def test_a_bad_line_ends_it_unless_told_otherwise(self, tmp_path, bad, why):
         text = "\n".join([json.dumps(ITEMS[0]), bad, "", json.dumps(ITEMS[1])])

@@ -35,7 +35,7 @@ class TestStats:
         code, out, err = run("index", "stats", str(index))
         assert (code, err) == (0, "")
         assert "pages     25 recorded (5 near, 20 new)\n" in out
-        assert "20 entries, max_distance 10" in out
+        assert f"20 entries, max_distance {FilterConfig().max_distance}" in out
         assert out.endswith("kept pages: 20 first seen, 20 last seen; repeats: 5 near\n")
 
     def test_of_pages_that_came_again(self, tmp_path):
@@ -93,7 +93,7 @@ class TestStats:
         assert (code, err) == (0, "")
         assert "pages     25 judged since it was made (5 near, 20 new)\n" in out
         assert "at work   0 processes" in out
-        assert "max_distance 10" in out
+        assert f"max_distance {FilterConfig().max_distance}" in out
 
     def test_of_an_empty_index(self, place):
         NearDuplicateFilter.open(place.new("index")).close()

@@ -1,5 +1,6 @@
 """`dedup-filter index ...` where no shared index is, or none that can be read."""
 
+import json
 import re
 
 import pytest
@@ -7,6 +8,7 @@ from command_line import run
 from redis_servers import RedisServer
 
 from dedup_filter import NearDuplicateFilter
+from dedup_filter.transfer.page_lines import FORMAT, HEADER_KEY
 
 COMMANDS = [
     ["stats"],
@@ -16,7 +18,7 @@ COMMANDS = [
     ["compact"],
 ]
 IMPORT = ["import"]
-EXPORT = '{"dedup_filter_export": 1, "scheme": {}, "crawls": []}\n'
+EXPORT = json.dumps({HEADER_KEY: FORMAT, "scheme": {}, "crawls": []}) + "\n"
 
 
 def refused(command, location, text=""):

@@ -209,8 +209,8 @@ def make_site():
 def paragraphs(article):
     """Make pages of several paragraphs; an edit changes one word of the first."""
 
-    def make(seed, edits=0, link=""):
-        words = article(seed, edits).split()
+    def make(seed, edits=0, link="", words=150):
+        words = article(seed, edits, words).split()
         parts = [" ".join(words[start : start + 36]) for start in range(0, len(words), 36)]
         return "<html><body><p>" + "</p><p>".join(parts) + f"</p>{link}</body></html>"
 

@@ -6,6 +6,12 @@ CHINESE = (
     "那麼這兩個頁面很可能是同一篇文章的不同版本。索引把指紋分成幾塊,每一塊都有自己的表,"
     "因此查找只需要看很少的候選。這種方法既準確又節省內存,適合很大的抓取任務。"
 )
+# Of other words than the text above: a page that is a part of another repeats it.
+TRADITIONAL = (
+    "春天來了,港口的冰慢慢融化,漁船又可以出海。碼頭上的工人一早起來,把網和繩子搬到船上。"
+    "孩子們在岸邊撿貝殼,老師帶著學生參觀燈塔,聽守燈的老人說從前的故事。中午市場很熱鬧,"
+    "攤販叫賣新鮮的魚和蔬菜。晚上大家回到家裡,圍著桌子吃飯,談今天的天氣和明天的潮水。"
+)
 SIMPLIFIED = (
     "春天来了,山上的雪慢慢化了,河里的水又开始流动。村里的人早早起来,去田里种菜和玉米。"
     "孩子们在学校的院子里踢球,老师在教室里准备今天的课。中午的时候太阳很暖和,"
@@ -69,7 +75,7 @@ def test_pages_that_cannot_be_judged_are_kept_and_counted(project, site, article
     site.add("/gbk", page(SIMPLIFIED).encode("gbk"), "text/html; charset=gbk")
     site.add("/gbk-as-utf-8", page(SIMPLIFIED).encode("gbk"), "text/html; charset=utf-8")
     site.add("/big5", page(CHINESE, '<meta charset="big5">').encode("big5"), "text/html")
-    site.add("/no-charset", page(CHINESE[40:]).encode("big5"), "text/html")
+    site.add("/no-charset", page(TRADITIONAL).encode("big5"), "text/html")
     site.add("/no-such-charset", page(article(2)), "text/html; charset=x-none")
     site.add("/no-type", page(article(3)), None)
     site.add("/text", article(4), "text/plain")

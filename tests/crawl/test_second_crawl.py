@@ -74,16 +74,28 @@ def test_second_crawl_drops_them_if_so_wished(crawl):
 
 
 def test_links_of_a_dropped_revisit_are_followed(crawl, site, paragraphs):
-    site.add("/hub", paragraphs(7, link="<a href='/c'>new</a>"))
     settings = {"DEDUP_INDEX": "pages", "DEDUP_REVISIT": "drop", "DEDUP_FOLLOW_LINKS": False}
+    site.add("/hub", paragraphs(7, link="<a href='/c'>new</a>", words=300))
     crawl(["hub"], **settings)
-    site.add("/hub", paragraphs(7, link="<a href='/d'>newer</a>"))
+    site.add("/hub", paragraphs(7, link="<a href='/d'>newer</a>", words=300))
     site.add("/d", paragraphs(8))
 
     stats, kept = crawl(["hub"], **settings)
 
     assert kept == ["d"]
     assert stats["dedup/revisits"] == 1
+
+
+def test_short_page_with_another_link_is_no_revisit(crawl, site, paragraphs):
+    settings = {"DEDUP_INDEX": "pages", "DEDUP_REVISIT": "drop"}
+    site.add("/hub", paragraphs(7, link="<a href='/c'>new</a>"))
+    crawl(["hub"], **settings)
+    site.add("/hub", paragraphs(7, link="<a href='/c'>newer</a>"))
+
+    stats, kept = crawl(["hub"], **settings)
+
+    assert kept == ["hub"]
+    assert stats["dedup/new"] == 1
 
 
 def test_changed_page_is_new(crawl, site, paragraphs):

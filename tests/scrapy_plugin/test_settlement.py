@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from passages import PlainPages, Waiting, judged, put_through, run, without_asyncio
+from passages import BY_TEXT, PlainPages, Waiting, judged, put_through, run, without_asyncio
 from scrapy.http import JsonResponse
 
 from dedup_filter import NearDuplicateFilter, Verdict
@@ -20,7 +20,7 @@ def pages():
 
 @pytest.fixture
 def judge(make_judge, pages):
-    return make_judge(pages)
+    return make_judge(pages, **BY_TEXT)
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_page_is_forgotten_when_a_later_pipeline_loses_its_item(judge, pages, st
 def test_revisit_is_pending_until_its_item_went_through_or_was_dropped_for_it(
     make_judge, pages, revisit, fate
 ):
-    judge = make_judge(pages)
+    judge = make_judge(pages, **BY_TEXT)
     pages.config = replace(pages.config, revisit=revisit)
     pages.claim = lambda *given, **named: Verdict("revisit", "http://a/1", page=7)
     pages.pending[7] = "same"
@@ -384,7 +384,7 @@ def test_what_is_pending_at_the_close_is_released_and_counted(judge, pages, stat
 
 
 def test_tagged_duplicate_is_forgotten_when_its_item_is_lost(make_judge, pages):
-    judge = make_judge(pages, DEDUP_ACTION="tag")
+    judge = make_judge(pages, DEDUP_ACTION="tag", **BY_TEXT)
     put_through(judge, item(1))
     twin = item(2)
     passage = run(judge.item(twin))
@@ -413,7 +413,7 @@ class FullDisk(PlainPages):
 
 
 def test_fault_at_the_commit_is_counted_and_leaves_nobody_waiting(make_judge, end_crawl, stats):
-    judge = make_judge(FullDisk(), end_crawl)
+    judge = make_judge(FullDisk(), end_crawl, **BY_TEXT)
     first = item(1)
     judged(judge, first)
     twin = Waiting(judge, item(2))
@@ -426,7 +426,7 @@ def test_fault_at_the_commit_is_counted_and_leaves_nobody_waiting(make_judge, en
 
 
 def test_pending_page_is_seen_by_who_reads_the_index(make_judge, article, tmp_path):
-    judge = make_judge(NearDuplicateFilter.open(tmp_path), DEDUP_INDEX=str(tmp_path))
+    judge = make_judge(NearDuplicateFilter.open(tmp_path), DEDUP_INDEX=str(tmp_path), **BY_TEXT)
     first = {"url": "http://a/", "text": article(1)}
     judged(judge, first)
     assert pending_and_all(tmp_path) == (1, 1)
@@ -450,7 +450,7 @@ class FullDiskAtTheClaim(FullDisk):
 
 def test_pending_page_that_cannot_be_shown_to_readers_is_no_fault(make_judge, stats):
     pages = FullDiskAtTheClaim()
-    judge = make_judge(pages)
+    judge = make_judge(pages, **BY_TEXT)
     first = item(1)
     judged(judge, first)
 
@@ -473,7 +473,7 @@ class CannotForget(PlainPages):
 
 def test_release_that_failed_is_tried_again_before_the_next_claim(make_judge, stats):
     pages = CannotForget()
-    judge = make_judge(pages)
+    judge = make_judge(pages, **BY_TEXT)
     first = item(1)
     judged(judge, first)
     dropped(judge, first)
@@ -488,7 +488,7 @@ def test_release_that_failed_is_tried_again_before_the_next_claim(make_judge, st
 def test_twin_of_a_page_that_still_cannot_be_released_is_kept(make_judge, stats):
     pages = CannotForget()
     pages.fails = 2
-    judge = make_judge(pages)
+    judge = make_judge(pages, **BY_TEXT)
     first = item(1)
     judged(judge, first)
     dropped(judge, first)
@@ -504,7 +504,7 @@ def test_twin_of_a_page_that_still_cannot_be_released_is_kept(make_judge, stats)
 def test_twin_that_waits_is_kept_when_its_original_cannot_be_released(make_judge):
     pages = CannotForget()
     pages.fails = 4
-    judge = make_judge(pages)
+    judge = make_judge(pages, **BY_TEXT)
     first = item(1)
     judged(judge, first)
     twin = Waiting(judge, item(2))
@@ -519,7 +519,7 @@ def test_twin_that_waits_is_kept_when_its_original_cannot_be_released(make_judge
 
 def test_what_could_not_be_written_is_tried_again_at_the_close(make_judge, stats):
     pages = FullDisk()
-    judge = make_judge(pages)
+    judge = make_judge(pages, **BY_TEXT)
     for number in (1, 2):
         put_through(judge, item(number, text=str(number)))
     assert pages.committed == []
@@ -531,7 +531,7 @@ def test_what_could_not_be_written_is_tried_again_at_the_close(make_judge, stats
 
 
 def test_fault_at_the_close_is_counted_and_ends_nothing(make_judge, stats, caplog):
-    judge = make_judge(FullDisk())
+    judge = make_judge(FullDisk(), **BY_TEXT)
     judged(judge, item(1))
     steps = []
 

@@ -2,7 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from passages import PlainPages, Waiting, without_asyncio
+from passages import BY_TEXT, PlainPages, Waiting, without_asyncio
 from scrapy.exceptions import DropItem
 from scrapy.http import HtmlResponse, JsonResponse, Request
 from scrapy.settings import Settings
@@ -37,7 +37,7 @@ class Crawl:
     def __init__(self, responses, pick, pages=None):
         self.pages = PlainPages() if pages is None else pages
         self.stats = Counted()
-        settings = PluginSettings.read(Settings())
+        settings = PluginSettings.read(Settings(BY_TEXT))
         self.judge = Judge(settings, self.pages, CrawlStats(self.stats))
         self.pick = pick
         self.steps = []

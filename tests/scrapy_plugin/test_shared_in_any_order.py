@@ -4,6 +4,7 @@ import asyncio
 import random
 
 import pytest
+from passages import BY_TEXT
 from scrapy.http import HtmlResponse, JsonResponse, Request
 from scrapy.settings import Settings
 from server_stand_in import Item, SharedPages, in_a_loop
@@ -34,7 +35,7 @@ class Crawl:
         self.pages.fates = {1001: ["pending"] * 3 + [self.chance.choice(["kept", "gone"])]}
         self.fails = fails
         self.stats = Counted()
-        settings = PluginSettings.read(Settings())
+        settings = PluginSettings.read(Settings(BY_TEXT))
         self.judge = Judge(settings, self.pages, CrawlStats(self.stats))
         self.through = []
         """Texts of the items that went through."""

@@ -4,7 +4,7 @@ import asyncio
 import logging
 
 import pytest
-from passages import put_through
+from passages import BY_TEXT, put_through
 from server_stand_in import Item, SharedPages, in_a_loop, until
 
 from dedup_filter.scrapy_plugin import claims, desk, outage
@@ -17,7 +17,7 @@ def pages():
 
 @pytest.fixture
 def judge(make_judge, pages):
-    return make_judge(pages)
+    return make_judge(pages, **BY_TEXT)
 
 
 @pytest.fixture(autouse=True)
@@ -166,7 +166,7 @@ def test_items_of_a_page_that_waits_for_another_process_share_its_fate(
     make_judge, pages, respond, stats
 ):
     judge = make_judge(pages, DEDUP_SOURCE="response")
-    pages.elsewhere, pages.fates = {"text": 1001}, {1001: ["pending"] * 3 + ["gone"]}
+    pages.elsewhere, pages.fates = {b"<p>text": 1001}, {1001: ["pending"] * 3 + ["gone"]}
     response = respond("http://a/", "<p>text")
     given = [{"number": number} for number in range(3)]
     for each in given:
@@ -344,7 +344,7 @@ def test_outage_is_no_fault_of_another_kind(judge, pages, log):
 
 
 def test_spider_is_closed_when_the_server_goes_away_if_so_wished(make_judge, pages, end_crawl, log):
-    judge = make_judge(pages, end_crawl)
+    judge = make_judge(pages, end_crawl, **BY_TEXT)
 
     async def test():
         pages.away = "no route"
