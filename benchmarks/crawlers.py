@@ -21,7 +21,7 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.frame_bytes import Lesson
 from dedup_filter.frame_exchange import FrameExchange
 from dedup_filter.framed_pages import FramedPages
-from dedup_filter.frames import Frames, block_hash
+from dedup_filter.frames import Frames
 from dedup_filter.kept_pages import KeptPages
 from dedup_filter.model import Verdict
 from dedup_filter.reading import read
@@ -134,8 +134,8 @@ class DealtStream:
         frames, whole, told = Frames(), [], []
         verdicts = self._judge([0] * len(self._pages))
         for (_, place, page), verdict in zip(self._pages, verdicts, strict=True):
-            sightings = frames.sightings(place.host, page.blocks)
-            seen = dict(zip(map(block_hash, page.blocks), sightings, strict=True))
+            sightings = frames.sightings(place.host, page.hashes)
+            seen = dict(zip(page.hashes, sightings, strict=True))
             lesson = frames.lesson(place.host, page, is_kept=verdict.original is None)
             frames.take_lesson(place.host, lesson)
             news = [shown for shown in lesson.shown if seen[shown] < TELLING]

@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from made_profiles import made_profile
 from stopwatch import figure
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -66,11 +67,7 @@ class Run(NamedTuple):
 
 def profile_of(number: int) -> PageProfile:
     """Make the profile of a page; equal numbers give equal pages."""
-    chance = random.Random(number)
-    sketch = np.frombuffer(chance.randbytes(256), np.uint8)
-    return PageProfile(
-        chance.randbytes(16), 640, False, "en", chance.getrandbits(64), sketch, 640, 0
-    )
+    return made_profile(random.Random(number), 640)
 
 
 def fill(client: Any, count: int) -> None:

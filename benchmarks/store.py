@@ -10,10 +10,10 @@ SQLite itself, the others have their profiles ready.
 
 Pages come with measures ready, so what counts is the store alone: their URLs are 59 characters
 long, a fifth of them are dropped as near-duplicates, and digests, fingerprints and sketches are
-random. "grouped" is as `see` writes, "flushed" as a Scrapy pipeline does at every item. Figures
-are taken when the store holds as many pages as they say, recording over the last tenth of
-them. CPU time is the process's own; the other has the waiting for disk and for other programs
-in it, too. Opening has the file in the system's memory. Quote ratios within one run.
+random; headlines take 50 bytes. "grouped" is as `see` writes, "flushed" as a Scrapy pipeline does
+at every item. Figures are taken when the store holds as many pages as they say, recording over the
+last tenth of them. CPU time is the process's own; the other has the waiting for disk and for other
+programs in it, too. Opening has the file in the system's memory. Quote ratios within one run.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
+from made_profiles import made_profile, made_sketch
 from stopwatch import figure
 
 from dedup_filter.config import FilterConfig
@@ -36,6 +36,7 @@ from dedup_filter.store.page_store import PageStore
 from dedup_filter.store.records import Judged, Measured, NewPage
 from dedup_filter.store.scheme import Scheme
 from dedup_filter.store.url_key import Place
+from dedup_filter.text import Headline
 
 SCHEME = Scheme.of(features="content")
 START = 1_700_000_000
@@ -51,8 +52,14 @@ def pages(first: int) -> Iterator[NewPage]:
         host = f"www.paper-{chance.randrange(HOSTS):04}.example.com"
         section = SECTIONS[number % len(SECTIONS)]
         new = Judged("new") if number % 5 else Judged("near", None, number - 1, 4, 0.87)
-        sketch = np.frombuffer(chance.randbytes(256), np.uint8)
-        measured = Measured(chance.randbytes(16), chance.getrandbits(64), sketch, 640, "en")
+        measured = Measured(
+            chance.randbytes(16),
+            chance.getrandbits(64),
+            made_sketch(chance, 640),
+            640,
+            "en",
+            Headline(f"What page {number} is about", f"What page {number} is about - The Paper"),
+        )
         url = f"https://{host}/{section}/{number:012}.html"
         yield NewPage(Place.of(url), measured, new if number > 1 else Judged("new"), START + number)
         number += 1
@@ -115,7 +122,7 @@ def look_ups(store: PageStore, samples: int) -> dict[str, float]:
     chance = random.Random(0)
     numbers = [chance.randint(1, store.last_page) for _ in range(samples)]
     work = {
-        "sketch of a page": lambda: store.sketches(numbers),
+        "matches of a page": lambda: store.matches(numbers),
     }
     return {name: timed(look_up).cpu / samples for name, look_up in work.items()}
 
@@ -160,8 +167,10 @@ def fill_by_sql(store: PageStore, count: int) -> None:
         INSERT INTO pages SELECT n, 0, 1, 1 + n % {HOSTS},
             printf('https://www.paper-%04d.example.com/news/%012d.html', n % {HOSTS}, n),
             random(), randomblob(16), random(), 640, 'en', {START}, {START}, 1, 1, 'new',
-            NULL, NULL, NULL, NULL, randomblob(256)
-        FROM numbers"""
+            NULL, NULL, NULL, NULL, printf('What page %d is about', n),
+            printf('What page %d is about - The Paper', n), ?
+        FROM numbers""",
+        (made_sketch(random.Random(0), 640),),
     )
     run("UPDATE counts SET pages = ? WHERE is_kept", (count,))
     run("COMMIT")
@@ -174,16 +183,7 @@ def profiles(seed: int, count: int) -> list[tuple[str, PageProfile]]:
     return [
         (
             f"https://www.paper-{chance.randrange(HOSTS):04}.example.com/news/{n + seed:013}.html",
-            PageProfile(
-                chance.randbytes(16),
-                640,
-                False,
-                "en",
-                chance.getrandbits(64),
-                np.frombuffer(chance.randbytes(256), np.uint8),
-                638,
-                30,
-            ),
+            made_profile(chance, 640),
         )
         for n in range(count)
     ]
@@ -239,7 +239,7 @@ def main() -> None:
     parser.add_argument("--one-by-one", type=int, default=5_000, help="pages flushed one by one")
     parser.add_argument("--filter", action="store_true", help="record and index together")
     parser.add_argument("--see", type=int, default=50_000, help="pages seen with --filter")
-    parser.add_argument("--distance", type=int, nargs="+", default=[3, 10], help="k, with --filter")
+    parser.add_argument("--distance", type=int, nargs="+", default=[3, 12], help="k, with --filter")
     parser.add_argument("--folder", type=Path, help="where to write (a temporary folder)")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()

@@ -29,11 +29,11 @@ class FilterConfig:
         ConfigError: a value is of the wrong type or out of range.
     """
 
-    max_distance: int = 10
+    max_distance: int = 12
     """k: pages whose fingerprints differ in at most so many bits are compared. 0 to 12."""
-    min_similarity: float | None = 0.7
-    """Share of phrases (estimated Jaccard similarity of the shingle sets) from which such a
-    page is a near-duplicate. None: the fingerprints alone decide, as in the paper."""
+    min_similarity: float | None = 0.8
+    """Share of a page's phrases (shingles) that its original must have. None: the fingerprints
+    alone decide, as in the paper."""
     learn_frames: bool = True
     """Leave out what repeats on a host (menus, footers) before a page's main text is chosen."""
     features: str = "content"

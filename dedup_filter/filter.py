@@ -32,7 +32,6 @@ from dedup_filter.framed_pages import FramedPages
 from dedup_filter.kept_pages import KeptPages
 from dedup_filter.location import MEMORY, folder_of, open_log, open_store
 from dedup_filter.model import Document, Fate, Verdict
-from dedup_filter.profile import is_long_enough, profile
 from dedup_filter.reading import Html, read
 from dedup_filter.shared import is_address
 from dedup_filter.shared_pages import SharedPages
@@ -293,8 +292,7 @@ class NearDuplicateFilter:
             return Verdict("unjudged", reason=content)
         place = Place.of(page.url)
         if isinstance(content, Document):
-            measured = profile(content, self.config)
-            return self._framed.claim_document(place, content, measured, is_pending=is_pending)
+            return self._framed.claim_document(place, content, is_pending=is_pending)
         return self._framed.claim(place, content, is_pending=is_pending)
 
     def _page(self, verdict: Verdict) -> int | None:
@@ -317,10 +315,6 @@ class NearDuplicateFilter:
             return NO_PARTS
         source = ImageSource(url, images) if weights.image else None
         return WantedParts(bool(weights.heading), source)
-
-    def is_long_enough(self, text: str) -> bool:
-        """Tell whether a text has enough words for a near-duplicate verdict."""
-        return is_long_enough(text)
 
     def __len__(self) -> int:
         return len(self._kept)

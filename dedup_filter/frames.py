@@ -12,10 +12,6 @@ A page that is dropped as a duplicate teaches only what its host had not shown b
 mirror's pages are all dropped, and still its frame must be learnt. What was shown before is
 not counted again; otherwise an article and its print views would teach that it is frame.
 
-An edited page (`framed_pages`) shows most of an earlier one again. That is marked, not counted,
-and so the edited page is found again, and what it was. Blocks marked by one page are counted when
-others show them: they may be a notice that has come to be shown, and not an article.
-
 The first pages of a host come before its frame is known, and so does the first page of
 another template in the middle of a crawl: most of it is new. Such pages wait until two more
 have shown what repeats, and are judged again each time (`early_pages`).
@@ -33,7 +29,6 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import islice
-from operator import attrgetter
 
 from dedup_filter.early_pages import TELLING_PAGES, EarlyPage, EarlyPages
 from dedup_filter.frame_bytes import HostState, Lesson
@@ -47,8 +42,6 @@ _MOST_BLOCKS_OF_HOST = 20_000
 _MOSTLY_NEW = 1 / 3
 """Share of new words, and of links among them, from which a page may be the first of another
 template. Without the links it may be a long article in a light frame."""
-_MARK = 0xA5A5A5A5A5A5A5A5
-"""Makes of a block's hash one that no block has, but by chance. Stored on disk: never change it."""
 
 
 @dataclass(slots=True)
@@ -69,44 +62,34 @@ class Frames:
         """Pages that wait until their frame is known."""
         self._forgotten: list[str] = []
 
-    def sightings(self, host: str, blocks: Sequence[Block]) -> list[int]:
-        """Return on how many pages of the host each block was seen."""
+    def sightings(self, host: str, hashes: Sequence[int]) -> list[int]:
+        """Return on how many pages of the host each block, or part of a title, was seen."""
         known = self._hosts.get(host)
         if known is None:
-            return [0] * len(blocks)
+            return [0] * len(hashes)
         times = known.sightings.get
-        return [times(block.hash, 0) for block in blocks]
+        return [times(shown, 0) for shown in hashes]
 
-    def may_be_frame(self, host: str, block: Block) -> bool:
-        """Tell of a block that one page of the host has shown if it may be frame for all one knows.
+    def knows_frame(self, host: str) -> bool:
+        """Tell whether so many pages of a host were kept that its frame has shown."""
+        return self._hosts.get(host, _NOTHING).pages >= TELLING_PAGES
 
-        It may while the host's frame is not known, or that of the template of that page, and when
-        an edited page has shown it too; else it is what that page is about.
-        """
-        known = self._hosts.get(host, _NOTHING)
-        if known.pages <= TELLING_PAGES or _mark(block.hash) in known.sightings:
-            return True
-        return any(block.hash in early.new for early in self.early.of(host))
-
-    def lesson(self, host: str, page: Page, *, is_kept: bool, is_edit: bool = False) -> Lesson:
+    def lesson(self, host: str, page: Page, *, is_kept: bool) -> Lesson:
         """Tell what there is to learn from a page.
 
-        From one that is dropped only the blocks that its host had not shown before; from an
-        edited one that is kept, marks beside those that were shown once.
+        From one that is dropped only what its host had not shown before.
         """
-        hashes = dict.fromkeys(map(block_hash, page.blocks))
+        hashes = dict.fromkeys(page.hashes)
+        if is_kept:
+            return Lesson(is_kept, list(hashes))
         known = self._hosts.get(host, _NOTHING).sightings
-        if not is_kept:
-            return Lesson(is_kept, [shown for shown in hashes if shown not in known])
-        if is_edit:
-            return Lesson(is_kept, [_mark(h) if known.get(h) == 1 else h for h in hashes])
-        return Lesson(is_kept, list(hashes))
+        return Lesson(is_kept, [shown for shown in hashes if shown not in known])
 
     def learn(self, host: str, page: EarlyPage, lesson: Lesson) -> list[EarlyPage]:
         """Learn the lesson of a page that is kept; return earlier ones to be judged again."""
         assert page.page is not None
         known = self._hosts.get(host, _NOTHING)
-        hashes = list(map(block_hash, page.page.blocks))
+        hashes = [block.hash for block in page.page.blocks]
         page.new = frozenset(hashes).difference(known.sightings)
         # Of a host's first pages it is not known yet whether they have a template in common.
         due = self.early.due(host, None if known.pages <= TELLING_PAGES else set(hashes))
@@ -209,18 +192,9 @@ class Frames:
 _NOTHING = _Host()
 
 
-def _mark(shown: int) -> int:
-    """Return what stands in the books beside a block that an edited page has shown again."""
-    return shown ^ _MARK
-
-
 def _is_mostly_new(blocks: Sequence[Block], hashes_new: Set[int], hashes: Sequence[int]) -> bool:
     new = [block for block, shown in zip(blocks, hashes, strict=True) if shown in hashes_new]
     new_words = word_sum(new)
     if new_words < _MOSTLY_NEW * word_sum(blocks):
         return False
     return sum(block.link_words for block in new) >= _MOSTLY_NEW * new_words
-
-
-block_hash = attrgetter("hash")
-"""Returns the 64 bits by which a block of text is known again."""

@@ -1,15 +1,15 @@
 """What was kept: profiles in, verdicts out. The index and the store as one.
 
-    profile -> same digest                                                         exact
-            -> index -> candidates within k bits -> sketches -> the most similar   near
+    profile -> same digest                                                  exact
+            -> index -> candidates within k bits -> the one that holds it   near
 
-Which of several pages that it repeats a page is said to repeat: see `comparison`.
+What it takes to repeat a page, and which of several it is said to repeat: see `comparison`.
 
 What a page was kept with can be replaced when more is known of its host (`framed_pages`).
 
 A template or an empty shell can put thousands of pages within k bits of one another that are no
 near-duplicates. Of so many the `MOST_COMPARED` nearest are compared (of equally near ones those
-that came first), and `capped` counts the pages for which there were more.
+that came first), and `capped` counts the look-ups for which there were more.
 
 On disk every page that is judged is recorded; in memory only those that are kept, as nobody could
 read of the others later. What the store refuses to write did not happen for the index either.
@@ -19,9 +19,16 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from time import time as now
 
-from dedup_filter.comparison import MOST_COMPARED, Comparison, choose, similar_enough
+from dedup_filter.comparison import (
+    MOST_COMPARED,
+    Candidate,
+    Comparison,
+    choose,
+    outcome_of,
+    ranked,
+    similarities,
+)
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints import similarities
 from dedup_filter.frame_exchange import FrameExchange
 from dedup_filter.index import Neighbours
 from dedup_filter.location import MEMORY, open_store
@@ -89,11 +96,6 @@ class KeptPages:
         return self.store.frames if self.is_durable else None
 
     @property
-    def knows_earlier_crawls(self) -> bool:
-        """Whether there were crawls before this one."""
-        return self.store.crawls.current > 1
-
-    @property
     def nbytes(self) -> int:
         """Memory of the index and of what is kept of each page, in bytes.
 
@@ -120,8 +122,8 @@ class KeptPages:
             outcome: Outcome = "revisit" if is_revisit else "exact"
             url = self.store.url(same[number])
             return Comparison(outcome, None, same[number], url, 0, 1.0)
-        if not page.is_long_enough:
-            return Comparison("unjudged", "too_short")
+        if not page.texts:
+            return Comparison("unjudged", page.reason)
         return self._compare_near(place, page, host)
 
     def see(self, url: str, page: PageProfile) -> Verdict:
@@ -141,10 +143,6 @@ class KeptPages:
     def fate(self, number: int) -> Fate:
         """Tell what has become of a page that was recorded."""
         return self.store.fate(number)
-
-    def similarity(self, page: PageProfile, number: int) -> float:
-        """Estimate the similarity of a page to one that was kept."""
-        return float(similarities(page.sketch, self.store.sketches([number]))[0])
 
     def change(self) -> AbstractContextManager[object]:
         """Make one change of all that is done within: whole or not at all."""
@@ -228,26 +226,36 @@ class KeptPages:
         self._index.check()
 
     def _compare_near(self, place: Place, page: PageProfile, host: int | None) -> Comparison:
-        found = self._candidates(page.fingerprint, host)
-        pages = found.rows.tolist()
-        if not pages:
-            return Comparison("new")
+        found: dict[int, tuple[int, int]] = {}
+        for number, text in enumerate(page.texts):
+            near = self._candidates(text.fingerprint, host)
+            for row, distance in zip(near.rows.tolist(), near.distances.tolist(), strict=True):
+                found.setdefault(row, (number, distance))
+        pages = list(found)
+        own_host = self.store.host_number(place.host) if place.host else None
         matches = self.store.matches(pages)
-        near: Sequence[int] = range(len(pages))
-        if self._by_host:
-            near = [number for number in near if matches.hosts[number] == host]
-        new = Comparison("new", candidates=len(near))
-        estimates: list[float] = similarities(page.sketch, matches.sketches).tolist()
-        near = similar_enough(near, estimates, self._config.min_similarity)
-        if not near:
+        if self._by_host:  # those of another host are near by chance
+            of_host = [number for number, each in enumerate(matches.hosts) if each == host]
+            pages = [pages[number] for number in of_host]
+            matches = self.store.matches(pages)
+        candidates = [
+            Candidate(*found[row], matched == own_host, sketch, headline)
+            for row, matched, sketch, headline in zip(
+                pages, matches.hosts, matches.sketches, matches.headlines, strict=True
+            )
+        ]
+        shares = similarities(page, candidates, self._config.min_similarity)
+        best = ranked(candidates, shares)
+        new = Comparison("new", candidates=len(pages))
+        if not best:
             return new
-        number, is_revisit = self._chosen(near, matches, place)
+        number, is_revisit = self._chosen(best, matches, place)
         return new._replace(
-            outcome="revisit" if is_revisit else "near",
+            outcome=outcome_of(page, matches.digests[number], is_revisit=is_revisit),
             original_page=pages[number],
             original=self.store.url(pages[number]),
-            distance=int(found.distances[number]),
-            similarity=estimates[number],
+            distance=candidates[number].distance,
+            similarity=shares[number],
         )
 
     def _candidates(self, fingerprint: int, host: int | None) -> Neighbours:
@@ -258,8 +266,8 @@ class KeptPages:
         self.capped += 1
         return found.first(MOST_COMPARED)
 
-    def _chosen(self, ranked: Sequence[int], matches: Matches, place: Place) -> tuple[int, bool]:
-        return choose(ranked, matches, place.key, self.store.crawls.current.__eq__)
+    def _chosen(self, best: Sequence[int], matches: Matches, place: Place) -> tuple[int, bool]:
+        return choose(best, matches, place.key, self.store.crawls.current.__eq__)
 
     def _delete(self, pages: list[int]) -> None:
         if pages:
@@ -268,11 +276,7 @@ class KeptPages:
 
 
 def measured_of(page: PageProfile) -> Measured:
-    """Return what the store records of a profile; one too short to be near has no fingerprint."""
+    """Return what the store records of a profile."""
     return Measured(
-        page.digest,
-        page.fingerprint if page.is_long_enough else None,
-        page.sketch,
-        page.word_count,
-        page.language,
+        page.digest, page.fingerprint, page.sketch, page.word_count, page.language, page.headline
     )

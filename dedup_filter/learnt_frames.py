@@ -24,7 +24,7 @@ from dedup_filter.frame_bytes import EarlyNote, HostState, Lesson
 from dedup_filter.frame_exchange import FrameExchange
 from dedup_filter.frames import Frames
 from dedup_filter.store import EarlyForm, FrameStore, HostFrames
-from dedup_filter.text import Block, Page
+from dedup_filter.text import Page
 from dedup_filter.text.page_bytes import pack_page, unpack_page
 
 __all__ = ["LearntFrames"]
@@ -102,20 +102,21 @@ class LearntFrames:
         self._follow_bounds()
         return list(due.values())
 
-    def sightings(self, host: str, blocks: Sequence[Block]) -> list[int]:
-        """Return on how many pages of the host each block was seen."""
+    def sightings(self, host: str, hashes: Sequence[int]) -> list[int]:
+        """Return on how many pages of the host each block, or part of a title, was seen."""
         self._refresh()
-        return self._frames.sightings(host, blocks)
+        return self._frames.sightings(host, hashes)
 
-    def may_be_frame(self, host: str, block: Block) -> bool:
-        """Tell if a block that one page of the host has shown may be its frame."""
-        return self._frames.may_be_frame(host, block)
+    def knows_frame(self, host: str) -> bool:
+        """Tell whether so many pages of a host were kept that its frame has shown."""
+        self._refresh()
+        return self._frames.knows_frame(host)
 
     def learn(
-        self, host: str, page: int, taken_apart: Page, *, is_pending: bool, is_edit: bool = False
+        self, host: str, page: int, taken_apart: Page, *, is_pending: bool
     ) -> list[EarlyPage]:
         """Learn from a page that is kept; return earlier ones that should be judged again."""
-        lesson = self._frames.lesson(host, taken_apart, is_kept=True, is_edit=is_edit)
+        lesson = self._frames.lesson(host, taken_apart, is_kept=True)
         early = EarlyPage(page, taken_apart)
         due = self._frames.learn(host, early, lesson)
         if is_pending:

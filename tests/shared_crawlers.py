@@ -2,8 +2,8 @@
 
     pages -> one process each, all at the same groups at the same moment -> what became of them
 
-A page's text says what it is like ("DIGEST FINGERPRINT SKETCH WORDS"), so that thousands of groups
-of near-duplicates cost no time to read. What a crawler did it says at once, on a pipe that
+A page's text says what it is like ("DIGEST FINGERPRINT SHINGLES WORDS"), so that thousands of
+groups of near-duplicates cost no time to read. What a crawler did it says at once, on a pipe that
 outlives it: some are killed. Knows nothing of pytest.
 """
 
@@ -11,19 +11,21 @@ import contextlib
 import multiprocessing
 import os
 import random
+import re
 import signal
 import time
 from collections import Counter
 from typing import NamedTuple
 
-import numpy as np
+from made_profiles import hashes_of, made_profile
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreError
-from dedup_filter.profile import PageProfile
+from dedup_filter.profile import profile
 
 K = 3
 PATIENCE = 60
+_LIKE = re.compile(r"\d+ \d+ \d+ \d+")
 SPAWN = multiprocessing.get_context("spawn")  # a copy of this process would share its clients
 
 
@@ -33,12 +35,13 @@ class Like(NamedTuple):
     url: str
     digest: int
     fingerprint: int
-    sketch: int
+    shingles: int
+    """What its shingles are made from."""
     words: int = 99
 
     @property
     def text(self):
-        return f"{self.digest} {self.fingerprint} {self.sketch} {self.words}"
+        return f"{self.digest} {self.fingerprint} {self.shingles} {self.words}"
 
     @property
     def given(self):
@@ -56,28 +59,21 @@ class Article(NamedTuple):
         return {"html": self.html}
 
 
-def profile_of(document, _config):
-    """What the text of a `Like` says."""
-    digest, fingerprint, sketch, words = map(int, document.text.split())
-    return PageProfile(
-        digest.to_bytes(16, "big"),
-        words,
-        False,
-        "en",
-        fingerprint,
-        np.full(256, sketch, np.uint8),
-        words,
-        0,
-    )
+def profile_of(texts, config):
+    """What the text of a `Like` says, and of an `Article` what it is."""
+    if not _LIKE.fullmatch(texts.document.text):
+        return profile(texts, config)
+    digest, fingerprint, shingles, words = map(int, texts.document.text.split())
+    return made_profile(digest, fingerprint, hashes_of(shingles), words)
 
 
 def patch(counts):
     """Let texts be read as `Like`s, and count what crawlers do to one another."""
-    import dedup_filter.filter
+    import dedup_filter.framed_pages
     from dedup_filter.comparison import Overtaken
     from dedup_filter.shared_pages import SharedPages
 
-    dedup_filter.filter.profile = profile_of
+    dedup_filter.framed_pages.profile = profile_of
     record, fate = SharedPages.record, SharedPages.fate
 
     def counted_record(self, *args, **options):

@@ -19,7 +19,9 @@ def repeats(page, other):
         return True
     if min(page.words, other.words) < 20:
         return False
-    return (page.fingerprint ^ other.fingerprint).bit_count() <= K and page.sketch == other.sketch
+    return (
+        page.fingerprint ^ other.fingerprint
+    ).bit_count() <= K and page.shingles == other.shingles
 
 
 def require_guarantees(became):
@@ -59,7 +61,7 @@ def group(chance, number, kind):
     fingerprints = kind(chance, chance.getrandbits(64))
     likes = [Like("", chance.getrandbits(128), each, 7) for each in fingerprints]
     if number % 5 == 0:  # alike by fingerprint, and of two texts
-        likes = [like._replace(sketch=7 + at % 2) for at, like in enumerate(likes)]
+        likes = [like._replace(shingles=7 + at % 2) for at, like in enumerate(likes)]
     if number % 7 == 0:  # too short for a fingerprint, or the very same text
         texts = [like.digest for like in likes[:3]]
         likes = [like._replace(words=9, digest=texts[at % 3]) for at, like in enumerate(likes)]

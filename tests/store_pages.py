@@ -2,12 +2,14 @@
 
 from hashlib import blake2b
 
-import numpy as np
+from made_profiles import hashes_of
 
+from dedup_filter.fingerprints import sketch
 from dedup_filter.store.page_store import PageStore
 from dedup_filter.store.records import Judged, Measured, NewPage
 from dedup_filter.store.scheme import Scheme
 from dedup_filter.store.url_key import Place, url_key
+from dedup_filter.text import Headline
 
 SCHEME = Scheme.of(features="content", feature_hash="xxh3", shingle_size=3)
 NOON = 1_700_000_000
@@ -22,8 +24,14 @@ def measured(number, *, fingerprint=-1):
         if fingerprint == -1
         else fingerprint
     )
-    sketch = np.frombuffer(blake2b(seed).digest() * 4, np.uint8)
-    return Measured(blake2b(seed, digest_size=16).digest(), fingerprint, sketch, 100, "en")
+    return Measured(
+        blake2b(seed, digest_size=16).digest(),
+        fingerprint,
+        sketch(hashes_of(list(seed))),
+        100,
+        "en",
+        Headline(f"Headline {number}", f"Title {number} - Site"),
+    )
 
 
 def new_page(number, judged=NEW, url=None, host="www.example.com", **fields):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dedup_filter import early_pages, frames
 from dedup_filter.early_pages import EarlyPage
 from dedup_filter.frames import Frames
-from dedup_filter.text import Page, parse, read_page
+from dedup_filter.text import Page, parse, part_hash, read_page
 
 MENU = [f'<a href="/{n}">section {n}</a>' for n in range(12)]
 OTHER_MENU = [f'<a href="/shop/{n}">things of kind {n}</a>' for n in range(30)]
@@ -26,9 +26,9 @@ def early(number: int, *texts: str) -> EarlyPage:
     return EarlyPage(number, page_of(*texts))
 
 
-def learn(known: Frames, host: str, page: EarlyPage, *, is_edit: bool = False) -> list[EarlyPage]:
+def learn(known: Frames, host: str, page: EarlyPage) -> list[EarlyPage]:
     """Learn from a page that is kept; return earlier ones to be judged again."""
-    lesson = known.lesson(host, page.page, is_kept=True, is_edit=is_edit)
+    lesson = known.lesson(host, page.page, is_kept=True)
     return known.learn(host, page, lesson)
 
 
@@ -48,23 +48,23 @@ def drop(known: Frames, host: str, *texts: str) -> None:
 
 class TestSightings:
     def test_of_a_host_never_seen(self):
-        assert Frames().sightings("a", page_of("one", "two").blocks) == [0, 0]
+        assert Frames().sightings("a", page_of("one", "two").hashes) == [0, 0]
 
     def test_count_pages_and_not_repeats_on_one_page(self):
         known = Frames()
         learn_all(known, "a", [["menu", "menu", "first"], ["menu", "second"]])
-        blocks = page_of("menu", "first", "menu", "new").blocks
-        assert known.sightings("a", blocks) == [2, 1, 2, 0]
+        hashes = page_of("menu", "first", "menu", "new").hashes
+        assert known.sightings("a", hashes) == [2, 1, 2, 0]
         assert len(known) == 3
 
     def test_are_the_hosts_own(self):
         known = Frames()
         learn_all(known, "a", [["menu"]])
-        assert known.sightings("b", page_of("menu").blocks) == [0]
+        assert known.sightings("b", page_of("menu").hashes) == [0]
 
     def test_looking_up_teaches_nothing(self):
         known = Frames()
-        known.sightings("a", page_of("menu").blocks)
+        known.sightings("a", page_of("menu").hashes)
         assert len(known) == 0
 
     def test_a_duplicate_teaches_only_what_was_not_shown_before(self):
@@ -73,7 +73,35 @@ class TestSightings:
         for _ in range(3):
             drop(known, "a", "menu", "text", "print view", "print view")
             known.check()
-        assert known.sightings("a", page_of("menu", "text", "print view").blocks) == [1, 1, 1]
+        assert known.sightings("a", page_of("menu", "text", "print view").hashes) == [1, 1, 1]
+
+
+class TestKnowsFrame:
+    def test_of_a_host_of_which_two_pages_were_kept(self):
+        known = Frames()
+        found = [known.knows_frame("a")]
+        for number in range(3):
+            learn(known, "a", early(number, "menu", f"text {number}"))
+            found.append(known.knows_frame("a"))
+        assert found == [False, False, True, True]
+        assert not known.knows_frame("b")
+
+    def test_a_duplicate_does_not_count(self):
+        known = Frames()
+        learn(known, "a", early(0, "menu", "text"))
+        for number in range(3):
+            drop(known, "a", "menu", f"print view {number}")
+        assert not known.knows_frame("a")
+
+    def test_nor_does_a_page_that_was_taken_back(self):
+        known = Frames()
+        lessons = []
+        for number in range(2):
+            page = early(number, "menu", f"text {number}")
+            lessons.append(known.lesson("a", page.page, is_kept=True))
+            known.learn("a", page, lessons[-1])
+        known.unlearn("a", lessons[-1])
+        assert not known.knows_frame("a")
 
 
 class TestPagesThatAreDue:
@@ -129,40 +157,48 @@ class TestPagesThatAreDue:
         assert [p.row for p in learn(known, "host 8", early(11, "menu", "second"))] == [8]
 
 
-class TestEdits:
-    FIRST = ("one", "two", "three")
-    PAGES = ([*MENU, "a"], [*MENU, "b"], [*MENU, "c"], [*MENU, *FIRST])
+class TestTitles:
+    """Parts of titles are counted as blocks are, and apart from them."""
 
-    @pytest.fixture
-    def known(self):
+    @staticmethod
+    def titled(title: str, text: str) -> Page:
+        tree = parse(f"<title>{title}</title><p>{text}</p>")
+        assert tree is not None
+        return read_page(tree)
+
+    def test_a_page_shows_the_parts_of_its_title(self):
         known = Frames()
-        learn_all(known, "a", self.PAGES)
-        learn(known, "a", early(9, *MENU, "one", "two", "new"), is_edit=True)
-        known.check()
-        return known
+        for number, title in enumerate(["git-add - Manual", "git-diff - Manual"]):
+            learn(known, "a", EarlyPage(number, self.titled(title, f"text {number}")))
+            known.check()
+        parts = [part_hash(part) for part in ("Manual", "git-add", "git-log")]
+        assert known.sightings("a", parts) == [2, 1, 0]
 
-    def test_do_not_count_what_they_show_again(self, known):
-        blocks = page_of(*self.FIRST, "new", MENU[0]).blocks
-        assert known.sightings("a", blocks) == [1, 1, 1, 1, 5]
+    def test_a_part_of_a_title_is_no_block_of_the_same_text(self):
+        known = Frames()
+        learn(known, "a", EarlyPage(0, self.titled("Manual", "text")))
+        assert known.sightings("a", page_of("Manual").hashes) == [0]
+        learn(known, "a", early(1, "Shop"))
+        assert known.sightings("a", [part_hash("Shop")]) == [0]
 
-    def test_mark_what_they_show_again(self, known):
-        blocks = page_of(*self.FIRST, "new").blocks
-        assert [known.may_be_frame("a", block) for block in blocks] == [True, True, False, False]
+    def test_a_duplicate_teaches_the_part_that_was_not_shown_before(self):
+        known = Frames()
+        learn(known, "a", EarlyPage(0, self.titled("Story - Site", "text")))
+        for _ in range(3):
+            page = self.titled("Story - Print view - Site", "text")
+            known.take_lesson("a", known.lesson("a", page, is_kept=False))
+            known.check()
+        parts = [part_hash(part) for part in ("Story", "Site", "Print view")]
+        assert known.sightings("a", parts) == [1, 1, 1]
 
-    def test_can_be_taken_back(self, known):
-        before = Frames()
-        learn_all(before, "a", self.PAGES)
-        taken_apart = page_of(*MENU, "one", "two", "new")
-        lesson = before.lesson("a", taken_apart, is_kept=True, is_edit=True)
+    def test_what_they_taught_can_be_taken_back(self):
+        known = Frames()
+        page = self.titled("Story - Site", "text")
+        lesson = known.lesson("a", page, is_kept=True)
+        learn(known, "a", EarlyPage(0, page))
         known.unlearn("a", lesson)
         known.check()
-        assert Counter(known.state("a").shown) == Counter(before.state("a").shown)
-        assert known.state("a").pages == before.state("a").pages
-
-    def test_are_none_before_the_frame_is_known(self):
-        known = Frames()
-        learn_all(known, "a", [["one"], ["two"]])
-        assert known.may_be_frame("a", page_of("one").blocks[0])
+        assert known.sightings("a", page.hashes) == [0, 0, 0]
 
 
 class TestForgetting:
@@ -171,8 +207,8 @@ class TestForgetting:
         for host in ("a", "b"):
             learn_all(known, host, [["one", "two", "three"]])
         learn_all(known, "a", [["four"]])
-        assert known.sightings("b", page_of("one").blocks) == [0]
-        assert known.sightings("a", page_of("one", "four").blocks) == [1, 1]
+        assert known.sightings("b", page_of("one").hashes) == [0]
+        assert known.sightings("a", page_of("one", "four").hashes) == [1, 1]
         known.check()
 
     def test_a_forgotten_host_has_no_waiting_pages(self):
@@ -187,7 +223,7 @@ class TestForgetting:
         known = Frames()
         learn_all(known, "a", [["menu", f"text {number}"] for number in range(50)])
         assert len(known) == 10
-        assert known.sightings("a", page_of("menu", "text 0", "text 49").blocks) == [50, 0, 1]
+        assert known.sightings("a", page_of("menu", "text 0", "text 49").hashes) == [50, 0, 1]
 
     def test_memory_stays_bounded(self):
         known = Frames(most_blocks=500)
@@ -238,4 +274,4 @@ def test_like_plain_counts_that_forget_the_oldest_host(visits, most_blocks):
         known.check()
         for each in "abcd":
             expected = [counts.get(each, Counter())[text] for text in texts]
-            assert known.sightings(each, page_of(*texts).blocks) == expected
+            assert known.sightings(each, page_of(*texts).hashes) == expected

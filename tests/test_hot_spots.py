@@ -2,30 +2,19 @@
 
 import random
 
-import numpy as np
 import pytest
+from made_profiles import hashes_of, made_profile
 
 from dedup_filter.comparison import MOST_COMPARED
 from dedup_filter.config import FilterConfig
 from dedup_filter.kept_pages import KeptPages
-from dedup_filter.profile import PageProfile
 
 TEMPLATE = 0x0123456789ABCDEF
 
 
-def page(number, fingerprint, sketch=None):
-    """A page with a sketch that is like no other's, unless one is given."""
-    unlike = np.random.default_rng(number).integers(1, 256, 256).astype(np.uint8)
-    return PageProfile(
-        digest=number.to_bytes(16, "big"),
-        word_count=200,
-        is_blank=False,
-        language="en",
-        fingerprint=fingerprint,
-        sketch=unlike if sketch is None else sketch,
-        shingles=200,
-        shingles_without_stopword=20,
-    )
+def page(number, fingerprint, shingles=None):
+    """A page with shingles that no other has, unless some are given."""
+    return made_profile(number, fingerprint, hashes_of(number if shingles is None else shingles))
 
 
 def pages_of_a_template(count, seed=3, bits=4):
@@ -74,7 +63,7 @@ def test_a_true_near_duplicate_in_the_crowd_is_found_as_it_is_nearest(way):
     store = kept(crowd, max_distance=8)
     original = page(501, TEMPLATE ^ 0b11111 << 20)
     store.see("https://example.com/original", original)
-    copy = page(502, original.fingerprint ^ 1, sketch=original.sketch)
+    copy = page(502, original.fingerprint ^ 1, shingles=501)
     verdict = store.see("https://example.com/copy", copy)
     assert verdict.outcome == "near"
     assert verdict.original == "https://example.com/original"
@@ -84,10 +73,9 @@ def test_a_true_near_duplicate_in_the_crowd_is_found_as_it_is_nearest(way):
 def test_of_equally_near_pages_those_that_came_first_are_compared(way):
     first = page(0, TEMPLATE)
     store = kept([first, *(page(number, TEMPLATE) for number in range(1, 300))])
-    verdict = store.see("https://example.com/copy", page(999, TEMPLATE, sketch=first.sketch))
+    verdict = store.see("https://example.com/copy", page(999, TEMPLATE, shingles=0))
     assert verdict.original == "https://example.com/0"
-    last = page(299, TEMPLATE)
-    beyond = store.see("https://example.com/later", page(998, TEMPLATE, sketch=last.sketch))
+    beyond = store.see("https://example.com/later", page(998, TEMPLATE, shingles=299))
     assert beyond.outcome == "new", "beyond the cap, which was counted"
     assert store.capped == 300 - MOST_COMPARED - 1 + 2
 
@@ -95,9 +83,9 @@ def test_of_equally_near_pages_those_that_came_first_are_compared(way):
 def test_no_more_sketches_are_compared_than_the_cap_allows(way, monkeypatch):
     compared = []
 
-    def count(one, many):
-        compared.append(len(many))
-        return np.zeros(len(many))
+    def count(page, candidates, least):
+        compared.append(len(candidates))
+        return [None] * len(candidates)
 
     monkeypatch.setattr("dedup_filter.kept_pages.similarities", count)
     kept(pages_of_a_template(400), max_distance=8)

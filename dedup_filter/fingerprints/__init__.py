@@ -5,13 +5,27 @@ Takes arrays of feature hashes and weights; knows nothing of text, pages or tabl
 
 from dedup_filter.fingerprints.hamming import hamming_distance, hamming_distances
 from dedup_filter.fingerprints.simhash import simhash
-from dedup_filter.fingerprints.sketch import SKETCH_BYTES, similarities, sketch
+from dedup_filter.fingerprints.sketch import (
+    MOST_SKETCH_BYTES,
+    contained,
+    distinct_hashes,
+    found_in,
+    is_sketch,
+    sketch,
+    sketch_size,
+    union,
+)
 
 __all__ = [
-    "SKETCH_BYTES",
+    "MOST_SKETCH_BYTES",
+    "contained",
+    "distinct_hashes",
+    "found_in",
     "hamming_distance",
     "hamming_distances",
+    "is_sketch",
     "simhash",
-    "similarities",
     "sketch",
+    "sketch_size",
+    "union",
 ]

@@ -1,57 +1,171 @@
-"""Sketch: the hashes of a page's shingle set -> 256 bytes that estimate Jaccard similarity.
+"""Sketch: the shingle set of a page -> at most 512 bytes that tell how much of another is in it.
 
-One-permutation minwise hashing (Li, Owen and Zhang 2012) with b-bit values (Li and König
-2010): the hash space is cut into 256 equal bins; of the smallest hash in each bin one byte
-is kept; 0 marks a bin that no shingle fell into.
+FracMinHash (Irber et al. 2022, "Lightweight compositional analysis of metagenomes with FracMinHash
+and minimum metagenome covers"; "scaled" MinHash in sourmash): of the 32-bit hashes of a set those
+below 2**32 / 2**s are kept, where the scale s is the smallest with which they fit into the bytes.
+Up to 240 shingles the sketch is the whole set.
 
-    similarity = (equal bins / bins that either page fills), less the chance of equal bytes
+    containment of A in B = |hashes of A below B's bound that B has| / |hashes of A below B's bound|
 
-The estimate is unbiased; its standard error is sqrt(J (1 - J) / 256) on long pages (0.03 at
-J = 0.7) and smaller on short ones, whose every shingle has a bin nearly to itself. Candidates
-of a page are compared in one vectorised step.
+A is given with all of its hashes, so B's scale alone decides how many are compared. Unlike
+Jaccard similarity, containment does not sink when B holds more than A: another frame, comments.
+
+    scale s   1 byte
+    bits b    1 byte: of each hash below the bound, those after its s leading zeros
+    gaps      2 bytes each: from one hash to the next; 65,535 goes so far, and there is no hash
+
+With b = 14 + the bits of the count, most gaps fit, and a shingle that is not in the page is found
+there by chance once in 16,384 times. Hashes of 32 bits would be half as many in the same bytes, and
+what tells whether a short block of a long page is in another is how many there are.
+
+Cost: 2 bytes a shingle, at most 512. The standard error of a containment c of a long page is
+sqrt(c (1 - c) / 180): 0.027 at c = .85; of a page of up to 240 shingles 0.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["SKETCH_BYTES", "similarities", "sketch"]
+__all__ = [
+    "MOST_SKETCH_BYTES",
+    "contained",
+    "distinct_hashes",
+    "found_in",
+    "is_sketch",
+    "sketch",
+    "sketch_size",
+    "union",
+]
 
-SKETCH_BYTES = 256  # the bins; stored with the pages: never change it under an old index
-_BIN_SHIFT = np.uint64(56)
-_VALUES = np.uint64(255)  # a filled bin holds 1..255
-_LARGEST = np.uint64(2**64 - 1)
-_CHANCE = 1.0 / 255.0  # that two different hashes leave the same byte
+UInt32Array = npt.NDArray[np.uint32]
+CountArray = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
 
-UInt8Array = npt.NDArray[np.uint8]
+MOST_SKETCH_BYTES = 512
+"""Stored with the pages, as all that is said of bytes at the head: never change it under an old
+index."""
+_HEAD_BYTES = 2
+_GAP = np.dtype("<u2")
+_LONGEST_GAP = 0xFFFF
+_MOST_HASHES = 240
+_BITS_BEYOND_COUNT = 14
+_MOST_BITS = 32
 
 
-def sketch(shingle_hashes: npt.NDArray[np.uint64]) -> UInt8Array:
-    """Return the sketch, uint8 (256,), of a set of shingle hashes; repeats do not matter.
+def distinct_hashes(shingle_hashes: npt.NDArray[np.uint64]) -> UInt32Array:
+    """Return the 32-bit hashes of a set of shingles, distinct and in ascending order."""
+    # The upper half: simhash takes all bits, and so any half is as good as the other.
+    return _ordered((shingle_hashes >> np.uint64(32)).astype(np.uint32))
 
-    Cost: 15 us for 2,600 hashes; a quarter of what sorting them takes.
+
+def union(sets: Sequence[UInt32Array]) -> UInt32Array:
+    """Return the hashes that are in any of some sets, distinct and in ascending order."""
+    return _ordered(np.concatenate(sets)) if len(sets) > 1 else sets[0]
+
+
+def sketch(hashes: UInt32Array) -> bytes:
+    """Return the sketch of a set of 32-bit hashes, (n,), distinct and ascending.
+
+    Cost: 20 us.
     """
-    bins = (shingle_hashes >> _BIN_SHIFT).astype(np.intp)
-    is_filled = np.zeros(SKETCH_BYTES, np.uint8)
-    is_filled[bins] = 1
-    smallest = np.full(SKETCH_BYTES, _LARGEST)
-    np.minimum.at(smallest, bins, shingle_hashes)
-    bytes_of_bins: UInt8Array = (smallest % _VALUES + np.uint64(1)).astype(np.uint8) * is_filled
-    return bytes_of_bins
+    scale = 0
+    while _below(hashes, scale) > _MOST_HASHES:
+        scale += 1
+    while len(packed := _packed(hashes[: _below(hashes, scale)], scale)) > MOST_SKETCH_BYTES:
+        scale += 1
+    return packed
 
 
-def similarities(one: UInt8Array, many: UInt8Array) -> npt.NDArray[np.float64]:
-    """Estimate the Jaccard similarity, 0 to 1, of one sketch (256,) to each of many (n, 256)."""
-    is_there, has_one = many != 0, one != 0
-    equal = _counts((many == one) & is_there)
-    filled = _counts(is_there | has_one)
-    both = _counts(is_there & has_one)
-    by_chance = _CHANCE * (both - equal)
-    estimates: npt.NDArray[np.float64] = (equal - by_chance) / np.maximum(filled, 1)
-    return estimates.clip(0.0, 1.0)
+def is_sketch(packed: bytes) -> bool:
+    """Tell whether some bytes can be what `sketch` returned."""
+    if len(packed) % _GAP.itemsize or not _HEAD_BYTES <= len(packed) <= MOST_SKETCH_BYTES:
+        return False
+    stored = _stored(packed)
+    return packed[0] + packed[1] <= _MOST_BITS and int(stored.max(initial=0)) < 1 << packed[1]
 
 
-def _counts(are_so: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
-    """Count what is so in each of (n, 256). Cost: two thirds of `np.count_nonzero`, for 128."""
-    words = np.packbits(are_so, axis=1).view(np.uint64)
-    counts: npt.NDArray[np.intp] = np.bitwise_count(words).sum(axis=1, dtype=np.intp)
-    return counts
+def contained(hashes: UInt32Array, sketches: Sequence[bytes]) -> tuple[CountArray, CountArray]:
+    """Count the hashes of a set that each of n sketches has, (n,), and of how many, (n,).
+
+    The second is the number of those below the bound of the sketch: of no others it can tell.
+    The hashes are distinct and ascending.
+
+    Cost: 20 us a sketch, for 300 hashes.
+    """
+    there = [np.count_nonzero(_are_in(hashes, packed)) for packed in sketches]
+    asked = [_below(hashes, packed[0]) for packed in sketches]
+    return np.array(there, np.intp), np.array(asked, np.intp)
+
+
+def found_in(hashes: UInt32Array, packed: bytes) -> tuple[BoolArray, BoolArray]:
+    """Tell of hashes in any order, (n,), of which a sketch can tell, and which of those it has.
+
+    Cost: 30 us for 1,000.
+    """
+    are_asked = hashes <= _largest(packed[0])
+    are_there = np.zeros(len(hashes), np.bool_)
+    are_there[are_asked] = _are_in(hashes[are_asked], packed)
+    return are_asked, are_there
+
+
+def sketch_size(packed: bytes) -> int:
+    """Count the hashes in a sketch."""
+    return len(_stored(packed))
+
+
+def _are_in(hashes: UInt32Array, packed: bytes) -> BoolArray:
+    """Tell of hashes, (n,), which are in a sketch; those above its bound are not."""
+    stored = _stored(packed)
+    below = hashes[hashes <= _largest(packed[0])] if packed[0] else hashes
+    if not len(stored):
+        return np.zeros(len(below), np.bool_)
+    wanted = _shortened(below, packed[0], packed[1])
+    places = np.minimum(np.searchsorted(stored, wanted), len(stored) - 1)
+    are_in: BoolArray = stored[places] == wanted
+    return are_in
+
+
+def _packed(hashes: UInt32Array, scale: int) -> bytes:
+    bits = min(_BITS_BEYOND_COUNT + len(hashes).bit_length(), _MOST_BITS - scale)
+    stored = _without_repeats(_shortened(hashes, scale, bits))
+    steps = stored.copy()
+    steps[1:] -= stored[:-1]
+    skips, rest = np.divmod(steps, np.uint32(_LONGEST_GAP))
+    gaps = np.full(len(stored) + int(skips.sum()), _LONGEST_GAP, _GAP)
+    gaps[np.cumsum(skips + 1) - 1] = rest
+    return bytes([scale, bits]) + gaps.tobytes()
+
+
+def _stored(packed: bytes) -> UInt32Array:
+    """Return what a sketch has, ascending."""
+    gaps = np.frombuffer(packed, _GAP, offset=_HEAD_BYTES)
+    stored: UInt32Array = np.cumsum(gaps, dtype=np.uint32)[gaps != _LONGEST_GAP]
+    return stored
+
+
+def _below(hashes: UInt32Array, scale: int) -> int:
+    """Count the hashes below the bound of a scale; they are in ascending order."""
+    return int(np.searchsorted(hashes, _largest(scale), "right"))
+
+
+def _largest(scale: int) -> np.uint32:
+    largest: np.uint32 = np.uint32(0xFFFFFFFF >> scale)
+    return largest
+
+
+def _shortened(hashes: UInt32Array, scale: int, bits: int) -> UInt32Array:
+    shortened: UInt32Array = hashes << np.uint32(scale) >> np.uint32(_MOST_BITS - bits)
+    return shortened
+
+
+def _ordered(hashes: UInt32Array) -> UInt32Array:
+    """Sort hashes in place, and leave out repeats: `np.unique` takes four times as long."""
+    hashes.sort()
+    return _without_repeats(hashes)
+
+
+def _without_repeats(ascending: UInt32Array) -> UInt32Array:
+    is_first = np.ones(len(ascending), np.bool_)
+    np.not_equal(ascending[1:], ascending[:-1], out=is_first[1:])
+    return ascending[is_first]

@@ -59,6 +59,12 @@ def admitted(joined: Joined, scheme: str, options: Options, address: Address, le
             f"the shared index {address} is of format {int(its_format)}, and this version reads "
             f"{FORMAT}: install the version that made it, or choose another name (?name=...)"
         )
+    if int(its_format) < FORMAT:
+        raise ConfigError(
+            f"the shared index {address} is of format {int(its_format)}, of a version of "
+            f"dedup-filter before its first release, and this one reads {FORMAT}: choose another "
+            "name (?name=...)"
+        )
     if not crawl:
         _refuse(scheme, joined.scheme, address)
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 __all__ = ["FORMAT", "Keys"]
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Of all that is written to servers."""
 _SPREAD = 1_024
 """Slots that records and hosts are spread over, at most."""

@@ -1,21 +1,22 @@
-"""The record of a page in a shared index, as bytes: 308, its words and its URL.
+"""The record of a page in a shared index, as bytes: 54, its sketch, its words and its URL.
 
-Fixed fields, little-endian, then language, reason and URL as lines of UTF-8. Written to
-servers: never change it without another format number.
+Fixed fields, little-endian, the sketch, then language, reason, h1, title and URL as lines of UTF-8.
+Written to servers: never change it without another format number.
 """
 
 import struct
 from typing import get_args
 
-from dedup_filter.fingerprints import SKETCH_BYTES
+from dedup_filter.fingerprints import is_sketch
 from dedup_filter.model import Outcome
 from dedup_filter.store.records import Judged, PageRecord
 from dedup_filter.store.url_key import host_of
+from dedup_filter.text import Headline
 
 __all__ = ["pack_record", "unpack_record"]
 
-_VERSION = 1
-_FIXED = struct.Struct(f"<BBBBfIIIIIQ16s{SKETCH_BYTES}s")
+_VERSION = 2
+_FIXED = struct.Struct("<BBBBfIIIIIQ16sH")
 _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _NONE = 255
 
@@ -36,13 +37,12 @@ def pack_record(record: PageRecord) -> bytes:
         record.crawl,
         record.fingerprint or 0,
         record.digest,
-        record.sketch,
+        len(record.sketch),
     )
     # The URL comes last: it may have line ends in it.
-    language = (record.language or "").replace("\n", " ")
-    reason = (judged.reason or "").replace("\n", " ")
-    lines = f"{language}\n{reason}\n{record.url}"
-    return fixed + lines.encode("utf-8", "surrogatepass")
+    lines = [record.language or "", judged.reason or "", *record.headline]
+    text = "\n".join([*(line.replace("\n", " ") for line in lines), record.url])
+    return fixed + record.sketch + text.encode("utf-8", "surrogatepass")
 
 
 def unpack_record(page: int, packed: bytes, *, is_pending: bool) -> PageRecord:
@@ -65,10 +65,11 @@ def unpack_record(page: int, packed: bytes, *, is_pending: bool) -> PageRecord:
             crawl,
             fingerprint,
             digest,
-            sketch,
+            sketch_size,
         ) = _FIXED.unpack_from(packed)
-        text = packed[_FIXED.size :].decode("utf-8", "surrogatepass")
-        language, reason, url = text.split("\n", 2)
+        rest = packed[_FIXED.size :]
+        sketch, text = rest[:sketch_size], rest[sketch_size:].decode("utf-8", "surrogatepass")
+        language, reason, h1, title, url = text.split("\n", 4)
         judged = Judged(
             _OUTCOMES[outcome],
             reason or None,
@@ -78,8 +79,8 @@ def unpack_record(page: int, packed: bytes, *, is_pending: bool) -> PageRecord:
         )
     except (struct.error, IndexError, ValueError) as error:
         raise ValueError(f"the record of page {page} is damaged") from error
-    if version != _VERSION:
-        raise ValueError(f"the record of page {page} is of version {version}")
+    if version != _VERSION or not is_sketch(sketch):
+        raise ValueError(f"the record of page {page} is damaged, or of version {version}")
     return PageRecord(
         page,
         url,
@@ -95,4 +96,5 @@ def unpack_record(page: int, packed: bytes, *, is_pending: bool) -> PageRecord:
         crawl,
         is_pending,
         judged,
+        Headline(h1, title),
     )

@@ -216,6 +216,11 @@ class SharedReader:
                 f"{where} is of format {int(meta[b'format'])}, and this version reads {FORMAT}: "
                 "install the version that made it"
             )
+        if int(meta[b"format"]) < FORMAT:
+            raise ConfigError(
+                f"{where} is of format {int(meta[b'format'])}, of a version of dedup-filter before "
+                f"its first release, and this one reads {FORMAT}"
+            )
         return meta
 
     def _server_milliseconds(self) -> int:

@@ -8,20 +8,25 @@ after it, and a record that is not of what the log tells is read again or left o
 Cost: no call if nothing is like the page, two otherwise.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from time import sleep
 from typing import NamedTuple
 
-from dedup_filter.comparison import MOST_COMPARED, Comparison, choose, similar_enough
+from dedup_filter.comparison import (
+    MOST_COMPARED,
+    Candidate,
+    Comparison,
+    choose,
+    outcome_of,
+    ranked,
+    similarities,
+)
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints import similarities
-from dedup_filter.index import Neighbours
 from dedup_filter.profile import PageProfile
 from dedup_filter.shared import SHORT, Entry
 from dedup_filter.shared_pages.followed_log import FollowedLog
 from dedup_filter.store import Matches, PageRecord, Place
-from dedup_filter.store.records import sketch_rows
 from dedup_filter.store.url_key import url_key
 
 __all__ = ["Comparer"]
@@ -52,22 +57,12 @@ class Comparer:
 
     def compare(self, place: Place, page: PageProfile, before: float = inf) -> Comparison:
         """Compare a page with those whose numbers are lower than one."""
-        entry = _entry(place, page)
-        if entry.kind == SHORT:
-            rows = self._replica.with_digest(entry.value, entry.host, MOST_COMPARED)
-            rows = [row for row in rows if row < before]
-            found = self._read(rows, [0] * len(rows), place)
-            same = self._exact(place, page, found)
-            return same or Comparison("unjudged", "too_short")
-        near = self._replica.neighbours(entry.value, entry.host, MOST_COMPARED + 1)
-        if before < inf:
-            kept = near.rows < before
-            near = Neighbours(near.rows[kept], near.fingerprints[kept], near.distances[kept])
-        if len(near.rows) > MOST_COMPARED:
-            self.capped += 1
-            near = near.first(MOST_COMPARED)
-        found = self._read(near.rows.tolist(), near.distances.tolist(), place)
-        return self._exact(place, page, found) or self._near(place, page, found)
+        found = self._found(place, page, before)
+        read = self._read(found, place)
+        same = self._exact(place, page, read)
+        if same is None and not page.texts:
+            return Comparison("unjudged", page.reason)
+        return same or self._near(place, page, found, read)
 
     def is_still(self, found: Comparison, place: Place, page: PageProfile, number: int = 0) -> bool:
         """Tell whether a page is still what it was found to be, after all that has come since.
@@ -75,7 +70,7 @@ class Comparer:
         With its number, those that came after it do not matter: they learn of it.
         """
         seen, self._compared_from = self._compared_from, self._replica.end
-        if not self._replica.has_like(_entry(place, page), seen, number):
+        if not any(self._replica.has_like(each, seen, number) for each in _entries(place, page)):
             return True
         again = self.compare(place, page, number or inf)
         return (again.outcome, again.original_page) == (found.outcome, found.original_page)
@@ -84,23 +79,34 @@ class Comparer:
         """Take note that the next page will be compared with all that is known by now."""
         self._compared_from = self._replica.end
 
-    def similarity(self, page: PageProfile, number: int) -> float:
-        """Estimate the similarity of a page to one that was kept; 0 if that is gone."""
-        record = self.records.get(number) or self._followed.log.records.read([number]).get(number)
-        if record is None:
-            return 0.0
-        return float(similarities(page.sketch, sketch_rows([record.sketch]))[0])
-
     def begin_anew(self) -> None:
         """Forget what is known of pages by their numbers."""
         self.records.clear()
         self._compared_from = 0
 
-    def _read(self, pages: list[int], distances: list[int], place: Place) -> "_Candidates":
+    def _found(self, place: Place, page: PageProfile, before: float) -> dict[int, tuple[int, int]]:
+        """Return the pages like this one: the number of the text that found each, and how far."""
+        found: dict[int, tuple[int, int]] = {}
+        for number, entry in enumerate(_entries(place, page)):
+            if entry.kind == SHORT:
+                rows = self._replica.with_digest(entry.value, entry.host, MOST_COMPARED)
+                distances = [0] * len(rows)
+            else:
+                near = self._replica.neighbours(entry.value, entry.host, MOST_COMPARED + 1)
+                if len(near.rows) > MOST_COMPARED:
+                    self.capped += 1
+                    near = near.first(MOST_COMPARED)
+                rows, distances = near.rows.tolist(), near.distances.tolist()
+            for row, distance in zip(rows, distances, strict=True):
+                if row < before:
+                    found.setdefault(row, (number, distance))
+        return found
+
+    def _read(self, pages: Collection[int], place: Place) -> "_Candidates":
         """Read the records of pages that may be repeated; those that are gone are left out."""
         if not pages:
-            return _Candidates([], [], [])
-        self.records = self._followed.log.records.read(pages)
+            return _Candidates([], [])
+        self.records = self._followed.log.records.read(list(pages))
         # Afterwards: one that was in no flight, and is there now, was committed before.
         self._followed.sync()
         for trial in range(_MOST_READINGS):
@@ -112,16 +118,14 @@ class Comparer:
             self.records.update(self._followed.log.records.read(changing))
             self._followed.sync()
         there = [
-            (page, distance, self.records[page])
-            for page, distance in zip(pages, distances, strict=True)
+            page
+            for page in pages
             if page in self.records
             and page in self._replica
             and self._is_as_told(page)
             and not (self._by_host and self.records[page].host != place.host)
         ]
-        return (
-            _Candidates(*map(list, zip(*there, strict=True))) if there else _Candidates([], [], [])
-        )
+        return _Candidates(there, [self.records[page] for page in there])
 
     def _is_as_told(self, page: int) -> bool:
         """Tell whether the record of a page, if it is there, is of what the log tells of it.
@@ -138,36 +142,46 @@ class Comparer:
         original, url = found.pages[at], found.records[at].url
         return Comparison("revisit" if is_revisit else "exact", None, original, url, 0, 1.0)
 
-    def _near(self, place: Place, page: PageProfile, found: "_Candidates") -> Comparison:
-        new = Comparison("new", candidates=len(found.pages))
-        if not found.pages:
+    def _near(
+        self,
+        place: Place,
+        page: PageProfile,
+        found: Mapping[int, tuple[int, int]],
+        read: "_Candidates",
+    ) -> Comparison:
+        candidates = [
+            Candidate(
+                *found[number],
+                bool(place.host) and record.host == place.host,
+                record.sketch,
+                record.headline,
+            )
+            for number, record in zip(read.pages, read.records, strict=True)
+        ]
+        shares = similarities(page, candidates, self._min_similarity)
+        best = ranked(candidates, shares)
+        new = Comparison("new", candidates=len(candidates))
+        if not best:
             return new
-        estimates: list[float] = similarities(page.sketch, found.matches.sketches).tolist()
-        near = similar_enough(range(len(found.pages)), estimates, self._min_similarity)
-        if not near:
-            return new
-        at, is_revisit = self._chosen(near, found, place)
+        at, is_revisit = self._chosen(best, read, place)
         return new._replace(
-            outcome="revisit" if is_revisit else "near",
-            original_page=found.pages[at],
-            original=found.records[at].url,
-            distance=found.distances[at],
-            similarity=estimates[at],
+            outcome=outcome_of(page, read.records[at].digest, is_revisit=is_revisit),
+            original_page=read.pages[at],
+            original=read.records[at].url,
+            distance=candidates[at].distance,
+            similarity=shares[at],
         )
 
-    def _chosen(
-        self, ranked: Sequence[int], found: "_Candidates", place: Place
-    ) -> tuple[int, bool]:
+    def _chosen(self, best: Sequence[int], read: "_Candidates", place: Place) -> tuple[int, bool]:
         # A crawl that was begun after this one, by processes that are at work too, is no earlier
         # one; a job that is resumed may meet it.
-        return choose(ranked, found.matches, place.key, self._followed.log.crawl.__le__)
+        return choose(best, read.matches, place.key, self._followed.log.crawl.__le__)
 
 
 class _Candidates(NamedTuple):
     """Pages that another may repeat, side by side, nearest first."""
 
     pages: list[int]
-    distances: list[int]
     records: list[PageRecord]
 
     @property
@@ -177,10 +191,13 @@ class _Candidates(NamedTuple):
             [],
             [record.crawl for record in self.records],
             [url_key(record.url) for record in self.records],
-            sketch_rows([record.sketch for record in self.records]),
+            [record.digest for record in self.records],
+            [record.headline for record in self.records],
+            [record.sketch for record in self.records],
         )
 
 
-def _entry(place: Place, page: PageProfile) -> Entry:
-    fingerprint = page.fingerprint if page.is_long_enough else None
-    return Entry.of(fingerprint, page.digest, place.host)
+def _entries(place: Place, page: PageProfile) -> list[Entry]:
+    """Return what the log would tell of a page, for each text that it is asked for by."""
+    fingerprints: list[int | None] = [text.fingerprint for text in page.texts]
+    return [Entry.of(each, page.digest, place.host) for each in fingerprints or [None]]

@@ -19,8 +19,8 @@ def record_of(
         url=place.url,
         host=place.host,
         digest=page.digest,
-        fingerprint=page.fingerprint if page.is_long_enough else None,
-        sketch=page.sketch.tobytes(),
+        fingerprint=page.fingerprint,
+        sketch=page.sketch,
         words=page.word_count,
         language=page.language,
         first_seen=moment,
@@ -29,6 +29,7 @@ def record_of(
         crawl=crawl,
         is_pending=True,
         judged=Judged(found.outcome, found.reason, None, found.distance, found.similarity),
+        headline=page.headline,
     )
     if found.outcome == "revisit" and original is not None:
         return record._replace(first_seen=original.first_seen, first_crawl=original.first_crawl)
@@ -39,8 +40,9 @@ def remeasured(record: PageRecord, page: PageProfile) -> PageRecord:
     """Return a record with the measures of another profile."""
     return record._replace(
         digest=page.digest,
-        fingerprint=page.fingerprint if page.is_long_enough else None,
-        sketch=page.sketch.tobytes(),
+        fingerprint=page.fingerprint,
+        sketch=page.sketch,
         words=page.word_count,
         language=page.language,
+        headline=page.headline,
     )

@@ -66,11 +66,6 @@ class SharedPages:
         return len(self._replica)
 
     @property
-    def knows_earlier_crawls(self) -> bool:
-        """Whether there were crawls before this one."""
-        return self._log.crawl > 1
-
-    @property
     def nbytes(self) -> int:
         """Memory of this process's replica, in bytes."""
         return self._replica.nbytes
@@ -114,10 +109,6 @@ class SharedPages:
                 return self.record(place, page, found, text, is_pending=is_pending)
             except Overtaken:
                 continue
-
-    def similarity(self, page: PageProfile, number: int) -> float:
-        """Estimate the similarity of a page to one that was kept; 0 if that is gone."""
-        return self._comparer.similarity(page, number)
 
     def fate(self, number: int) -> Fate:
         """Tell what has become of a page that was recorded, here or by another process."""

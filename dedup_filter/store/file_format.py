@@ -5,10 +5,7 @@ its user version. All of a new file is written in one transaction, so that one w
 was interrupted is empty, and made again.
 """
 
-import logging
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.resources import files
 from secrets import token_hex
 
@@ -17,11 +14,9 @@ from dedup_filter.store.scheme import Scheme
 from dedup_filter.store.sqlite_errors import store_error
 from dedup_filter.store.transactions import Transactions
 
-__all__ = ["FORMAT", "create", "is_empty", "read_scheme", "require_format", "upgrade"]
+__all__ = ["FORMAT", "create", "is_empty", "read_scheme", "require_format"]
 
-logger = logging.getLogger(__name__)
-
-FORMAT = 2
+FORMAT = 3
 _APPLICATION = 0x44454455  # "DEDU"
 
 
@@ -33,18 +28,26 @@ def is_empty(transactions: Transactions) -> bool:
 def create(transactions: Transactions, scheme: Scheme) -> None:
     """Write the schema and the scheme into an empty database."""
     schema = files("dedup_filter.store").joinpath("schema.sql").read_text("utf-8")
-    with _at_once(transactions, schema) as connection:
+    connection = transactions.connection
+    try:
+        connection.executescript(f"BEGIN IMMEDIATE;\n{schema}")
         connection.execute("INSERT INTO meta VALUES ('scheme', ?)", (scheme.to_json(),))
         connection.execute("INSERT INTO meta VALUES ('trimmed', '0')")
         connection.execute("INSERT INTO meta VALUES ('identity', ?)", (token_hex(8),))
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
+        connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise store_error(transactions.name, error) from error
 
 
 def require_format(transactions: Transactions) -> None:
-    """Refuse a database that is no index, or one of a newer format.
+    """Refuse a database that is no index, or one of another format.
 
     Raises:
-        ConfigError: it belongs to another program.
+        ConfigError: it belongs to another program, or an older version of this package wrote it.
         StoreTooNew: a newer version of this package wrote it.
     """
     if transactions.row("PRAGMA application_id")[0] != _APPLICATION:
@@ -57,22 +60,11 @@ def require_format(transactions: Transactions) -> None:
             f"index {transactions.name} has format {found}, and this version of dedup-filter "
             f"knows formats up to {FORMAT}: install a newer one"
         )
-
-
-def upgrade(transactions: Transactions) -> None:
-    """Bring a database of an older format to this one: all of it or nothing.
-
-    Cost: reads all pages, once.
-    """
-    found = transactions.row("PRAGMA user_version")[0]
-    if found == FORMAT:
-        return
-    logger.warning(
-        "index %s has format %d, and is brought to format %d", transactions.name, found, FORMAT
-    )
-    script = files("dedup_filter.store").joinpath(f"upgrade_{found}.sql").read_text("utf-8")
-    with _at_once(transactions, script):
-        pass
+    if found < FORMAT:
+        raise ConfigError(
+            f"index {transactions.name} has format {found}, of a version of dedup-filter before "
+            f"its first release, and this one reads format {FORMAT}: choose another folder"
+        )
 
 
 def read_scheme(transactions: Transactions) -> Scheme:
@@ -85,18 +77,3 @@ def read_scheme(transactions: Transactions) -> Scheme:
             f"index {transactions.name} does not say how its fingerprints were made: put back a "
             "copy, or move it away and start a new one"
         ) from None
-
-
-@contextmanager
-def _at_once(transactions: Transactions, script: str) -> Iterator[sqlite3.Connection]:
-    """Run a script and what is done within as one change, after which the format is this one."""
-    connection = transactions.connection
-    try:
-        connection.executescript(f"BEGIN IMMEDIATE;\n{script}")
-        yield connection
-        connection.execute(f"PRAGMA user_version = {FORMAT}")
-        connection.execute("COMMIT")
-    except sqlite3.Error as error:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise store_error(transactions.name, error) from error

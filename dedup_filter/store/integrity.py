@@ -1,7 +1,7 @@
 """Whether a record is whole: what SQLite can tell, and what the schema promises beyond that."""
 
 from dedup_filter.errors import StoreCorrupt
-from dedup_filter.fingerprints import SKETCH_BYTES
+from dedup_filter.fingerprints import MOST_SKETCH_BYTES
 from dedup_filter.store.transactions import Transactions
 
 __all__ = ["check_pages"]
@@ -19,7 +19,8 @@ _NEVER = {
     "a page is its own original": "SELECT 1 FROM pages WHERE original = id",
     "an original was no page": "SELECT 1 FROM pages WHERE original > id",
     "a sketch or digest has another length": f"""
-        SELECT 1 FROM pages WHERE length(sketch) != {SKETCH_BYTES} OR length(digest) != 16""",  # noqa: S608
+        SELECT 1 FROM pages WHERE length(digest) != 16
+        OR length(sketch) NOT BETWEEN 2 AND {MOST_SKETCH_BYTES} OR length(sketch) % 2""",  # noqa: S608
     "a text has no page": "SELECT 1 FROM texts WHERE page NOT IN (SELECT id FROM pages)",
     "an early page is no page": """
         SELECT 1 FROM early_pages WHERE page NOT IN (SELECT id FROM pages)""",

@@ -32,15 +32,14 @@ from dedup_filter.store.page_rows import MATCHES, RECORD, record, unpacked_text
 from dedup_filter.store.records import (
     Matches,
     PageRecord,
-    UInt8Array,
     from_column,
     signed,
-    sketch_rows,
     unsigned,
 )
 from dedup_filter.store.scheme import Scheme
 from dedup_filter.store.transactions import Transactions
 from dedup_filter.store.url_key import canonical, url_key
+from dedup_filter.text import Headline
 
 __all__ = ["Digests", "Fingerprints", "PageReader"]
 
@@ -97,38 +96,35 @@ class PageReader:
         found = self._numbers(sql, (signed(url_key(url)),))
         return [page for page in found if canonical(self.url(page)) == wanted]
 
-    def sketches(self, pages: Sequence[int]) -> UInt8Array:
-        """Return the sketches of some pages, (n, 256).
-
-        Raises:
-            KeyError: there is no such page.
-        """
-        return sketch_rows([r[0] for r in self._each("SELECT sketch FROM pages WHERE id=?", pages)])
-
     def matches(self, pages: Sequence[int]) -> Matches:
         """Return what tells which of some pages another repeats, in their order.
 
-        Cost: 4 us and 2 us a page. Raises KeyError as `sketches` does.
+        Cost: 4 us and 2 us a page. Raises KeyError: there is no such page.
         """
         if not pages:
-            return Matches([], [], [], sketch_rows([]))
+            return Matches([], [], [], [], [], [])
         # A statement for each power of two: one for each count would be prepared anew each time.
         places = 1 << (len(pages) - 1).bit_length()
         asked = [*pages, *[pages[-1]] * (places - len(pages))]
         sql = MATCHES.format(", ".join("?" * places))
         found = {row[0]: row for row in self._transactions.rows(sql, asked)}
         columns = list(zip(*(found[page] for page in pages), strict=True))
-        _, hosts, crawls, keys, sketches = columns
+        _, hosts, crawls, keys, digests, h1s, titles, sketches = columns
         return Matches(
-            list(hosts), list(crawls), list(map(unsigned, keys)), sketch_rows(list(sketches))
+            list(hosts),
+            list(crawls),
+            list(map(unsigned, keys)),
+            list(digests),
+            list(map(Headline, map(from_column, h1s), map(from_column, titles))),
+            list(sketches),
         )
 
     def url(self, page: int) -> str:
-        """Return the URL of a page. Raises KeyError as `sketches` does."""
+        """Return the URL of a page. Raises KeyError: there is none."""
         return from_column(self._each("SELECT url FROM pages WHERE id = ?", [page])[0][0])
 
     def record(self, page: int) -> PageRecord:
-        """Return all that is recorded of a page. Raises KeyError as `sketches` does."""
+        """Return all that is recorded of a page. Raises KeyError: there is none."""
         return record(self._each(f"{RECORD} WHERE pages.id = ?", [page])[0])
 
     def records(self, after: int = 0) -> Iterator[PageRecord]:

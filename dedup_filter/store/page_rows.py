@@ -15,6 +15,7 @@ from dedup_filter.store.records import (
     unsigned,
 )
 from dedup_filter.store.transactions import Statement
+from dedup_filter.text import Headline
 
 __all__ = [
     "INSERT",
@@ -23,6 +24,7 @@ __all__ = [
     "REFRESH",
     "REPLACE",
     "counted",
+    "headline_values",
     "insert_values",
     "inserted",
     "packed_text",
@@ -34,26 +36,28 @@ __all__ = [
 RECORD = """
     SELECT pages.id, url, hosts.name, digest, fingerprint, sketch, words, language,
         first_seen, last_seen, first_crawl, crawl, is_pending,
-        outcome, reason, original, distance, similarity
+        outcome, reason, original, distance, similarity, h1, title
     FROM pages JOIN hosts ON hosts.id = pages.host
 """
-MATCHES = "SELECT id, host, crawl, url_key, sketch FROM pages WHERE id IN ({})"
+MATCHES = "SELECT id, host, crawl, url_key, digest, h1, title, sketch FROM pages WHERE id IN ({})"
 INSERT = """
     INSERT INTO pages (id, is_pending, is_kept, host, url, url_key, digest, fingerprint, words,
         language, first_seen, last_seen, first_crawl, crawl, outcome, reason, original, distance,
-        similarity, sketch)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        similarity, h1, title, sketch)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _COUNT = "UPDATE counts SET pages = pages + ? WHERE is_kept = ?"
 REPLACE = """
-    UPDATE pages SET digest = ?, fingerprint = ?, words = ?, language = ?, sketch = ? WHERE id = ?
+    UPDATE pages SET digest = ?, fingerprint = ?, words = ?, language = ?, h1 = ?, title = ?,
+        sketch = ?
+    WHERE id = ?
 """
 # Its URL and host stay: the number of a page belongs to them.
 REFRESH = """
-    UPDATE pages SET (digest, fingerprint, words, language, sketch, last_seen, crawl, outcome,
-        reason, original, distance, similarity) = (
-        SELECT digest, fingerprint, words, language, sketch, max(last_seen, pages.last_seen),
-            crawl, outcome, reason, NULL, distance, similarity
+    UPDATE pages SET (digest, fingerprint, words, language, h1, title, sketch, last_seen, crawl,
+        outcome, reason, original, distance, similarity) = (
+        SELECT digest, fingerprint, words, language, h1, title, sketch,
+            max(last_seen, pages.last_seen), crawl, outcome, reason, NULL, distance, similarity
         FROM pages AS newer WHERE newer.id = ?
     ) WHERE id = ?
 """
@@ -62,7 +66,7 @@ REFRESH = """
 def record(row: Any) -> PageRecord:
     """Make a record of a row of `RECORD`."""
     page, url, host, digest, fingerprint, sketch, words, language, *rest = row
-    first_seen, last_seen, first_crawl, crawl, is_pending, *judged = rest
+    first_seen, last_seen, first_crawl, crawl, is_pending, *judged, h1, title = rest
     return PageRecord(
         page=page,
         url=from_column(url),
@@ -78,6 +82,7 @@ def record(row: Any) -> PageRecord:
         crawl=crawl,
         is_pending=bool(is_pending),
         judged=Judged(*judged),
+        headline=Headline(from_column(h1), from_column(title)),
     )
 
 
@@ -102,7 +107,8 @@ def insert_values(
         crawl,
         crawl,
         *judged,
-        measured.sketch.tobytes(),
+        *headline_values(measured.headline),
+        measured.sketch,
     )
 
 
@@ -125,9 +131,15 @@ def replace_values(page: int, measured: Measured) -> tuple[Any, ...]:
         _fingerprint(measured),
         measured.words,
         measured.language,
-        measured.sketch.tobytes(),
+        *headline_values(measured.headline),
+        measured.sketch,
         page,
     )
+
+
+def headline_values(headline: Headline) -> tuple[Any, ...]:
+    """Make the values of the columns of a headline."""
+    return as_column(headline.h1), as_column(headline.title)
 
 
 def packed_text(text: str) -> bytes:

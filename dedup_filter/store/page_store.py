@@ -31,7 +31,6 @@ from dedup_filter.store.file_format import (
     is_empty,
     read_scheme,
     require_format,
-    upgrade,
 )
 from dedup_filter.store.frame_store import FrameStore
 from dedup_filter.store.index_directory import IndexDirectory
@@ -120,7 +119,6 @@ class PageStore(PageReader):
                 create(transactions, scheme)
             require_format(transactions)
             scheme.require(read_scheme(transactions), str(files))
-            upgrade(transactions)
             store = cls(transactions, files, lock)
             store._release_all()
         except BaseException:

@@ -7,12 +7,9 @@ is UTF-8, which has no half surrogates, but URLs on the web have: those are stor
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-from dedup_filter.fingerprints import SKETCH_BYTES
 from dedup_filter.model import Outcome
 from dedup_filter.store.url_key import Place
+from dedup_filter.text import Headline
 
 __all__ = [
     "DIGEST_HEAD_BYTES",
@@ -29,11 +26,8 @@ __all__ = [
     "digest_head",
     "from_column",
     "signed",
-    "sketch_rows",
     "unsigned",
 ]
-
-UInt8Array = npt.NDArray[np.uint8]
 
 DIGEST_HEAD_BYTES = 8
 
@@ -45,10 +39,10 @@ class Measured(NamedTuple):
     """16 bytes."""
     fingerprint: int | None
     """None: the page is too short to be near another."""
-    sketch: UInt8Array
-    """(256,)"""
+    sketch: bytes
     words: int
     language: str | None
+    headline: Headline = Headline()
 
 
 class Judged(NamedTuple):
@@ -85,8 +79,9 @@ class Matches(NamedTuple):
     crawls: list[int]
     """The last one that each was seen in."""
     url_keys: list[int]
-    sketches: UInt8Array
-    """(n, 256)"""
+    digests: list[bytes]
+    headlines: list[Headline]
+    sketches: list[bytes]
 
 
 class PageRecord(NamedTuple):
@@ -106,6 +101,7 @@ class PageRecord(NamedTuple):
     crawl: int
     is_pending: bool
     judged: Judged
+    headline: Headline = Headline()
 
 
 class IndexEntry(NamedTuple):
@@ -194,8 +190,3 @@ def _is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def sketch_rows(sketches: list[bytes]) -> UInt8Array:
-    """Make one array (n, 256) of n sketches."""
-    return np.frombuffer(b"".join(sketches), np.uint8).reshape(len(sketches), SKETCH_BYTES)

@@ -1,4 +1,4 @@
--- Format 2 of pages.sqlite3. Stored on disk: never change a meaning, add a format.
+-- Format 3 of pages.sqlite3. Stored on disk: never change a meaning, add a format.
 -- SQLite 3.24 or newer. Times are Unix seconds.
 
 CREATE TABLE meta (
@@ -39,6 +39,8 @@ CREATE TABLE pages (
     original    INTEGER,             -- a page that may be gone by now
     distance    INTEGER,
     similarity  REAL,
+    h1          TEXT NOT NULL,       -- '' where there is none, as of the title
+    title       TEXT NOT NULL,
     sketch      BLOB NOT NULL        -- last: a row is read up to what is asked for
 );
 

@@ -14,11 +14,11 @@ from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 
 from dedup_filter.errors import SchemeMismatch
-from dedup_filter.fingerprints import SKETCH_BYTES
+from dedup_filter.fingerprints import MOST_SKETCH_BYTES
 
 __all__ = ["Scheme"]
 
-TEXT_VERSION = 1
+TEXT_VERSION = 2
 """Of everything in `text`, `features` and `fingerprints` that is no option: which blocks are
 content, the normal form, words, weights. Raise it with any change after which some page gets
 another fingerprint, digest or sketch; `tests/store/test_scheme.py` watches some."""
@@ -31,6 +31,7 @@ _WHY = {
     "text": "the way that texts are read",
     "jieba": "the Chinese dictionary jieba",
     "stopwordsiso": "the stopword lists stopwordsiso",
+    "justext": "the lists of frequent words of justext",
 }
 
 
@@ -48,9 +49,10 @@ class Scheme:
                 {
                     "text": str(TEXT_VERSION),
                     "fingerprint": "simhash 64",
-                    "sketch": f"one permutation {SKETCH_BYTES}",
+                    "sketch": f"fracminhash {MOST_SKETCH_BYTES}",
                     "jieba": _installed("jieba"),
                     "stopwordsiso": _installed("stopwordsiso"),
+                    "justext": _installed("justext"),
                     **{name: str(value) for name, value in options.items()},
                 }
             )

@@ -7,7 +7,7 @@ from another record: an export, or an index whose fingerprints are made anew.
 import sqlite3
 
 from dedup_filter.store.crawls import Crawl
-from dedup_filter.store.page_rows import INSERT, packed_text
+from dedup_filter.store.page_rows import INSERT, headline_values, packed_text
 from dedup_filter.store.page_store import PageStore
 from dedup_filter.store.records import PageRecord, as_column, signed
 from dedup_filter.store.snapshot import KnownHost
@@ -99,5 +99,6 @@ class StoreKeeper(PageStore):
             record.first_crawl,
             record.crawl,
             *record.judged,
+            *headline_values(record.headline),
             record.sketch,
         )

@@ -6,7 +6,7 @@
 
 Numbers of pages ascend and are those of the index exported. 64-bit fingerprints are strings in
 hexadecimal, since many readers of JSON round large numbers; bytes are base64; times are ISO
-8601 in UTC, of whole seconds. A sketch is 256 bytes, a digest 16.
+8601 in UTC, of whole seconds. A digest is 16 bytes, a sketch what `fingerprints.sketch` makes.
 
 What comes back is verified to the last field: nothing that an index could not have written
 gets into one.
@@ -20,13 +20,14 @@ from datetime import datetime, timezone
 from types import MappingProxyType
 from typing import Any, cast, get_args
 
-from dedup_filter.fingerprints import SKETCH_BYTES
+from dedup_filter.fingerprints import is_sketch
 from dedup_filter.model import Outcome
 from dedup_filter.store.crawls import Crawl
 from dedup_filter.store.frame_store import EarlyForm, HostFrames, Lesson
 from dedup_filter.store.records import Judged, PageRecord
 from dedup_filter.store.scheme import Scheme
 from dedup_filter.store.snapshot import KnownHost
+from dedup_filter.text import Headline
 
 __all__ = [
     "FRAMES_KEY",
@@ -42,7 +43,7 @@ __all__ = [
 
 HEADER_KEY = "dedup_filter_export"
 FRAMES_KEY = "frames_of"
-FORMAT = 1
+FORMAT = 2
 
 Object = dict[str, Any]
 
@@ -92,6 +93,8 @@ def page_line(record: PageRecord, original_url: str | None, text: str | None) ->
         "fingerprint": None if record.fingerprint is None else hex(record.fingerprint),
         "digest": _base64(record.digest),
         "sketch": _base64(record.sketch),
+        "h1": record.headline.h1,
+        "title": record.headline.title,
     }
     return line if text is None else {**line, "text": text}
 
@@ -112,7 +115,7 @@ def scheme_and_crawls_in(line: Object) -> tuple[Scheme, list[Crawl]]:
     if line[HEADER_KEY] != FORMAT:
         raise ValueError(
             f"begins an export of format {line[HEADER_KEY]!r}, and this version of dedup-filter "
-            f"knows format {FORMAT}: install a newer one"
+            f"knows format {FORMAT}: {_another(line[HEADER_KEY])}"
         )
     parts = _typed(line, "scheme", dict)
     if not all(isinstance(value, str) for value in parts.values()):
@@ -130,6 +133,11 @@ def scheme_and_crawls_in(line: Object) -> tuple[Scheme, list[Crawl]]:
     return Scheme(MappingProxyType(parts)), crawls
 
 
+def _another(found: object) -> str:
+    is_newer = isinstance(found, int) and found > FORMAT
+    return "install a newer one" if is_newer else "export anew with this version"
+
+
 def record_in(line: Object) -> tuple[PageRecord, str | None]:
     """Read the line of a page: its record, and its text if that was kept."""
     judged = _judged_in(line)
@@ -145,7 +153,7 @@ def record_in(line: Object) -> tuple[PageRecord, str | None]:
         host=_typed(line, "host", str),
         digest=_bytes(line.get("digest"), "digest", 16),
         fingerprint=_fingerprint(line),
-        sketch=_bytes(line.get("sketch"), "sketch", SKETCH_BYTES),
+        sketch=_sketch(line),
         words=_whole(line, "words", 0),
         language=_typed(line, "language", str, None),
         first_seen=first_seen,
@@ -154,6 +162,7 @@ def record_in(line: Object) -> tuple[PageRecord, str | None]:
         crawl=_whole(line, "crawl", 1),
         is_pending=False,
         judged=judged,
+        headline=Headline(_typed(line, "h1", str), _typed(line, "title", str)),
     )
     return record, _typed(line, "text", str, None)
 
@@ -194,6 +203,13 @@ def _fingerprint(line: Object) -> int | None:
     if not isinstance(value, str) or not _FINGERPRINT.fullmatch(value):
         raise ValueError(f'has fingerprint {_short(value)}, not a string like "0x1f" of 64 bits')
     return int(value, 16)
+
+
+def _sketch(line: Object) -> bytes:
+    sketch = _bytes(line.get("sketch"), "sketch")
+    if not is_sketch(sketch):
+        raise ValueError("has a sketch that none of this package is")
+    return sketch
 
 
 def _typed(line: Mapping[str, Any], name: str, *kinds: Any) -> Any:

@@ -26,7 +26,7 @@ from dedup_filter.errors import ConfigError, StoreError
 from dedup_filter.kept_pages import measured_of
 from dedup_filter.location import scheme_of
 from dedup_filter.model import Document
-from dedup_filter.profile import MIN_WORDS_OF_REPEATS, profile
+from dedup_filter.profile import PageTexts, profile
 from dedup_filter.store.index_directory import IndexDirectory
 from dedup_filter.store.owner_lock import OwnerLock
 from dedup_filter.store.page_reader import PageReader
@@ -162,13 +162,12 @@ def _fill(fresh: Path, snapshot: Snapshot, config: FilterConfig, watch: Watch) -
 
 
 def _measured_anew(record: PageRecord, text: str, config: FilterConfig) -> PageRecord:
-    measured = measured_of(profile(Document(text, language=record.language), config))
-    # Short pages are known by more than their text, which was not kept.
-    is_caption = measured.words < MIN_WORDS_OF_REPEATS
+    texts = PageTexts.of(Document(text, language=record.language))
+    measured = measured_of(profile(texts, config))
+    # A page is known by more than its text, which was not kept: its digest stays.
     return record._replace(
-        digest=record.digest if is_caption else measured.digest,
         fingerprint=measured.fingerprint,
-        sketch=measured.sketch.tobytes(),
+        sketch=measured.sketch,
         words=measured.words,
         language=measured.language,
     )

@@ -176,18 +176,28 @@ class TestPagesOfASite:
             random.Random(1).shuffle(site)
             assert outcomes(self.see(kept_place, site)) == ["revisit"] * count
 
-    def test_are_visited_again_with_a_paragraph_more(self, kept_place, article):
+    @pytest.mark.parametrize(
+        ("more", "outcome"),
+        [
+            ("<p>Read by {} people.</p>", "revisit"),
+            (
+                "<p>A paragraph that came later to say this and that of what was not known.</p>",
+                "new",
+            ),
+        ],
+        ids=["a counter", "a paragraph"],
+    )
+    def test_are_the_same_pages_unless_they_say_more(self, kept_place, article, more, outcome):
         site = {f"http://a.example/{n}": article(n, words=300) for n in range(5)}
         assert (
             outcomes(self.see(kept_place, [(url, framed(text)) for url, text in site.items()]))
             == ["new"] * 5
         )
-        more = "<p>A paragraph that came later to say this and that of what was not known.</p>"
         pages = [
-            (url, framed(text).replace("</article>", f"{more}{n}</article>"))
+            (url, framed(text).replace("</article>", f"{more.format(n)}</article>"))
             for n, (url, text) in enumerate(site.items())
         ]
-        assert outcomes(self.see(kept_place, pages)) == ["revisit"] * 5
+        assert outcomes(self.see(kept_place, pages)) == [outcome] * 5
 
     def test_that_are_new_in_the_second_crawl_are_told_apart(self, kept_place, article):
         site = [(f"http://a.example/{n}", framed(article(n))) for n in range(5)]

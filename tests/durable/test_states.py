@@ -11,34 +11,24 @@ import shutil
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from made_profiles import hashes_of, made_profile
 from oracles import distance
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.profile import PageProfile
 
 K = 3
 URLS = [f"http://{host}.example/{page}" for host in "ab" for page in range(3)]
 FINGERPRINTS = [0, 0b111, 0b111111, 0b1111 << 40, 2**64 - 1, 2**63]
 
 
-def profile_of(document, config):
+def profile_of(texts, config):
     """What the text "DIGEST FINGERPRINT WORDS" says."""
-    digest, fingerprint, words = map(int, document.text.split())
-    return PageProfile(
-        digest.to_bytes(16, "big"),
-        words,
-        False,
-        "en",
-        fingerprint,
-        np.full(256, 7, np.uint8),
-        words,
-        0,
-    )
+    digest, fingerprint, words = map(int, texts.document.text.split())
+    return made_profile(digest, fingerprint, hashes_of(7), words)
 
 
 class Oracle:
@@ -120,7 +110,7 @@ class DirectoryMachine(RuleBasedStateMachine):
     def start(self):
         self.folder = Path(tempfile.mkdtemp())
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr("dedup_filter.filter.profile", profile_of)
+        self.patch.setattr("dedup_filter.framed_pages.profile", profile_of)
         self.oracle = Oracle()
         self.crawls = {}
         self.unnamed = itertools.count(100)

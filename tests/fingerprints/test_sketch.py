@@ -1,76 +1,292 @@
+"""Sketches against plain sets of Python."""
+
+import random
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from made_profiles import hashes_of
 
-from dedup_filter.fingerprints import SKETCH_BYTES, similarities, sketch
+from dedup_filter.fingerprints import (
+    MOST_SKETCH_BYTES,
+    contained,
+    distinct_hashes,
+    found_in,
+    is_sketch,
+    sketch,
+    sketch_size,
+)
 
-hash_sets = st.sets(st.integers(0, 2**64 - 1), max_size=80)
-
-
-def sketch_of(values):
-    return sketch(np.array(sorted(values), np.uint64))
-
-
-def similarity_of(one, other):
-    return float(similarities(sketch_of(one), sketch_of(other)[None, :])[0])
-
-
-def random_hashes(generator, count):
-    return set(generator.integers(0, 2**64, count, dtype=np.uint64).tolist())
-
-
-@given(hash_sets)
-def test_a_sketch_takes_256_bytes_and_ignores_order_and_repeats(values):
-    repeated = np.array([*values, *sorted(values, reverse=True)], np.uint64)
-    assert sketch(repeated).tobytes() == sketch_of(values).tobytes()
-    assert len(sketch_of(values).tobytes()) == SKETCH_BYTES == 256
+MOST = 2**32 - 1
+WHOLE = 240
+"""Shingles up to which a sketch is the whole set."""
 
 
-@given(hash_sets)
-def test_a_sketch_holds_one_filled_bin_for_each_top_byte(values):
-    filled = {index for index, value in enumerate(sketch_of(values)) if value}
-    assert filled == {value >> 56 for value in values}
+def drawn(seed, count, most=2**32):
+    """A set that a page may have: hashes that nothing chose."""
+    return set(hashes_of(seed, count, most).tolist())
 
 
-@given(st.sets(st.integers(0, 2**64 - 1) | st.integers(2**64 - 600, 2**64 - 1), max_size=80))
-def test_a_byte_is_made_of_the_smallest_hash_of_its_bin(values):
-    expected = [0] * 256
-    for value in sorted(values, reverse=True):
-        expected[value >> 56] = value % 255 + 1
-    assert sketch_of(values).tolist() == expected
+hashes = st.integers(0, MOST)
+edges = st.sampled_from([0, 1, 2**16 - 2, 2**16 - 1, 2**16, 2**31 - 1, 2**31, MOST - 1, MOST])
+tiny = st.integers(0, 2_000)
+huge = st.integers(MOST - 2_000, MOST)
+runs = st.builds(
+    lambda first, step, count: {first + step * n for n in range(count) if first + step * n <= MOST},
+    hashes | edges,
+    st.sampled_from([1, 2, 65_534, 65_535, 65_536, 2**20, 2**24, 2**31]),
+    st.integers(0, 1_500),
+)
+strangers = st.builds(
+    drawn,
+    st.integers(0, 2**32),
+    st.integers(0, 3_000),
+    st.sampled_from([2**12, 2**20, 2**32]),
+)
+sets = st.one_of(
+    st.sets(hashes | edges, max_size=40),
+    st.sets(tiny | huge | edges, max_size=400),
+    runs,
+    strangers,
+    st.builds(set.union, runs, strangers),
+)
+"""Any: random ones, all hashes tiny, all at the end, all gaps equal, and mixtures."""
+
+WITH_WIDE_GAPS = {*range(0, 170 * 2**10, 2**10), *range(0, MOST, 2**26)}
+"""233 hashes that would take 594 bytes."""
 
 
-@given(st.sets(st.integers(0, 2**64 - 1), min_size=1, max_size=80))
-def test_a_set_is_wholly_similar_to_itself(values):
-    assert similarity_of(values, values) == 1.0
+def array(values):
+    return np.array(sorted(values), np.uint32)
 
 
-def test_nothing_is_similar_to_nothing():
-    assert similarity_of(set(), set()) == 0.0
+def made(values):
+    return sketch(array(values))
 
 
-@pytest.mark.parametrize("shared", [0.0, 0.3, 0.5, 0.7, 0.8, 0.95])
-@pytest.mark.parametrize("size", [60, 400, 4000])
-def test_estimates_lie_around_the_exact_jaccard_similarity(shared, size):
-    generator = np.random.default_rng(size)
-    errors = []
-    for _ in range(60):
-        common = random_hashes(generator, round(2 * size * shared / (1 + shared)))
-        rest = size - len(common)
-        one = common | random_hashes(generator, rest)
-        other = common | random_hashes(generator, rest)
-        exact = len(one & other) / len(one | other)
-        errors.append(similarity_of(one, other) - exact)
-    # Standard error of one estimate is below 0.032; of the mean of 60 below 0.005.
-    assert abs(np.mean(errors)) < 0.015
-    assert np.std(errors) < 0.045
+def bound(packed):
+    """The largest hash of which a sketch can tell, as its head note has it."""
+    return 2 ** (32 - packed[0]) - 1
 
 
-def test_many_sketches_are_compared_at_once():
-    generator = np.random.default_rng(7)
-    sets = [random_hashes(generator, 300) for _ in range(5)]
-    matrix = np.stack([sketch_of(values) for values in sets])
-    estimates = similarities(matrix[3], matrix)
-    assert estimates.shape == (5,)
-    assert estimates.argmax() == 3
+def kept(values, packed):
+    """What a sketch holds of a set, by the head note: the hashes below its bound, cut to b bits."""
+    shift = 32 - packed[0] - packed[1]
+    return {value >> shift for value in values if value <= bound(packed)}
+
+
+def counts(values, packed):
+    there, asked = contained(array(values), [packed])
+    return int(there[0]), int(asked[0])
+
+
+def share(values, packed):
+    there, asked = counts(values, packed)
+    return there / asked
+
+
+class TestASketch:
+    @given(sets)
+    @example(set())
+    @example({0})
+    @example({MOST})
+    @example({0, MOST})
+    @example(WITH_WIDE_GAPS)
+    @example(set(range(100_000)))
+    @example(set(range(0, MOST, 2**15)))
+    @example(set(range(MOST - 50_000, MOST + 1)))
+    def test_takes_512_bytes_at_most_and_is_one(self, values):
+        packed = made(values)
+        assert len(packed) <= MOST_SKETCH_BYTES == 512
+        assert is_sketch(packed)
+        assert type(packed) is bytes
+
+    @given(sets, sets)
+    def test_holds_the_hashes_below_its_bound_and_no_others(self, values, others):
+        packed = made(values)
+        mine = kept(values, packed)
+        assert sketch_size(packed) == len(mine)
+        asked = array(values | others)
+        are_asked, are_there = found_in(asked, packed)
+        shift = 32 - packed[0] - packed[1]
+        for value, is_asked, is_there in zip(
+            asked.tolist(), are_asked.tolist(), are_there.tolist(), strict=True
+        ):
+            assert is_asked == (value <= bound(packed))
+            assert is_there == (is_asked and value >> shift in mine)
+
+    @given(sets)
+    @example(WITH_WIDE_GAPS)
+    def test_is_the_whole_set_of_up_to_190_whatever_they_are(self, values):
+        few = random.Random(len(values)).sample(sorted(values), min(len(values), 190))
+        # With 22 bits there are at most 64 gaps that take four bytes.
+        assert made(few)[0] == 0
+
+    @given(sets)
+    def test_is_no_smaller_than_need_be(self, values):
+        packed = made(values)
+        if packed[0]:
+            twice = [value for value in values if value <= 2 * bound(packed) + 1]
+            skips = max(twice, default=0) >> (32 - packed[0] - packed[1])
+            assert len(twice) > WHOLE or 2 + 2 * (len(twice) + skips // 65_535 + 1) > 512
+
+    @given(sets, st.integers(0, 2**32))
+    def test_has_all_of_its_own_set(self, values, seed):
+        packed = made(values)
+        there, asked = counts(values, packed)
+        assert there == asked == sum(value <= bound(packed) for value in values)
+
+    @pytest.mark.parametrize("size", [0, 1, 2, 50, 127, 128, 200, 230])
+    def test_of_up_to_230_shingles_is_the_whole_set(self, size):
+        for seed in range(200):
+            values = drawn((size, seed), size)
+            packed = made(values)
+            assert packed[0] == 0
+            # Two that are alike in their first 14 to 22 bits are one.
+            assert len(values) - 2 <= sketch_size(packed) <= len(values)
+
+    def test_of_240_shingles_is_the_whole_set_but_for_one_in_a_thousand(self):
+        sampled = sum(made(drawn((240, seed), 240))[0] > 0 for seed in range(2_000))
+        assert sampled <= 10
+
+    @pytest.mark.parametrize("size", [241, 1_000, 10_000, 500_000])
+    def test_of_more_holds_85_to_240(self, size):
+        for seed in range(5):
+            assert 85 <= sketch_size(sketch(hashes_of((size, seed), size))) <= WHOLE
+
+    def test_takes_two_bytes_a_shingle(self):
+        assert len(made(set())) == 2
+        assert len(made({7})) == 4
+        assert len(made(drawn(1, 60))) <= 2 + 2 * 60 * 1.3
+
+
+class TestContainment:
+    @given(strangers, st.integers(0, WHOLE), st.integers(0, 2**32))
+    def test_is_exact_where_the_original_has_up_to_240_shingles(self, others, size, seed):
+        original = drawn(seed, size)
+        packed = made(original)
+        if packed[0]:
+            return  # the one of a thousand above
+        page = others | set(sorted(original)[::2])
+        there, asked = counts(page, packed)
+        shift = 32 - packed[1]
+        shortened = {value >> shift for value in original}
+        assert asked == len(page)
+        assert there == sum(value >> shift in shortened for value in page)
+        assert there >= len(page & original)
+
+    @pytest.mark.parametrize("held", [0.0, 0.5, 0.8, 0.95, 1.0])
+    @pytest.mark.parametrize("size", [300, 1_000, 5_000])
+    @pytest.mark.parametrize("larger", [1, 4])
+    def test_of_long_pages_lies_around_the_exact_one(self, held, size, larger):
+        errors = []
+        for seed in range(30):
+            chance = np.random.default_rng((size, larger, seed))
+            page = hashes_of((size, larger, seed), size)
+            shared = chance.choice(page, round(held * len(page)), replace=False)
+            packed = sketch(np.union1d(shared, hashes_of((seed, 1), larger * size)))
+            there, asked = contained(page, [packed])
+            errors.append(int(there[0]) / int(asked[0]) - len(shared) / len(page))
+        # Of the 85 hashes at least that a sketch holds, this part are those of the page's length.
+        most = np.sqrt(held * (1 - held) * (1 + larger) / 85)
+        assert abs(np.mean(errors)) <= most / np.sqrt(30) * 4 + 1e-3
+        assert max(map(abs, errors)) <= most * 4.5 + 0.02
+
+    def test_is_not_less_because_the_original_holds_more(self):
+        page = drawn(1, 200)
+        for more in (0, 100, 5_000, 500_000):
+            packed = made(page | drawn(2, more))
+            there, asked = counts(page, packed)
+            assert there == asked
+
+    @given(st.lists(sets, max_size=5), sets)
+    def test_in_many_is_that_in_each_by_itself(self, originals, page):
+        packed = [made(each) for each in originals]
+        there, asked = contained(array(page), packed)
+        assert there.shape == asked.shape == (len(packed),)
+        assert list(zip(there.tolist(), asked.tolist(), strict=True)) == [
+            counts(page, each) for each in packed
+        ]
+
+    @given(sets, sets, st.randoms(use_true_random=False))
+    def test_is_what_is_found_of_each_hash_in_any_order(self, original, page, chance):
+        packed = made(original)
+        shuffled = sorted(page)
+        chance.shuffle(shuffled)
+        are_asked, are_there = found_in(np.array(shuffled, np.uint32), packed)
+        assert (int(are_there.sum()), int(are_asked.sum())) == counts(page, packed)
+        assert not (are_there & ~are_asked).any()
+
+    def test_of_repeated_hashes_tells_of_each_repeat(self):
+        packed = made({5, 2**31})
+        are_asked, are_there = found_in(np.array([2**31, 5, 2**30, 5], np.uint32), packed)
+        assert are_asked.all()
+        assert are_there.tolist() == [True, True, False, True]
+
+    @pytest.mark.parametrize("size", [50, 240, 2_000, 200_000])
+    def test_finds_a_shingle_that_is_not_there_once_in_16384_times(self, size):
+        asked = found = 0
+        for seed in range(8):
+            original = hashes_of((size, seed), size)
+            strange = np.random.default_rng(seed).integers(0, 2**32, 400_000, np.uint32)
+            strange = strange[~np.isin(strange, original)]
+            are_asked, are_there = found_in(strange, sketch(original))
+            asked, found = asked + int(are_asked.sum()), found + int(are_there.sum())
+        # A sketch that has n hashes has room for 2**14 n to 2**15 n.
+        assert asked / 2**15 * 0.5 - 20 < found < asked / 2**14 * 1.4 + 20
+
+
+class TestBytesThatAreNoSketch:
+    @pytest.mark.parametrize(
+        "packed",
+        [
+            b"",
+            b"\0",
+            b"\0\0\0",
+            bytes([0, 33]),
+            bytes([33, 0]),
+            bytes([20, 13]),
+            bytes([0, 14, 255, 254]),
+            bytes([0, 14]) + b"\0\0" * 256,
+            bytes([0, 14]) + b"\0\0" * 1_000,
+        ],
+        ids=repr,
+    )
+    def test_are_refused(self, packed):
+        assert not is_sketch(packed)
+
+    @given(sets, st.integers(1, 511))
+    def test_are_those_of_a_sketch_that_lost_a_byte(self, values, at):
+        packed = made(values)
+        cut = packed[: at % len(packed)] + packed[at % len(packed) + 1 :]
+        assert not is_sketch(cut)
+
+    @given(sets, st.integers(0, 32))
+    def test_are_those_with_a_hash_beyond_the_bound(self, values, bits):
+        packed = made(values)
+        if bits < max(kept(values, packed), default=0).bit_length():
+            assert not is_sketch(bytes([packed[0], bits]) + packed[2:])
+
+    @given(st.binary(max_size=600))
+    def test_are_refused_or_can_be_compared(self, packed):
+        if is_sketch(packed):
+            asked = array(drawn(1, 50))
+            there, of = contained(asked, [packed])
+            assert 0 <= there[0] <= of[0] <= len(asked)
+            assert 0 <= sketch_size(packed) <= 255
+
+    @given(sets, st.integers(0, 511), st.integers(0, 255))
+    def test_of_a_sketch_with_a_changed_byte_are_refused_or_can_be_compared(self, values, at, byte):
+        packed = bytearray(made(values))
+        packed[at % len(packed)] = byte
+        if is_sketch(bytes(packed)):
+            there, asked = counts(values, bytes(packed))
+            assert 0 <= there <= asked <= len(values)
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), max_size=50))
+def test_hashes_of_a_set_are_upper_halves_once_each_in_order(shingles):
+    found = distinct_hashes(np.array(shingles + shingles[::-1], np.uint64))
+    assert found.dtype == np.uint32
+    assert found.tolist() == sorted({value >> 32 for value in shingles})

@@ -12,7 +12,7 @@ from dedup_filter.errors import StoreError
 @pytest.fixture
 def crawler(monkeypatch):
     """Open filters as processes do that share an index; they are closed with the test."""
-    monkeypatch.setattr("dedup_filter.filter.profile", profile_of)
+    monkeypatch.setattr("dedup_filter.framed_pages.profile", profile_of)
     with ExitStack() as opened:
 
         def close(pages):
@@ -34,7 +34,7 @@ def like():
 
     def make(number, edits=0, site="a"):
         fingerprint = number * 0x9E37_79B9_7F4A_7C15 % 2**64 ^ edits
-        digest = fingerprint << 64 | number
+        digest = number << 64 | fingerprint
         return Like(f"http://{site}.example/{number}/{edits}", digest, fingerprint, 7)
 
     return make

@@ -1,7 +1,6 @@
 """Servers that hang, take no writes or answer into the void while crawlers are at work."""
 
 import time
-from types import SimpleNamespace
 
 import pytest
 import redis
@@ -9,6 +8,8 @@ from redis_servers import wait_until
 from shared_crawlers import profile_of
 
 from dedup_filter.errors import StoreAway, StoreError
+from dedup_filter.model import Document
+from dedup_filter.profile import PageTexts
 from dedup_filter.shared.connection import TIMEOUT
 
 
@@ -243,7 +244,7 @@ def test_who_waits_too_long_for_a_page_lets_its_like_through(
 
 
 def measures(like):
-    return profile_of(SimpleNamespace(text=like.text), None)
+    return profile_of(PageTexts.of(Document(like.text)), None)
 
 
 @pytest.mark.parametrize("servers", ["redis_server", "redis_cluster"])

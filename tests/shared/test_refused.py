@@ -1,5 +1,6 @@
 """Indexes that cannot be opened: one clear sentence each, and nothing of others is touched."""
 
+import json
 import logging
 import traceback
 
@@ -9,6 +10,8 @@ from redis_servers import wait_until
 
 from dedup_filter import ConfigError, NearDuplicateFilter
 from dedup_filter.errors import SchemeMismatch, StoreAway, StoreError, StoreTooNew
+from dedup_filter.shared.keys import FORMAT
+from dedup_filter.shared.shared_reader import SharedReader
 
 SECRET = "s3cret-Wörd/+%"
 
@@ -159,9 +162,31 @@ def test_an_index_with_a_damaged_scheme_is_refused(redis_server, scheme):
 
 def test_an_index_of_a_newer_format_is_refused(redis_server):
     NearDuplicateFilter.open(redis_server.url).close()
-    redis_server.client().hset("dedup:{pages}:meta", "format", 2)
+    redis_server.client().hset("dedup:{pages}:meta", "format", FORMAT + 1)
     said = refusal(redis_server.url, StoreTooNew)
-    assert "is of format 2, and this version reads 1" in said
+    assert f"is of format {FORMAT + 1}, and this version reads {FORMAT}" in said
+
+
+@pytest.mark.parametrize("sketch", [None, "minhash 256"])
+def test_an_index_of_an_older_format_is_refused_whatever_its_scheme(redis_server, sketch):
+    """That of format 1 was made with sketches of another kind; nothing in it is changed."""
+    NearDuplicateFilter.open(redis_server.url).close()
+    client, meta = redis_server.client(), "dedup:{pages}:meta"
+    scheme = json.loads(client.hget(meta, "scheme"))
+    older = {**scheme, "sketch": sketch or scheme["sketch"]}
+    client.hset(meta, mapping={"format": FORMAT - 1, "scheme": json.dumps(older)})
+    before = {key: client.dump(key) for key in client.scan_iter()}
+    said = refusal(redis_server.url, ConfigError)
+    assert f"is of format {FORMAT - 1}, of a version" in said
+    assert f"this one reads {FORMAT}: choose another name (?name=...)" in said
+    assert {key: client.dump(key) for key in client.scan_iter()} == before
+
+
+def test_an_index_of_an_older_format_is_not_read(redis_server):
+    NearDuplicateFilter.open(redis_server.url).close()
+    redis_server.client().hset("dedup:{pages}:meta", "format", FORMAT - 1)
+    with pytest.raises(ConfigError, match=f"format {FORMAT - 1}"):
+        SharedReader.open(redis_server.url)
 
 
 def test_a_format_that_is_none_is_not_ours(redis_server):

@@ -16,9 +16,19 @@ from dedup_filter.errors import (
     StoreError,
     StoreTooNew,
 )
+from dedup_filter.store.file_format import FORMAT
 from dedup_filter.store.page_reader import PageReader
 from dedup_filter.store.page_store import PageStore
 from dedup_filter.store.scheme import Scheme
+
+AN_OLDER_INDEX = """
+    PRAGMA journal_mode = wal;
+    PRAGMA application_id = 0x44454455;
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    INSERT INTO meta VALUES ('scheme', '{}');
+    CREATE TABLE pages (id INTEGER PRIMARY KEY, url TEXT NOT NULL, sketch BLOB NOT NULL);
+    INSERT INTO pages VALUES (1, 'https://www.example.com/', zeroblob(256));
+"""
 
 
 @pytest.fixture
@@ -115,10 +125,24 @@ class TestIsRefused:
         assert not (tmp_path / "none").exists()
 
     def test_a_newer_format(self, folder):
-        change(folder, "PRAGMA user_version = 3")
+        change(folder, f"PRAGMA user_version = {FORMAT + 1}")
         for attempt in (folder_store, PageReader.open_to_read):
-            with pytest.raises(StoreTooNew, match="has format 3"):
+            with pytest.raises(StoreTooNew, match=f"has format {FORMAT + 1}"):
                 attempt(folder)
+
+    @pytest.mark.parametrize("older", [0, 1, 2])
+    def test_an_older_format_and_left_as_it_was(self, tmp_path, older):
+        change(tmp_path, f"{AN_OLDER_INDEX} PRAGMA user_version = {older}")
+        before = (tmp_path / "pages.sqlite3").read_bytes()
+        for attempt in (folder_store, PageReader.open_to_read):
+            with pytest.raises(ConfigError, match="choose another folder") as refused:
+                attempt(tmp_path)
+            assert f"has format {older}," in str(refused.value)
+            assert f"reads format {FORMAT}" in str(refused.value)
+            assert "\n" not in str(refused.value)
+        assert (tmp_path / "pages.sqlite3").read_bytes() == before
+        assert not (tmp_path / "owner.json").exists()
+        assert not (tmp_path / "tables").exists()
 
     def test_a_database_of_another_program(self, folder):
         change(folder, "PRAGMA application_id = 7")

@@ -1,9 +1,9 @@
 """A store against a plain list of what was put into it."""
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_profiles import hashes_of
 from store_pages import (
     NOON,
     Follower,
@@ -19,7 +19,9 @@ from store_pages import (
 from store_pages import new_page as page
 
 from dedup_filter.errors import StoreError
-from dedup_filter.store.records import Change, Entries, Judged, digest_head
+from dedup_filter.fingerprints import sketch
+from dedup_filter.store.records import Change, Entries, Judged, Matches, digest_head
+from dedup_filter.text import Headline
 
 
 @pytest.fixture(params=["memory", "folder"])
@@ -36,7 +38,8 @@ class TestWhatIsInserted:
         record = store.record(number)
         assert (record.url, record.host) == ("https://www.example.com/7", "www.example.com")
         assert (record.digest, record.fingerprint) == measured(7)[:2]
-        assert record.sketch == measured(7).sketch.tobytes()
+        assert record.sketch == measured(7).sketch
+        assert record.headline == Headline("Headline 7", "Title 7 - Site")
         assert (record.words, record.language) == (100, "en")
         assert (record.first_seen, record.last_seen) == (NOON + 7, NOON + 7)
         assert (record.first_crawl, record.crawl, record.is_pending) == (1, 1, False)
@@ -66,6 +69,21 @@ class TestWhatIsInserted:
         assert store.at_url(url) == [number]
         assert store.text(number) == url
 
+    @pytest.mark.parametrize(
+        "headline", [("", ""), ("\ud800", "标题\0\n"), ("0", "007"), ("a" * 200,) * 2]
+    )
+    def test_may_have_any_headline_or_none(self, store, headline):
+        number = store.insert(page(1, measured=measured(1)._replace(headline=Headline(*headline))))
+        assert store.record(number).headline == headline
+        assert store.matches([number]).headlines == [headline]
+
+    @pytest.mark.parametrize("size", [0, 1, 240, 100_000])
+    def test_may_have_a_sketch_of_any_length(self, store, size):
+        packed = sketch(hashes_of(1, size))
+        number = store.insert(page(1, measured=measured(1)._replace(sketch=packed)))
+        assert store.record(number).sketch == packed
+        assert store.matches([number]).sketches == [packed]
+
     def test_is_found_however_its_url_is_spelt(self, store):
         number = store.insert(page(1, url="https://example.com/a?b=2&a=1#top"))
         assert store.at_url("https://EXAMPLE.com/a?a=1&b=2") == [number]
@@ -85,18 +103,24 @@ class TestLookUps:
         assert store.of_digest(asked, measured(1).digest) == [second, first]
         assert store.of_digest(asked, measured(2).digest) == []
 
-    def test_of_sketches_are_in_the_order_asked_for(self, store):
-        numbers = [store.insert(page(n)) for n in range(20)]
-        found = store.sketches(numbers[::-1])
-        assert (found == np.stack([measured(n).sketch for n in range(20)][::-1])).all()
-        assert store.sketches([]).shape == (0, 256)
+    def test_of_matches_are_in_the_order_asked_for(self, store):
+        numbers = [store.insert(page(n, host=f"{n % 3}.example")) for n in range(20)]
+        found = store.matches(numbers[::-1])
+        made = [page(n, host=f"{n % 3}.example") for n in range(20)][::-1]
+        assert found.sketches == [each.measured.sketch for each in made]
+        assert found.headlines == [each.measured.headline for each in made]
+        assert found.url_keys == [each.place.key for each in made]
+        assert found.hosts == [store.host_number(each.place.host) for each in made]
+        assert found.digests == [each.measured.digest for each in made]
+        assert found.crawls == [1] * 20
+        assert store.matches([]) == Matches([], [], [], [], [], [])
 
     def test_of_pages_that_are_not_there(self, store):
         for look_up in (store.url, store.record):
             with pytest.raises(KeyError, match="9"):
                 look_up(9)
         with pytest.raises(KeyError, match="9"):
-            store.sketches([9])
+            store.matches([9])
         assert not store.is_pending(9)
         assert store.text(9) is None
 
@@ -189,6 +213,8 @@ class TestRevisits:
         [record] = store.records()
         assert record.page == self.old
         assert (record.digest, record.fingerprint) == measured(2)[:2]
+        assert (record.sketch, record.headline) == (measured(2).sketch, measured(2).headline)
+        assert store.matches([self.old]).headlines == [measured(2).headline]
         assert (record.first_crawl, record.crawl) == (1, 2)
         assert (record.first_seen, record.last_seen) == (NOON + 1, NOON + 600)
         assert record.judged == Judged("revisit", None, None, 2, 0.95)
@@ -237,6 +263,8 @@ class TestChanges:
             assert index.entries == index_of(store)
         assert with_digest(store, measured(1).digest) == []
         assert with_digest(store, measured(2).digest) == [number]
+        record = store.record(number)
+        assert (record.sketch, record.headline) == (measured(2).sketch, measured(2).headline)
 
     def test_of_measures_of_a_page_that_is_gone_do_nothing(self, store):
         assert store.replace(9, measured(1)) == Change()

@@ -2,17 +2,21 @@
 
 import json
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import fingerprints
 
+from dedup_filter.fingerprints import sketch
 from dedup_filter.store.crawls import Crawl
 from dedup_filter.store.frame_store import EarlyForm, HostFrames, Lesson
 from dedup_filter.store.records import Judged, PageRecord
 from dedup_filter.store.scheme import Scheme
 from dedup_filter.store.snapshot import KnownHost
+from dedup_filter.text import Headline
 from dedup_filter.transfer.page_lines import (
+    FORMAT,
     frames_line,
     header_line,
     host_in,
@@ -25,6 +29,7 @@ from dedup_filter.transfer.page_lines import (
 texts = st.text(st.characters(exclude_categories=()), max_size=20)
 times = st.integers(0, 253_402_300_799)
 numbers = st.integers(1, 2**63 - 1)
+hashes = st.integers(0, 2**32 - 1)
 
 
 @st.composite
@@ -46,7 +51,7 @@ def records(draw):
         host=draw(texts),
         digest=draw(st.binary(min_size=16, max_size=16)),
         fingerprint=draw(st.none() | fingerprints),
-        sketch=draw(st.binary(min_size=1, max_size=1)) * 256,
+        sketch=sketch(np.unique(np.array(draw(st.lists(hashes)), np.uint32))),
         words=draw(st.integers(0, 2**40)),
         language=draw(st.none() | texts),
         first_seen=first_seen,
@@ -55,6 +60,7 @@ def records(draw):
         crawl=draw(numbers),
         is_pending=False,
         judged=judged,
+        headline=Headline(draw(texts), draw(texts)),
     )
 
 
@@ -127,7 +133,10 @@ def test_a_line_with_a_strange_value_is_refused_or_was_a_record(record, data):
 @given(values, values, values)
 def test_headers_and_frames_with_strange_values_are_refused_or_read(one, two, three):
     for read, line in (
-        (scheme_and_crawls_in, {"dedup_filter_export": 1, "scheme": one, "crawls": [two, three]}),
+        (
+            scheme_and_crawls_in,
+            {"dedup_filter_export": FORMAT, "scheme": one, "crawls": [two, three]},
+        ),
         (scheme_and_crawls_in, {"dedup_filter_export": one, "scheme": {}, "crawls": two}),
         (host_in, {"frames_of": one, "state": two, "lessons": [], "early": []}),
         (host_in, {"frames_of": "a", "state": None, "lessons": [one], "early": [[1, two, three]]}),
@@ -140,8 +149,30 @@ def test_a_moment_that_is_none_is_refused(moment):
     with pytest.raises(ValueError, match="has started"):
         scheme_and_crawls_in(
             {
-                "dedup_filter_export": 1,
+                "dedup_filter_export": FORMAT,
                 "scheme": {},
                 "crawls": [{"crawl": 1, "name": None, "started": moment, "ended": None}],
             }
         )
+
+
+@pytest.mark.parametrize("found", [0, 1, FORMAT + 1, None, "2", True])
+def test_an_export_of_another_format_is_refused(found):
+    with pytest.raises(ValueError, match=f"export of format {found!r}, .* format {FORMAT}"):
+        scheme_and_crawls_in({"dedup_filter_export": found, "scheme": {}, "crawls": []})
+
+
+def test_only_the_export_of_a_newer_format_is_read_by_a_newer_version():
+    newer = refusal(scheme_and_crawls_in, {"dedup_filter_export": FORMAT + 1})
+    assert newer.endswith("install a newer one")
+    older = refusal(scheme_and_crawls_in, {"dedup_filter_export": FORMAT - 1})
+    assert "install a newer one" not in older
+
+
+@pytest.mark.parametrize("field", ["h1", "title"])
+@given(record=records(), value=st.none() | st.integers() | st.lists(st.text(), max_size=2))
+def test_a_headline_that_is_no_text_is_refused(field, record, value):
+    line = page_line(record, None, None)
+    assert refusal(record_in, {**line, field: value}).startswith(f"has {field} ")
+    del line[field]
+    assert refusal(record_in, line) == f"has no {field}"
