@@ -14,7 +14,7 @@ _OUTCOMES: dict[Verdict, tuple[str, ...]] = {
     "kept": ("kept", "new"),
     "near": ("dropped", "near", "exact"),
     "exact": ("dropped", "exact"),
-    "short": ("kept", "unjudged"),
+    "short": ("kept", "new", "unjudged"),
     "listing": ("kept", "new", "unjudged"),
 }
 """What the filter may say for each verdict. "kept" and "dropped" is all that a crawl shows which

@@ -31,6 +31,9 @@ class DemoSpider(scrapy.Spider):
         "AUTOTHROTTLE_ENABLED": False,
         "HTTPPROXY_ENABLED": False,  # a proxy would look for the site on its own loopback
         "TELNETCONSOLE_ENABLED": False,
+        # The filter knows a site by its host. Here one server has all, so items tell their sites.
+        "DEDUP_HTML_FIELD": "html",
+        "DEDUP_URL_FIELD": "url",
     }
 
     def __init__(self, **kwargs: Any) -> None:
@@ -53,7 +56,9 @@ class DemoSpider(scrapy.Spider):
         """Yield the page and the links on it."""
         if not isinstance(response, HtmlResponse):
             return
-        yield page_item(response)
+        item = page_item(response)
+        item.url = demo_url(item.url.removeprefix(self._server.url))
+        yield item
         for link in self._links.extract_links(response):
             yield response.follow(link)
 
@@ -76,6 +81,19 @@ class DemoSpider(scrapy.Spider):
         self._note(item, "dropped", getattr(exception, "original", None))
 
     def _note(self, item: PageItem, name: str, original: str | None) -> None:
-        site = self._server.url
-        path = original.removeprefix(site) if original else None
-        self._outcomes[item.url.removeprefix(site)] = Outcome(name, path)
+        self._outcomes[_path(item.url)] = Outcome(name, _path(original) if original else None)
+
+
+def demo_url(path: str) -> str:
+    """Return the URL of a page of the demo, whose first folder is its site.
+
+    >>> demo_url("/north-post/sundial.html")
+    'http://north-post.example/sundial.html'
+    """
+    site, _, page = path.removeprefix("/").partition("/")
+    return f"http://{site or 'demo'}.example/{page}"
+
+
+def _path(url: str) -> str:
+    site, _, page = url.removeprefix("http://").partition(".example/")
+    return "/" if site == "demo" else f"/{site}/{page}"
