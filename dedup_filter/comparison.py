@@ -68,7 +68,9 @@ _MOST = 0.7
 new blocks found it. A front page shows other articles, too, that its host has shown before."""
 _STORY_WORDS = 200
 """Of a shorter text a name, a number, a headline may be all that it is about."""
-_LITTLE = 0.02
+_FRAME_WORDS = 800
+"""Of a text in which the frame is not known yet, how much may be frame."""
+_LITTLE = .06
 """Of a longer text, how much in blocks that the candidate lacks is next to nothing: a date, a
 counter."""
 _STORY_BOUND = 0.99
@@ -120,6 +122,8 @@ class Candidate(NamedTuple):
     """The number of the first such text in its profile."""
     distance: int
     is_same_host: bool
+    is_same_site: bool
+    """Whether it is of the same host, or of one that shows its pages in the same frame."""
     sketch: bytes
     headline: Headline
 
@@ -149,7 +153,7 @@ def similarities(
             share >= _bound(text, of_text.jaccard[number], least)
             and (
                 _is_same_page(page, candidate, least)
-                if candidate.is_same_host
+                if candidate.is_same_site
                 else own.share[number] >= least
                 and not_frame.share[number] >= min(least, _MOST)
                 and _is_same_story(page, candidate)
@@ -219,46 +223,73 @@ def _bound(text: Text, jaccard: float, least: float) -> float:
 
 
 def _is_same_page(page: PageProfile, candidate: Candidate, least: float) -> bool:
-    """Tell whether a page of the same host says nothing that the candidate does not say."""
-    if not is_headed_alike(page.headline, candidate.headline, page.times_shown):
+    """Tell whether a page of the same site says nothing that the candidate does not say."""
+    if not is_headed_alike(page.headline, candidate.headline, page.around.times_shown):
         return False
     if _Shares.of(page.whole, [candidate.sketch]).share[0] < least:
         return False
     text = page.texts[candidate.text]
-    if page.unread_words > text.own_word_count:
+    lost = _Lost.of(page, text, candidate)
+    # All that is in sight may be frame, and the page's own text the one that was not read.
+    is_hull = lost.new_words < MIN_WORDS and not page.around.is_frame_known
+    if page.unread_words > (lost.new_words if is_hull else text.own_word_count):
         return False
-    is_story = text.own_word_count >= _STORY_WORDS
-    most = _LITTLE * text.own_word_count if is_story else 0
-    return _lost_words(page, text, candidate.sketch) <= most
+    return lost.words <= _little_of(text) and lost.new <= _little_of(text, _frame_words(page))
 
 
-def _lost_words(page: PageProfile, text: Text, packed: bytes) -> float:
-    """Count the words of blocks that are no frame, and that a page with this sketch lacks.
+def _frame_words(page: PageProfile) -> int:
+    """Return how many words of a text may be frame that is not known to be so."""
+    return 0 if page.around.is_frame_known else _FRAME_WORDS
 
-    Where next to nothing of a page is no frame, nothing is: other pages show parts of it.
-    What the sketch of a long page cannot tell of, because it has no shingle of a short block, is
-    taken to be lost in the same share as the other new blocks are; if there are none, wholly.
-    """
-    lost = lost_new = sampled = unsure = 0.0
-    for passage, words, asked, there in page.passages.counted_in(packed):
-        is_frame = passage.times >= FRAME_TIMES and text.own_word_count >= MIN_WORDS
-        if is_frame or not text.has(passage):
-            continue
-        is_new = passage.times == 0
-        if not asked:
-            unsure += words * is_new  # what was shown before is on the host as it is
-            continue
-        is_line = words <= _LINE and is_new and text.own_word_count < _STORY_WORDS
-        is_lost = there < asked if is_line else there < (1 - _LOST) * asked
-        lost += words * is_lost
-        lost_new += words * (is_lost and is_new)
-        sampled += words * is_new
-    return lost + unsure * (lost_new / sampled if sampled else 1.0)
+
+def _little_of(text: Text, frame_words: int = 0) -> float:
+    """Return how many words of a text are next to nothing; of a short one none."""
+    is_story = text.own_word_count >= _STORY_WORDS + frame_words
+    return _LITTLE * text.own_word_count if is_story else 0
+
+
+class _Lost(NamedTuple):
+    """The words of blocks that are no frame, and that a page with some sketch lacks."""
+
+    words: float
+    new: float
+    """Of these, the words of blocks that the host never showed before."""
+    new_words: float
+    """All words of such blocks, lost or not."""
+
+    @classmethod
+    def of(cls, page: PageProfile, text: Text, candidate: Candidate) -> "_Lost":
+        """Count what of a page a candidate lacks.
+
+        Where next to nothing of a page is no frame, nothing is: other pages show parts of it. What
+        stands above the menus of another host than the candidate's is a banner: "This is a copy
+        of ...". What the sketch of a long page cannot tell of, because it has no shingle of a short
+        block, is taken to be lost in the same share as the other new blocks are; if there are none,
+        wholly.
+        """
+        lost = lost_new = sampled = unsure = 0.0
+        is_short = _little_of(text, _frame_words(page)) == 0
+        for passage, words, asked, there in page.passages.counted_in(candidate.sketch):
+            is_frame = passage.times >= FRAME_TIMES and text.own_word_count >= MIN_WORDS
+            is_banner = passage.is_above and not candidate.is_same_host
+            if is_frame or is_banner or not text.has(passage):
+                continue
+            is_new = passage.times == 0
+            if not asked:
+                unsure += words * is_new  # what was shown before is on the host as it is
+                continue
+            is_line = words <= _LINE and is_new and is_short
+            is_lost = there < asked if is_line else there < (1 - _LOST) * asked
+            lost += words * is_lost
+            lost_new += words * (is_lost and is_new)
+            sampled += words * is_new
+        lost_unsure = unsure * (lost_new / sampled if sampled else 1.0)
+        return cls(lost + lost_unsure, lost_new + lost_unsure, sampled + unsure)
 
 
 def _is_same_story(page: PageProfile, candidate: Candidate) -> bool:
     """Tell whether a page of another host is headed by the same, or is a long story retold."""
-    if is_headed_as_elsewhere(page.headline, candidate.headline, page.times_shown):
+    if is_headed_as_elsewhere(page.headline, candidate.headline, page.around.times_shown):
         return True
     text = page.texts[candidate.text]
     if text.word_count < _STORY_WORDS:

@@ -25,7 +25,15 @@ from dedup_filter.early_pages import EarlyPage
 from dedup_filter.kept_pages import KeptPages
 from dedup_filter.learnt_frames import LearntFrames
 from dedup_filter.model import Document, Verdict
-from dedup_filter.profile import FRAME_TIMES, MIN_WORDS, PageProfile, PageTexts, Passage, profile
+from dedup_filter.profile import (
+    FRAME_TIMES,
+    MIN_WORDS,
+    PageProfile,
+    PageTexts,
+    Passage,
+    Surroundings,
+    profile,
+)
 from dedup_filter.shared_pages import SharedPages
 from dedup_filter.store import Place
 from dedup_filter.text import (
@@ -34,6 +42,8 @@ from dedup_filter.text import (
     Headline,
     Page,
     find_content,
+    has_links,
+    menus,
     part_hash,
     whole_content,
     word_sum,
@@ -64,7 +74,7 @@ class FramedPages:
         learns = bool(place.host) and self._config.learn_frames
         while True:
             if learns:
-                self._take_news(place.host)
+                self._take_news(place.host, page)
             texts = self._texts(place.host if learns else "", page)
             measured = profile(texts, self._config)
             found = self._kept.compare(place, measured)
@@ -112,57 +122,72 @@ class FramedPages:
         with self._kept.change():
             self._frames.save()
 
-    def _take_news(self, host: str) -> None:
+    def _take_news(self, host: str, page: Page) -> None:
         """Learn of a host what other processes have, and judge its early pages again."""
         due = self._frames.take_news(host)
+        for site in self._sites(host, page):
+            self._frames.take_news(site)
         if due:
             with self._kept.change():
                 for early in due:
                     self._judge_again(host, early)
 
+    def _sites(self, host: str, page: Page) -> list[str]:
+        """Return the sites that a host seems to belong to, by the menus of a page.
+
+        Of a host whose own frame is known nobody asks.
+        """
+        if not host or self._frames.knows_frame(host):
+            return []
+        return [f"menu {menu:016x}" for menu in menus(page.blocks)]
+
     def _texts(self, host: str, page: Page, seen_itself: int = 0) -> PageTexts:
         """Choose the texts of a page; it may have been counted among those that showed them."""
-        times = [
-            shown - seen_itself
-            for shown in self._frames.sightings(host, page.hashes[: len(page.blocks)])
-        ]
+        sites = self._sites(host, page)
+        hosts = [host, *sites]
+        hashes = [block.hash for block in page.blocks]
+        times = [shown - seen_itself for shown in self._frames.sightings(hosts, hashes)]
         own, rare, whole = _contents(page.blocks, times)
         known_by = own if word_sum(own) >= MIN_WORDS else rare
         return PageTexts(
             page.document(known_by),
             _passages(page.blocks, times, (own, rare, whole)),
-            self._headline(host, page, seen_itself),
-            lambda part: self._times_headed(host, part),
-            self._frames.knows_frame(host),
+            self._headline(hosts, page, seen_itself),
+            Surroundings(
+                lambda part: self._times_headed(hosts, part),
+                any(map(self._frames.knows_frame, hosts)),
+                lambda other: self._frames.is_of_site(sites, other),
+            ),
         )
 
-    def _times_headed(self, host: str, part: str) -> int:
+    def _times_headed(self, hosts: Sequence[str], part: str) -> int:
         """Count the pages of a host that an h1, or a part of a title, was shown at the head of."""
-        return self._frames.sightings(host, [part_hash(part)])[0]
+        return self._frames.sightings(hosts, [part_hash(part)])[0]
 
-    def _headline(self, host: str, page: Page, seen_itself: int) -> Headline:
+    def _headline(self, hosts: Sequence[str], page: Page, seen_itself: int) -> Headline:
         """Return the title, and the last h1 that pages of the host do not share."""
         h1 = [block.text for block in page.blocks if block.kind == "headline"]
-        own = [t for t in h1 if self._times_headed(host, t) - seen_itself < FRAME_TIMES]
+        own = [t for t in h1 if self._times_headed(hosts, t) - seen_itself < FRAME_TIMES]
         return Headline((own or [""])[-1][:MOST_OF_HEADLINE], page.title[:MOST_OF_HEADLINE])
 
     def _learn(
         self, host: str, page: Page, measured: PageProfile, verdict: Verdict, *, is_pending: bool
     ) -> None:
+        sites = self._sites(host, page)
         if verdict.original_page is not None:
             # A page that is visited again has shown its text before, as a duplicate has. What
             # repeats a pending page may yet be judged anew, and must not have taught its own text.
             if self._kept.fate(verdict.original_page) == "kept":
-                self._frames.learn_from_duplicate(host, page)
+                self._frames.learn_from_duplicate(host, sites, page)
             return
         if verdict.page is None:
             return  # what came of its original is not known, so nothing was recorded
         if (
             measured.was_shown
         ):  # counted once more it would be frame, and the page never judged again
-            self._frames.learn_from_duplicate(host, page)
+            self._frames.learn_from_duplicate(host, sites, page)
             return
-        for early in self._frames.learn(host, verdict.page, page, is_pending=is_pending):
+        for early in self._frames.learn(host, sites, verdict.page, page, is_pending=is_pending):
             self._judge_again(host, early)
 
     def _judge_again(self, host: str, early: EarlyPage) -> None:
@@ -201,8 +226,16 @@ def _passages(
     blocks: Sequence[Block], times: Sequence[int], texts: Sequence[Sequence[Block]]
 ) -> list[Passage]:
     own, rare, whole = ({block.position for block in text} for text in texts)
+    first_link = next((block.position for block in blocks if has_links(block)), 0)
     return [
-        Passage(block.text, shown, place in own, place in rare, place in whole)
+        Passage(
+            block.text,
+            shown,
+            place in own,
+            place in rare,
+            place in whole,
+            place < first_link and place not in whole,
+        )
         for block, shown in zip(blocks, times, strict=True)
         if (place := block.position) in own or place in rare or place in whole
     ]

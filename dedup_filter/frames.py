@@ -32,9 +32,9 @@ from itertools import islice
 
 from dedup_filter.early_pages import TELLING_PAGES, EarlyPage, EarlyPages
 from dedup_filter.frame_bytes import HostState, Lesson
-from dedup_filter.text import Block, Page, word_sum
+from dedup_filter.text import Block, text_hash, word_sum
 
-__all__ = ["Frames"]
+__all__ = ["Frames", "host_hash"]
 
 _MOST_BLOCKS = 1_000_000
 """Of all hosts: about 100 MB."""
@@ -74,12 +74,12 @@ class Frames:
         """Tell whether so many pages of a host were kept that its frame has shown."""
         return self._hosts.get(host, _NOTHING).pages >= TELLING_PAGES
 
-    def lesson(self, host: str, page: Page, *, is_kept: bool) -> Lesson:
-        """Tell what there is to learn from a page.
+    def lesson(self, host: str, shown: Iterable[int], *, is_kept: bool) -> Lesson:
+        """Tell what there is to learn from a page that has shown these blocks.
 
         From one that is dropped only what its host had not shown before.
         """
-        hashes = dict.fromkeys(page.hashes)
+        hashes = dict.fromkeys(shown)
         if is_kept:
             return Lesson(is_kept, list(hashes))
         known = self._hosts.get(host, _NOTHING).sightings
@@ -190,6 +190,11 @@ class Frames:
 
 
 _NOTHING = _Host()
+
+
+def host_hash(host: str) -> int:
+    """Return the 64 bits by which it is known that a host is one of a site."""
+    return text_hash(f"\0host\0{host}")
 
 
 def _is_mostly_new(blocks: Sequence[Block], hashes_new: Set[int], hashes: Sequence[int]) -> bool:

@@ -239,7 +239,13 @@ class KeptPages:
             pages = [pages[number] for number in of_host]
             matches = self.store.matches(pages)
         candidates = [
-            Candidate(*found[row], matched == own_host, sketch, headline)
+            Candidate(
+                *found[row],
+                matched == own_host,
+                matched == own_host or page.around.is_of_site(self.store.host_name(matched)),
+                sketch,
+                headline,
+            )
             for row, matched, sketch, headline in zip(
                 pages, matches.hosts, matches.sketches, matches.headlines, strict=True
             )

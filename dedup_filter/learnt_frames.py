@@ -16,13 +16,13 @@ Cost: 8 bytes for each block of a page, until its host's state takes the place o
 million blocks of 1,000 hosts take 8.4 MB on disk and are back in 0.12 s, at the first page.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from dedup_filter.early_pages import EarlyPage
 from dedup_filter.frame_bytes import EarlyNote, HostState, Lesson
 from dedup_filter.frame_exchange import FrameExchange
-from dedup_filter.frames import Frames
+from dedup_filter.frames import Frames, host_hash
 from dedup_filter.store import EarlyForm, FrameStore, HostFrames
 from dedup_filter.text import Page
 from dedup_filter.text.page_bytes import pack_page, unpack_page
@@ -34,6 +34,9 @@ _LEAST_BYTES = 65_536
 _BLOCK_BYTES = 9
 """Of a state, for each block. It is written when the lessons since take as much, too."""
 _ROW_BYTES = 40
+
+_Taught = tuple[str, Lesson]
+"""A host, or a site, and what a page taught of it."""
 
 
 class LearntFrames:
@@ -49,9 +52,9 @@ class LearntFrames:
         self._is_stale = store is not None
         self._unsaved: dict[str, int] = {}
         """Bytes of lessons that came after the state of a host."""
-        self._pending: dict[int, tuple[str, Lesson]] = {}
-        self._new: dict[int, tuple[str, Lesson]] = {}
-        self._taught: tuple[int, str, Lesson] | None = None
+        self._pending: dict[int, list[_Taught]] = {}
+        self._new: dict[int, list[_Taught]] = {}
+        self._taught: tuple[int, list[_Taught]] | None = None
 
     @property
     def nbytes(self) -> int:
@@ -80,13 +83,13 @@ class LearntFrames:
             # What was learnt in vain is mixed with what was known: it is read again, or taken back.
             self._is_stale = self._store is not None
             if self._taught is not None and self._store is None:
-                page, host, lesson = self._taught
-                self._frames.unlearn(host, lesson)
+                page, taught = self._taught
+                self._unlearn(taught)
                 self._frames.early.let_go([page])
             raise
         self._pending.update(self._new)
         if self._taught is not None and self._taught[0] not in self._new:
-            self._tell(*self._taught[1:])
+            self._tell(self._taught[1])
 
     def take_news(self, host: str) -> list[EarlyPage]:
         """Learn what other processes have told of a host; return pages to be judged again.
@@ -102,36 +105,46 @@ class LearntFrames:
         self._follow_bounds()
         return list(due.values())
 
-    def sightings(self, host: str, hashes: Sequence[int]) -> list[int]:
-        """Return on how many pages of the host each block, or part of a title, was seen."""
+    def sightings(self, hosts: Sequence[str], hashes: Sequence[int]) -> list[int]:
+        """Return on how many pages of a host each block, or part of a title, was seen.
+
+        Of several hosts, or sites, the most.
+        """
         self._refresh()
-        return self._frames.sightings(host, hashes)
+        each = [self._frames.sightings(host, hashes) for host in hosts]
+        return each[0] if len(each) == 1 else [max(times) for times in zip(*each, strict=True)]
 
     def knows_frame(self, host: str) -> bool:
         """Tell whether so many pages of a host were kept that its frame has shown."""
         self._refresh()
         return self._frames.knows_frame(host)
 
+    def is_of_site(self, sites: Sequence[str], host: str) -> bool:
+        """Tell whether a page of a host was seen that is of one of these sites."""
+        return bool(sites) and self.sightings(sites, [host_hash(host)])[0] > 0
+
     def learn(
-        self, host: str, page: int, taken_apart: Page, *, is_pending: bool
+        self, host: str, sites: Sequence[str], page: int, taken_apart: Page, *, is_pending: bool
     ) -> list[EarlyPage]:
         """Learn from a page that is kept; return earlier ones that should be judged again."""
-        lesson = self._frames.lesson(host, taken_apart, is_kept=True)
+        lesson = self._frames.lesson(host, taken_apart.hashes, is_kept=True)
         early = EarlyPage(page, taken_apart)
         due = self._frames.learn(host, early, lesson)
+        taught = [(host, lesson), *self._learn_of_sites(sites, host, taken_apart, is_kept=True)]
         if is_pending:
-            self._new[page] = (host, lesson)
+            self._new[page] = taught
         if self._store is not None and early in self._frames.early.of(host):
             note = EarlyNote(early.tellings, early.new).to_bytes()
             self._store.wait(EarlyForm(page, host, pack_page(taken_apart), note))
-        self._write(host, page, lesson)
+        self._write(page, taught)
         return due
 
-    def learn_from_duplicate(self, host: str, page: Page) -> None:
+    def learn_from_duplicate(self, host: str, sites: Sequence[str], page: Page) -> None:
         """Learn from a page that is dropped. It is learnt for good: it is what the host shows."""
-        lesson = self._frames.lesson(host, page, is_kept=False)
+        lesson = self._frames.lesson(host, page.hashes, is_kept=False)
         self._frames.take_lesson(host, lesson)
-        self._write(host, 0, lesson)
+        taught = [(host, lesson), *self._learn_of_sites(sites, host, page, is_kept=False)]
+        self._write(0, taught)
 
     def page_of(self, early: EarlyPage) -> Page | None:
         """Return a page that is due as it was taken apart; None if it cannot be had any more."""
@@ -157,13 +170,13 @@ class LearntFrames:
         """Keep what a page taught for good: it is committed."""
         taught = self._pending.pop(page, None)
         if taught is not None:
-            self._tell(*taught)
+            self._tell(taught)
 
     def unlearn(self, page: int) -> None:
         """Take back what a page taught: it is released."""
         taught = self._pending.pop(page, None)
         if taught is not None:
-            self._frames.unlearn(*taught)
+            self._unlearn(taught)
 
     def let_go(self, pages: list[int]) -> None:
         """Let pages wait no more: their records are gone."""
@@ -177,18 +190,35 @@ class LearntFrames:
             for host in list(self._unsaved):
                 self._save(self._store, host)
 
-    def _write(self, host: str, page: int, lesson: Lesson) -> None:
-        self._taught = page, host, lesson
+    def _learn_of_sites(
+        self, sites: Sequence[str], host: str, page: Page, *, is_kept: bool
+    ) -> list[_Taught]:
+        """Learn what a page tells of the sites of its host."""
+        shown = [*page.hashes, host_hash(host)]
+        taught = [(site, self._frames.lesson(site, shown, is_kept=is_kept)) for site in sites]
+        for site, lesson in taught:
+            self._frames.take_lesson(site, lesson)
+        return taught
+
+    def _unlearn(self, taught: Iterable[_Taught]) -> None:
+        for host, lesson in taught:
+            self._frames.unlearn(host, lesson)
+
+    def _write(self, page: int, taught: list[_Taught]) -> None:
+        self._taught = page, taught
         store = self._store
         if store is None:
             self._follow_bounds()
             return
-        packed = lesson.to_bytes()
-        store.learn(host, page, packed)
+        for host, lesson in taught:
+            packed = lesson.to_bytes()
+            store.learn(host, page, packed)
+            self._unsaved[host] = self._unsaved.get(host, 0) + len(packed) + _ROW_BYTES
         self._follow_bounds()
-        self._unsaved[host] = self._unsaved.get(host, 0) + len(packed) + _ROW_BYTES
-        if self._unsaved[host] > max(_LEAST_BYTES, _BLOCK_BYTES * self._frames.blocks_of(host)):
-            self._save(store, host)
+        for host, _ in taught:
+            most = max(_LEAST_BYTES, _BLOCK_BYTES * self._frames.blocks_of(host))
+            if self._unsaved.get(host, 0) > most:
+                self._save(store, host)
 
     def _follow_bounds(self) -> None:
         """Let store and exchange forget what was forgotten here."""
@@ -203,10 +233,11 @@ class LearntFrames:
             if self._store is not None:
                 self._store.wait_no_more(number)
 
-    def _tell(self, host: str, lesson: Lesson) -> None:
+    def _tell(self, taught: Iterable[_Taught]) -> None:
         if self._exchange is not None:
-            is_known = self._frames.blocks_of(host) > 0
-            self._exchange.tell(host, lesson, is_known=is_known)
+            for host, lesson in taught:
+                is_known = self._frames.blocks_of(host) > 0
+                self._exchange.tell(host, lesson, is_known=is_known)
 
     def _save(self, store: FrameStore, host: str) -> None:
         store.save(host, self._frames.state(host).to_bytes())

@@ -43,6 +43,7 @@ __all__ = [
     "PageProfile",
     "PageTexts",
     "Passage",
+    "Surroundings",
     "Text",
     "fingerprint",
     "profile",
@@ -81,6 +82,22 @@ class Passage(NamedTuple):
     in_own: bool
     in_rare: bool
     in_whole: bool
+    is_above: bool = False
+    """Whether it stands above all links, and outside the main text."""
+
+
+class Surroundings(NamedTuple):
+    """What is known of the host of a page, and of the site that it belongs to."""
+
+    times_shown: Callable[[str], int] = lambda _: 0
+    """On how many pages an h1 or a part of a title was shown before."""
+    is_frame_known: bool = False
+    """Whether what is frame is left out."""
+    is_of_site: Callable[[str], bool] = lambda _: False
+    """Whether another host shows its pages in the same frame."""
+
+
+_NOTHING_KNOWN = Surroundings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +109,7 @@ class PageTexts:
     passages: Sequence[Passage]
     """In page order."""
     headline: Headline = _NO_HEADLINE
-    times_shown: Callable[[str], int] = lambda _: 0
-    """On how many pages of the host an h1 or a part of a title was shown before."""
-    is_frame_known: bool = False
-    """Whether what is frame on its host is left out."""
+    around: Surroundings = _NOTHING_KNOWN
 
     @classmethod
     def of(cls, document: Document) -> "PageTexts":
@@ -135,7 +149,7 @@ class PageProfile:
     """Whether more of the page was not read than was: it repeats only what it equals."""
     unread_words: float
     headline: Headline
-    times_shown: Callable[[str], int]
+    around: Surroundings
     texts: tuple[Text, ...]
     """Those long enough to be asked for candidates: that of new blocks, then that of rare ones."""
     own: UInt32Array
@@ -224,7 +238,7 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
         is_unread=is_unread,
         unread_words=document.unread_words,
         headline=texts.headline,
-        times_shown=texts.times_shown,
+        around=texts.around,
         texts=tuple(
             Text(
                 _fingerprint(document, text, config),
@@ -236,7 +250,7 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
             for text in asked
         ),
         own=hashes[id(own)],
-        not_frame=hashes[id(rare if texts.is_frame_known else own)],
+        not_frame=hashes[id(rare if texts.around.is_frame_known else own)],
         whole=hashes[id(whole)],
         passages=MeasuredPassages(
             texts.passages,
@@ -268,7 +282,7 @@ def _cut(
     analysis: Analysis, owners: npt.NDArray[np.intp], passages: Sequence[Passage]
 ) -> tuple[Analysis, Analysis, Analysis]:
     """Return the analyses of the three texts; of equal ones the same."""
-    choices = np.array([each[2:] for each in passages], np.bool_).reshape(len(passages), 3).T
+    choices = np.array([each[2:5] for each in passages], np.bool_).reshape(len(passages), 3).T
     made: dict[bytes, Analysis] = {}
     for choice in choices:
         key = choice.tobytes()

@@ -1,6 +1,6 @@
 """Name of a host -> its number, which rows of pages and of frames have in its place."""
 
-from dedup_filter.store.records import as_column
+from dedup_filter.store.records import as_column, from_column
 from dedup_filter.store.transactions import Transactions
 
 __all__ = ["Hosts"]
@@ -31,6 +31,11 @@ class Hosts:
                 return None
             known = self._numbers[name] = int(row[0])
         return known
+
+    def name(self, number: int) -> str:
+        """Return the name of a host that has this number."""
+        row = self._transactions.row("SELECT name FROM hosts WHERE id = ?", (number,))
+        return from_column(row[0])
 
     def number_for(self, name: str) -> int:
         """Look a host up; give it a number if it has none."""

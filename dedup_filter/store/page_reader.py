@@ -165,6 +165,10 @@ class PageReader:
         """Return the number of a host, None if no page of it was recorded."""
         return self._hosts.number(name)
 
+    def host_name(self, number: int) -> str:
+        """Return the name of a host that pages were recorded of."""
+        return self._hosts.name(number)
+
     def is_pending(self, page: int) -> bool:
         """Tell whether a page waits for its commit or release."""
         return self.fate(page) == "pending"

@@ -36,6 +36,7 @@ from dedup_filter.text.headlines import (
     title_parts,
 )
 from dedup_filter.text.images import ImageSource
+from dedup_filter.text.menus import has_links, menus
 from dedup_filter.text.normalize import normalize, normalize_parts
 from dedup_filter.text.page import NO_PARTS, Page, WantedParts, extract, parse_page, read_page
 from dedup_filter.text.parse import parse
@@ -55,10 +56,12 @@ __all__ = [
     "decode",
     "extract",
     "find_content",
+    "has_links",
     "is_headed_alike",
     "is_headed_as_elsewhere",
     "looks_binary",
     "main_content",
+    "menus",
     "normalize",
     "normalize_parts",
     "own_content",
