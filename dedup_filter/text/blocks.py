@@ -48,9 +48,11 @@ class Container:
         self.role = role
         self.parent = parent
         self.first = self.end = first
-        outer = self.outer_frame = parent.frame if parent else None
+        # This is `parent.frame` without the call: a page has hundreds of containers.
+        outer = parent and (parent if parent.is_frame else parent.outer_frame)
+        self.outer_frame: Container | None = outer
         # Not a reference to itself: such a cycle would be left to the garbage collector.
-        self.is_frame = role.frame != "" and not (outer and outer.role.frame == "sure")
+        self.is_frame: bool = role.frame != "" and not (outer and outer.role.frame == "sure")
 
     @property
     def frame(self) -> Container | None:
@@ -86,14 +88,17 @@ class Block:
 
 def split_blocks(marked: str) -> tuple[list[Block], str]:
     """Cut marked text into blocks; give the marked text beyond the bound, too."""
-    pieces, rest = _heads_and_texts(marked)
+    heads_and_texts, rest = _heads_and_texts(marked)
+    pieces = iter(heads_and_texts)
     blocks: list[Block] = []
     in_link = False
     position = 0
     container = Container(role_of(""), None, 0)
-    for head, raw in zip(pieces[0::2], pieces[1::2], strict=True):
+    for head, raw in zip(pieces, pieces, strict=True):
         if head:
-            container = Container(role_of(head[:MOST_OF_HEAD]), container, position)
+            # A slice costs more than to see that it would change nothing.
+            role = role_of(head if len(head) <= MOST_OF_HEAD else head[:MOST_OF_HEAD])
+            container = Container(role, container, position)
         else:
             container.end = position
             container = container.parent or container
@@ -103,12 +108,12 @@ def split_blocks(marked: str) -> tuple[list[Block], str]:
         # A link may hold several blocks, and begins anew in each.
         marked_piece = LINK + raw if in_link else raw
         measure = _known if len(raw) <= _SHORT else _measure
-        text, hashed, count, link_count, in_link = measure(marked_piece)
+        text, count, link_count, is_text, hashed, in_link = measure(marked_piece)
         if text:
             kind = container.role.kind
-            is_text = link_count <= _MAX_LINK_DENSITY * count
-            block = Block(text, count, link_count, position, container, kind, is_text, hashed)
-            blocks.append(block)
+            blocks.append(
+                Block(text, count, link_count, position, container, kind, is_text, hashed)
+            )
             position += 1
     around: Container | None = container
     while around:
@@ -124,8 +129,8 @@ def _heads_and_texts(marked: str) -> tuple[list[str], str]:
     return (pieces, "") if len(pieces) < _MOST_MARKS + 2 else ([*pieces[:-1], ""], pieces[-1])
 
 
-def _measure(raw: str) -> tuple[str, int, float, float, bool]:
-    """Give a text without marks, its hash, its words, those in links, and if it ends in a link."""
+def _measure(raw: str) -> tuple[str, float, float, bool, int, bool]:
+    """Give what a block has by its text, in that order, and whether this ends in a link."""
     plain, linked, in_link = raw, "", False
     if LINK in raw or UNLINK in raw:
         plain, linked, in_link = _without_links(raw)
@@ -133,7 +138,8 @@ def _measure(raw: str) -> tuple[str, int, float, float, bool]:
     text = " ".join(words)
     count = len(words) if text.isascii() or is_spaced(text) else count_words(text)
     link_count = count if linked is plain else count_words(linked) if linked else 0
-    return text, text_hash(text), count, link_count, in_link
+    is_text = link_count <= _MAX_LINK_DENSITY * count
+    return text, count, link_count, is_text, text_hash(text), in_link
 
 
 def text_hash(text: str) -> int:

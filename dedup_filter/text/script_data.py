@@ -51,6 +51,7 @@ _LITERAL = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?\Z)(\s*:)?', re.DOTALL)
 """A string of JSON, and what tells a key. A last one without an end is one, too: every quotation
 mark begins a match or is in one, and nothing is searched twice."""
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
+_JSON = json.JSONDecoder(strict=False)  # once: `json.loads` would make one for each string
 _DATA_INSIDE = re.compile(r'[\[{]\\*"')
 _MARKUP = re.compile("</?[a-zA-Z][^<>]*>")
 _WHOLE_WORD = re.compile(r"(?<![\w\-/.:#=])[^\W\d_]+(?![\w\-/#=(]|[.:]\w)")
@@ -122,9 +123,9 @@ def _strings(data: str, nesting: int) -> Iterator[str]:
 def _unescaped(written: str) -> str:
     """Read the escapes of JSON, and those of JavaScript as far as it has others."""
     try:
-        read: str = json.loads(f'"{written}"', strict=False)
+        read: str = _JSON.decode(f'"{written}"')
     except json.JSONDecodeError:
-        read = json.loads(f'"{_ESCAPE.sub(_as_json, written)}"', strict=False)
+        read = _JSON.decode(f'"{_ESCAPE.sub(_as_json, written)}"')
     return read.encode("utf-8", "replace").decode()
 
 
