@@ -28,7 +28,7 @@ from stopwatch import figure, milliseconds
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
 from dedup_filter.index import HammingIndex
-from dedup_filter.profile import profile
+from dedup_filter.profile import PageTexts, profile
 from dedup_filter.text import Page as TextPage
 from dedup_filter.text import as_utf8, main_content, parse
 from dedup_filter.text.concealed import read_blocks
@@ -71,7 +71,8 @@ def time_steps(pages: list[Page], config: FilterConfig) -> dict[str, float]:
         blocks = watch.time("blocks", partial(read_blocks, marked)).blocks
         content = watch.time("content", partial(main_content, blocks))
         document = TextPage(blocks).document(content)
-        measured = watch.time("profile", partial(profile, document, config))
+        texts = PageTexts.of(document)
+        measured = watch.time("profile", partial(profile, texts, config))
         watch.time("index", partial(find, (number, measured.fingerprint)))
     return {step: seconds / len(pages) * 1000 for step, seconds in watch.seconds.items()}
 

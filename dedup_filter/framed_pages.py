@@ -41,6 +41,7 @@ from dedup_filter.text import (
     Block,
     Headline,
     Page,
+    blocks_hash,
     find_content,
     has_links,
     menus,
@@ -73,9 +74,8 @@ class FramedPages:
         """Judge a page, learn from it, and record it, for good or for the time being."""
         learns = bool(place.host) and self._config.learn_frames
         while True:
-            if learns:
-                self._take_news(place.host, page)
-            texts = self._texts(place.host if learns else "", page)
+            hosts = self._hosts(place.host, page) if learns else [""]
+            texts = self._texts(hosts, page)
             measured = profile(texts, self._config)
             found = self._kept.compare(place, measured)
             if found.reason == "no_text":
@@ -86,7 +86,7 @@ class FramedPages:
                         place, measured, found, self._text(texts), is_pending=is_pending
                     )
                     if learns:
-                        self._learn(place.host, page, measured, verdict, is_pending=is_pending)
+                        self._learn(hosts, page, measured, verdict, is_pending=is_pending)
             except Overtaken:
                 continue
             self._let_go()
@@ -122,29 +122,29 @@ class FramedPages:
         with self._kept.change():
             self._frames.save()
 
-    def _take_news(self, host: str, page: Page) -> None:
-        """Learn of a host what other processes have, and judge its early pages again."""
+    def _hosts(self, host: str, page: Page) -> list[str]:
+        """Learn of the host of a page what other processes have; return it, and its sites."""
         due = self._frames.take_news(host)
-        for site in self._sites(host, page):
-            self._frames.take_news(site)
         if due:
             with self._kept.change():
                 for early in due:
                     self._judge_again(host, early)
+        sites = self._sites(host, page)
+        for site in sites:
+            self._frames.take_news(site)
+        return [host, *sites]
 
     def _sites(self, host: str, page: Page) -> list[str]:
-        """Return the sites that a host seems to belong to, by the menus of a page.
+        """Return the sites that a host belongs to by the menus of a page.
 
         Of a host whose own frame is known nobody asks.
         """
-        if not host or self._frames.knows_frame(host):
+        if self._frames.knows_frame(host):
             return []
         return [f"menu {menu:016x}" for menu in menus(page.blocks)]
 
-    def _texts(self, host: str, page: Page, seen_itself: int = 0) -> PageTexts:
+    def _texts(self, hosts: Sequence[str], page: Page, seen_itself: int = 0) -> PageTexts:
         """Choose the texts of a page; it may have been counted among those that showed them."""
-        sites = self._sites(host, page)
-        hosts = [host, *sites]
         hashes = [block.hash for block in page.blocks]
         times = [shown - seen_itself for shown in self._frames.sightings(hosts, hashes)]
         own, rare, whole = _contents(page.blocks, times)
@@ -156,8 +156,9 @@ class FramedPages:
             Surroundings(
                 lambda part: self._times_headed(hosts, part),
                 any(map(self._frames.knows_frame, hosts)),
-                lambda other: self._frames.is_of_site(sites, other),
+                lambda other: self._frames.is_of_site(hosts[1:], other),
             ),
+            blocks_hash(whole),
         )
 
     def _times_headed(self, hosts: Sequence[str], part: str) -> int:
@@ -171,9 +172,15 @@ class FramedPages:
         return Headline((own or [""])[-1][:MOST_OF_HEADLINE], page.title[:MOST_OF_HEADLINE])
 
     def _learn(
-        self, host: str, page: Page, measured: PageProfile, verdict: Verdict, *, is_pending: bool
+        self,
+        hosts: Sequence[str],
+        page: Page,
+        measured: PageProfile,
+        verdict: Verdict,
+        *,
+        is_pending: bool,
     ) -> None:
-        sites = self._sites(host, page)
+        host, *sites = hosts
         if verdict.original_page is not None:
             # A page that is visited again has shown its text before, as a duplicate has. What
             # repeats a pending page may yet be judged anew, and must not have taught its own text.
@@ -195,7 +202,8 @@ class FramedPages:
         page = self._frames.page_of(early)
         if page is None:
             return
-        texts = self._texts(host, page, seen_itself=1)
+        hosts = [host, *self._sites(host, page)]
+        texts = self._texts(hosts, page, seen_itself=1)
         self._kept.replace(early.row, profile(texts, self._config), self._text(texts))
         self._frames.told(early)
 
@@ -226,6 +234,7 @@ def _passages(
     blocks: Sequence[Block], times: Sequence[int], texts: Sequence[Sequence[Block]]
 ) -> list[Passage]:
     own, rare, whole = ({block.position for block in text} for text in texts)
+    shown_in = own | rare | whole
     first_link = next((block.position for block in blocks if has_links(block)), 0)
     return [
         Passage(
@@ -237,7 +246,7 @@ def _passages(
             place < first_link and place not in whole,
         )
         for block, shown in zip(blocks, times, strict=True)
-        if (place := block.position) in own or place in rare or place in whole
+        if (place := block.position) in shown_in
     ]
 
 

@@ -127,10 +127,11 @@ class LearntFrames:
         self, host: str, sites: Sequence[str], page: int, taken_apart: Page, *, is_pending: bool
     ) -> list[EarlyPage]:
         """Learn from a page that is kept; return earlier ones that should be judged again."""
-        lesson = self._frames.lesson(host, taken_apart.hashes, is_kept=True)
+        shown = taken_apart.hashes
+        lesson = self._frames.lesson(host, shown, is_kept=True)
         early = EarlyPage(page, taken_apart)
         due = self._frames.learn(host, early, lesson)
-        taught = [(host, lesson), *self._learn_of_sites(sites, host, taken_apart, is_kept=True)]
+        taught = [(host, lesson), *self._learn_of_sites(sites, host, shown, is_kept=True)]
         if is_pending:
             self._new[page] = taught
         if self._store is not None and early in self._frames.early.of(host):
@@ -141,9 +142,10 @@ class LearntFrames:
 
     def learn_from_duplicate(self, host: str, sites: Sequence[str], page: Page) -> None:
         """Learn from a page that is dropped. It is learnt for good: it is what the host shows."""
-        lesson = self._frames.lesson(host, page.hashes, is_kept=False)
+        shown = page.hashes
+        lesson = self._frames.lesson(host, shown, is_kept=False)
         self._frames.take_lesson(host, lesson)
-        taught = [(host, lesson), *self._learn_of_sites(sites, host, page, is_kept=False)]
+        taught = [(host, lesson), *self._learn_of_sites(sites, host, shown, is_kept=False)]
         self._write(0, taught)
 
     def page_of(self, early: EarlyPage) -> Page | None:
@@ -191,10 +193,12 @@ class LearntFrames:
                 self._save(self._store, host)
 
     def _learn_of_sites(
-        self, sites: Sequence[str], host: str, page: Page, *, is_kept: bool
+        self, sites: Sequence[str], host: str, shown: Sequence[int], *, is_kept: bool
     ) -> list[_Taught]:
         """Learn what a page tells of the sites of its host."""
-        shown = [*page.hashes, host_hash(host)]
+        if not sites:
+            return []
+        shown = [*shown, host_hash(host)]
         taught = [(site, self._frames.lesson(site, shown, is_kept=is_kept)) for site in sites]
         for site, lesson in taught:
             self._frames.take_lesson(site, lesson)

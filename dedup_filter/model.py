@@ -26,6 +26,8 @@ class Document:
     """What the page declares of itself (`<html lang>`): primary subtag in lower case."""
     whole_text: str = ""
     """All visible text of the page, its frame included."""
+    whole_hash: int = 0
+    """64 bits of that, block by block as it is written; 0: there is none but the main text."""
     headings: tuple[str, ...] = ()
     """Those within the main text; only where they are asked for."""
     images: tuple[int, ...] = ()

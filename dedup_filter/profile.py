@@ -1,6 +1,6 @@
 """A page's texts -> profile: everything of a page that its judgement is made from.
 
-    all text        -> normalised -> digest                                  (exact repeats)
+    all text, main text -> digest                                            (exact repeats)
     each of its texts -> words -> shingles -> features -> fingerprint        (candidates)
                                            -> hashes of the shingles         (confirmation)
     all of its texts' shingles -> sketch                                     (what is kept of it)
@@ -110,6 +110,8 @@ class PageTexts:
     """In page order."""
     headline: Headline = _NO_HEADLINE
     around: Surroundings = _NOTHING_KNOWN
+    main_hash: int = 0
+    """64 bits of the main text, frame included; 0: there is no text but the main text."""
 
     @classmethod
     def of(cls, document: Document) -> "PageTexts":
@@ -217,7 +219,6 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
     """Measure a page. Cost: 0.5 ms for 1,000 words."""
     document = texts.document
     parts = normalize_parts([passage.text for passage in texts.passages])
-    main = [part for part, passage in zip(parts, texts.passages, strict=True) if passage.in_whole]
     analysis, owners = analyse_parts(
         parts,
         declared_language=document.language,
@@ -233,7 +234,7 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
     hashes = {key: distinct_hashes(text.shingles.hashes) for key, text in distinct.items()}
     shingles = known_by.shingles
     return PageProfile(
-        digest=_digest(document.title, whole_text, " ".join(main), document.unread_hash),
+        digest=_digest(texts, " ".join(parts)),
         is_blank=not (known_by.word_count or is_unread or any(map(str.isalnum, whole_text))),
         is_unread=is_unread,
         unread_words=document.unread_words,
@@ -326,10 +327,12 @@ def _features(document: Document, analysis: Analysis, config: FilterConfig) -> F
     )
 
 
-def _digest(title: str, text: str, whole: str, unread_hash: int) -> bytes:
-    title = normalize(title)
-    all_text = f"{title}\n{normalize(text)}\n{unread_hash}"  # no normal form holds a line's end
-    return _hash(all_text) + _hash(f"{title}\n{whole}\n{unread_hash}")
+def _digest(texts: PageTexts, text: str) -> bytes:
+    document = texts.document
+    title, unread = normalize(document.title), document.unread_hash
+    # No normal form holds a line's end.
+    shown = (f"{title}\n{each or text}\n{unread}" for each in (document.whole_hash, texts.main_hash))
+    return b"".join(map(_hash, shown))
 
 
 def _hash(text: str) -> bytes:

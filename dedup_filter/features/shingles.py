@@ -13,7 +13,7 @@ common, and in advertisements single ones are; among nineteen words both are rar
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +42,7 @@ class WordLists(NamedTuple):
     """What sentences are held together by."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shingles:
     """The shingles of a text of n words: n - size + 1 of them, one for a shorter text."""
 
@@ -54,8 +54,6 @@ class Shingles:
     """(n,)"""
     hashes: npt.NDArray[np.uint64]
     """(n - size + 1,)"""
-    is_sentence: BoolArray
-    """(n - size + 1,): which shingles are a sentence's."""
     size: int
     """Words of a shingle."""
     feature_hash: str
@@ -86,8 +84,7 @@ class Shingles:
         by: str,
     ) -> "Shingles":
         hashes = hash_shingles(word_hashes, size)
-        is_sentence = _are_sentences(is_function_word, len(hashes), size)
-        return cls(word_hashes, is_stopword, is_function_word, hashes, is_sentence, size, by)
+        return cls(word_hashes, is_stopword, is_function_word, hashes, size, by)
 
     def part(self, keep: BoolArray) -> "Shingles":
         """Return the shingles of some of the words: those where keep, (n,), is true."""
@@ -101,6 +98,11 @@ class Shingles:
 
     def __len__(self) -> int:
         return len(self.hashes)
+
+    @cached_property
+    def is_sentence(self) -> BoolArray:
+        """Which shingles, (n - size + 1,), are a sentence's."""
+        return _are_sentences(self.is_function_word, len(self.hashes), self.size)
 
     @property
     def in_sentence(self) -> BoolArray:

@@ -91,9 +91,11 @@ class Tokens(NamedTuple):
     @property
     def word_count(self) -> int:
         """How many words a reader would count: fewer where overlapping n-grams stand for them."""
-        if self.worths is None:
-            return len(self.words)
-        return round(int(self.worths.sum(dtype=np.int64)) / _WORTH)
+        return len(self.words) if self.worths is None else _count(self.worths)
+
+    def count(self, keep: npt.NDArray[np.bool_]) -> int:
+        """Count some of the words in the same way: those where keep, (n,), is true."""
+        return int(keep.sum()) if self.worths is None else _count(self.worths[keep])
 
     def part(self, keep: npt.NDArray[np.bool_]) -> "Tokens":
         """Return some of the words: those where keep, (n,), is true."""
@@ -225,3 +227,7 @@ def _cut_run(run: str, kind: str | None) -> tuple[list[str], int]:
 
 def _character_ngrams(run: str, size: int) -> list[str]:
     return [run[start : start + size] for start in range(max(len(run) - size + 1, 1))]
+
+
+def _count(worths: npt.NDArray[np.uint8]) -> int:
+    return round(int(worths.sum(dtype=np.int64)) / _WORTH)

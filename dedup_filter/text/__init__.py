@@ -17,7 +17,7 @@ features or an index.
 """
 
 from dedup_filter.text.binary import looks_binary
-from dedup_filter.text.blocks import Block, Container, text_hash
+from dedup_filter.text.blocks import Block, Container, blocks_hash, text_hash
 from dedup_filter.text.concealed import tree_blocks
 from dedup_filter.text.content import (
     find_content,
@@ -52,6 +52,7 @@ __all__ = [
     "Page",
     "WantedParts",
     "as_utf8",
+    "blocks_hash",
     "count_words",
     "decode",
     "extract",

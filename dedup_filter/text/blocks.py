@@ -17,6 +17,8 @@ Cost: 0.6 ms for a page of 100 KB (200 blocks in 200 containers); as much if it 
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -26,7 +28,7 @@ from dedup_filter.text.elements import MOST_OF_HEAD, Kind, Role, role_of
 from dedup_filter.text.marked_text import LINK, OPEN, UNLINK
 from dedup_filter.text.words import count_words, is_spaced
 
-__all__ = ["Block", "Container", "split_blocks", "text_hash"]
+__all__ = ["Block", "Container", "blocks_hash", "split_blocks", "text_hash"]
 
 _MOST_MARKS = 200_000
 """Of a page: 50,000 blocks, or fewer in more containers. Its heaviest page has 36 MB of blocks."""
@@ -61,9 +63,6 @@ class Container:
         The outermost that is surely frame, else the innermost that is named so.
         """
         return self if self.is_frame else self.outer_frame
-
-    def __contains__(self, block: Block) -> bool:
-        return self.first <= block.position < self.end
 
 
 @dataclass(slots=True, eq=False)
@@ -145,6 +144,11 @@ def _measure(raw: str) -> tuple[str, float, float, bool, int, bool]:
 def text_hash(text: str) -> int:
     """Return the 64 bits by which the text of a block is known again."""
     return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
+
+
+def blocks_hash(blocks: Iterable[Block]) -> int:
+    """Return 64 bits of some blocks in their order."""
+    return xxhash.xxh3_64_intdigest(array("Q", [block.hash for block in blocks]).tobytes())
 
 
 # What the frame of a host says is on each of its pages. At most 25 MB of long texts, mostly five.

@@ -116,7 +116,8 @@ def find_content(blocks: Sequence[Block]) -> Content:
     good = _good(candidates)
     if good:
         container = _best_container(candidates, good)
-        inside = [block for block in candidates if block in container]
+        first, end = container.first, container.end
+        inside = [block for block in candidates if first <= block.position < end]
         chosen = [block for block in _stretch(inside, set(good)) if block.is_text]
         enough = _LEAST_SHARE * _long_words(text)
         if word_sum(chosen) >= _MIN_WORDS and _long_words(chosen) >= enough:
@@ -161,19 +162,21 @@ class _WordSums:
     """
 
     def __init__(self, blocks: Sequence[Block]) -> None:
-        self._positions = [block.position for block in blocks]
-        self._sums = [0.0, *accumulate(block.words for block in blocks)]
-        self.total = self._sums[-1]
+        words = [0.0] * (blocks[-1].position + 2 if blocks else 1)
+        for block in blocks:
+            words[block.position + 1] = block.words
+        self._before = list(accumulate(words))
+        """By position, up to that of the last block and one more."""
+        self.total = self._before[-1]
 
     def inside(self, container: Container) -> float:
-        return self._before(container.end) - self._before(container.first)
+        before = self._before
+        last = len(before) - 1
+        return before[min(container.end, last)] - before[min(container.first, last)]
 
-    def index_of_middle(self) -> int:
-        """Give the index of the block that holds the middle word."""
-        return bisect_left(self._sums, self.total / 2) - 1
-
-    def _before(self, position: int) -> float:
-        return self._sums[bisect_left(self._positions, position)]
+    def position_of_middle(self) -> int:
+        """Give the position of the block that holds the middle word."""
+        return bisect_left(self._before, self.total / 2) - 1
 
 
 def _outside_frames(blocks: Sequence[Block]) -> list[Block]:
@@ -209,7 +212,8 @@ def _best_container(blocks: Sequence[Block], good: Sequence[Block]) -> Container
     words, good_words = _WordSums(blocks), _WordSums(good)
     # What holds more than half of the good words holds the middle one, so the way up from
     # there leads through it.
-    best = good[good_words.index_of_middle()].container
+    middle = good_words.position_of_middle()
+    best = next((block for block in good if block.position == middle), good[-1]).container
     while best.parent and (
         best.role.kind != "other" or good_words.inside(best) < _MAIN_SHARE * good_words.total
     ):

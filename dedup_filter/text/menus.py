@@ -25,7 +25,7 @@ _DENSITY = 0.2
 def menus(blocks: Sequence[Block]) -> list[int]:
     """Return 64 bits each of the first two menus of a page and of the last; fewer if it has fewer.
     """
-    links = [block for block in blocks if has_links(block)]
+    links = [block for block in blocks if block.link_words > _DENSITY * block.words]
     found: list[int] = []
     texts: list[str] = []
     words = 0.0

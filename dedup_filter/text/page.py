@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from dedup_filter.model import Document
-from dedup_filter.text.blocks import Block
+from dedup_filter.text.blocks import Block, blocks_hash
 from dedup_filter.text.concealed import read_blocks
 from dedup_filter.text.content import main_content
 from dedup_filter.text.headlines import MOST_OF_HEADLINE, part_hash, title_parts
@@ -76,6 +76,7 @@ class Page:
             self.title,
             self.language,
             _joined(self.blocks),
+            blocks_hash(self.blocks),
             tuple(headings) if self.wanted.headings else (),
             images_inside(self.images, content, self.blocks) if self.images else (),
             self.unread_words,
@@ -136,7 +137,7 @@ def extract(tree: etree._Element | etree._ElementTree) -> Document:
 
 
 def _joined(blocks: Iterable[Block]) -> str:
-    return "\n".join(block.text for block in blocks)
+    return "\n".join([block.text for block in blocks])
 
 
 def _declared_language(root: etree._Element) -> str | None:
