@@ -136,7 +136,7 @@ class DealtStream:
         for (_, place, page), verdict in zip(self._pages, verdicts, strict=True):
             sightings = frames.sightings(place.host, page.hashes)
             seen = dict(zip(page.hashes, sightings, strict=True))
-            lesson = frames.lesson(place.host, page, is_kept=verdict.original is None)
+            lesson = frames.lesson(place.host, page.hashes, is_kept=verdict.original is None)
             frames.take_lesson(place.host, lesson)
             news = [shown for shown in lesson.shown if seen[shown] < TELLING]
             whole.append(len(lesson.to_bytes()))

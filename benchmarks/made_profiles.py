@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.fingerprints import sketch
-from dedup_filter.profile import MeasuredPassages, PageProfile, Passage, Text
+from dedup_filter.profile import MeasuredPassages, PageProfile, Passage, Surroundings, Text
 from dedup_filter.text import Headline
 
 __all__ = ["made_profile", "made_sketch"]
@@ -30,7 +30,7 @@ def made_profile(chance: random.Random, words: int, fingerprint: int | None = No
         is_unread=False,
         unread_words=0,
         headline=Headline("", digest.hex()),
-        times_shown=lambda _: 0,
+        around=Surroundings(),
         texts=(Text(fingerprint, hashes, words, words, is_own=True),),
         own=hashes,
         not_frame=hashes,

@@ -70,7 +70,7 @@ _STORY_WORDS = 200
 """Of a shorter text a name, a number, a headline may be all that it is about."""
 _FRAME_WORDS = 800
 """Of a text in which the frame is not known yet, how much may be frame."""
-_LITTLE = .06
+_LITTLE = 0.06
 """Of a longer text, how much in blocks that the candidate lacks is next to nothing: a date, a
 counter."""
 _STORY_BOUND = 0.99

@@ -52,13 +52,16 @@ class _Host:
 
 
 class Frames:
-    """What the pages of each host have shown."""
+    """What the pages of each host have shown.
 
-    def __init__(self, most_blocks: int = _MOST_BLOCKS) -> None:
+    `early_are_stored`: see `EarlyPages`.
+    """
+
+    def __init__(self, most_blocks: int = _MOST_BLOCKS, *, early_are_stored: bool = False) -> None:
         self._most_blocks = most_blocks
         self._hosts: OrderedDict[str, _Host] = OrderedDict()
         self._blocks = 0
-        self.early = EarlyPages()
+        self.early = EarlyPages(are_stored=early_are_stored)
         """Pages that wait until their frame is known."""
         self._forgotten: list[str] = []
 

@@ -6,7 +6,8 @@
     a page released   -> unlearnt here, and by the store
 
 After a restart everything is as it was: states, then the lessons since, in their order. Pages
-that wait come back without their form, which is read when its time has come.
+that wait come back without their form, which is read when its time has come; so it is with pages
+that take too much memory.
 
 In memory nothing is written. Then only the lessons of pending pages are remembered, to take them
 back. Where other processes learn of the same hosts, lessons are exchanged with them once their
@@ -16,7 +17,7 @@ Cost: 8 bytes for each block of a page, until its host's state takes the place o
 million blocks of 1,000 hosts take 8.4 MB on disk and are back in 0.12 s, at the first page.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from dedup_filter.early_pages import EarlyPage
@@ -131,13 +132,15 @@ class LearntFrames:
         lesson = self._frames.lesson(host, shown, is_kept=True)
         early = EarlyPage(page, taken_apart)
         due = self._frames.learn(host, early, lesson)
-        taught = [(host, lesson), *self._learn_of_sites(sites, host, shown, is_kept=True)]
-        if is_pending:
-            self._new[page] = taught
         if self._store is not None and early in self._frames.early.of(host):
             note = EarlyNote(early.tellings, early.new).to_bytes()
             self._store.wait(EarlyForm(page, host, pack_page(taken_apart), note))
-        self._write(page, taught)
+        taught = [(host, lesson)]
+        self._taught = page, taught
+        if is_pending:
+            self._new[page] = taught
+        self._write(host, page, lesson, due)
+        self._learn_of_sites(sites, shown, page, taught)
         return due
 
     def learn_from_duplicate(self, host: str, sites: Sequence[str], page: Page) -> None:
@@ -145,19 +148,23 @@ class LearntFrames:
         shown = page.hashes
         lesson = self._frames.lesson(host, shown, is_kept=False)
         self._frames.take_lesson(host, lesson)
-        taught = [(host, lesson), *self._learn_of_sites(sites, host, shown, is_kept=False)]
-        self._write(0, taught)
+        taught = [(host, lesson)]
+        self._taught = 0, taught
+        self._write(host, 0, lesson)
+        self._learn_of_sites(sites, shown, 0, taught)
 
     def page_of(self, early: EarlyPage) -> Page | None:
         """Return a page that is due as it was taken apart; None if it cannot be had any more."""
-        if early.page is None and self._store is not None:
-            form = self._store.form(early.row)
-            try:
-                early.page = None if form is None else unpack_page(form)
-            except ValueError:  # another version of this package packed it
-                self._frames.early.let_go([early.row])
+        if early.page is not None:
+            return early.page
+        form = early.packed if self._store is None else self._store.form(early.row)
+        try:
+            return None if form is None else unpack_page(form)
+        except ValueError:  # another version of this package packed it
+            self._frames.early.let_go([early.row])
+            if self._store is not None:
                 self._store.wait_no_more(early.row)
-        return early.page
+            return None
 
     def told(self, early: EarlyPage) -> None:
         """Take note that a page that was due was judged again."""
@@ -193,39 +200,41 @@ class LearntFrames:
                 self._save(self._store, host)
 
     def _learn_of_sites(
-        self, sites: Sequence[str], host: str, shown: Sequence[int], *, is_kept: bool
-    ) -> list[_Taught]:
-        """Learn what a page tells of the sites of its host."""
-        if not sites:
-            return []
+        self, sites: Sequence[str], shown: Sequence[int], page: int, taught: list[_Taught]
+    ) -> None:
+        """Learn what a page tells of the sites of its host, and add it to what that was taught.
+
+        One after the other: what is learnt of one can make another forgotten.
+        """
+        host, of_host = taught[0]
         shown = [*shown, host_hash(host)]
-        taught = [(site, self._frames.lesson(site, shown, is_kept=is_kept)) for site in sites]
-        for site, lesson in taught:
+        for site in sites:
+            lesson = self._frames.lesson(site, shown, is_kept=of_host.is_kept)
             self._frames.take_lesson(site, lesson)
-        return taught
+            taught.append((site, lesson))
+            self._write(site, page, lesson)
 
     def _unlearn(self, taught: Iterable[_Taught]) -> None:
         for host, lesson in taught:
             self._frames.unlearn(host, lesson)
 
-    def _write(self, page: int, taught: list[_Taught]) -> None:
-        self._taught = page, taught
+    def _write(self, host: str, page: int, lesson: Lesson, due: Collection[EarlyPage] = ()) -> None:
         store = self._store
         if store is None:
             self._follow_bounds()
             return
-        for host, lesson in taught:
-            packed = lesson.to_bytes()
-            store.learn(host, page, packed)
-            self._unsaved[host] = self._unsaved.get(host, 0) + len(packed) + _ROW_BYTES
-        self._follow_bounds()
-        for host, _ in taught:
-            most = max(_LEAST_BYTES, _BLOCK_BYTES * self._frames.blocks_of(host))
-            if self._unsaved.get(host, 0) > most:
-                self._save(store, host)
+        packed = lesson.to_bytes()
+        store.learn(host, page, packed)
+        self._follow_bounds(due)
+        self._unsaved[host] = self._unsaved.get(host, 0) + len(packed) + _ROW_BYTES
+        if self._unsaved[host] > max(_LEAST_BYTES, _BLOCK_BYTES * self._frames.blocks_of(host)):
+            self._save(store, host)
 
-    def _follow_bounds(self) -> None:
-        """Let store and exchange forget what was forgotten here."""
+    def _follow_bounds(self, due: Collection[EarlyPage] = ()) -> None:
+        """Let store and exchange forget what was forgotten here.
+
+        Of pages that are due the store has yet to give the form; see `told`.
+        """
         forgotten, given_up = self._frames.take_bounded()
         for host in forgotten:
             if self._exchange is not None:
@@ -233,8 +242,8 @@ class LearntFrames:
             if self._store is not None:
                 self._store.forget(host)
                 self._unsaved.pop(host, None)
-        for number in given_up:
-            if self._store is not None:
+        if self._store is not None:
+            for number in set(given_up).difference(early.row for early in due):
                 self._store.wait_no_more(number)
 
     def _tell(self, taught: Iterable[_Taught]) -> None:
@@ -255,7 +264,7 @@ class LearntFrames:
 
 def _restored(store: FrameStore) -> tuple[Frames, dict[str, int]]:
     """Bring frames back, and tell what of them is in lessons."""
-    frames, unsaved = Frames(), {}
+    frames, unsaved = Frames(early_are_stored=True), {}
     for known in store.all():
         try:
             _put(frames, known)

@@ -3,7 +3,14 @@
 import numpy as np
 
 from dedup_filter.fingerprints import sketch
-from dedup_filter.profile import MIN_WORDS, MeasuredPassages, PageProfile, Passage, Text
+from dedup_filter.profile import (
+    MIN_WORDS,
+    MeasuredPassages,
+    PageProfile,
+    Passage,
+    Surroundings,
+    Text,
+)
 from dedup_filter.text import Headline
 
 
@@ -23,7 +30,7 @@ def made_profile(digest, fingerprint, hashes, words=99, headline=Headline()):  #
         is_unread=False,
         unread_words=0,
         headline=headline,
-        times_shown=lambda _: 0,
+        around=Surroundings(),
         texts=(text,) if is_long else (),
         own=hashes,
         not_frame=hashes,

@@ -16,6 +16,7 @@ from dedup_filter.profile import (
     PageProfile,
     PageTexts,
     Passage,
+    Surroundings,
     profile,
 )
 from dedup_filter.text import Headline
@@ -42,7 +43,8 @@ def frame(text: str) -> Passage:
 def measured(*passages: Passage, is_frame_known: bool = False) -> PageProfile:
     text = "\n".join(passage.text for passage in passages)
     document = Document(text, whole_text=text)
-    return profile(PageTexts(document, passages, is_frame_known=is_frame_known), CONFIG)
+    around = Surroundings(is_frame_known=is_frame_known)
+    return profile(PageTexts(document, passages, around=around), CONFIG)
 
 
 def of_text(text: str, **options: object) -> PageProfile:
@@ -280,6 +282,6 @@ def test_the_hashes_are_those_of_distinct_shingles_in_ascending_order():
 def test_a_document_without_a_frame_is_taken_as_it_is():
     texts = PageTexts.of(Document("text", "Title"))
     assert texts.headline == Headline("", "Title")
-    assert texts.times_shown("Title") == 0
-    assert not texts.is_frame_known
-    assert [passage[1:] for passage in texts.passages] == [(0, True, True, True)]
+    assert texts.around.times_shown("Title") == 0
+    assert not texts.around.is_frame_known
+    assert [passage[1:] for passage in texts.passages] == [(0, True, True, True, False)]

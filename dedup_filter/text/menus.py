@@ -23,8 +23,7 @@ _DENSITY = 0.2
 
 
 def menus(blocks: Sequence[Block]) -> list[int]:
-    """Return 64 bits each of the first two menus of a page and of the last; fewer if it has fewer.
-    """
+    """Return 64 bits each of the first two menus of a page and of the last, if it has so many."""
     links = [block for block in blocks if block.link_words > _DENSITY * block.words]
     found: list[int] = []
     texts: list[str] = []

@@ -181,7 +181,7 @@ class TestPagesOfASite:
         [
             ("<p>Read by {} people.</p>", "revisit"),
             (
-                "<p>A paragraph that came later to say this and that of what was not known.</p>",
+                f"<p>A paragraph that came later to say{' this and that' * 6} of what was new.</p>",
                 "new",
             ),
         ],

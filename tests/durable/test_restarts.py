@@ -4,9 +4,10 @@ import shutil
 
 import pytest
 from quality_stream import documents
-from site_pages import framed
+from site_pages import NOTICE, framed
 
 from dedup_filter import NearDuplicateFilter, early_pages, frames, learnt_frames
+from dedup_filter.text.page_bytes import unpack_page
 
 
 @pytest.fixture(scope="module", params=["en", "zh"])
@@ -63,6 +64,50 @@ def test_and_when_states_are_written_in_between_and_hosts_are_forgotten(
     expected = verdicts(directory, stream, len(stream))
     shutil.rmtree(directory.location)
     assert verdicts(directory, stream, 5) == expected
+
+
+def test_pages_that_are_put_away_are_judged_as_those_in_memory(local_place, stream, monkeypatch):
+    expected = verdicts(local_place, stream, len(stream))
+    if local_place.location != "memory:":
+        shutil.rmtree(local_place.location)
+    unpacked = []
+    monkeypatch.setattr(
+        learnt_frames, "unpack_page", lambda form: unpacked.append(form) or unpack_page(form)
+    )
+    monkeypatch.setattr(early_pages, "_MOST_BYTES", 60_000)
+    assert verdicts(local_place, stream, len(stream)) == expected
+    assert unpacked
+
+
+@pytest.mark.parametrize("most", [4_000, 10_000])
+def test_and_when_they_are_given_up_for_their_size(directory, stream, monkeypatch, most):
+    monkeypatch.setattr(early_pages, "_MOST_BYTES", most)
+    expected = verdicts(directory, stream, len(stream))
+    shutil.rmtree(directory.location)
+    assert verdicts(directory, stream, 3) == expected
+
+
+def test_a_page_given_up_while_it_is_due_is_judged_again_all_the_same(
+    directory, article, monkeypatch
+):
+    """Whether it waits in memory, or was brought back."""
+    monkeypatch.setattr(early_pages, "_MOST_WAITING", 1)
+
+    def run(is_interrupted):
+        pages = directory.open(crawl="one")
+        for number in range(2):
+            if is_interrupted:
+                pages.close()
+                pages = directory.open(crawl="one")
+            pages.see(f"http://a.example/{number}", html=framed(article(number), NOTICE))
+            pages.check()
+        # Of the first page of its host it is known by now what is its frame.
+        words = pages._kept.store.record(1).words
+        pages.close()
+        shutil.rmtree(directory.location)
+        return words
+
+    assert run(is_interrupted=True) == run(is_interrupted=False) < 200
 
 
 def test_memory_and_disk_judge_alike(place, stream):
