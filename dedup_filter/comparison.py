@@ -8,8 +8,9 @@ A page may be dropped only if nothing is lost by it: what it says is in the page
        shingles: more of a short text, and where the page is only a part of the candidate.
     2. On one host the headlines are the same, the candidate has as much of all text of the page,
        and blocks that it lacks are next to nothing: pages of one host share a template and much of
-       their text, and nearly every pair that is alike is two pages.
-    3. On another host the candidate has as much of all text that is no frame. Under another
+       their text, and nearly every pair that is alike is two pages. The same holds on another host
+       that shows the page's menus.
+    3. On any other host the candidate has as much of all text that is no frame. Under another
        headline it has nearly all of a long text: a wire story with a headline of its own.
 
 Which of several pages that it repeats a page is said to repeat:
@@ -69,10 +70,10 @@ new blocks found it. A front page shows other articles, too, that its host has s
 _STORY_WORDS = 200
 """Of a shorter text a name, a number, a headline may be all that it is about."""
 _FRAME_WORDS = 800
-"""Of a text in which the frame is not known yet, how much may be frame."""
+"""So much of a text may be frame that is not known yet: a longer one is needed for a story."""
 _LITTLE = 0.06
-"""Of a longer text, how much in blocks that the candidate lacks is next to nothing: a date, a
-counter."""
+"""Of a story, how much in blocks that the candidate lacks is next to nothing: a date, a counter, a
+sentence that was added."""
 _STORY_BOUND = 0.99
 """Of a longer text on another host, the share that the original must have under another headline.
 """
@@ -122,8 +123,8 @@ class Candidate(NamedTuple):
     """The number of the first such text in its profile."""
     distance: int
     is_same_host: bool
-    is_same_site: bool
-    """Whether it is of the same host, or of one that shows its pages in the same frame."""
+    has_same_menus: bool
+    """Whether its host shows, on a page at least, the menus of the page that is judged."""
     sketch: bytes
     headline: Headline
 
@@ -153,7 +154,7 @@ def similarities(
             share >= _bound(text, of_text.jaccard[number], least)
             and (
                 _is_same_page(page, candidate, least)
-                if candidate.is_same_site
+                if candidate.is_same_host or candidate.has_same_menus
                 else own.share[number] >= least
                 and not_frame.share[number] >= min(least, _MOST)
                 and _is_same_story(page, candidate)
@@ -223,7 +224,7 @@ def _bound(text: Text, jaccard: float, least: float) -> float:
 
 
 def _is_same_page(page: PageProfile, candidate: Candidate, least: float) -> bool:
-    """Tell whether a page of the same site says nothing that the candidate does not say."""
+    """Tell whether a page of the same host or site says nothing that the candidate does not say."""
     if not is_headed_alike(page.headline, candidate.headline, page.around.times_shown):
         return False
     if _Shares.of(page.whole, [candidate.sketch]).share[0] < least:
@@ -231,15 +232,21 @@ def _is_same_page(page: PageProfile, candidate: Candidate, least: float) -> bool
     text = page.texts[candidate.text]
     lost = _Lost.of(page, text, candidate)
     # All that is in sight may be frame, and the page's own text the one that was not read.
-    is_hull = lost.new_words < MIN_WORDS and not page.around.is_frame_known
+    is_hull = lost.new_words < MIN_WORDS and _frame_words(page, candidate) > 0
     if page.unread_words > (lost.new_words if is_hull else text.own_word_count):
         return False
-    return lost.words <= _little_of(text) and lost.new <= _little_of(text, _frame_words(page))
+    if candidate.is_same_host and lost.words > _little_of(text):
+        return False
+    return lost.new <= _little_of(text, _frame_words(page, candidate))
 
 
-def _frame_words(page: PageProfile) -> int:
-    """Return how many words of a text may be frame that is not known to be so."""
-    return 0 if page.around.is_frame_known else _FRAME_WORDS
+def _frame_words(page: PageProfile, candidate: Candidate) -> int:
+    """Return how many words of a text may be frame that is not known to be so.
+
+    In a frame without the menus of the candidate (a print view) nothing is frame of both.
+    """
+    is_apart = page.around.is_frame_known or not candidate.has_same_menus
+    return 0 if is_apart else _FRAME_WORDS
 
 
 def _little_of(text: Text, frame_words: int = 0) -> float:
@@ -262,13 +269,12 @@ class _Lost(NamedTuple):
         """Count what of a page a candidate lacks.
 
         Where next to nothing of a page is no frame, nothing is: other pages show parts of it. What
-        stands above the menus of another host than the candidate's is a banner: "This is a copy
-        of ...". What the sketch of a long page cannot tell of, because it has no shingle of a short
-        block, is taken to be lost in the same share as the other new blocks are; if there are none,
-        wholly.
+        stands above the menus is the banner of another host: "This is a copy of ...". What the
+        sketch of a long page cannot tell of, because it has no shingle of a short block, is taken
+        to be lost in the same share as the other new blocks are; if there are none, wholly.
         """
         lost = lost_new = sampled = unsure = 0.0
-        is_short = _little_of(text, _frame_words(page)) == 0
+        is_short = _little_of(text, _frame_words(page, candidate)) == 0
         for passage, words, asked, there in page.passages.counted_in(candidate.sketch):
             is_frame = passage.times >= FRAME_TIMES and text.own_word_count >= MIN_WORDS
             is_banner = passage.is_above and not candidate.is_same_host

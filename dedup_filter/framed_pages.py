@@ -13,6 +13,10 @@ which of them the page repeats: one that holds what the page says. A page that i
 table of contents) is judged with its links: the few sentences on it may be those of many such
 pages.
 
+Sites. Hosts whose pages have the same menus are one site, such as shops run with the same software.
+A host of which too little is known borrows the frame of its sites: what two pages of any of their
+hosts have shown is frame. In the frames a site is kept like a host, by the name of its menu.
+
 Early pages. The first pages of a host, or of one of its templates, are judged with their frame, and
 judged again when the next ones have shown what repeats (see `frames`).
 """
@@ -41,7 +45,6 @@ from dedup_filter.text import (
     Block,
     Headline,
     Page,
-    blocks_hash,
     find_content,
     has_links,
     menus,
@@ -150,7 +153,7 @@ class FramedPages:
         own, rare, whole = _contents(page.blocks, times)
         known_by = own if word_sum(own) >= MIN_WORDS else rare
         return PageTexts(
-            page.document(known_by),
+            page.document(known_by, rare),
             _passages(page.blocks, times, (own, rare, whole)),
             self._headline(hosts, page, seen_itself),
             Surroundings(
@@ -158,7 +161,6 @@ class FramedPages:
                 any(map(self._frames.knows_frame, hosts)),
                 lambda other: self._frames.is_of_site(hosts[1:], other),
             ),
-            blocks_hash(whole),
         )
 
     def _times_headed(self, hosts: Sequence[str], part: str) -> int:

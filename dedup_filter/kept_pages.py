@@ -242,7 +242,7 @@ class KeptPages:
             Candidate(
                 *found[row],
                 matched == own_host,
-                matched == own_host or page.around.is_of_site(self.store.host_name(matched)),
+                page.around.is_of_site(self.store.host_name(matched)),
                 sketch,
                 headline,
             )

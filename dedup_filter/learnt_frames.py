@@ -122,12 +122,19 @@ class LearntFrames:
 
     def is_of_site(self, sites: Sequence[str], host: str) -> bool:
         """Tell whether a page of a host was seen that is of one of these sites."""
-        return bool(sites) and self.sightings(sites, [host_hash(host)])[0] > 0
+        self._refresh()
+        shown = [host_hash(host)]
+        return any(self._frames.sightings(site, shown)[0] for site in sites)
 
     def learn(
         self, host: str, sites: Sequence[str], page: int, taken_apart: Page, *, is_pending: bool
     ) -> list[EarlyPage]:
-        """Learn from a page that is kept; return earlier ones that should be judged again."""
+        """Learn from a page that is kept; return earlier ones that should be judged again.
+
+        Of its sites too, if it is the first page of its host: for each block of a page that is
+        learnt of a site, one of a host is forgotten earlier.
+        """
+        sites = () if self._frames.blocks_of(host) else sites
         shown = taken_apart.hashes
         lesson = self._frames.lesson(host, shown, is_kept=True)
         early = EarlyPage(page, taken_apart)
@@ -145,6 +152,7 @@ class LearntFrames:
 
     def learn_from_duplicate(self, host: str, sites: Sequence[str], page: Page) -> None:
         """Learn from a page that is dropped. It is learnt for good: it is what the host shows."""
+        sites = () if self._frames.blocks_of(host) else sites
         shown = page.hashes
         lesson = self._frames.lesson(host, shown, is_kept=False)
         self._frames.take_lesson(host, lesson)

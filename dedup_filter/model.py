@@ -4,7 +4,7 @@ Plain frozen data without behaviour of their own, so that every layer may use th
 none has to know another.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 __all__ = ["Document", "Fate", "Match", "Outcome", "Verdict"]
@@ -26,8 +26,6 @@ class Document:
     """What the page declares of itself (`<html lang>`): primary subtag in lower case."""
     whole_text: str = ""
     """All visible text of the page, its frame included."""
-    whole_hash: int = 0
-    """64 bits of that, block by block as it is written; 0: there is none but the main text."""
     headings: tuple[str, ...] = ()
     """Those within the main text; only where they are asked for."""
     images: tuple[int, ...] = ()
@@ -36,6 +34,8 @@ class Document:
     """Words that the page has and the text has not: in hidden parts, or in the data of scripts."""
     unread_hash: int = 0
     """64 bits of those; 0 for none."""
+    whole_hash: int = field(default=0, compare=False)
+    """64 bits of all visible text, block by block as it is written; 0: it is not known."""
 
 
 class Match(NamedTuple):

@@ -64,14 +64,14 @@ def share(
     kept: PageProfile,
     *,
     is_same_host: bool,
-    is_same_site: bool | None = None,
+    has_same_menus: bool | None = None,
     text: int = 0,
     least: float | None = LEAST,
 ) -> float | None:
     """Return the share of a page that one stored page has; None: it does not repeat it."""
-    if is_same_site is None:
-        is_same_site = is_same_host
-    candidate = Candidate(text, 3, is_same_host, is_same_site, kept.sketch, kept.headline)
+    if has_same_menus is None:
+        has_same_menus = is_same_host
+    candidate = Candidate(text, 3, is_same_host, has_same_menus, kept.sketch, kept.headline)
     return similarities(judged, [candidate], least)[0]
 
 
@@ -315,13 +315,13 @@ class TestOnAnotherHostOfTheSite:
         text = words("a", 230)
         for headline, is_repeated in ((SEA, True), (HILLS, False)):
             kept = original(text, headline=headline)
-            found = share(page(new(text)), kept, is_same_host=False, is_same_site=True)
+            found = share(page(new(text)), kept, is_same_host=False, has_same_menus=True)
             assert (found is not None) == is_repeated
 
     def test_a_new_line_is_lost(self):
         text = words("a", 102)
         judged, kept = page(new(text), new("price 17 and 4")), original(text)
-        assert share(judged, kept, is_same_host=False, is_same_site=True) is None
+        assert share(judged, kept, is_same_host=False, has_same_menus=True) is None
         assert share(judged, kept, is_same_host=False) is not None
 
     @pytest.mark.parametrize("is_frame_known", [True, False])
@@ -332,10 +332,10 @@ class TestOnAnotherHostOfTheSite:
             words("n", 10), 0, in_own=True, in_rare=True, in_whole=False, is_above=True
         )
         judged, kept = page(banner, new(text), is_frame_known=is_frame_known), original(text)
-        assert share(judged, kept, is_same_host=False, is_same_site=True) is not None
+        assert share(judged, kept, is_same_host=False, has_same_menus=True) is not None
         assert share(judged, kept, is_same_host=True) is None
         below = page(banner._replace(is_above=False), new(text), is_frame_known=is_frame_known)
-        assert share(below, kept, is_same_host=False, is_same_site=True) is None
+        assert share(below, kept, is_same_host=False, has_same_menus=True) is None
 
 
 class TestOnAnotherHost:

@@ -296,7 +296,8 @@ class TestFrames:
 
     def test_the_frame_of_a_mirror_is_learnt_although_all_its_pages_are_dropped(self, pages):
         see_all(pages, "a.example", range(20, 30))
-        verdicts = see_all(pages, "mirror.example", range(20, 30), notice=OTHER_NOTICE)
+        # Not those that were the first of their host: what they are about may be its frame yet.
+        verdicts = see_all(pages, "mirror.example", range(22, 30), notice=OTHER_NOTICE)
         assert all(verdict.is_duplicate for verdict in verdicts[1:])
         new = framed(article(50, 70), notice=OTHER_NOTICE)
         assert pages.see("https://mirror.example/new", html=new).shingles == 68

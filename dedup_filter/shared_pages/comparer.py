@@ -153,8 +153,7 @@ class Comparer:
             Candidate(
                 *found[number],
                 bool(place.host) and record.host == place.host,
-                (bool(place.host) and record.host == place.host)
-                or page.around.is_of_site(record.host),
+                page.around.is_of_site(record.host),
                 record.sketch,
                 record.headline,
             )

@@ -18,7 +18,7 @@ from dedup_filter.fingerprints import MOST_SKETCH_BYTES
 
 __all__ = ["Scheme"]
 
-TEXT_VERSION = 2
+TEXT_VERSION = 3
 """Of everything in `text`, `features` and `fingerprints` that is no option: which blocks are
 content, the normal form, words, weights. Raise it with any change after which some page gets
 another fingerprint, digest or sketch; `tests/store/test_scheme.py` watches some."""

@@ -18,15 +18,18 @@ Cost: 0.6 ms for a page of 100 KB (200 blocks in 200 containers); as much if it 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import xxhash
 
 from dedup_filter.text.elements import MOST_OF_HEAD, Kind, Role, role_of
 from dedup_filter.text.marked_text import LINK, OPEN, UNLINK
 from dedup_filter.text.words import count_words, is_spaced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["Block", "Container", "blocks_hash", "split_blocks", "text_hash"]
 

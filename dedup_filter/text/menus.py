@@ -16,7 +16,7 @@ __all__ = ["has_links", "menus"]
 _LINKS = 4
 """Links of a menu. Three ("Home", "About", "Contact") stand on pages that have nothing else in
 common."""
-_WORDS = 10
+_WORDS = 6
 """Links of a menu that stand in one block."""
 _DENSITY = 0.2
 """Share of links among the words of a block from which it is a menu, with other text beside it."""

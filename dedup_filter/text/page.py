@@ -67,20 +67,26 @@ class Page:
         parts += [block.text for block in self.blocks if block.kind == "headline"]
         return [block.hash for block in self.blocks] + [part_hash(part) for part in parts]
 
-    def document(self, content: Iterable[Block]) -> Document:
-        """Make a document whose main text is these blocks."""
+    def document(
+        self, content: Iterable[Block], with_parts: Sequence[Block] | None = None
+    ) -> Document:
+        """Make a document whose main text is these blocks.
+
+        Its headings and images are those in other blocks, where these are given.
+        """
         content = list(content)
-        headings = (block.text for block in content if block.kind in _HEADINGS)
+        around = content if with_parts is None else with_parts
+        headings = (block.text for block in around if block.kind in _HEADINGS)
         return Document(
             _joined(content),
             self.title,
             self.language,
             _joined(self.blocks),
-            blocks_hash(self.blocks),
             tuple(headings) if self.wanted.headings else (),
-            images_inside(self.images, content, self.blocks) if self.images else (),
+            images_inside(self.images, around, self.blocks) if self.images else (),
             self.unread_words,
             self.unread_hash,
+            blocks_hash(self.blocks),
         )
 
 

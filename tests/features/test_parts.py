@@ -1,5 +1,7 @@
 """Parts of a text: cut in one go, told apart, and analysed without looking words up again."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,7 +26,8 @@ mixed_texts = texts_of[MIXED]
 
 
 def arrays(shingles):
-    return {name: getattr(shingles, name) for name in Shingles.__slots__}
+    names = [field.name for field in fields(Shingles)]
+    return {name: getattr(shingles, name) for name in [*names, "is_sentence"]}
 
 
 def assert_same(analysis, expected):

@@ -38,9 +38,9 @@ def test_what_shapes_fingerprints_has_the_version_that_it_had():
         record.words,
     )
     assert found == (
-        2,
+        3,
         "2d2d8e7cc1dbea98",
-        "0b06f1ce61a9b05584d2448ae5b5e947",
+        "8a761ae6f939ca8a84d2448ae5b5e947",
         "baf5aedcdbf1a5b5",
         ("Harbour to stay open", "Harbour"),
         88,
