@@ -31,7 +31,15 @@ import numpy.typing as npt
 
 from dedup_filter.fingerprints import contained, sketch_size
 from dedup_filter.model import Outcome, Verdict
-from dedup_filter.profile import FRAME_TIMES, LONG_WORDS, MAIN_DIGEST, MIN_WORDS, PageProfile, Text
+from dedup_filter.profile import (
+    FRAME_TIMES,
+    LONG_WORDS,
+    MAIN_DIGEST,
+    MIN_WORDS,
+    PageProfile,
+    Passage,
+    Text,
+)
 from dedup_filter.store import Matches
 from dedup_filter.text import Headline, is_headed_alike, is_headed_as_elsewhere
 
@@ -47,6 +55,8 @@ __all__ = [
 ]
 
 FloatArray = npt.NDArray[np.float64]
+Counted = tuple[Passage, int, int, int]
+"""What `MeasuredPassages.counted_in` yields of a passage."""
 
 MOST_COMPARED = 64
 """Candidates of one text whose sketches are compared: 1.5 ms. Real near-duplicates are among the
@@ -269,13 +279,15 @@ class _Lost(NamedTuple):
         """Count what of a page a candidate lacks.
 
         Where next to nothing of a page is no frame, nothing is: other pages show parts of it. What
-        stands above the menus is the banner of another host: "This is a copy of ...". What the
+        stands above the menus is the banner of another host ("This is a copy of ..."), what stands
+        above and below all that the candidate has is that of a view ("Printed on ..."). What the
         sketch of a long page cannot tell of, because it has no shingle of a short block, is taken
         to be lost in the same share as the other new blocks are; if there are none, wholly.
         """
         lost = lost_new = sampled = unsure = 0.0
         is_short = _little_of(text, _frame_words(page, candidate)) == 0
-        for passage, words, asked, there in page.passages.counted_in(candidate.sketch):
+        counted = list(page.passages.counted_in(candidate.sketch))
+        for passage, words, asked, there in _inner(counted) if page.around.is_view else counted:
             is_frame = passage.times >= FRAME_TIMES and text.own_word_count >= MIN_WORDS
             is_banner = passage.is_above and not candidate.is_same_host
             if is_frame or is_banner or not text.has(passage):
@@ -291,6 +303,12 @@ class _Lost(NamedTuple):
             sampled += words * is_new
         lost_unsure = unsure * (lost_new / sampled if sampled else 1.0)
         return cls(lost + lost_unsure, lost_new + lost_unsure, sampled + unsure)
+
+
+def _inner(counted: list[Counted]) -> list[Counted]:
+    """Leave out the first and the last passages, as far as they are not there."""
+    known = [number for number, (_, _, asked, there) in enumerate(counted) if 2 * there > asked]
+    return counted[known[0] : known[-1] + 1] if known else counted
 
 
 def _is_same_story(page: PageProfile, candidate: Candidate) -> bool:

@@ -41,6 +41,7 @@ from dedup_filter.profile import (
 from dedup_filter.shared_pages import SharedPages
 from dedup_filter.store import Place
 from dedup_filter.text import (
+    ANY_MENU,
     MOST_OF_HEADLINE,
     Block,
     Headline,
@@ -159,9 +160,16 @@ class FramedPages:
             Surroundings(
                 lambda part: self._times_headed(hosts, part),
                 any(map(self._frames.knows_frame, hosts)),
+                self._is_view(hosts[0], page, seen_itself),
                 lambda other: self._frames.is_of_site(hosts[1:], other),
             ),
         )
+
+    def _is_view(self, host: str, page: Page, seen_itself: int) -> bool:
+        """Tell whether all kept pages of the host have menus, and this page none of these."""
+        pages = self._frames.page_count(host)
+        any_menu, *of_page = self._frames.sightings([host], [ANY_MENU, *menus(page.blocks)])
+        return any_menu >= pages > seen_itself and all(times <= seen_itself for times in of_page)
 
     def _times_headed(self, hosts: Sequence[str], part: str) -> int:
         """Count the pages of a host that an h1, or a part of a title, was shown at the head of."""

@@ -75,7 +75,11 @@ class Frames:
 
     def knows_frame(self, host: str) -> bool:
         """Tell whether so many pages of a host were kept that its frame has shown."""
-        return self._hosts.get(host, _NOTHING).pages >= TELLING_PAGES
+        return self.pages_of(host) >= TELLING_PAGES
+
+    def pages_of(self, host: str) -> int:
+        """Count the pages of a host that were kept."""
+        return self._hosts.get(host, _NOTHING).pages
 
     def lesson(self, host: str, shown: Iterable[int], *, is_kept: bool) -> Lesson:
         """Tell what there is to learn from a page that has shown these blocks.

@@ -115,6 +115,11 @@ class LearntFrames:
         each = [self._frames.sightings(host, hashes) for host in hosts]
         return each[0] if len(each) == 1 else [max(times) for times in zip(*each, strict=True)]
 
+    def page_count(self, host: str) -> int:
+        """Count the pages of a host that were kept and learnt from."""
+        self._refresh()
+        return self._frames.pages_of(host)
+
     def knows_frame(self, host: str) -> bool:
         """Tell whether so many pages of a host were kept that its frame has shown."""
         self._refresh()

@@ -93,6 +93,9 @@ class Surroundings(NamedTuple):
     """On how many pages an h1 or a part of a title was shown before."""
     is_frame_known: bool = False
     """Whether what is frame is left out."""
+    is_view: bool = False
+    """Whether all kept pages of the host have menus, and this page has none of them: a print view.
+    """
     is_of_site: Callable[[str], bool] = lambda _: False
     """Whether another host shows its pages in the same frame."""
 

@@ -266,6 +266,24 @@ class TestFrames:
         view = f"<html><body><h4>Print view</h4><p>{article(1)}</p></body></html>"
         assert pages.see("https://a.example/1/print", html=view).original == "https://a.example/1"
 
+    @pytest.mark.parametrize("earlier_pages", [0, 1, 5], ids="{} pages before".format)
+    @pytest.mark.parametrize("view", ["{line}{text}", "{text}{line}"])
+    def test_a_print_view_of_a_short_page_with_a_line_of_its_own_is_found(
+        self, pages, earlier_pages, view
+    ):
+        see_all(pages, "a.example", range(20, 20 + earlier_pages))
+        pages.see("https://a.example/1", html=framed(article(1, 100)))
+        line = "<p>Printed from the Town Courier on 22 November</p>"
+        html = view.format(line=line, text=f"<p>{article(1, 100)}</p>")
+        assert pages.see("https://a.example/1/print", html=html).original == "https://a.example/1"
+
+    def test_pages_without_menus_are_told_apart_where_others_have_some(self, pages):
+        see_all(pages, "a.example", range(20, 25))
+        for number in range(5):
+            line = f"<p>Article {number} costs {number * 7 + 3} crowns</p>"
+            html = f"<title>Price</title>{line}<p>{article(1, 100)}</p>"
+            assert pages.see(f"https://a.example/p{number}", html=html).outcome == "new"
+
     def test_an_edited_page_of_the_same_host_is_found(self, pages):
         see_all(pages, "a.example", range(20, 25))
         pages.see("https://a.example/1", html=framed(article(1)))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from dedup_filter.text.blocks import Block, text_hash
 
-__all__ = ["has_links", "menus"]
+__all__ = ["ANY_MENU", "has_links", "menus"]
 
 _LINKS = 4
 """Links of a menu. Three ("Home", "About", "Contact") stand on pages that have nothing else in
@@ -20,6 +20,9 @@ _WORDS = 6
 """Links of a menu that stand in one block."""
 _DENSITY = 0.2
 """Share of links among the words of a block from which it is a menu, with other text beside it."""
+
+ANY_MENU = text_hash("\0menu\0")
+"""Stands for all menus, where it is asked whether pages of a host have any."""
 
 
 def menus(blocks: Sequence[Block]) -> list[int]:

@@ -18,6 +18,7 @@ from dedup_filter.text.content import main_content
 from dedup_filter.text.headlines import MOST_OF_HEADLINE, part_hash, title_parts
 from dedup_filter.text.images import Image, ImageSource, images_inside, page_images
 from dedup_filter.text.marked_text import marked_text
+from dedup_filter.text.menus import ANY_MENU, menus
 from dedup_filter.text.parse import parse
 
 __all__ = ["NO_PARTS", "Page", "WantedParts", "extract", "parse_page", "read_page"]
@@ -62,10 +63,15 @@ class Page:
 
     @property
     def hashes(self) -> list[int]:
-        """What the page shows: the hashes of its blocks, then those of what it is headed by."""
+        """What the page shows: its blocks, what it is headed by, and its menus."""
         parts = title_parts(self.title[:MOST_OF_HEADLINE])
         parts += [block.text for block in self.blocks if block.kind == "headline"]
-        return [block.hash for block in self.blocks] + [part_hash(part) for part in parts]
+        of_menus = menus(self.blocks)
+        return [
+            *[block.hash for block in self.blocks],
+            *map(part_hash, parts),
+            *([ANY_MENU, *of_menus] if of_menus else ()),
+        ]
 
     def document(
         self, content: Iterable[Block], with_parts: Sequence[Block] | None = None
