@@ -159,7 +159,8 @@ class FramedPages:
             self._headline(hosts, page, seen_itself),
             Surroundings(
                 lambda part: self._times_headed(hosts, part),
-                any(map(self._frames.knows_frame, hosts)),
+                # Not that of a site: its other hosts may have another notice on each page.
+                self._frames.knows_frame(hosts[0]),
                 self._is_view(hosts[0], page, seen_itself),
                 lambda other: self._frames.is_of_site(hosts[1:], other),
             ),

@@ -121,7 +121,8 @@ class TestSites:
             [[105]],
             [[105]],
         ]
-        assert [found.around.is_frame_known for _, found in measured] == [False, False, True, True]
+        # A host may have more on each of its pages than its site has.
+        assert not any(found.around.is_frame_known for _, found in measured)
 
     def test_lend_none_without_a_menu_in_common(self, measured):
         def other(number: int) -> str:
@@ -196,7 +197,6 @@ class TestSites:
             self.see(pages, page(3, self.NOTICE), first=3)
             pages.check()
         assert words_of(measured, 3) == [[145] if is_released else [105]]
-        assert measured[-1][1].around.is_frame_known == (not is_released)
 
     @pytest.mark.parametrize("ending", ["see", "claim"])
     def test_are_there_after_a_restart(self, tmp_path, measured, ending):
