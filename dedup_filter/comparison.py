@@ -239,15 +239,16 @@ def _is_same_page(page: PageProfile, candidate: Candidate, least: float) -> bool
         return False
     if _Shares.of(page.whole, [candidate.sketch]).share[0] < least:
         return False
-    text = page.texts[candidate.text]
-    lost = _Lost.of(page, text, candidate)
+    text, frame_words = page.texts[candidate.text], _frame_words(page, candidate)
+    most_new = _little_of(text, frame_words)
+    lost = _Lost.of(page, text, candidate, is_short=most_new == 0)
     # All that is in sight may be frame, and the page's own text the one that was not read.
-    is_hull = lost.new_words < MIN_WORDS and _frame_words(page, candidate) > 0
+    is_hull = lost.new_words < MIN_WORDS and frame_words > 0
     if page.unread_words > (lost.new_words if is_hull else text.own_word_count):
         return False
     if candidate.is_same_host and lost.words > _little_of(text):
         return False
-    return lost.new <= _little_of(text, _frame_words(page, candidate))
+    return lost.new <= most_new
 
 
 def _frame_words(page: PageProfile, candidate: Candidate) -> int:
@@ -275,8 +276,8 @@ class _Lost(NamedTuple):
     """All words of such blocks, lost or not."""
 
     @classmethod
-    def of(cls, page: PageProfile, text: Text, candidate: Candidate) -> "_Lost":
-        """Count what of a page a candidate lacks.
+    def of(cls, page: PageProfile, text: Text, candidate: Candidate, *, is_short: bool) -> "_Lost":
+        """Count what of a page a candidate lacks; of a short text each line counts wholly.
 
         Where next to nothing of a page is no frame, nothing is: other pages show parts of it. What
         stands above the menus is the banner of another host ("This is a copy of ..."), what stands
@@ -285,7 +286,6 @@ class _Lost(NamedTuple):
         to be lost in the same share as the other new blocks are; if there are none, wholly.
         """
         lost = lost_new = sampled = unsure = 0.0
-        is_short = _little_of(text, _frame_words(page, candidate)) == 0
         counted = list(page.passages.counted_in(candidate.sketch))
         for passage, words, asked, there in _inner(counted) if page.around.is_view else counted:
             is_frame = passage.times >= FRAME_TIMES and text.own_word_count >= MIN_WORDS

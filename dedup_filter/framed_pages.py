@@ -48,7 +48,6 @@ from dedup_filter.text import (
     Page,
     find_content,
     has_links,
-    menus,
     part_hash,
     whole_content,
     word_sum,
@@ -145,7 +144,7 @@ class FramedPages:
         """
         if self._frames.knows_frame(host):
             return []
-        return [f"menu {menu:016x}" for menu in menus(page.blocks)]
+        return [f"menu {menu:016x}" for menu in page.menus]
 
     def _texts(self, hosts: Sequence[str], page: Page, seen_itself: int = 0) -> PageTexts:
         """Choose the texts of a page; it may have been counted among those that showed them."""
@@ -169,7 +168,7 @@ class FramedPages:
     def _is_view(self, host: str, page: Page, seen_itself: int) -> bool:
         """Tell whether all kept pages of the host have menus, and this page none of these."""
         pages = self._frames.page_count(host)
-        any_menu, *of_page = self._frames.sightings([host], [ANY_MENU, *menus(page.blocks)])
+        any_menu, *of_page = self._frames.sightings([host], [ANY_MENU, *page.menus])
         return any_menu >= pages > seen_itself and all(times <= seen_itself for times in of_page)
 
     def _times_headed(self, hosts: Sequence[str], part: str) -> int:

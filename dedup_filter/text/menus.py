@@ -21,13 +21,19 @@ _WORDS = 6
 _DENSITY = 0.2
 """Share of links among the words of a block from which it is a menu, with other text beside it."""
 
-ANY_MENU = text_hash("\0menu\0")
+
+def _menu_hash(texts: Sequence[str]) -> int:
+    """Return the 64 bits by which links in a row are known again. No block has the same."""
+    return text_hash("\n".join(["\0menu\0", *texts]))
+
+
+ANY_MENU = _menu_hash(())
 """Stands for all menus, where it is asked whether pages of a host have any."""
 
 
 def menus(blocks: Sequence[Block]) -> list[int]:
     """Return 64 bits each of the first two menus of a page and of the last, if it has so many."""
-    links = [block for block in blocks if block.link_words > _DENSITY * block.words]
+    links = [block for block in blocks if has_links(block)]
     found: list[int] = []
     texts: list[str] = []
     words = 0.0
@@ -35,13 +41,13 @@ def menus(blocks: Sequence[Block]) -> list[int]:
         texts.append(block.text)
         words += block.link_words
         if len(texts) == _LINKS or words >= _WORDS:
-            found.append(text_hash("\n".join(["\0menu\0", *texts])))
+            found.append(_menu_hash(texts))
             texts, words = [], 0
             if len(found) == 2:
                 break
     last = [block.text for block in links[-_LINKS:]]
     if len(last) == _LINKS:
-        found.append(text_hash("\n".join(["\0menu\0", *last])))
+        found.append(_menu_hash(last))
     return list(dict.fromkeys(found))
 
 

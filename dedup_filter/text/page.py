@@ -7,6 +7,7 @@ Cost: 1.7 ms for a page of 100 KB.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from lxml import etree
@@ -41,7 +42,7 @@ NO_PARTS = WantedParts()
 _NO_SOURCE = ImageSource("")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Page:
     """A page taken apart."""
 
@@ -61,16 +62,20 @@ class Page:
     is_by_script: bool = False
     """Whether its text is made by scripts: what there is of it says nothing of the page."""
 
+    @cached_property
+    def menus(self) -> list[int]:
+        """64 bits of each of its menus."""
+        return menus(self.blocks)
+
     @property
     def hashes(self) -> list[int]:
         """What the page shows: its blocks, what it is headed by, and its menus."""
         parts = title_parts(self.title[:MOST_OF_HEADLINE])
         parts += [block.text for block in self.blocks if block.kind == "headline"]
-        of_menus = menus(self.blocks)
         return [
             *[block.hash for block in self.blocks],
             *map(part_hash, parts),
-            *([ANY_MENU, *of_menus] if of_menus else ()),
+            *([ANY_MENU, *self.menus] if self.menus else ()),
         ]
 
     def document(
