@@ -49,7 +49,7 @@ __all__ = [
     "Comparison",
     "Overtaken",
     "choose",
-    "outcome_of",
+    "compared",
     "ranked",
     "similarities",
 ]
@@ -204,11 +204,31 @@ def choose(
     return best[0], False
 
 
-def outcome_of(page: PageProfile, digest: bytes, *, is_revisit: bool) -> Outcome:
-    """Return what a page is that repeats one with a digest: "revisit", "exact" or "near"."""
-    if is_revisit:
-        return "revisit"
-    return "exact" if page.digest[MAIN_DIGEST:] == digest[MAIN_DIGEST:] else "near"
+def compared(
+    page: PageProfile,
+    candidates: Sequence[Candidate],
+    digests: Sequence[bytes],
+    least: float | None,
+    chosen: Callable[[Sequence[int]], tuple[int, bool]],
+) -> tuple[Comparison, int | None]:
+    """Return what a page is found to be, and the number of the candidate that it repeats.
+
+    The digests are those of the candidates; `chosen` chooses one of them, see `choose`. Which page
+    the candidate is, the caller adds.
+    """
+    shares = similarities(page, candidates, least)
+    best = ranked(candidates, shares)
+    new = Comparison("new", candidates=len(candidates))
+    if not best:
+        return new, None
+    number, is_revisit = chosen(best)
+    is_exact = page.digest[MAIN_DIGEST:] == digests[number][MAIN_DIGEST:]
+    found = new._replace(
+        outcome="revisit" if is_revisit else "exact" if is_exact else "near",
+        distance=candidates[number].distance,
+        similarity=shares[number],
+    )
+    return found, number
 
 
 class _Shares(NamedTuple):

@@ -24,9 +24,7 @@ from dedup_filter.comparison import (
     Candidate,
     Comparison,
     choose,
-    outcome_of,
-    ranked,
-    similarities,
+    compared,
 )
 from dedup_filter.config import FilterConfig
 from dedup_filter.frame_exchange import FrameExchange
@@ -237,7 +235,7 @@ class KeptPages:
         if self._by_host:  # those of another host are near by chance
             of_host = [number for number, each in enumerate(matches.hosts) if each == host]
             pages = [pages[number] for number in of_host]
-            matches = self.store.matches(pages)
+            matches = matches.part(of_host)
         candidates = [
             Candidate(
                 *found[row],
@@ -250,19 +248,17 @@ class KeptPages:
                 pages, matches.hosts, matches.sketches, matches.headlines, strict=True
             )
         ]
-        shares = similarities(page, candidates, self._config.min_similarity)
-        best = ranked(candidates, shares)
-        new = Comparison("new", candidates=len(pages))
-        if not best:
-            return new
-        number, is_revisit = self._chosen(best, matches, place)
-        return new._replace(
-            outcome=outcome_of(page, matches.digests[number], is_revisit=is_revisit),
-            original_page=pages[number],
-            original=self.store.url(pages[number]),
-            distance=candidates[number].distance,
-            similarity=shares[number],
+        comparison, chosen = compared(
+            page,
+            candidates,
+            matches.digests,
+            self._config.min_similarity,
+            lambda best: self._chosen(best, matches, place),
         )
+        if chosen is None:
+            return comparison
+        original = pages[chosen]
+        return comparison._replace(original_page=original, original=self.store.url(original))
 
     def _candidates(self, fingerprint: int, host: int | None) -> Neighbours:
         """Return the pages within k bits, or the nearest of too many."""

@@ -87,7 +87,7 @@ def test_no_more_sketches_are_compared_than_the_cap_allows(way, monkeypatch):
         compared.append(len(candidates))
         return [None] * len(candidates)
 
-    monkeypatch.setattr("dedup_filter.kept_pages.similarities", count)
+    monkeypatch.setattr("dedup_filter.comparison.similarities", count)
     kept(pages_of_a_template(400), max_distance=8)
     assert max(compared) == MOST_COMPARED
 

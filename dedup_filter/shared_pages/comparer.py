@@ -18,9 +18,7 @@ from dedup_filter.comparison import (
     Candidate,
     Comparison,
     choose,
-    outcome_of,
-    ranked,
-    similarities,
+    compared,
 )
 from dedup_filter.config import FilterConfig
 from dedup_filter.profile import PageProfile
@@ -159,19 +157,16 @@ class Comparer:
             )
             for number, record in zip(read.pages, read.records, strict=True)
         ]
-        shares = similarities(page, candidates, self._min_similarity)
-        best = ranked(candidates, shares)
-        new = Comparison("new", candidates=len(candidates))
-        if not best:
-            return new
-        at, is_revisit = self._chosen(best, read, place)
-        return new._replace(
-            outcome=outcome_of(page, read.records[at].digest, is_revisit=is_revisit),
-            original_page=read.pages[at],
-            original=read.records[at].url,
-            distance=candidates[at].distance,
-            similarity=shares[at],
+        comparison, at = compared(
+            page,
+            candidates,
+            [record.digest for record in read.records],
+            self._min_similarity,
+            lambda best: self._chosen(best, read, place),
         )
+        if at is None:
+            return comparison
+        return comparison._replace(original_page=read.pages[at], original=read.records[at].url)
 
     def _chosen(self, best: Sequence[int], read: "_Candidates", place: Place) -> tuple[int, bool]:
         # A crawl that was begun after this one, by processes that are at work too, is no earlier

@@ -15,14 +15,12 @@ class Hosts:
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
         self._numbers: dict[str, int] = {}
+        self._names: dict[int, str] = {}
         self._undone = transactions.undone
 
     def number(self, name: str) -> int | None:
         """Look a host up; None: no page of it was recorded."""
-        if self._undone != self._transactions.undone or len(self._numbers) > _MOST_REMEMBERED:
-            # A number may have been undone with the change that gave it.
-            self._numbers.clear()
-            self._undone = self._transactions.undone
+        self._forget()
         known = self._numbers.get(name)
         if known is None:
             sql = "SELECT id FROM hosts WHERE name = ?"
@@ -34,8 +32,12 @@ class Hosts:
 
     def name(self, number: int) -> str:
         """Return the name of a host that has this number."""
-        row = self._transactions.row("SELECT name FROM hosts WHERE id = ?", (number,))
-        return from_column(row[0])
+        self._forget()
+        known = self._names.get(number)
+        if known is None:
+            row = self._transactions.row("SELECT name FROM hosts WHERE id = ?", (number,))
+            known = self._names[number] = from_column(row[0])
+        return known
 
     def number_for(self, name: str) -> int:
         """Look a host up; give it a number if it has none."""
@@ -46,3 +48,11 @@ class Hosts:
             known = self.number(name)
             assert known is not None
         return known
+
+    def _forget(self) -> None:
+        """Forget what was undone, with the change that gave a number, and what is too much."""
+        is_full = max(len(self._numbers), len(self._names)) > _MOST_REMEMBERED
+        if is_full or self._undone != self._transactions.undone:
+            self._numbers.clear()
+            self._names.clear()
+            self._undone = self._transactions.undone

@@ -4,7 +4,7 @@ SQLite's integers are signed, so 64-bit values are stored as their two's complem
 is UTF-8, which has no half surrogates, but URLs on the web have: those are stored as bytes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from dedup_filter.model import Outcome
@@ -82,6 +82,17 @@ class Matches(NamedTuple):
     digests: list[bytes]
     headlines: list[Headline]
     sketches: list[bytes]
+
+    def part(self, numbers: Sequence[int]) -> "Matches":
+        """Return some of them, by their numbers."""
+        return Matches(
+            [self.hosts[number] for number in numbers],
+            [self.crawls[number] for number in numbers],
+            [self.url_keys[number] for number in numbers],
+            [self.digests[number] for number in numbers],
+            [self.headlines[number] for number in numbers],
+            [self.sketches[number] for number in numbers],
+        )
 
 
 class PageRecord(NamedTuple):
