@@ -150,7 +150,7 @@ class FramedPages:
         """Choose the texts of a page; it may have been counted among those that showed them."""
         hashes = [block.hash for block in page.blocks]
         times = [shown - seen_itself for shown in self._frames.sightings(hosts, hashes)]
-        own, rare, whole = _contents(page.blocks, times)
+        own, rare, whole = _contents(page, times)
         known_by = own if word_sum(own) >= MIN_WORDS else rare
         return PageTexts(
             page.document(known_by, rare),
@@ -228,12 +228,12 @@ class FramedPages:
 
 
 def _contents(
-    blocks: Sequence[Block], times: Sequence[int]
+    page: Page, times: Sequence[int]
 ) -> tuple[Sequence[Block], Sequence[Block], Sequence[Block]]:
     """Choose the blocks of the three texts; the content of the same blocks is found once."""
+    blocks, of_all = page.blocks, page.content
     new = _shown_less_than(1, blocks, times)
     not_frame = _shown_less_than(FRAME_TIMES, blocks, times)
-    of_all = find_content(blocks)
     of_rare = of_all if len(not_frame) == len(blocks) else find_content(not_frame)
     of_own = of_rare if len(new) == len(not_frame) else find_content(new)
     own = of_own.own if any(times) else of_own.main

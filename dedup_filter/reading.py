@@ -71,7 +71,7 @@ def _read_html(html: str | bytes, content_type: str | None, wanted: WantedParts)
         if looks_binary(html):
             return "binary"
         html = as_utf8(html, content_type)
-    if (html.count("<") if isinstance(html, str) else html.count(b"<")) > MAX_TAGS:
+    if len(html) > MAX_TAGS and _tags(html) > MAX_TAGS:
         return "too_large"
     page = parse_page(html, wanted)
     if page is None:
@@ -81,6 +81,10 @@ def _read_html(html: str | bytes, content_type: str | None, wanted: WantedParts)
         body = html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
         return replace(page, unread_words=inf, unread_hash=xxhash.xxh3_64_intdigest(body))
     return _bounded(page)
+
+
+def _tags(html: str | bytes) -> int:
+    return html.count("<") if isinstance(html, str) else html.count(b"<")
 
 
 def _bounded(page: Page) -> Page | str:

@@ -22,7 +22,6 @@ from dedup_filter.text.concealed import tree_blocks
 from dedup_filter.text.content import (
     find_content,
     main_content,
-    own_content,
     whole_content,
     word_sum,
 )
@@ -66,7 +65,6 @@ __all__ = [
     "menus",
     "normalize",
     "normalize_parts",
-    "own_content",
     "parse",
     "parse_page",
     "part_hash",

@@ -96,17 +96,23 @@ def split_blocks(marked: str) -> tuple[list[Block], str]:
     in_link = False
     position = 0
     container = Container(role_of(""), None, 0)
+    empty: list[str] = []  # heads in `container` that have shown no text yet; most never do
     for head, raw in zip(pieces, pieces, strict=True):
         if head:
-            # A slice costs more than to see that it would change nothing.
-            role = role_of(head if len(head) <= MOST_OF_HEAD else head[:MOST_OF_HEAD])
-            container = Container(role, container, position)
+            empty.append(head)
+        elif empty:
+            empty.pop()
         else:
             container.end = position
             container = container.parent or container
         # Two of three texts are the white space between two tags.
         if not raw or raw.isspace():
             continue
+        for each in empty:
+            # A slice costs more than to see that it would change nothing.
+            role = role_of(each if len(each) <= MOST_OF_HEAD else each[:MOST_OF_HEAD])
+            container = Container(role, container, position)
+        empty.clear()
         # A link may hold several blocks, and begins anew in each.
         marked_piece = LINK + raw if in_link else raw
         measure = _known if len(raw) <= _SHORT else _measure

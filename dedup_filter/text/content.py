@@ -37,7 +37,7 @@ from dedup_filter.text.elements import role_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Set
 
-__all__ = ["Content", "find_content", "main_content", "own_content", "whole_content", "word_sum"]
+__all__ = ["Content", "find_content", "main_content", "whole_content", "word_sum"]
 
 _LINE = 16
 """Words that a menu entry or a byline hardly has (the paper's number, as those in `_is_good`)."""
@@ -68,16 +68,6 @@ def main_content(blocks: Sequence[Block]) -> list[Block]:
     return list(find_content(blocks).main)
 
 
-def own_content(blocks: Sequence[Block]) -> Sequence[Block]:
-    """Choose the main content of blocks that are known not to be the frame of a host.
-
-    Where most of what the content stands in is links, the page is a list: a table of contents,
-    an index, a site map. The few sentences on it are the same on many such pages, so it is
-    judged with its links.
-    """
-    return find_content(blocks).own
-
-
 def whole_content(blocks: Sequence[Block], content: Sequence[Block]) -> Sequence[Block]:
     """Choose everything from a page's headline to the end of its main content, given that.
 
@@ -103,7 +93,12 @@ class Content(NamedTuple):
 
     @property
     def own(self) -> Sequence[Block]:
-        """What `own_content` chooses."""
+        """What is chosen of blocks that are known not to be the frame of a host.
+
+        Where most of what the content stands in is links, the page is a list: a table of contents,
+        an index, a site map. The few sentences on it are the same on many such pages, so it is
+        judged with its links.
+        """
         is_list = word_sum(self.main) < _LIST_SHARE * word_sum(self.inside)
         return self.inside if is_list else self.main
 

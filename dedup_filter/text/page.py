@@ -15,7 +15,7 @@ from lxml import etree
 from dedup_filter.model import Document
 from dedup_filter.text.blocks import Block, blocks_hash
 from dedup_filter.text.concealed import read_blocks
-from dedup_filter.text.content import main_content
+from dedup_filter.text.content import Content, find_content
 from dedup_filter.text.headlines import MOST_OF_HEADLINE, part_hash, title_parts
 from dedup_filter.text.images import Image, ImageSource, images_inside, page_images
 from dedup_filter.text.marked_text import marked_text
@@ -66,6 +66,11 @@ class Page:
     def menus(self) -> list[int]:
         """64 bits of each of its menus."""
         return menus(self.blocks)
+
+    @cached_property
+    def content(self) -> Content:
+        """Its main content, as long as nothing is known of its host."""
+        return find_content(self.blocks)
 
     @property
     def hashes(self) -> list[int]:
@@ -150,7 +155,7 @@ def _page(written: _Written, wanted: WantedParts) -> Page:
 def extract(tree: etree._Element | etree._ElementTree) -> Document:
     """Make a document of a parsed page, knowing nothing of its host."""
     page = read_page(tree)
-    return page.document(main_content(page.blocks))
+    return page.document(page.content.main)
 
 
 def _joined(blocks: Iterable[Block]) -> str:

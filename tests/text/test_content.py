@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter.text import Block, main_content, own_content, parse, tree_blocks
+from dedup_filter.text import Block, find_content, main_content, parse, tree_blocks
 
 FIRST = (
     "The committee met on Tuesday to discuss how the harbour could be kept open during the"
@@ -185,7 +185,7 @@ class TestOwnContent:
     def own_text(self, markup: str) -> list[str]:
         tree = parse(markup)
         assert tree is not None
-        return [block.text for block in own_content(tree_blocks(tree))]
+        return [block.text for block in find_content(tree_blocks(tree)).own]
 
     def test_of_a_table_of_contents_is_all_of_it(self):
         page = f"<div><h1>Manual</h1><p>{FIRST}</p><ul>{self.LINKS}</ul></div>"

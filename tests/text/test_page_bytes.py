@@ -10,8 +10,8 @@ from dedup_filter.text import (
     ImageSource,
     Page,
     WantedParts,
+    find_content,
     main_content,
-    own_content,
     parse,
     read_page,
 )
@@ -67,10 +67,11 @@ def test_the_same_content_is_chosen_from_it(html, data):
     left = data.draw(st.lists(st.booleans(), min_size=len(page.blocks), max_size=len(page.blocks)))
     own = [block for block, is_left in zip(page.blocks, left, strict=True) if is_left]
     restored_own = [block for block, is_left in zip(restored.blocks, left, strict=True) if is_left]
-    for choose in (main_content, own_content):
-        assert texts(choose(restored.blocks)) == texts(choose(page.blocks))
-        assert texts(choose(restored_own)) == texts(choose(own))
-    assert restored.document(own_content(restored_own)) == page.document(own_content(own))
+    assert texts(main_content(restored.blocks)) == texts(main_content(page.blocks))
+    for there, here in zip(find_content(restored_own), find_content(own), strict=True):
+        assert texts(there) == texts(here)
+    restored_text, text = find_content(restored_own).own, find_content(own).own
+    assert restored.document(restored_text) == page.document(text)
 
 
 def test_headings_and_images_are_those_that_were_asked_for():
