@@ -18,16 +18,16 @@ from typing import NamedTuple
 from stream_score import Labels, Score, score
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.frame_bytes import Lesson
-from dedup_filter.frame_exchange import FrameExchange
-from dedup_filter.framed_pages import FramedPages
-from dedup_filter.frames import Frames
-from dedup_filter.kept_pages import KeptPages
+from dedup_filter.frames.frame_bytes import Lesson
+from dedup_filter.frames.host_frames import Frames
 from dedup_filter.model import Verdict
-from dedup_filter.reading import read
-from dedup_filter.shared import MOST_LESSONS
-from dedup_filter.store import Place
+from dedup_filter.pages.directory import Place
+from dedup_filter.pages.directory.kept_pages import KeptPages
+from dedup_filter.pages.frame_exchange import FrameExchange
+from dedup_filter.pages.framed_pages import FramedPages
+from dedup_filter.pages.redis import MOST_LESSONS
 from dedup_filter.text import Page
+from dedup_filter.text.reading import read
 
 __all__ = ["DealtStream", "Traffic", "middle"]
 

@@ -21,8 +21,8 @@ from stopwatch import figure, milliseconds
 from dedup_filter.config import FilterConfig
 from dedup_filter.features import RECIPES
 from dedup_filter.features.chinese import Cutter, jieba_cutter, rjieba_cutter
+from dedup_filter.fingerprints.profile import profile
 from dedup_filter.model import Document
-from dedup_filter.profile import profile
 from dedup_filter.text import normalize
 
 WORDS_OF_SHINGLE = 3

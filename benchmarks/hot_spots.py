@@ -15,10 +15,10 @@ from made_profiles import made_profile
 from stopwatch import figure
 
 from dedup_filter import FilterConfig
-from dedup_filter.comparison import MOST_COMPARED
-from dedup_filter.kept_pages import KeptPages
+from dedup_filter.fingerprints.profile import PageProfile, PageTexts, profile
 from dedup_filter.model import Document
-from dedup_filter.profile import PageProfile, PageTexts, profile
+from dedup_filter.pages.comparison import MOST_COMPARED
+from dedup_filter.pages.directory.kept_pages import KeptPages
 
 WORDS = 400
 

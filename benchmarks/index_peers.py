@@ -72,8 +72,7 @@ def sorted_lists(fingerprints: UInt64Array, distance: int) -> LookUp:
     """Keep four SortedLists in permuted order: the literal permuted tables, exact up to k = 3."""
     from sortedcontainers import SortedList
 
-    from dedup_filter.index import Layout
-    from dedup_filter.tables import Permutation
+    from dedup_filter.hamming import Layout, Permutation
 
     permutations = [Permutation(shape.order) for shape in Layout(4).table_shapes]
     tables = [SortedList(p.apply_many(fingerprints).tolist()) for p in permutations]

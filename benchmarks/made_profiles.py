@@ -6,7 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.fingerprints import sketch
-from dedup_filter.profile import MeasuredPassages, PageProfile, Passage, Surroundings, Text
+from dedup_filter.fingerprints.profile import (
+    MeasuredPassages,
+    PageProfile,
+    Passage,
+    Surroundings,
+    Text,
+)
 from dedup_filter.text import Headline
 
 __all__ = ["made_profile", "made_sketch"]

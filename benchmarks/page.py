@@ -27,8 +27,8 @@ from stopwatch import figure, milliseconds
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
-from dedup_filter.index import HammingIndex
-from dedup_filter.profile import PageTexts, profile
+from dedup_filter.fingerprints.profile import PageTexts, profile
+from dedup_filter.hamming import HammingIndex
 from dedup_filter.text import Page as TextPage
 from dedup_filter.text import as_utf8, main_content, parse
 from dedup_filter.text.concealed import read_blocks

@@ -27,8 +27,8 @@ import numpy as np
 import numpy.typing as npt
 from stopwatch import figure
 
-from dedup_filter.pairs import near_pairs, pair_blocks
-from dedup_filter.pairs.pair_layout import expected_seconds, layouts
+from dedup_filter.hamming import near_pairs, pair_blocks
+from dedup_filter.hamming.pair_layout import expected_seconds, layouts
 
 Fingerprints = npt.NDArray[np.uint64]
 Finder = Callable[[Fingerprints, int], int]

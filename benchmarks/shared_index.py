@@ -41,11 +41,11 @@ from redis_nodes import RedisNodes
 from redis_servers import RedisServer
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.location import open_log
-from dedup_filter.profile import PageProfile
-from dedup_filter.shared import CHUNK, LONG
-from dedup_filter.shared_pages import SharedPages
-from dedup_filter.store import Place
+from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.pages.directory import Place
+from dedup_filter.pages.location import open_log
+from dedup_filter.pages.redis import CHUNK, LONG
+from dedup_filter.pages.redis.shared_pages import SharedPages
 
 KINDS = {"single": RedisServer, "cluster": RedisNodes}
 START = 1_700_000_000

@@ -28,14 +28,14 @@ from made_profiles import made_profile, made_sketch
 from stopwatch import figure
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.kept_pages import KeptPages
-from dedup_filter.location import MEMORY, open_store, scheme_of
-from dedup_filter.profile import PageProfile
-from dedup_filter.store.page_reader import PageReader
-from dedup_filter.store.page_store import PageStore
-from dedup_filter.store.records import Judged, Measured, NewPage
-from dedup_filter.store.scheme import Scheme
-from dedup_filter.store.url_key import Place
+from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.pages.directory.kept_pages import KeptPages
+from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.records import Judged, Measured, NewPage
+from dedup_filter.pages.directory.scheme import Scheme
+from dedup_filter.pages.directory.url_key import Place
+from dedup_filter.pages.location import MEMORY, open_store, scheme_of
 from dedup_filter.text import Headline
 
 SCHEME = Scheme.of(features="content")

@@ -10,15 +10,13 @@ In a Scrapy project: `ADDONS = {"dedup_filter.Addon": 500}`. Anywhere else:
 
 from typing import TYPE_CHECKING, Any
 
-from dedup_filter.clusters import clusters
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.fingerprints import hamming_distance
-from dedup_filter.index import HammingIndex
+from dedup_filter.fingerprints.profile import fingerprint
+from dedup_filter.hamming import HammingIndex, hamming_distance, near_pairs
+from dedup_filter.hamming.clusters import clusters
 from dedup_filter.model import Match, Verdict
-from dedup_filter.pairs import near_pairs
-from dedup_filter.profile import fingerprint
 
 if TYPE_CHECKING:
     from dedup_filter.scrapy_plugin import Addon, NearDuplicate

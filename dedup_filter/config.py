@@ -7,7 +7,7 @@ from typing import Any
 
 from dedup_filter.errors import ConfigError
 from dedup_filter.features import FEATURE_HASHES, RECIPES, PartWeights
-from dedup_filter.index import MAX_DISTANCE
+from dedup_filter.hamming import MAX_DISTANCE
 
 __all__ = ["FilterConfig"]
 

@@ -28,15 +28,15 @@ from typing import Any, NamedTuple
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
-from dedup_filter.framed_pages import FramedPages
-from dedup_filter.kept_pages import KeptPages
-from dedup_filter.location import MEMORY, folder_of, open_log, open_store
 from dedup_filter.model import Document, Fate, Verdict
-from dedup_filter.reading import Html, read
-from dedup_filter.shared import is_address
-from dedup_filter.shared_pages import SharedPages
-from dedup_filter.store import Place
+from dedup_filter.pages.directory import Place
+from dedup_filter.pages.directory.kept_pages import KeptPages
+from dedup_filter.pages.framed_pages import FramedPages
+from dedup_filter.pages.location import MEMORY, folder_of, open_log, open_store
+from dedup_filter.pages.redis import is_address
+from dedup_filter.pages.redis.shared_pages import SharedPages
 from dedup_filter.text import NO_PARTS, ImageSource, Page, WantedParts
+from dedup_filter.text.reading import Html, read
 
 __all__ = ["NearDuplicateFilter", "ReadPage"]
 

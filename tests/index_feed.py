@@ -6,7 +6,7 @@ import sqlite3
 from command_line import lines, run
 
 from dedup_filter.commands.indexes import index_at
-from dedup_filter.store.page_reader import PageReader
+from dedup_filter.pages.directory.page_reader import PageReader
 
 PARAGRAPHS = [
     f"Paragraph {n} of the harbour report tells that ship {n * 7} came from port {n * 13} with "

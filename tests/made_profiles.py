@@ -3,7 +3,7 @@
 import numpy as np
 
 from dedup_filter.fingerprints import sketch
-from dedup_filter.profile import (
+from dedup_filter.fingerprints.profile import (
     MIN_WORDS,
     MeasuredPassages,
     PageProfile,

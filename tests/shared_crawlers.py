@@ -21,7 +21,7 @@ from made_profiles import hashes_of, made_profile
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreError
-from dedup_filter.profile import profile
+from dedup_filter.fingerprints.profile import profile
 
 K = 3
 PATIENCE = 60
@@ -69,11 +69,11 @@ def profile_of(texts, config):
 
 def patch(counts):
     """Let texts be read as `Like`s, and count what crawlers do to one another."""
-    import dedup_filter.framed_pages
-    from dedup_filter.comparison import Overtaken
-    from dedup_filter.shared_pages import SharedPages
+    import dedup_filter.pages.framed_pages
+    from dedup_filter.pages.comparison import Overtaken
+    from dedup_filter.pages.redis.shared_pages import SharedPages
 
-    dedup_filter.framed_pages.profile = profile_of
+    dedup_filter.pages.framed_pages.profile = profile_of
     record, fate = SharedPages.record, SharedPages.fate
 
     def counted_record(self, *args, **options):
@@ -169,8 +169,7 @@ class Crawler:
 
 def shorten_leases(seconds):
     """Let dead crawlers be given up sooner."""
-    from dedup_filter.shared import lease, log_view
-    from dedup_filter.shared_pages import originals
+    from dedup_filter.pages.redis import lease, log_view, originals
 
     log_view.LEASE = lease.LEASE = seconds
     originals._LONGEST_WAIT = 4 * seconds

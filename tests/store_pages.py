@@ -5,10 +5,10 @@ from hashlib import blake2b
 from made_profiles import hashes_of
 
 from dedup_filter.fingerprints import sketch
-from dedup_filter.store.page_store import PageStore
-from dedup_filter.store.records import Judged, Measured, NewPage
-from dedup_filter.store.scheme import Scheme
-from dedup_filter.store.url_key import Place, url_key
+from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.records import Judged, Measured, NewPage
+from dedup_filter.pages.directory.scheme import Scheme
+from dedup_filter.pages.directory.url_key import Place, url_key
 from dedup_filter.text import Headline
 
 SCHEME = Scheme.of(features="content", feature_hash="xxh3", shingle_size=3)

@@ -11,7 +11,7 @@ import pytest
 from lxml import html as lxml_html
 
 from dedup_filter import ConfigError, DedupError, NearDuplicateFilter, fingerprint, hamming_distance
-from dedup_filter.reading import MAX_PAGE_LENGTH
+from dedup_filter.text.reading import MAX_PAGE_LENGTH
 
 NOUNS = (
     "river harbour engine letter garden winter market bridge castle forest signal window "

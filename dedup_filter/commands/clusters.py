@@ -5,11 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dedup_filter.commands.json_lines import (
-    fingerprint_options,
-    shown_as,
-    write_lines,
-)
+from dedup_filter.commands.json_lines import fingerprint_options, shown_as, write_lines
 
 if TYPE_CHECKING:
     from dedup_filter.commands.fingerprint_lines import UInt64Array
@@ -52,8 +48,8 @@ def _clusters(fingerprints: "UInt64Array", max_distance: int) -> Iterator[list[i
     """Yield clusters of fingerprints; their places of arrival are what is united."""
     import numpy as np
 
-    from dedup_filter.clusters import DisjointSets
-    from dedup_filter.pairs import pair_blocks
+    from dedup_filter.hamming import pair_blocks
+    from dedup_filter.hamming.clusters import DisjointSets
 
     order = np.argsort(fingerprints, kind="stable")
     ascending = fingerprints[order]

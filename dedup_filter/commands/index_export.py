@@ -46,7 +46,7 @@ def command(index: Index, output: Path | None, overwrite: bool, as_json: bool) -
     Exit codes: 0 done, 1 the output cannot be written, 2 there is no index, it cannot be read,
     or FILE exists.
     """  # noqa: D301 - click must see the character
-    from dedup_filter.transfer import exported
+    from dedup_filter.upkeep import exported
 
     with index.source() as source, closing(exported(source)) as values:
         if output is None:

@@ -16,7 +16,7 @@ from dedup_filter.commands.terminal import by_outcome, printable, say, watched_f
 from dedup_filter.wording import counted
 
 if TYPE_CHECKING:
-    from dedup_filter.transfer import Imported, ImportOptions
+    from dedup_filter.upkeep import Imported, ImportOptions
 
 __all__ = ["command"]
 
@@ -66,7 +66,7 @@ def command(index: Index, file: str, as_json: bool, **given: Any) -> None:
     Exit codes: 0 done, 2 a line is bad, FILE cannot be read, or the index cannot be used.
     """  # noqa: D301 - click must see the character
     from dedup_filter.commands.fingerprint_lines import opened
-    from dedup_filter.transfer import import_lines, read_lines
+    from dedup_filter.upkeep import import_lines, read_lines
 
     options = _options(given)
     name = "standard input" if file == "-" else repr(file)
@@ -78,8 +78,8 @@ def command(index: Index, file: str, as_json: bool, **given: Any) -> None:
 
 
 def _options(given: dict[str, Any]) -> "ImportOptions":
-    from dedup_filter.page_fields import FieldNames
-    from dedup_filter.transfer import ImportOptions
+    from dedup_filter.text.page_fields import FieldNames
+    from dedup_filter.upkeep import ImportOptions
 
     texts = (name.strip() for name in (given["text_fields"] or "").split(","))
     return ImportOptions(

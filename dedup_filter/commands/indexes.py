@@ -12,8 +12,7 @@ from dedup_filter.errors import ConfigError, StoreCorrupt
 
 if TYPE_CHECKING:
     from dedup_filter.config import FilterConfig
-    from dedup_filter.transfer import Source, Target
-    from dedup_filter.upkeep import Compaction, Findings, Migration
+    from dedup_filter.upkeep import Compaction, Findings, Migration, Source, Target
     from dedup_filter.upkeep.migrate import Watch
 
 __all__ = ["Index", "index_at"]
@@ -62,8 +61,8 @@ def index_at(location: str) -> Index:
     Raises:
         ConfigError: the location is none, or that of an index that ends with its process.
     """
-    from dedup_filter.location import folder_of
-    from dedup_filter.shared import is_address
+    from dedup_filter.pages.location import folder_of
+    from dedup_filter.pages.redis import is_address
 
     is_folder = folder_of(location) is not None
     if is_address(location):
@@ -81,14 +80,14 @@ class _InDirectory:
         self.shown = directory
 
     def figures(self) -> dict[str, Any]:
-        from dedup_filter.store.page_reader import PageReader
+        from dedup_filter.pages.directory.page_reader import PageReader
         from dedup_filter.upkeep import figures
 
         with PageReader.open_to_read(self.shown) as reader:
             return figures(reader)
 
     def check(self) -> "Findings":
-        from dedup_filter.store.page_reader import PageReader
+        from dedup_filter.pages.directory.page_reader import PageReader
         from dedup_filter.upkeep import Findings, check_index
 
         try:
@@ -98,12 +97,12 @@ class _InDirectory:
             return Findings([str(damage)])
 
     def source(self) -> AbstractContextManager["Source"]:
-        from dedup_filter.transfer import directory_source
+        from dedup_filter.upkeep import directory_source
 
         return directory_source(self.shown)
 
     def target(self) -> "Target":
-        from dedup_filter.transfer import DirectoryTarget
+        from dedup_filter.upkeep import DirectoryTarget
 
         return DirectoryTarget(self.shown)
 
@@ -130,44 +129,44 @@ class _InDirectory:
 
 class _OnServers:
     def __init__(self, address: str) -> None:
-        from dedup_filter.shared import Address
+        from dedup_filter.pages.redis import Address
 
         self._address = address
         self.shown = str(Address.of(address))
 
     def figures(self) -> dict[str, Any]:
-        from dedup_filter.shared import SharedReader
+        from dedup_filter.pages.redis import SharedReader
         from dedup_filter.upkeep import server_figures
 
         with SharedReader.open(self._address) as reader:
             return server_figures(reader)
 
     def check(self) -> "Findings":
-        from dedup_filter.shared import SharedReader
+        from dedup_filter.pages.redis import SharedReader
         from dedup_filter.upkeep import check_server
 
         with SharedReader.open(self._address) as reader:
             return check_server(reader)
 
     def source(self) -> AbstractContextManager["Source"]:
-        from dedup_filter.transfer import server_source
+        from dedup_filter.upkeep import server_source
 
         return server_source(self._address)
 
     def target(self) -> "Target":
-        from dedup_filter.transfer import ServerTarget
+        from dedup_filter.upkeep import ServerTarget
 
         return ServerTarget(self._address)
 
     def forget(self, urls: Sequence[str]) -> dict[str, int]:
-        from dedup_filter.shared import SharedReader
+        from dedup_filter.pages.redis import SharedReader
         from dedup_filter.upkeep import forget_on_server
 
         with SharedReader.open(self._address) as reader:
             return forget_on_server(reader, urls)
 
     def compact(self) -> "Compaction":
-        from dedup_filter.shared import SharedReader
+        from dedup_filter.pages.redis import SharedReader
         from dedup_filter.upkeep import compact_server
 
         with SharedReader.open(self._address) as reader:

@@ -5,16 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dedup_filter.commands.json_lines import (
-    Shown,
-    fingerprint_options,
-    shown_as,
-    write_lines,
-)
+from dedup_filter.commands.json_lines import Shown, fingerprint_options, shown_as, write_lines
 
 if TYPE_CHECKING:
     from dedup_filter.commands.fingerprint_lines import UInt64Array
-    from dedup_filter.index import HammingIndex
+    from dedup_filter.hamming import HammingIndex
 
 __all__ = ["command"]
 
@@ -41,8 +36,7 @@ def command(stored: str, asked: str, max_distance: int, as_hex: bool, as_json: b
     {"fingerprint": 15, "near": [{"fingerprint": 11, "distance": 1}]}
     """  # noqa: D301 - click must see the character
     from dedup_filter.commands.fingerprint_lines import fingerprints_in, opened, read_fingerprints
-    from dedup_filter.index import HammingIndex
-    from dedup_filter.pairs import distinct
+    from dedup_filter.hamming import HammingIndex, distinct
 
     if stored == asked == "-":
         raise click.UsageError("only one of STORED and ASKED can be standard input")

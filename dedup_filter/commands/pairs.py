@@ -5,12 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dedup_filter.commands.json_lines import (
-    Shown,
-    fingerprint_options,
-    shown_as,
-    write_lines,
-)
+from dedup_filter.commands.json_lines import Shown, fingerprint_options, shown_as, write_lines
 
 if TYPE_CHECKING:
     from dedup_filter.commands.fingerprint_lines import UInt64Array
@@ -39,7 +34,7 @@ def command(fingerprints: str, max_distance: int, as_hex: bool, as_json: bool) -
     A line that is no fingerprint ends the command before it writes anything, with exit code 2.
     """  # noqa: D301 - click must see the character
     from dedup_filter.commands.fingerprint_lines import read_fingerprints
-    from dedup_filter.pairs import pair_blocks
+    from dedup_filter.hamming import pair_blocks
 
     for pairs in pair_blocks(read_fingerprints(fingerprints), max_distance):
         write_lines(_shown(pairs, shown_as(as_hex), as_json))

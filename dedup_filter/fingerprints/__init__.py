@@ -3,7 +3,6 @@
 Takes arrays of feature hashes and weights; knows nothing of text, pages or tables.
 """
 
-from dedup_filter.fingerprints.hamming import hamming_distance, hamming_distances
 from dedup_filter.fingerprints.simhash import simhash
 from dedup_filter.fingerprints.sketch import (
     MOST_SKETCH_BYTES,
@@ -21,8 +20,6 @@ __all__ = [
     "contained",
     "distinct_hashes",
     "found_in",
-    "hamming_distance",
-    "hamming_distances",
     "is_sketch",
     "simhash",
     "sketch",

@@ -14,12 +14,12 @@ from typing import Any
 from urllib.parse import urljoin
 
 from dedup_filter.model import Verdict
-from dedup_filter.page_fields import PageText
 from dedup_filter.scrapy_plugin.judgement import Judgement
 from dedup_filter.scrapy_plugin.page_source import item_page
 from dedup_filter.scrapy_plugin.response_page import response_page
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.visits import Visit
+from dedup_filter.text.page_fields import PageText
 
 __all__ = ["Choice", "Wanted"]
 

@@ -29,7 +29,7 @@ from twisted.internet.defer import Deferred
 from dedup_filter.errors import StoreAway
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
-from dedup_filter.page_fields import PageText
+from dedup_filter.text.page_fields import PageText
 
 __all__ = ["LONGEST_ANSWER", "Answer", "AtOnce", "InThread", "at_once", "desk_of", "pause"]
 

@@ -1,14 +1,14 @@
 """Item -> its page, or the reason why it has none.
 
 Works for dict, Item, dataclass, attrs and pydantic items. Pure; knows itemadapter, not Scrapy.
-How fields are found and read: `dedup_filter.page_fields`.
+How fields are found and read: `dedup_filter.text.page_fields`.
 """
 
 from typing import Any
 
 from itemadapter import ItemAdapter
 
-from dedup_filter.page_fields import FieldNames, PageText, page_in, url_in
+from dedup_filter.text.page_fields import FieldNames, PageText, page_in, url_in
 
 __all__ = ["item_page", "item_url"]
 

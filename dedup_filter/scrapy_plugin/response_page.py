@@ -16,9 +16,9 @@ import re
 
 from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlResponse
 
-from dedup_filter.page_fields import PageText, is_document
-from dedup_filter.reading import MAX_PAGE_LENGTH
 from dedup_filter.text import decode, looks_binary
+from dedup_filter.text.page_fields import PageText, is_document
+from dedup_filter.text.reading import MAX_PAGE_LENGTH
 
 __all__ = ["holds_one_page", "response_page"]
 

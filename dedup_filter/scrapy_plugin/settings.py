@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.page_fields import FieldNames
 from dedup_filter.scrapy_plugin.job import index_of_job
+from dedup_filter.text.page_fields import FieldNames
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

@@ -22,13 +22,13 @@ from typing import Any
 from scrapy.http import Response
 from scrapy.utils.defer import maybe_deferred_to_future
 
-from dedup_filter.page_fields import FieldNames
 from dedup_filter.scrapy_plugin.claims import Claims
 from dedup_filter.scrapy_plugin.faults import Faults
 from dedup_filter.scrapy_plugin.judgement import Judgement
 from dedup_filter.scrapy_plugin.near_duplicate import NearDuplicate
 from dedup_filter.scrapy_plugin.page_source import item_url
 from dedup_filter.scrapy_plugin.visits import Visit, Visits
+from dedup_filter.text.page_fields import FieldNames
 
 __all__ = ["Passage", "Settlement"]
 

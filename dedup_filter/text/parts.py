@@ -13,15 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from dedup_filter.text.marked_text import (
-    HIDE,
-    LINK,
-    OPEN,
-    SCRIPT,
-    UNHIDE,
-    UNLINK,
-    UNSCRIPT,
-)
+from dedup_filter.text.marked_text import HIDE, LINK, OPEN, SCRIPT, UNHIDE, UNLINK, UNSCRIPT
 
 __all__ = ["Parts", "Script", "parts_of", "without_marks"]
 

@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.errors import StoreCorrupt
-from dedup_filter.page_index import host_masks
-from dedup_filter.page_tables import DIGESTS, from_tables
-from dedup_filter.store.page_reader import PageReader
-from dedup_filter.store.records import Change
-from dedup_filter.store.snapshot import Snapshot
-from dedup_filter.store.table_files import NO_TABLES, SavedTables, TableFiles
+from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.pages.directory.page_tables import DIGESTS, from_tables
+from dedup_filter.pages.directory.records import Change
+from dedup_filter.pages.directory.snapshot import Snapshot
+from dedup_filter.pages.directory.table_files import NO_TABLES, SavedTables, TableFiles
+from dedup_filter.pages.page_index import host_masks
 from dedup_filter.wording import counted
 
 __all__ = ["Findings", "check_index"]

@@ -5,9 +5,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from dedup_filter.page_index import PageIndex
-from dedup_filter.store.index_directory import IndexDirectory
-from dedup_filter.store.table_files import TableFiles
+from dedup_filter.pages.directory.index_directory import IndexDirectory
+from dedup_filter.pages.directory.table_files import TableFiles
+from dedup_filter.pages.page_index import PageIndex
 from dedup_filter.upkeep.forget import open_to_keep
 
 __all__ = ["Compaction", "Sizes", "compact", "sizes"]

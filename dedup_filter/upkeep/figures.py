@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from dedup_filter.store.page_reader import PageReader
-from dedup_filter.store.statistics import CrawlStatistics, statistics
-from dedup_filter.store.table_files import TableFiles
+from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.pages.directory.statistics import CrawlStatistics, statistics
+from dedup_filter.pages.directory.table_files import TableFiles
 from dedup_filter.upkeep.compact import sizes
 
 __all__ = ["figures"]

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from dedup_filter.store.page_reader import PageReader
-from dedup_filter.store.store_keeper import StoreKeeper
+from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.pages.directory.store_keeper import StoreKeeper
 
 __all__ = ["forget", "open_to_keep"]
 

@@ -23,17 +23,17 @@ from typing import NamedTuple
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, StoreError
-from dedup_filter.kept_pages import measured_of
-from dedup_filter.location import scheme_of
+from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.model import Document
-from dedup_filter.profile import PageTexts, profile
-from dedup_filter.store.index_directory import IndexDirectory
-from dedup_filter.store.owner_lock import OwnerLock
-from dedup_filter.store.page_reader import PageReader
-from dedup_filter.store.records import PageRecord
-from dedup_filter.store.scheme import Scheme
-from dedup_filter.store.snapshot import Snapshot
-from dedup_filter.store.store_keeper import StoreKeeper
+from dedup_filter.pages.directory.index_directory import IndexDirectory
+from dedup_filter.pages.directory.kept_pages import measured_of
+from dedup_filter.pages.directory.owner_lock import OwnerLock
+from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.pages.directory.records import PageRecord
+from dedup_filter.pages.directory.scheme import Scheme
+from dedup_filter.pages.directory.snapshot import Snapshot
+from dedup_filter.pages.directory.store_keeper import StoreKeeper
+from dedup_filter.pages.location import scheme_of
 from dedup_filter.wording import counted
 
 __all__ = ["Migration", "migrate", "start_fresh"]

@@ -11,8 +11,8 @@ from time import sleep
 from time import time as now
 
 from dedup_filter.errors import StoreCorrupt
-from dedup_filter.expiry import expiry_seconds
-from dedup_filter.shared import SharedReader, Standing, entry_of
+from dedup_filter.pages.expiry import expiry_seconds
+from dedup_filter.pages.redis import SharedReader, Standing, entry_of
 from dedup_filter.upkeep.check import Findings
 from dedup_filter.wording import counted
 

@@ -12,9 +12,9 @@ Cost: passes over all keys of the servers, 1,000 at a time; of the log 60 bytes 
 
 from time import time as now
 
-from dedup_filter.shared import SharedReader
-from dedup_filter.shared.memory import memory_of
-from dedup_filter.shared.repairs import delete_records, release_lapsed, take_out, trim
+from dedup_filter.pages.redis import SharedReader
+from dedup_filter.pages.redis.memory import memory_of
+from dedup_filter.pages.redis.repairs import delete_records, release_lapsed, take_out, trim
 from dedup_filter.upkeep.compact import Compaction
 from dedup_filter.upkeep.server_check import without_record
 

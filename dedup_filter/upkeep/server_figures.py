@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from dedup_filter.shared import SharedReader, Standing
-from dedup_filter.shared.memory import memory_of
+from dedup_filter.pages.redis import SharedReader, Standing
+from dedup_filter.pages.redis.memory import memory_of
 
 __all__ = ["server_figures"]
 

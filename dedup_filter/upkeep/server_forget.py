@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from time import time as now
 
-from dedup_filter.shared import SharedReader
-from dedup_filter.shared.repairs import take_out
-from dedup_filter.store.url_key import canonical
+from dedup_filter.pages.directory.url_key import canonical
+from dedup_filter.pages.redis import SharedReader
+from dedup_filter.pages.redis.repairs import take_out
 
 __all__ = ["forget_on_server"]
 

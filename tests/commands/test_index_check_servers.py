@@ -6,7 +6,7 @@ from index_feed import ITEMS, article, kept
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.commands.indexes import index_at
-from dedup_filter.shared import CHUNK, SharedKeeper
+from dedup_filter.pages.redis import CHUNK, SharedKeeper
 
 LOG, FLIGHT = "dedup:{index}:log:0", "dedup:{index}:flight"
 META, PROCESSES = "dedup:{index}:meta", "dedup:{index}:processes"

@@ -11,7 +11,7 @@ from index_feed import ITEMS, article, contents, item, kept, records, stats, wri
 
 from crawler.demo_site.pages import build_pages
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.transfer.page_lines import FORMAT
+from dedup_filter.upkeep.page_lines import FORMAT
 
 
 class TestExportAndImport:

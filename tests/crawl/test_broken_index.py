@@ -3,7 +3,7 @@
 import pytest
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.store.page_reader import PageReader
+from dedup_filter.pages.directory.page_reader import PageReader
 
 SPIDER = """
     import scrapy

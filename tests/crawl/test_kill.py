@@ -21,7 +21,7 @@ import time
 import pytest
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.store.page_reader import PageReader
+from dedup_filter.pages.directory.page_reader import PageReader
 
 ROUNDS, KILLS = 5, 10
 SEED = int(os.environ.get("DEDUP_KILL_SEED", time.time_ns() % 10**6))

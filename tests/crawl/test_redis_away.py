@@ -38,7 +38,7 @@ SPIDER = """
 """
 PAGES, GOES, COMES = 48, 16, 32
 SHORT_RESTS = """
-    from dedup_filter.shared import connection
+    from dedup_filter.pages.redis import connection
 
     connection._LONGEST_REST = 0.3  # seconds for which a client leaves its server alone
 """

@@ -145,7 +145,7 @@ HOLDING = """
 
 
 SHORT_LEASE = """
-    from dedup_filter.shared import lease, log_view
+    from dedup_filter.pages.redis import lease, log_view
 
     lease.LEASE = log_view.LEASE = 3
 """

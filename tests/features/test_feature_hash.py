@@ -4,11 +4,7 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter.features.feature_hash import (
-    FEATURE_HASHES,
-    hash_shingles,
-    hash_words,
-)
+from dedup_filter.features.feature_hash import FEATURE_HASHES, hash_shingles, hash_words
 
 # From the reference implementation's test_fnv.c (64-bit vectors without a trailing NUL).
 FNV_VECTORS = [

@@ -6,8 +6,8 @@ import xxhash
 from dedup_filter import FilterConfig
 from dedup_filter.features import image_features, joined, shingles_of_kind
 from dedup_filter.features.feature_hash import hash_shingles, hash_words
+from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.model import Document
-from dedup_filter.profile import PageTexts, profile
 
 TEXT = "The ferry waits in the harbour until the ice has gone, and so do we on the quay. " * 6
 TITLE = "Ferry waits for spring"

@@ -5,8 +5,8 @@ import pydantic
 import pytest
 import scrapy
 
-from dedup_filter.page_fields import URL_NAMES, FieldNames, PageText, is_document
 from dedup_filter.scrapy_plugin.page_source import item_page, item_url
+from dedup_filter.text.page_fields import URL_NAMES, FieldNames, PageText, is_document
 
 UNNAMED = FieldNames()
 DOCUMENT = "<!doctype html><title>A page</title><p>Hello"

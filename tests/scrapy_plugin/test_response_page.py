@@ -2,8 +2,8 @@ import pytest
 from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlResponse
 from scrapy.responsetypes import responsetypes
 
-from dedup_filter.reading import MAX_PAGE_LENGTH, read
 from dedup_filter.scrapy_plugin.response_page import holds_one_page, response_page
+from dedup_filter.text.reading import MAX_PAGE_LENGTH, read
 
 HTML = "<html><body><p>Hello"
 

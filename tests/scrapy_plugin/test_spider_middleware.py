@@ -8,10 +8,7 @@ from scrapy import Request
 from scrapy.http import HtmlResponse, JsonResponse
 from server_stand_in import SharedPages, in_a_loop, until
 
-from dedup_filter.scrapy_plugin.spider_middleware import (
-    NearDuplicateMiddleware,
-    WaitingMiddleware,
-)
+from dedup_filter.scrapy_plugin.spider_middleware import NearDuplicateMiddleware, WaitingMiddleware
 
 LINK = "http://a/next"
 

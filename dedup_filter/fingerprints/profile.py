@@ -1,0 +1,341 @@
+"""A page's texts -> profile: everything of a page that its judgement is made from.
+
+    all text, main text -> digest                                            (exact repeats)
+    each of its texts -> words -> shingles -> features -> fingerprint        (candidates)
+                                           -> hashes of the shingles         (confirmation)
+    all of its texts' shingles -> sketch                                     (what is kept of it)
+
+A page has up to three texts (see `framed_pages`); their words are found in one pass, and each is
+measured by its share of them.
+
+Pure: the same texts and options give the same profile on every machine. What shapes a profile must
+not change under an index that was filled with it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.features import (
+    RECIPES,
+    Analysis,
+    Features,
+    analyse_parts,
+    image_features,
+    joined,
+    shingles_of_kind,
+)
+from dedup_filter.fingerprints.simhash import simhash
+from dedup_filter.fingerprints.sketch import distinct_hashes, found_in, sketch, union
+from dedup_filter.model import Document
+from dedup_filter.text import Headline, count_words, normalize, normalize_parts
+
+__all__ = [
+    "FRAME_TIMES",
+    "LONG_WORDS",
+    "MAIN_DIGEST",
+    "MIN_WORDS",
+    "PageProfile",
+    "PageTexts",
+    "Passage",
+    "Surroundings",
+    "Text",
+    "fingerprint",
+    "profile",
+]
+
+MIN_WORDS = 20
+"""With fewer words (an ordinary sentence) even the same text is no proof: "Photo: Reuters",
+"No results". A text with fewer is asked for no candidates."""
+
+LONG_WORDS = 60
+"""With fewer words one edited sentence is a quarter of the text (see `comparison`)."""
+
+FRAME_TIMES = 2
+"""Pages of a host that show what is its frame."""
+
+MAIN_DIGEST = 8
+
+_FEW_SHINGLES = 3
+
+_LITTLE_NEW = 0.02
+"""Of a page, how much may be new on its host for the page to have been shown before."""
+
+UInt32Array = npt.NDArray[np.uint32]
+BoolArray = npt.NDArray[np.bool_]
+
+
+_NO_HEADLINE = Headline()
+
+
+class Passage(NamedTuple):
+    """A block of a page, and of how many of its texts it is part."""
+
+    text: str
+    times: int
+    """On how many pages of its host it was shown before."""
+    in_own: bool
+    in_rare: bool
+    in_whole: bool
+    is_above: bool = False
+    """Whether it stands above all links, and outside the main text."""
+
+
+class Surroundings(NamedTuple):
+    """What is known of the host of a page, and of the site that it belongs to."""
+
+    times_shown: Callable[[str], int] = lambda _: 0
+    """On how many pages an h1 or a part of a title was shown before."""
+    is_frame_known: bool = False
+    """Whether what is frame is left out."""
+    is_view: bool = False
+    """Whether all kept pages of the host have menus, and this page has none of them: a print view.
+    """
+    is_of_site: Callable[[str], bool] = lambda _: False
+    """Whether another host shows its pages in the same frame."""
+
+
+_NOTHING_KNOWN = Surroundings()
+
+
+@dataclass(frozen=True, slots=True)
+class PageTexts:
+    """The texts that a page is judged by, made of the same passages."""
+
+    document: Document
+    """The first of them, with what is around it."""
+    passages: Sequence[Passage]
+    """In page order."""
+    headline: Headline = _NO_HEADLINE
+    around: Surroundings = _NOTHING_KNOWN
+
+    @classmethod
+    def of(cls, document: Document) -> "PageTexts":
+        """Take a document that has no frame as it is."""
+        only = Passage(document.text, 0, in_own=True, in_rare=True, in_whole=True)
+        return cls(document, [only], Headline("", document.title))
+
+
+class Text(NamedTuple):
+    """One text of a page."""
+
+    fingerprint: int
+    hashes: UInt32Array
+    """Of its shingles, distinct, ascending."""
+    word_count: int
+    own_word_count: int
+    """Of these, the words that are no frame."""
+    is_own: bool
+    """Whether it is the text of new blocks."""
+
+    def has(self, passage: Passage) -> bool:
+        """Tell whether a passage counts when this text is compared: what is new does always."""
+        return passage.in_own or passage.in_whole or (passage.in_rare and not self.is_own)
+
+
+@dataclass(frozen=True, slots=True)
+class PageProfile:
+    """What a page is compared by, and what is kept of it."""
+
+    digest: bytes
+    """16 bytes. All are equal for pages with the same title and the same text, frame included, of
+    which the same was left unread; those from `MAIN_DIGEST` on for pages with the same title, main
+    text and unread text."""
+    is_blank: bool
+    """Whether nothing on the whole page is a letter or a digit."""
+    is_unread: bool
+    """Whether more of the page was not read than was: it repeats only what it equals."""
+    unread_words: float
+    headline: Headline
+    around: Surroundings
+    texts: tuple[Text, ...]
+    """Those long enough to be asked for candidates: that of new blocks, then that of rare ones."""
+    own: UInt32Array
+    """Hashes of the text of new blocks, however short it is."""
+    not_frame: UInt32Array
+    """Hashes of all text that is not known to be frame on the page's host."""
+    whole: UInt32Array
+    """Hashes of the text of all blocks."""
+    passages: "MeasuredPassages"
+    sketch: bytes
+    """Of all shingles in any of the texts."""
+    word_count: int
+    """Of the text that the page is known by."""
+    language: str | None
+    shingles: int
+    shingles_without_stopword: int
+    was_shown: bool
+    """Whether earlier pages of the host have shown nearly all of it."""
+
+    @property
+    def reason(self) -> str:
+        """Tell why it is asked for no candidates, if it has no texts."""
+        return "by_script" if self.is_unread else "too_short"
+
+    @property
+    def fingerprint(self) -> int | None:
+        """Return what later pages find this one by; None: it is too short."""
+        return self.texts[0].fingerprint if self.texts else None
+
+
+class MeasuredPassages(NamedTuple):
+    """The shingles of each passage of a page."""
+
+    passages: Sequence[Passage]
+    hashes: UInt32Array
+    """Of all shingles in page order, (n - size + 1,)."""
+    owners: npt.NDArray[np.intp]
+    """The number of the passage of each word, (n,), ascending."""
+    size: int
+    """Words in a shingle."""
+
+    def counted_in(self, sketch: bytes) -> Iterator[tuple[Passage, int, int, int]]:
+        """Yield each passage, its words, of how many shingles a sketch can tell, and its own.
+
+        A passage of few words is known by all shingles that hold a word of it.
+
+        Cost: 30 us, and 2 us a passage.
+        """
+        asked, there = (self._sums(each) for each in found_in(self.hashes, sketch))
+        ends = np.searchsorted(self.owners, np.arange(len(self.passages) + 1)).tolist()
+        most = len(self.hashes)
+        for passage, first, end in zip(self.passages, ends, ends[1:], strict=False):
+            is_short = end - first < _FEW_SHINGLES + self.size
+            last = min(end if is_short else end - self.size + 1, most)
+            start = min(max(first - self.size + 1, 0) if is_short else first, last)
+            yield passage, end - first, asked[last] - asked[start], there[last] - there[start]
+
+    @staticmethod
+    def _sums(are_so: BoolArray) -> list[int]:
+        sums: list[int] = [0, *np.cumsum(are_so).tolist()]
+        return sums
+
+
+def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
+    """Measure a page. Cost: 0.5 ms for 1,000 words."""
+    document = texts.document
+    parts = normalize_parts([passage.text for passage in texts.passages])
+    main = [part for part, passage in zip(parts, texts.passages, strict=True) if passage.in_whole]
+    analysis, owners = analyse_parts(
+        parts,
+        declared_language=document.language,
+        shingle_size=config.shingle_size,
+        feature_hash=config.feature_hash,
+    )
+    own, rare, whole = _cut(analysis, owners, texts.passages)
+    known_by = next((text for text in (own, rare, whole) if text.word_count >= MIN_WORDS), own)
+    whole_text = document.whole_text or document.text
+    is_unread = _is_unread(document.unread_words, whole_text)
+    asked = [] if is_unread else _asked(own, rare, whole)
+    distinct = {id(text): text for text in (own, rare, whole)}
+    hashes = {key: distinct_hashes(text.shingles.hashes) for key, text in distinct.items()}
+    shingles = known_by.shingles
+    return PageProfile(
+        digest=_digest(document, " ".join(main)),
+        is_blank=not (known_by.word_count or is_unread or any(map(str.isalnum, whole_text))),
+        is_unread=is_unread,
+        unread_words=document.unread_words,
+        headline=texts.headline,
+        around=texts.around,
+        texts=tuple(
+            Text(
+                _fingerprint(document, text, config),
+                hashes[id(text)],
+                text.word_count,
+                min(text.word_count, max(own.word_count, rare.word_count)),
+                text is own,
+            )
+            for text in asked
+        ),
+        own=hashes[id(own)],
+        not_frame=hashes[id(rare if texts.around.is_frame_known else own)],
+        whole=hashes[id(whole)],
+        passages=MeasuredPassages(
+            texts.passages,
+            (analysis.shingles.hashes >> np.uint64(32)).astype(np.uint32),
+            owners,
+            config.shingle_size,
+        ),
+        sketch=sketch(union(list(hashes.values()))),
+        word_count=known_by.word_count,
+        language=analysis.language,
+        shingles=len(shingles),
+        shingles_without_stopword=int(np.count_nonzero(~shingles.is_sentence)),
+        was_shown=own.word_count <= _LITTLE_NEW * rare.word_count,
+    )
+
+
+def fingerprint(text: str, **options: object) -> int:
+    """Return the 64-bit fingerprint of a text; options as for `NearDuplicateFilter.open`."""
+    if not isinstance(text, str):
+        raise TypeError(f"a text is a str, not {type(text).__name__}")
+    config, document = FilterConfig.of(options), Document(text)
+    analysis, _ = analyse_parts(
+        [normalize(text)], shingle_size=config.shingle_size, feature_hash=config.feature_hash
+    )
+    return _fingerprint(document, analysis, config)
+
+
+def _cut(
+    analysis: Analysis, owners: npt.NDArray[np.intp], passages: Sequence[Passage]
+) -> tuple[Analysis, Analysis, Analysis]:
+    """Return the analyses of the three texts; of equal ones the same."""
+    choices = np.array([each[2:5] for each in passages], np.bool_).reshape(len(passages), 3).T
+    made: dict[bytes, Analysis] = {}
+    for choice in choices:
+        key = choice.tobytes()
+        if key not in made:
+            made[key] = analysis if choice.all() else analysis.part(choice[owners])
+    own, rare, whole = (made[choice.tobytes()] for choice in choices)
+    return own, rare, whole
+
+
+def _is_unread(unread_words: float, text: str) -> bool:
+    """Tell whether more of a page was not read than was; on most pages there is nothing."""
+    return unread_words > 0 and unread_words > count_words(text)
+
+
+def _asked(own: Analysis, rare: Analysis, whole: Analysis) -> list[Analysis]:
+    """Choose the texts that candidates are asked for by."""
+    texts = [own] if rare is own else [own, rare]
+    long = [text for text in texts if text.word_count >= MIN_WORDS]
+    return long or [text for text in [whole] if text.word_count >= MIN_WORDS]
+
+
+def _fingerprint(document: Document, analysis: Analysis, config: FilterConfig) -> int:
+    features = _features(document, analysis, config)
+    return simhash(features.hashes, features.weights)
+
+
+def _features(document: Document, analysis: Analysis, config: FilterConfig) -> Features:
+    """Return the features of a text by its recipe, and of the page around it where asked for."""
+    features = RECIPES[config.features](analysis)
+    weights = config.part_weights
+    if not any(weights):
+        return features
+    shingles = partial(shingles_of_kind, size=config.shingle_size, feature_hash=config.feature_hash)
+    return joined(
+        [
+            features,
+            shingles([normalize(document.title)], "title", weights.title),
+            shingles(map(normalize, document.headings), "heading", weights.heading),
+            image_features(document.images, weights.image),
+        ]
+    )
+
+
+def _digest(document: Document, main_text: str) -> bytes:
+    title, unread = normalize(document.title), document.unread_hash
+    whole = document.whole_hash or normalize(document.whole_text or document.text)
+    # No normal form holds a line's end.
+    return b"".join([_hash(f"{title}\n{text}\n{unread}") for text in (whole, main_text)])
+
+
+def _hash(text: str) -> bytes:
+    return xxhash.xxh3_64_digest(text.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,1 @@
+"""What on a page of a host is only its frame."""

@@ -1,0 +1,145 @@
+"""Fingerprints in the order of one permutation, with a directory -> those that begin alike.
+
+    directory   the first bits of the permuted form, as a number -> where their entries begin
+
+        1010  ->  |      permuted    1010 1111…
+        1011  ->  |                  1011 0010…   <- directory[1011]
+        1100  ->  |                  1011 1100…
+                                     1011 1101…
+                                     1100 0001…   <- directory[1100]
+
+The sorted, older part of a permuted table: Manku, Jain and Das Sarma (2007), section 3. Where we
+differ: an entry is kept as the fingerprint that it is, in the place that its permuted form has.
+So the candidates of all tables are compared with the query at once, in three numpy calls
+instead of three for each table (6 us instead of 15 for four tables of 10 million, both tried in
+one script), and nothing has to be permuted back.
+
+The directory stands for the search in the sorted list. It has no more bits than the table's
+prefix, and no more than pay for this many entries: then an entry shares fewer bits than it
+might, which makes more candidates but misses none.
+
+Guarantee: all entries that begin with the bits of a key are among its candidates.
+
+Cost: 8 bytes an entry, and 4 for each piece that the directory can tell apart (8 from 2 billion
+entries on): at most 2 bytes an entry.
+
+Knows nothing of rows: equal fingerprints are separate entries. A run does not change; its arrays
+may be read-only and lie in a file.
+"""
+
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from dedup_filter.hamming.permutation import Move, Permutation
+from dedup_filter.hamming.ragged import IntpArray, places_in
+
+__all__ = ["Directory", "Run", "directory_bits", "directory_of"]
+
+UInt64Array = npt.NDArray[np.uint64]
+Directory = npt.NDArray[np.integer]
+
+_LONG_PIECE = 24
+"""Mean entries of a piece from which slices are quicker than an array of places: a slice costs
+as much as the places of 30 entries."""
+
+
+class Run:
+    """Sorted entries of one permuted table.
+
+    >>> run = Run.of(Permutation(range(63, -1, -1)), 16, np.array([3 << 62, 5, 1], np.uint64))
+    >>> run.directory_bits, run.candidates(*run.spans(np.array([0]))).tolist()
+    (1, [1, 5])
+    """
+
+    def __init__(
+        self, permutation: Permutation, prefix_bits: int, entries: UInt64Array, directory: Directory
+    ) -> None:
+        self.permutation = permutation
+        self.prefix_bits = prefix_bits
+        self.entries = entries
+        self.directory = directory
+        self.directory_bits = (len(directory) - 1).bit_length() - 1
+
+    @classmethod
+    def of(cls, permutation: Permutation, prefix_bits: int, fingerprints: UInt64Array) -> "Run":
+        """Sort fingerprints into a run. Cost: 0.1 us each; see `merging` for more at a time."""
+        permuted = permutation.apply_many(fingerprints)
+        permuted.sort()
+        bits = directory_bits(len(permuted), prefix_bits)
+        counts = np.bincount(_keys(permuted, bits), minlength=1 << bits)
+        entries = permuted if permutation.is_identity else permutation.undo_many(permuted)
+        return cls(permutation, prefix_bits, entries, directory_of(counts))
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the entries and of the directory in bytes."""
+        return self.entries.nbytes + self.directory.nbytes
+
+    @cached_property
+    def key_moves(self) -> tuple[Move, ...]:
+        """How a fingerprint becomes a key of the directory."""
+        return self.permutation.prefix_moves(self.directory_bits)
+
+    @cached_property
+    def offsets(self) -> memoryview:
+        """The directory, to be asked for one number: 0.04 us instead of 0.11."""
+        return memoryview(self.directory)  # type: ignore[arg-type] # Buffer: from 3.12 on
+
+    @cached_property
+    def values(self) -> memoryview:
+        """The entries, to be asked for one number: a bisection takes a third of numpy's time."""
+        return memoryview(self.entries)  # type: ignore[arg-type] # Buffer: from 3.12 on
+
+    def spans(self, keys: IntpArray) -> tuple[IntpArray, IntpArray]:
+        """Return where the entries of each key begin, and how many there are."""
+        starts: IntpArray = self.directory[keys].astype(np.intp)
+        lengths: IntpArray = self.directory[keys + 1].astype(np.intp) - starts
+        return starts, lengths
+
+    def candidates(self, starts: IntpArray, lengths: IntpArray) -> UInt64Array:
+        """Return the entries of some spans, one span after the other."""
+        if len(self.entries) < _LONG_PIECE << self.directory_bits or not len(starts):
+            return self.entries.take(places_in(starts, lengths))
+        ends = (starts + lengths).tolist()
+        return np.concatenate(
+            [self.entries[a:b] for a, b in zip(starts.tolist(), ends, strict=True)]
+        )
+
+    def check(self) -> None:
+        """Verify that the entries are in order and that the directory tells where they begin.
+
+        Raises:
+            AssertionError: they are not, or it does not.
+        """
+        assert self.entries.dtype == np.uint64, "entries that are no 64-bit numbers"
+        assert self.directory_bits <= self.prefix_bits, "a directory of more bits than the prefix"
+        assert len(self.directory) == (1 << self.directory_bits) + 1, "a directory cut short"
+        permuted = self.permutation.apply_many(self.entries)
+        assert (permuted[:-1] <= permuted[1:]).all(), "entries out of order"
+        counts = np.bincount(
+            _keys(permuted, self.directory_bits), minlength=1 << self.directory_bits
+        )
+        assert np.array_equal(self.directory, directory_of(counts)), "a wrong directory"
+
+
+def directory_bits(entries: int, prefix_bits: int) -> int:
+    """Return how many bits a directory tells apart: two to four entries share a key, or more."""
+    return max(min(prefix_bits, entries.bit_length() - 2), 1)
+
+
+def directory_of(counts: IntpArray) -> Directory:
+    """Add up how many entries each key has to where they begin."""
+    ends = counts.cumsum()
+    directory = np.zeros(len(counts) + 1, np.int32 if ends[-1] < 2**31 else np.int64)
+    directory[1:] = ends
+    return directory
+
+
+def _keys(permuted: UInt64Array, bits: int) -> IntpArray:
+    keys: IntpArray = (permuted >> np.uint64(64 - bits)).astype(np.intp)
+    return keys

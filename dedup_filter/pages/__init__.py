@@ -1,0 +1,1 @@
+"""What is kept of pages, and which of them a page repeats."""

@@ -1,0 +1,273 @@
+"""What was kept: profiles in, verdicts out. The index and the store as one.
+
+    profile -> same digest                                                  exact
+            -> index -> candidates within k bits -> the one that holds it   near
+
+What it takes to repeat a page, and which of several it is said to repeat: see `comparison`.
+
+What a page was kept with can be replaced when more is known of its host (`framed_pages`).
+
+A template or an empty shell can put thousands of pages within k bits of one another that are no
+near-duplicates. Of so many the `MOST_COMPARED` nearest are compared (of equally near ones those
+that came first), and `capped` counts the look-ups for which there were more.
+
+On disk every page that is judged is recorded; in memory only those that are kept, as nobody could
+read of the others later. What the store refuses to write did not happen for the index either.
+"""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from time import time as now
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.hamming import Neighbours
+from dedup_filter.model import Fate, Outcome, Verdict
+from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, Comparison, choose, compared
+from dedup_filter.pages.directory.frame_store import FrameStore
+from dedup_filter.pages.directory.page_bounds import PageBounds
+from dedup_filter.pages.directory.page_changes import PageChanges
+from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.records import Judged, Matches, Measured, NewPage
+from dedup_filter.pages.directory.url_key import Place
+from dedup_filter.pages.frame_exchange import FrameExchange
+from dedup_filter.pages.location import MEMORY, open_store
+from dedup_filter.pages.page_index import PageIndex
+
+__all__ = ["KeptPages", "measured_of"]
+
+
+class KeptPages:
+    """The pages that later ones may repeat.
+
+    Raises:
+        StoreError: by all methods, when the store cannot be read or written; then nothing is
+            changed.
+    """
+
+    def __init__(self, config: FilterConfig, store: PageStore | None = None) -> None:
+        self._config = config
+        self.store = open_store(MEMORY, config, None) if store is None else store
+        self._by_host = config.scope == "host"
+        self._index = PageIndex(self.store, config.max_distance, by_host=self._by_host)
+        self._bounds = PageBounds(self.store, config.max_pages, config.expire_days)
+        self._changes = PageChanges(self.store, self._index)
+        self.gone = self._changes.gone
+        """Pages whose records were deleted; for the owner to take note of, and to clear."""
+        self.capped = 0
+        """Comparisons in which there were more candidates than `MOST_COMPARED`."""
+        while due := self._bounds.expired(now()) or self._bounds.too_many():
+            with self.change():
+                self._delete(due)
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+    @property
+    def is_durable(self) -> bool:
+        """Whether what is recorded outlives this process."""
+        return self.store.directory is not None
+
+    is_shared = False
+    """Whether other processes keep pages in the same index."""
+
+    exchange: FrameExchange | None = None
+    """With whom frames are exchanged; None: nobody else learns any."""
+
+    def totals(self) -> None:
+        """Return nothing: no other process judges pages of this index."""
+
+    @property
+    def frames(self) -> FrameStore | None:
+        """Where frames are kept that outlive this process; None: nowhere."""
+        return self.store.frames if self.is_durable else None
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the index and of what is kept of each page, in bytes.
+
+        What a store on disk holds in memory is left out: it is bounded.
+        """
+        return self._index.nbytes + (0 if self.is_durable else self.store.nbytes)
+
+    @property
+    def disk_bytes(self) -> int:
+        """Size of all files in bytes."""
+        return self._index.disk_bytes + self.store.nbytes if self.is_durable else 0
+
+    def compare(self, place: Place, page: PageProfile) -> Comparison:
+        """Tell whether a page repeats one that was kept.
+
+        Cost: a look-up by digest and, but for an exact repeat, one in the index.
+        """
+        if page.is_blank:
+            return Comparison("unjudged", "no_text")
+        host = self.store.host_number(place.host) if self._by_host else None
+        same = self._index.of_digest(page.digest, host)
+        if same:
+            number, is_revisit = self._chosen(range(len(same)), self.store.matches(same), place)
+            outcome: Outcome = "revisit" if is_revisit else "exact"
+            url = self.store.url(same[number])
+            return Comparison(outcome, None, same[number], url, 0, 1.0)
+        if not page.texts:
+            return Comparison("unjudged", page.reason)
+        return self._compare_near(place, page, host)
+
+    def see(self, url: str, page: PageProfile) -> Verdict:
+        """Compare a page, and record it."""
+        return self.claim(Place.of(url), page, is_pending=False)
+
+    def claim(
+        self, place: Place, page: PageProfile, text: str | None = None, *, is_pending: bool
+    ) -> Verdict:
+        """Compare a page, and record it, for good or for the time being."""
+        found = self.compare(place, page)
+        if found.reason == "no_text":
+            return found.verdict(page)
+        with self.change():
+            return self.record(place, page, found, text, is_pending=is_pending)
+
+    def fate(self, number: int) -> Fate:
+        """Tell what has become of a page that was recorded."""
+        return self.store.fate(number)
+
+    def change(self) -> AbstractContextManager[object]:
+        """Make one change of all that is done within: whole or not at all."""
+        return self._changes
+
+    def record(
+        self,
+        place: Place,
+        page: PageProfile,
+        found: Comparison,
+        text: str | None = None,
+        *,
+        is_pending: bool,
+    ) -> Verdict:
+        """Record a page and what was found of it, within a change; return the verdict."""
+        if found.is_duplicate and not self.is_durable:
+            return found.verdict(page)
+        moment = now()
+        is_revisit = found.outcome == "revisit"
+        due = self._bounds.due(moment, None if is_revisit else not found.is_duplicate)
+        # The page that this one repeats stays, or the next one like it would be new.
+        self._delete([number for number in due if number != found.original_page])
+        measured = measured_of(page)
+        judged = Judged(
+            found.outcome, found.reason, found.original_page, found.distance, found.similarity
+        )
+        new = NewPage(place, measured, judged, int(moment), text)
+        number = self.store.insert(new, is_pending=is_pending or is_revisit)
+        if judged.is_kept:
+            host = self.store.host_number(place.host)
+            assert host is not None, "it was given one with the page"
+            self._changes.add(number, measured, host)
+        if is_revisit and not is_pending:
+            self._changes.follow(self.store.commit(number))
+            return found.verdict(page, found.original_page)
+        return found.verdict(page, number)
+
+    def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:
+        """Give a page another profile, within a change."""
+        self._changes.follow(self.store.replace(number, measured_of(page), text))
+
+    def commit(self, number: int) -> None:
+        """Keep a pending page for good; one that is not pending is left as it is."""
+        with self.change():
+            self._changes.follow(self.store.commit(number))
+
+    def release(self, number: int) -> None:
+        """Forget a pending page; one that is not pending is left as it is."""
+        if self.store.is_pending(number):
+            with self.change():
+                self._changes.follow(self.store.release(number))
+                self.gone.append(number)
+
+    def flush(self) -> None:
+        """See to it that everything committed so far outlives this process."""
+        self.store.flush()
+
+    def forget(self, url: str) -> int:
+        """Forget all pages at a URL, however it is spelt; return how many there were."""
+        with self.change():
+            pages = self.store.at_url(url)
+            self._delete(pages)
+        return len(pages)
+
+    def close(self) -> None:
+        """Write down all there is, and let go of the store.
+
+        Raises:
+            StoreError: not all could be written.
+        """
+        try:
+            self.store.crawls.end(int(now()))
+            self.store.flush()
+            self._index.close()
+        finally:
+            self.store.close()
+
+    def check(self) -> None:
+        """Verify the invariants of index and store, and that they agree."""
+        self.store.check()
+        self._index.check()
+
+    def _compare_near(self, place: Place, page: PageProfile, host: int | None) -> Comparison:
+        found: dict[int, tuple[int, int]] = {}
+        for number, text in enumerate(page.texts):
+            near = self._candidates(text.fingerprint, host)
+            for row, distance in zip(near.rows.tolist(), near.distances.tolist(), strict=True):
+                found.setdefault(row, (number, distance))
+        pages = list(found)
+        own_host = self.store.host_number(place.host) if place.host else None
+        matches = self.store.matches(pages)
+        if self._by_host:  # those of another host are near by chance
+            of_host = [number for number, each in enumerate(matches.hosts) if each == host]
+            pages = [pages[number] for number in of_host]
+            matches = matches.part(of_host)
+        candidates = [
+            Candidate(
+                *found[row],
+                matched == own_host,
+                page.around.is_of_site(self.store.host_name(matched)),
+                sketch,
+                headline,
+            )
+            for row, matched, sketch, headline in zip(
+                pages, matches.hosts, matches.sketches, matches.headlines, strict=True
+            )
+        ]
+        comparison, chosen = compared(
+            page,
+            candidates,
+            matches.digests,
+            self._config.min_similarity,
+            lambda best: self._chosen(best, matches, place),
+        )
+        if chosen is None:
+            return comparison
+        original = pages[chosen]
+        return comparison._replace(original_page=original, original=self.store.url(original))
+
+    def _candidates(self, fingerprint: int, host: int | None) -> Neighbours:
+        """Return the pages within k bits, or the nearest of too many."""
+        found = self._index.neighbours(fingerprint, host, most=MOST_COMPARED + 1)
+        if len(found.rows) <= MOST_COMPARED:
+            return found
+        self.capped += 1
+        return found.first(MOST_COMPARED)
+
+    def _chosen(self, best: Sequence[int], matches: Matches, place: Place) -> tuple[int, bool]:
+        return choose(best, matches, place.key, self.store.crawls.current.__eq__)
+
+    def _delete(self, pages: list[int]) -> None:
+        if pages:
+            self._changes.follow(self.store.delete(pages))
+            self.gone += pages
+
+
+def measured_of(page: PageProfile) -> Measured:
+    """Return what the store records of a profile."""
+    return Measured(
+        page.digest, page.fingerprint, page.sketch, page.word_count, page.language, page.headline
+    )

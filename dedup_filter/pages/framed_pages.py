@@ -1,0 +1,264 @@
+"""Page -> verdict: judge a page by what is its own, not by the frame of its host.
+
+    page -> its three texts -> profile -> compared, recorded -> its host's frame is learnt from it
+
+    own    the main content of the blocks that its host has not shown yet
+    rare   the main content of those that it has shown at most once
+    whole  everything from the headline to the end of the main content of all blocks
+
+What earlier pages of the host have shown is left out before the main content is chosen. What one
+earlier page has shown may be frame, or may be the very text that this page repeats: a print view,
+another session. So candidates are asked for by both texts, `own` and `rare`, and `comparison` says
+which of them the page repeats: one that holds what the page says. A page that is mostly links (a
+table of contents) is judged with its links: the few sentences on it may be those of many such
+pages.
+
+Sites. Hosts whose pages have the same menus are one site, such as shops run with the same software.
+A host of which too little is known borrows the frame of its sites: what two pages of any of their
+hosts have shown is frame. In the frames a site is kept like a host, by the name of its menu.
+
+Early pages. The first pages of a host, or of one of its templates, are judged with their frame, and
+judged again when the next ones have shown what repeats (see `frames`).
+"""
+
+from collections.abc import Sequence
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.fingerprints.profile import (
+    FRAME_TIMES,
+    MIN_WORDS,
+    PageProfile,
+    PageTexts,
+    Passage,
+    Surroundings,
+    profile,
+)
+from dedup_filter.frames.early_pages import EarlyPage
+from dedup_filter.model import Document, Verdict
+from dedup_filter.pages.comparison import Overtaken
+from dedup_filter.pages.directory import Place
+from dedup_filter.pages.directory.kept_pages import KeptPages
+from dedup_filter.pages.learnt_frames import LearntFrames
+from dedup_filter.pages.redis.shared_pages import SharedPages
+from dedup_filter.text import (
+    ANY_MENU,
+    MOST_OF_HEADLINE,
+    Block,
+    Headline,
+    Page,
+    find_content,
+    has_links,
+    part_hash,
+    whole_content,
+    word_sum,
+)
+
+__all__ = ["FramedPages"]
+
+
+class FramedPages:
+    """Judges pages of hosts whose frames it learns."""
+
+    def __init__(self, config: FilterConfig, kept: KeptPages | SharedPages) -> None:
+        self._config = config
+        self._kept = kept
+        self._frames = LearntFrames(kept.frames, kept.exchange)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of what is known of the hosts, in bytes."""
+        return self._frames.nbytes
+
+    def check(self) -> None:
+        """Verify the invariants of the frames."""
+        self._frames.check()
+
+    def claim(self, place: Place, page: Page, *, is_pending: bool) -> Verdict:
+        """Judge a page, learn from it, and record it, for good or for the time being."""
+        learns = bool(place.host) and self._config.learn_frames
+        while True:
+            hosts = self._hosts(place.host, page) if learns else [""]
+            texts = self._texts(hosts, page)
+            measured = profile(texts, self._config)
+            found = self._kept.compare(place, measured)
+            if found.reason == "no_text":
+                return found.verdict(measured)
+            try:
+                with self._frames.change(), self._kept.change():
+                    verdict = self._kept.record(
+                        place, measured, found, self._text(texts), is_pending=is_pending
+                    )
+                    if learns:
+                        self._learn(hosts, page, measured, verdict, is_pending=is_pending)
+            except Overtaken:
+                continue
+            self._let_go()
+            return verdict
+
+    def claim_document(self, place: Place, document: Document, *, is_pending: bool) -> Verdict:
+        """Judge and record what has no frame."""
+        texts = PageTexts.of(document)
+        measured = profile(texts, self._config)
+        verdict = self._kept.claim(place, measured, self._text(texts), is_pending=is_pending)
+        self._let_go()
+        return verdict
+
+    def commit(self, page: int) -> None:
+        """Keep a pending page for good."""
+        self._kept.commit(page)
+        self._frames.settle(page)
+
+    def release(self, page: int) -> None:
+        """Forget a pending page, and what it taught."""
+        self._kept.release(page)
+        self._frames.unlearn(page)
+        self._let_go()
+
+    def forget(self, url: str) -> int:
+        """Forget all pages at a URL; what they taught of their host stays."""
+        forgotten = self._kept.forget(url)
+        self._let_go()
+        return forgotten
+
+    def save(self) -> None:
+        """Write down what is known of the hosts."""
+        with self._kept.change():
+            self._frames.save()
+
+    def _hosts(self, host: str, page: Page) -> list[str]:
+        """Learn of the host of a page what other processes have; return it, and its sites."""
+        due = self._frames.take_news(host)
+        if due:
+            with self._kept.change():
+                for early in due:
+                    self._judge_again(host, early)
+        sites = self._sites(host, page)
+        for site in sites:
+            self._frames.take_news(site)
+        return [host, *sites]
+
+    def _sites(self, host: str, page: Page) -> list[str]:
+        """Return the sites that a host belongs to by the menus of a page.
+
+        Of a host whose own frame is known nobody asks.
+        """
+        if self._frames.knows_frame(host):
+            return []
+        return [f"menu {menu:016x}" for menu in page.menus]
+
+    def _texts(self, hosts: Sequence[str], page: Page, seen_itself: int = 0) -> PageTexts:
+        """Choose the texts of a page; it may have been counted among those that showed them."""
+        hashes = [block.hash for block in page.blocks]
+        times = [shown - seen_itself for shown in self._frames.sightings(hosts, hashes)]
+        own, rare, whole = _contents(page, times)
+        known_by = own if word_sum(own) >= MIN_WORDS else rare
+        return PageTexts(
+            page.document(known_by, rare),
+            _passages(page.blocks, times, (own, rare, whole)),
+            self._headline(hosts, page, seen_itself),
+            Surroundings(
+                lambda part: self._times_headed(hosts, part),
+                # Not that of a site: its other hosts may have another notice on each page.
+                self._frames.knows_frame(hosts[0]),
+                self._is_view(hosts[0], page, seen_itself),
+                lambda other: self._frames.is_of_site(hosts[1:], other),
+            ),
+        )
+
+    def _is_view(self, host: str, page: Page, seen_itself: int) -> bool:
+        """Tell whether all kept pages of the host have menus, and this page none of these."""
+        pages = self._frames.page_count(host)
+        any_menu, *of_page = self._frames.sightings([host], [ANY_MENU, *page.menus])
+        return any_menu >= pages > seen_itself and all(times <= seen_itself for times in of_page)
+
+    def _times_headed(self, hosts: Sequence[str], part: str) -> int:
+        """Count the pages of a host that an h1, or a part of a title, was shown at the head of."""
+        return self._frames.sightings(hosts, [part_hash(part)])[0]
+
+    def _headline(self, hosts: Sequence[str], page: Page, seen_itself: int) -> Headline:
+        """Return the title, and the last h1 that pages of the host do not share."""
+        h1 = [block.text for block in page.blocks if block.kind == "headline"]
+        own = [t for t in h1 if self._times_headed(hosts, t) - seen_itself < FRAME_TIMES]
+        return Headline((own or [""])[-1][:MOST_OF_HEADLINE], page.title[:MOST_OF_HEADLINE])
+
+    def _learn(
+        self,
+        hosts: Sequence[str],
+        page: Page,
+        measured: PageProfile,
+        verdict: Verdict,
+        *,
+        is_pending: bool,
+    ) -> None:
+        host, *sites = hosts
+        if verdict.original_page is not None:
+            # A page that is visited again has shown its text before, as a duplicate has. What
+            # repeats a pending page may yet be judged anew, and must not have taught its own text.
+            if self._kept.fate(verdict.original_page) == "kept":
+                self._frames.learn_from_duplicate(host, sites, page)
+            return
+        if verdict.page is None:
+            return  # what came of its original is not known, so nothing was recorded
+        if (
+            measured.was_shown
+        ):  # counted once more it would be frame, and the page never judged again
+            self._frames.learn_from_duplicate(host, sites, page)
+            return
+        for early in self._frames.learn(host, sites, verdict.page, page, is_pending=is_pending):
+            self._judge_again(host, early)
+
+    def _judge_again(self, host: str, early: EarlyPage) -> None:
+        """Replace the fingerprint of a page that was taken with its host's frame."""
+        page = self._frames.page_of(early)
+        if page is None:
+            return
+        hosts = [host, *self._sites(host, page)]
+        texts = self._texts(hosts, page, seen_itself=1)
+        self._kept.replace(early.row, profile(texts, self._config), self._text(texts))
+        self._frames.told(early)
+
+    def _text(self, texts: PageTexts) -> str | None:
+        return texts.document.text if self._config.keep_text else None
+
+    def _let_go(self) -> None:
+        """Let pages whose records are gone wait no more."""
+        if self._kept.gone:
+            self._frames.let_go(self._kept.gone)
+            self._kept.gone.clear()
+
+
+def _contents(
+    page: Page, times: Sequence[int]
+) -> tuple[Sequence[Block], Sequence[Block], Sequence[Block]]:
+    """Choose the blocks of the three texts; the content of the same blocks is found once."""
+    blocks, of_all = page.blocks, page.content
+    new = _shown_less_than(1, blocks, times)
+    not_frame = _shown_less_than(FRAME_TIMES, blocks, times)
+    of_rare = of_all if len(not_frame) == len(blocks) else find_content(not_frame)
+    of_own = of_rare if len(new) == len(not_frame) else find_content(new)
+    own = of_own.own if any(times) else of_own.main
+    return own, of_rare.main, whole_content(blocks, of_all.main)
+
+
+def _passages(
+    blocks: Sequence[Block], times: Sequence[int], texts: Sequence[Sequence[Block]]
+) -> list[Passage]:
+    own, rare, whole = ({block.position for block in text} for text in texts)
+    shown_in = own | rare | whole
+    first_link = next((block.position for block in blocks if has_links(block)), 0)
+    return [
+        Passage(
+            block.text,
+            shown,
+            place in own,
+            place in rare,
+            place in whole,
+            place < first_link and place not in whole,
+        )
+        for block, shown in zip(blocks, times, strict=True)
+        if (place := block.position) in shown_in
+    ]
+
+
+def _shown_less_than(times: int, blocks: Sequence[Block], sightings: Sequence[int]) -> list[Block]:
+    return [block for block, shown in zip(blocks, sightings, strict=True) if shown < times]

@@ -1,0 +1,95 @@
+"""Where an index is -> its record, opened, with a crawl begun.
+
+"memory:"      a record that is gone when it is closed
+a path         that of a directory
+"redis://..."  that of a server which other processes use too; "redis+cluster://..." of several
+"""
+
+import os
+import re
+from pathlib import Path
+from time import time as now
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.errors import ConfigError
+from dedup_filter.pages.directory import PageStore, Scheme
+from dedup_filter.pages.redis import Address, Connection, SharedLog, is_address
+
+__all__ = ["MEMORY", "folder_of", "open_log", "open_store", "scheme_of"]
+
+MEMORY = "memory:"
+_ALIKE = ("max_distance", "min_similarity", "scope", "expire_days", "max_pages")
+"""Options, beside those of the scheme, which all processes of a shared index should have alike."""
+_MISTYPED = re.compile(r"rediss?(\+cluster)?//")
+"""An address without its colon, which would make a folder with a password in its name."""
+_PLACES = f'"{MEMORY}", a directory, redis://... or redis+cluster://...'
+
+
+def folder_of(location: object) -> Path | None:
+    """Return the path of a directory, None for an index elsewhere. Nothing is looked at.
+
+    Raises:
+        ConfigError: it can be none.
+    """
+    if location == MEMORY:
+        return None
+    if isinstance(location, os.PathLike):
+        location = os.fspath(location)
+    if not isinstance(location, str) or not location.strip():
+        raise ConfigError(f"location must be {_PLACES}, not {location!r}")
+    if is_address(location):
+        Address.of(location)
+        return None
+    if "://" in location or "\0" in location or _MISTYPED.match(location):
+        # It may be an address with a typing error, and have a password in it.
+        raise ConfigError(f"location must be {_PLACES}, not {location.partition(':')[0]!r}:...")
+    return Path(location)
+
+
+def open_log(location: str, config: FilterConfig, crawl: str | None) -> SharedLog:
+    """Join the shared index at an address, and begin a crawl or join the one that is going on.
+
+    Raises:
+        ConfigError: the location is none, or something else is there.
+        StoreError: the index cannot be opened.
+    """
+    connection = Connection(Address.of(location))
+    try:
+        log = SharedLog(connection, config.expire_days)
+        options = {name: getattr(config, name) for name in _ALIKE}
+        log.join(scheme_of(config), crawl, options, int(now()))
+    except BaseException:
+        connection.close()
+        raise
+    return log
+
+
+def open_store(
+    location: str | os.PathLike[str], config: FilterConfig, crawl: str | None
+) -> PageStore:
+    """Open the record at a location and begin a crawl, or go on with the one of this name.
+
+    Raises:
+        ConfigError: the location is none, or something else is there.
+        StoreError: the index cannot be opened.
+    """
+    scheme, folder = scheme_of(config), folder_of(location)
+    store = PageStore.in_memory(scheme) if folder is None else PageStore.open(folder, scheme)
+    try:
+        store.crawls.start(int(now()), crawl)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def scheme_of(config: FilterConfig) -> Scheme:
+    """Name what shapes the fingerprints that are made with these options."""
+    return Scheme.of(
+        features=config.features,
+        feature_hash=config.feature_hash,
+        shingle_size=config.shingle_size,
+        title_weight=config.title_weight,
+        heading_weight=config.heading_weight,
+        image_weight=config.image_weight,
+    )

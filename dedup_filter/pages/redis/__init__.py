@@ -1,0 +1,100 @@
+"""What is kept of pages on servers, for several processes at once: Redis or Redis Cluster.
+
+    page -> event in one log that all processes follow, record in a key of its own
+    host -> list of what its first pages taught
+
+    log_view, shared_log   what a process that takes part reads of the log, and adds to it
+    joining, alike         may it take part, and do others have the same options?
+    shared_records         records by number
+    events, standing       what the log says, and what is true at its end
+    lease, lessons         signs of life; what hosts have shown
+    address, client, tls   where the servers are, and how they are connected to
+    connection, answers    calls to them, and what becomes of those that fail
+    shared_reader, shared_keeper, repairs   for who takes no part: reads, puts back, mends
+
+Knows no index of fingerprints: who follows the log keeps one.
+
+What was kept by several processes: profiles in, verdicts out. The counterpart of `kept_pages`.
+
+    profile -> replica -> candidates -> their records -> repeats one of them?      compare
+            -> appended to the log -> what came before it there -> repeats one?    record
+
+    followed_log   the log -> the replica, as new as the log; and what is lost is noticed
+    comparer       a page, and those in the replica -> which of them it repeats
+    claims         pages pending here -> committed, released, or lost and committed anew
+    originals      the page that another repeats -> kept, gone or pending, waited for
+    page_records   a page, and what was found of it -> its record
+    bounds         pages that are too many or too old -> gone
+    tally          what was found of pages -> totals of all processes
+    shared_pages   all of these as one
+
+Guarantee, for any number of processes and interleavings, each with the same options (what holds
+if they differ is told in docs/formats.md):
+
+A. Of two pages that are like each other at most one is kept. The one that stands second in the
+   log has seen the first, at the latest in the answer to its own `append`.
+B. What is dropped repeats a page that was kept. While its original is pending, a duplicate's
+   fate is open: `see` waits for it, and who claims is told by `fate`.
+C. No page is a duplicate of one that is gone. Pages that a dead process had pending are
+   released when its lease is over. What a server loses when it fails is forgotten; a page like
+   it can be kept again.
+
+Two things can be let through twice: what is kept while the server is away, and what a process
+commits after its lease was over. Of frames, what the first pages of each host showed is shared
+(`frame_exchange`). Records of dropped pages are not kept.
+
+Cost: one call for a page that is new, two where others are at work, and one for its commit, two
+on a cluster; two or three for a duplicate. All the work on fingerprints is done here.
+"""
+
+from dedup_filter.pages.redis.address import Address, is_address
+from dedup_filter.pages.redis.connection import Connection
+from dedup_filter.pages.redis.events import (
+    CHUNK,
+    EVENT_BYTES,
+    GONE,
+    LONG,
+    SHORT,
+    Entry,
+    EventArray,
+    News,
+    decode,
+    host_hash,
+    kinds,
+    numbers,
+)
+from dedup_filter.pages.redis.lease import Lease
+from dedup_filter.pages.redis.lessons import MOST_LESSONS, LessonLists
+from dedup_filter.pages.redis.log_view import LEASE, LogChanged
+from dedup_filter.pages.redis.shared_keeper import SharedKeeper
+from dedup_filter.pages.redis.shared_log import SharedLog
+from dedup_filter.pages.redis.shared_reader import SharedReader
+from dedup_filter.pages.redis.standing import Standing, entry_of
+
+__all__ = [
+    "CHUNK",
+    "EVENT_BYTES",
+    "GONE",
+    "LEASE",
+    "LONG",
+    "MOST_LESSONS",
+    "SHORT",
+    "Address",
+    "Connection",
+    "Entry",
+    "EventArray",
+    "Lease",
+    "LessonLists",
+    "LogChanged",
+    "News",
+    "SharedKeeper",
+    "SharedLog",
+    "SharedReader",
+    "Standing",
+    "decode",
+    "entry_of",
+    "host_hash",
+    "is_address",
+    "kinds",
+    "numbers",
+]

@@ -1,0 +1,235 @@
+"""Pages that this process has pending -> committed for good, released, or lost.
+
+    append -> pending -> commit    kept
+                      -> release   gone
+                      -> lost      unknown to the servers: committed anew, under another number
+
+A page is lost when its lease was over, or with what a server loses when it fails. An answer can
+get lost as well: then it is not known whether the page was appended or committed, so it is taken
+back before the next one is compared, unless somebody was told of it and will ask.
+
+Cost: a call to append and one to commit, two on a cluster; two to release.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from time import time as now
+from typing import TYPE_CHECKING
+
+from dedup_filter.pages.comparison import Overtaken
+from dedup_filter.pages.directory import PageRecord
+from dedup_filter.pages.redis.followed_log import FollowedLog
+from dedup_filter.pages.redis.log_view import LogChanged
+from dedup_filter.pages.redis.standing import entry_of
+
+if TYPE_CHECKING:
+    from dedup_filter.pages.redis.events import Entry
+
+__all__ = ["Claims"]
+
+
+class Claims:
+    """The pages that are pending here, and what becomes of them.
+
+    Raises:
+        StoreError: by all methods, when the servers cannot be reached or refuse. A page that was
+            being appended is then not in the index, or is released.
+    """
+
+    def __init__(self, followed: FollowedLog) -> None:
+        self._followed = followed
+        self._log = followed.log
+        self._replica = followed.replica
+        self.mine: dict[int, PageRecord] = {}
+        """Pages that are pending here."""
+        self.gone: list[int] = []
+        """Pages of this process that are gone; for the owner to take note of, and to clear."""
+        self._revisited: dict[int, int] = {}
+        """Of those pending, which stand for a page that is visited again, and for which one."""
+        self._lost: dict[int, PageRecord] = {}
+        """Pages that were pending here, and of which the servers know nothing any more."""
+        self._in_doubt: dict[int, Entry] = {}
+        """Pages of which it is not known whether they were committed, and that nobody asks for."""
+
+    def __contains__(self, number: int) -> bool:
+        """Tell whether a page is to be settled here, whatever the servers know of it."""
+        return number in self.mine or number in self._lost
+
+    def append(self, record: PageRecord, is_still: Callable[[int], bool]) -> int:
+        """Append a page to the log; return its number.
+
+        `is_still` tells whether it is what it was found to be, after all that is known by now:
+        without a number, 0, before it stands in the log, and with its number when it does.
+
+        Raises:
+            Overtaken: something stands before it for which it is not.
+        """
+        number = self._appended(record, unless_news=True)
+        while not number:
+            # What is learnt before the page stands in the log needs no event to take it back.
+            if not is_still(0):
+                raise Overtaken
+            number = self._appended(record, unless_news=False)
+        if number in self._lost:
+            # Both would go by one number here. The next page gets another one.
+            self._log.release(number, int(now()))
+            raise Overtaken
+        try:
+            stays = is_still(number)
+        except BaseException:
+            self._log.abandon(number)
+            raise
+        if not stays:
+            self._log.release(number, int(now()))
+            raise Overtaken
+        self.mine[number] = record
+        return number
+
+    def revisit(self, number: int, original: int) -> None:
+        """Let a pending page stand for another one, which it replaces when it is committed."""
+        self._revisited[number] = original
+
+    def replace(self, number: int, record: PageRecord) -> bool:
+        """Give a page another record; return whether there is nothing left to do."""
+        try:
+            done = self._log.replace(number, entry_of(record), record, int(now()))
+        except LogChanged:
+            self._followed.read_anew()
+            return True
+        if done and number in self.mine:
+            self.mine[number] = record
+        self._followed.sync()
+        return done
+
+    def keep(self, number: int) -> None:
+        """Commit a page that is told to nobody before.
+
+        Raises:
+            Overtaken: its lease was over, or a server failed: it must be compared anew.
+        """
+        record = self.mine[number]
+        try:
+            was_pending = self._committed(number, record)
+        except BaseException:
+            self._in_doubt[number] = entry_of(record)
+            self._log.abandon(number)
+            raise
+        finally:
+            self._forget(number)
+        if not was_pending:
+            raise Overtaken
+
+    def commit(self, number: int) -> None:
+        """Keep a pending page for good; one that is not pending here is left as it is."""
+        lost = self._lost.get(number)
+        if lost is not None:
+            self._commit_anew(lost)
+            self._forget(number)
+            return
+        record = self.mine.get(number)
+        if record is None:
+            return
+        if not self._committed(number, record):
+            self._followed.sync()
+            if self._followed.is_there(number, record):  # it was, and the answer was lost
+                self._log.records.put(number, record)
+            else:  # its lease was over, or a server failed
+                self._commit_anew(record)
+        self._forget(number)
+
+    def release(self, number: int) -> None:
+        """Forget a pending page; one that is not pending here is left as it is."""
+        if number in self._lost:
+            del self._lost[number]
+            self.gone.append(number)
+        elif number in self.mine:
+            del self.mine[number]
+            self._revisited.pop(number, None)
+            self.gone.append(number)
+            self._log.release(number, int(now()))
+            self._followed.sync()
+
+    def withdraw(self) -> None:
+        """Take back what was recorded here and told to nobody, because an answer was lost."""
+        self._log.disown(int(now()))
+        if self._in_doubt:
+            self._followed.sync()
+            there = self._in_doubt.items()
+            self.remove(
+                [
+                    number
+                    for number, entry in there
+                    if number in self._replica and self._replica.entry(number) == entry
+                ]
+            )
+            self._in_doubt.clear()
+
+    def remove(self, pages: list[int]) -> bool:
+        """Take pages out; return False if the log is another one, with other numbers."""
+        if not pages:
+            return True
+        try:
+            self._log.remove(pages, int(now()))
+        except LogChanged:
+            self._followed.read_anew()
+            return False
+        for page in pages:
+            self.mine.pop(page, None)
+        self.gone += pages
+        self._followed.sync()
+        return True
+
+    def begin_anew(self) -> None:
+        """Forget what is known of pages elsewhere by their numbers."""
+        self._revisited.clear()
+        self._in_doubt.clear()
+
+    def part_lost(self) -> None:
+        """Part the pages pending here from those that are not pending there any more."""
+        lost = {
+            number: record
+            for number, record in self.mine.items()
+            if not self._followed.is_there(number, record)
+        }
+        for number in lost:
+            del self.mine[number]
+        self._log.pending.difference_update(lost)
+        self._lost.update(lost)
+
+    def _appended(self, record: PageRecord, *, unless_news: bool) -> int:
+        """Append a page, and follow what came before it; return its number, 0 for none."""
+        try:
+            number, news = self._log.append(
+                entry_of(record), record, int(now()), unless_news=unless_news
+            )
+        except LogChanged:
+            self._followed.read_anew()
+            raise Overtaken from None
+        self._replica.follow(news)
+        return number
+
+    def _committed(self, number: int, record: PageRecord) -> bool:
+        """Commit a page; return whether it was pending."""
+        replaced = self._revisited.get(number, 0)
+        was_pending = self._log.commit(number, record, replaced, int(now()))
+        if was_pending and replaced:
+            self._log.records.remove([replaced])
+        return was_pending
+
+    def _commit_anew(self, record: PageRecord) -> None:
+        """Commit a page of which the servers know nothing, without a look at what came since."""
+        number = 0
+        while not number:
+            with suppress(Overtaken):
+                number = self._appended(record, unless_news=False)
+        try:
+            self._log.commit(number, record, 0, int(now()))
+        except BaseException:
+            self._log.abandon(number)
+            raise
+
+    def _forget(self, number: int) -> None:
+        self.mine.pop(number, None)
+        self._lost.pop(number, None)
+        if self._revisited.pop(number, None) is not None:
+            self._followed.sync()

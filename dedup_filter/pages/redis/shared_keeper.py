@@ -1,0 +1,175 @@
+"""Records of another index -> a shared one, as they are: nothing is judged, no crawl is begun.
+
+    record -> under the number that the next event will have -> that event
+
+Events are only added if there are as many before as there were when the records got their
+numbers; otherwise the records are written anew, under other numbers. So a page that processes
+can see has its record, whoever works on the index meanwhile; a record without an event, left by
+who was killed between the two, is overwritten by the page that gets its number.
+
+Cost: a call for 256 records, one for their events.
+"""
+
+import secrets
+import struct
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from time import time as now
+from typing import Any
+
+from dedup_filter.errors import ConfigError, StoreBusy
+from dedup_filter.pages.directory import PageRecord, Scheme
+from dedup_filter.pages.directory.crawls import Crawl
+from dedup_filter.pages.directory.url_key import host_of
+from dedup_filter.pages.expiry import expiry_seconds
+from dedup_filter.pages.redis.address import Address
+from dedup_filter.pages.redis.connection import Connection
+from dedup_filter.pages.redis.events import salt
+from dedup_filter.pages.redis.keys import FORMAT, Keys
+from dedup_filter.pages.redis.log_view import LEASE
+from dedup_filter.pages.redis.record_bytes import pack_record
+from dedup_filter.pages.redis.shared_reader import SharedReader
+from dedup_filter.pages.redis.standing import entry_of
+
+__all__ = ["SharedKeeper"]
+
+_BATCH = 256
+_NOT_KNOWN_YET = 0
+
+
+class SharedKeeper:
+    """A shared index that records can be put back into.
+
+    Raises:
+        StoreError: by all methods, when the servers cannot be reached or refuse. Records of the
+            last batch may then be missing.
+    """
+
+    def __init__(self, connection: Connection, scheme: Scheme) -> None:
+        self._connection = connection
+        self._keys = Keys(connection.address.name)
+        if not self._run("make", FORMAT, scheme.to_json(), secrets.token_hex(8)):
+            raise ConfigError(
+                f"the shared index {self}: other keys are there under its name; choose another "
+                "name (?name=...)"
+            )
+        self._reader = SharedReader(connection)
+        scheme.require(self._reader.scheme, str(self))
+        self._batch: list[tuple[PageRecord, bytes]] = []
+        days = self._reader.options.get("expire_days")
+        self._expire_seconds: int | None = None if days is None else expiry_seconds(days)
+
+    @classmethod
+    def open(cls, location: str, scheme: Scheme) -> "SharedKeeper":
+        """Open the index at an address; make it if there is none.
+
+        Raises:
+            ConfigError: something else is there.
+            SchemeMismatch: its fingerprints are made in another way.
+        """
+        connection = Connection(Address.of(location))
+        try:
+            return cls(connection, scheme)
+        except BaseException:
+            connection.close()
+            raise
+
+    def __str__(self) -> str:
+        return str(self._connection.address)
+
+    @property
+    def scheme(self) -> Scheme:
+        """How its fingerprints are made."""
+        return self._reader.scheme
+
+    def records(self) -> Iterator[PageRecord]:
+        """Yield the records that are there."""
+        return self._reader.records(self._reader.standing().pages.tolist())
+
+    def known_hosts(self) -> set[str]:
+        """Return nothing: of frames servers have only what crawlers tell one another."""
+        return set()
+
+    def restore_crawl(self, crawl: Crawl) -> int:
+        """Put a crawl back and return its number here.
+
+        Raises:
+            StoreBusy: a process is at work, for whose crawl this would be a later one.
+        """
+        number = int(self._run("restore_crawl", crawl.number, crawl.name or "", crawl.started))
+        if not number:
+            raise StoreBusy(
+                f"the shared index {self}: crawlers are at work on it, and an export is put back "
+                f"between crawls; one that was killed counts as at work for {LEASE:.0f} seconds"
+            )
+        return number
+
+    def restore(self, record: PageRecord, text: str | None = None) -> int | None:  # noqa: ARG002
+        """Put a record back; return None if such ones are not kept here.
+
+        They are not of dropped pages, and of those that are to be forgotten by now.
+
+        Raises:
+            ValueError: it has a number for which a record has no room.
+        """
+        if not record.judged.is_kept or self._seconds_left(record) == 0:
+            return None
+        # A record has no host of its own: it is that of the URL.
+        record = record._replace(host=host_of(record.url))
+        try:
+            packed = pack_record(record)
+        except struct.error:
+            raise ValueError(
+                "has a number or a time for which an index on a server has no room"
+            ) from None
+        self._batch.append((record, packed))
+        if len(self._batch) >= _BATCH:
+            self._write()
+        return _NOT_KNOWN_YET
+
+    def restore_host(self, _: object) -> bool:
+        """Return False, for the same reason."""
+        return False
+
+    def close(self) -> None:
+        """Write all that is left, and let go of the connections."""
+        try:
+            self._write()
+        finally:
+            self._connection.close()
+
+    def _write(self) -> None:
+        # Whatever comes of it, it is not tried again: an answer may get lost.
+        batch, self._batch = self._batch, []
+        if not batch:
+            return
+        outcomes = Counter(record.judged.outcome for record, _ in batch)
+        arguments: list[object] = [salt(), len(outcomes)]
+        for outcome, count in outcomes.items():
+            arguments += outcome, count
+        for record, _ in batch:
+            entry = entry_of(record)
+            value = entry.value.to_bytes(8, "little")
+            arguments += value, entry.kind, entry.host, record.last_seen
+        length, is_done = self._reader.length(), False
+        while not is_done:
+            self._put(length, batch)
+            is_done, length = self._run("restore", length, *arguments)
+
+    def _put(self, length: int, batch: Sequence[tuple[PageRecord, bytes]]) -> None:
+        def put(client: Any) -> None:
+            with client.pipeline(transaction=False) as pipe:
+                for number, (record, packed) in enumerate(batch, length + 1):
+                    pipe.set(self._keys.page(number), packed, ex=self._seconds_left(record))
+                pipe.execute()
+
+        self._connection.call(put)
+
+    def _seconds_left(self, record: PageRecord) -> int | None:
+        """Return after how many seconds a page is to be forgotten; None: never."""
+        if self._expire_seconds is None:
+            return None
+        return max(0, self._expire_seconds - int(now()) + record.last_seen)
+
+    def _run(self, script: str, *arguments: object) -> Any:
+        return self._connection.run(script, self._keys.named("length"), *arguments)

@@ -1,0 +1,251 @@
+"""The pages of a shared index, as the filter asks for them: compare, record, settle, forget.
+
+Joins the other modules of this layer, and what is kept of frames; each method is one of their
+steps or a few in a row. Guarantees and costs are told at the head of the layer.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from time import time as now
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.model import Fate, Verdict
+from dedup_filter.pages.comparison import Comparison, Overtaken
+from dedup_filter.pages.directory import FrameStore, Place
+from dedup_filter.pages.directory.url_key import url_key
+from dedup_filter.pages.frame_exchange import FrameExchange
+from dedup_filter.pages.redis.bounds import Bounds
+from dedup_filter.pages.redis.claims import Claims
+from dedup_filter.pages.redis.comparer import Comparer
+from dedup_filter.pages.redis.followed_log import FollowedLog
+from dedup_filter.pages.redis.lease import Lease
+from dedup_filter.pages.redis.originals import Originals
+from dedup_filter.pages.redis.page_records import record_of, remeasured
+from dedup_filter.pages.redis.replica import Replica
+from dedup_filter.pages.redis.shared_log import SharedLog
+from dedup_filter.pages.redis.standing import entry_of
+from dedup_filter.pages.redis.tally import Tally
+
+__all__ = ["SharedPages"]
+
+_MOST_TRIALS = 3
+
+
+class SharedPages:
+    """The pages that later ones may repeat, kept by all processes of a shared index.
+
+    Raises:
+        StoreError: by all methods, when the servers cannot be reached or refuse. A page that was
+            being recorded is then not in the index, or is released.
+    """
+
+    is_shared = True
+    frames: FrameStore | None = None
+    """Each process learns them anew, or from others."""
+    is_durable = False
+    disk_bytes = 0
+
+    def __init__(self, config: FilterConfig, log: SharedLog) -> None:
+        self._log = log
+        self._replica = Replica(config.max_distance, by_host=config.scope == "host")
+        self._followed = FollowedLog(log, self._replica)
+        self._comparer = Comparer(config, self._followed)
+        self._claims = Claims(self._followed)
+        self._originals = Originals(self._followed, self._claims)
+        self._bounds = Bounds(config, self._followed, self._claims)
+        self._tally = Tally(self._count)
+        self.exchange = FrameExchange(log.lessons())
+        """With which what hosts have shown is told to other processes."""
+        self._followed.tell(self._begin_anew, self._claims.part_lost)
+        self._followed.sync()
+        self._comparer.go_on()
+        self._bounds.make_room(coming=0)
+        self._lease = Lease(log)
+
+    def __len__(self) -> int:
+        return len(self._replica)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of this process's replica, in bytes."""
+        return self._replica.nbytes
+
+    @property
+    def capped(self) -> int:
+        """Comparisons in which there were more candidates than are compared."""
+        return self._comparer.capped
+
+    @property
+    def gone(self) -> list[int]:
+        """Pages of this process that are gone; for the owner to take note of, and to clear."""
+        return self._claims.gone
+
+    def totals(self) -> dict[str, int]:
+        """Count the pages that all processes have judged, by outcome."""
+        self._lease.bring()
+        counts = self._log.totals()
+        return {"pages": sum(counts.values()), **counts}
+
+    def compare(self, place: Place, page: PageProfile) -> Comparison:
+        """Tell whether a page repeats one that was kept, or is pending.
+
+        Cost: no call if nothing is like it, two otherwise.
+        """
+        if page.is_blank:
+            return Comparison("unjudged", "no_text")
+        self._claims.withdraw()
+        return self._comparer.compare(place, page)
+
+    def claim(
+        self, place: Place, page: PageProfile, text: str | None = None, *, is_pending: bool
+    ) -> Verdict:
+        """Compare a page, and record it, for good or for the time being."""
+        while True:
+            found = self.compare(place, page)
+            if found.reason == "no_text":
+                self._tally.told(found.outcome)
+                return found.verdict(page)
+            try:
+                return self.record(place, page, found, text, is_pending=is_pending)
+            except Overtaken:
+                continue
+
+    def fate(self, number: int) -> Fate:
+        """Tell what has become of a page that was recorded, here or by another process."""
+        fate = self._originals.fate(number)
+        if fate != "pending":
+            (self._tally.is_kept if fate == "kept" else self._tally.is_gone)(number)
+        return fate
+
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        """Do what is done within; each step of it is a change by itself."""
+        yield
+
+    def record(
+        self,
+        place: Place,
+        page: PageProfile,
+        found: Comparison,
+        text: str | None = None,  # noqa: ARG002
+        *,
+        is_pending: bool,
+    ) -> Verdict:
+        """Record a page and what was found of it; return the verdict.
+
+        Raises:
+            Overtaken: another process kept a page like it, or let go of the one that it repeats:
+                it must be compared anew.
+        """
+        try:
+            if found.is_duplicate:
+                records = self._comparer.records
+                settled = self._originals.settled(found, records, is_pending=is_pending)
+                self._tally.told(settled.outcome, self._awaited(settled) if is_pending else None)
+                return settled.verdict(page)
+            # A page that comes again takes the place of what it was.
+            self._bounds.make_room(coming=0 if found.outcome == "revisit" else 1)
+            original = self._comparer.records.get(found.original_page or 0)
+            record = record_of(place, page, found, self._log.crawl, original)
+            is_still = partial(self._comparer.is_still, found, place, page)
+            number = self._claims.append(record, is_still)
+            if found.outcome == "revisit" and found.original_page is not None:
+                self._claims.revisit(number, found.original_page)
+            if not is_pending:
+                self._claims.keep(number)
+        finally:
+            self._comparer.go_on()
+        self._tally.told(found.outcome)
+        return found.verdict(page, number)
+
+    def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:  # noqa: ARG002
+        """Give a page another profile; one that is gone is left so."""
+        for _ in range(_MOST_TRIALS):
+            pending = self._claims.mine.get(number)
+            record = pending or self._log.records.read([number]).get(number)
+            if record is None or number not in self._replica or number <= self._followed.lost_to:
+                return
+            if self._claims.replace(number, remeasured(record, page)):
+                return
+
+    def commit(self, number: int) -> None:
+        """Keep a pending page for good; one that is not pending here is left as it is."""
+        self._claims.commit(number)
+        self._tally.is_kept(number)
+
+    def release(self, number: int) -> None:
+        """Forget a pending page; one that is not pending here is left as it is."""
+        if number in self._claims:
+            self._tally.is_gone(number)
+        self._claims.release(number)
+
+    def flush(self) -> None:
+        """Do nothing: what was committed is with the servers."""
+
+    def forget(self, url: str) -> int:
+        """Forget all pages at a URL, however it is spelt; return how many there were.
+
+        Cost: reads the record of every page.
+        """
+        wanted = url_key(url)
+        while True:
+            self._followed.sync()
+            found = [
+                number
+                for pages in self._replica.pages()
+                for number, record in self._log.records.read(pages).items()
+                if url_key(record.url) == wanted
+            ]
+            if self._claims.remove(found):
+                return len(found)
+
+    def close(self) -> None:
+        """Release what is pending, and take part no more.
+
+        Raises:
+            StoreError: the servers cannot be reached; what is pending is released by others.
+        """
+        self._lease.close()
+        try:
+            self._lease.bring()
+            self._log.leave(int(now()))
+        finally:
+            self._log.close()
+
+    def check(self) -> None:
+        """Verify that replica, log and records agree. Requires: no other process is at work.
+
+        Raises:
+            AssertionError: they do not.
+        """
+        self._followed.sync()
+        self._replica.check()
+        in_flight = self._log.pages_in_flight()
+        assert set(self._claims.mine) <= in_flight, "a page pending here is not in flight"
+        for page in in_flight:
+            assert page in self._replica, f"page {page} is in flight, and gone"
+        for pages in self._replica.pages():
+            records = self._log.records.read(pages)
+            for number in pages:
+                assert number in records, f"there is no record of page {number}"
+                entry, record = self._replica.entry(number), records[number]
+                assert record.is_pending == (number in in_flight)
+                assert entry == entry_of(record), f"page {number} is known as another"
+
+    def _begin_anew(self) -> None:
+        """Forget what is known by numbers: the log is read from its beginning again."""
+        self._comparer.begin_anew()
+        self._claims.begin_anew()
+        self._tally.begin_anew()
+        self.exchange.read_anew()
+
+    def _count(self, outcome: str, more: int) -> None:
+        self._lease.count(outcome, more)
+
+    def _awaited(self, found: Comparison) -> int | None:
+        """Return the page that a duplicate repeats, if that is pending, here or elsewhere."""
+        original = found.original_page
+        is_pending = original in self._claims.mine or original in self._originals
+        return original if is_pending else None

@@ -1,0 +1,138 @@
+"""Fields by name -> the page of an item, or the reason why it has none.
+
+The page is where the user names it: in a field with HTML, else in fields with text, joined. Where
+nothing is named it is the whole HTML document among the fields, whichever holds it: nothing else
+shows by itself that it is all of a page. Of two documents nobody knows which one is meant, so
+then there is none.
+
+Pure: fields are any mapping of names, those of a Scrapy item or of a line of JSON.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import xxhash
+
+from dedup_filter.text.decode import decode
+
+__all__ = ["URL_NAMES", "FieldNames", "Fields", "PageText", "is_document", "page_in", "url_in"]
+
+Fields = Mapping[str, Any]
+
+URL_NAMES = ("url", "page_url", "link", "source_url", "canonical_url", "permalink", "uri")
+
+_START = 1000
+"""Characters or bytes within which a document shows that it is one."""
+_DOCUMENT = re.compile(
+    r"([\ufeff\s\0]|<\?[^>]*>|<!--((?!-->).)*-->)*<(!doctype\s+html|html)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class FieldNames:
+    """Where the user says that the page is, and its URL."""
+
+    html: str | None = None
+    text: tuple[str, ...] = ()
+    url: str | None = None
+
+    @property
+    def name_page(self) -> bool:
+        """Whether the page is where these names say, and nowhere else."""
+        return bool(self.html or self.text)
+
+
+@dataclass(frozen=True)
+class PageText:
+    """What the filter is to judge: either `html` or `text` is given."""
+
+    html: str | bytes | None = None
+    text: str | None = None
+    content_type: str | None = None
+    size: int = 0
+    """Bytes of the page."""
+    digest: bytes = b""
+    """16 bytes, equal for equal fields of items."""
+
+
+def page_in(fields: Fields, names: FieldNames) -> PageText | str:
+    """Return the page of an item, or the reason why there is none."""
+    return _named_page(fields, names) if names.name_page else _only_document(fields)
+
+
+def url_in(fields: Fields, names: FieldNames) -> str | None:
+    """Return the URL of a page, or None if no field tells."""
+    for name in (names.url,) if names.url else URL_NAMES:
+        url = _joined(_value(fields, name))
+        if isinstance(url, str) and url.strip():
+            return url.strip()
+    return None
+
+
+def is_document(content: Any) -> bool:
+    """Tell whether something begins as a whole HTML document does.
+
+    >>> is_document("<!-- saved --><!DOCTYPE html><p>Hello"), is_document("<p>Hello")
+    (True, False)
+    """
+    start = content[:_START] if isinstance(content, str | bytes) else ""
+    return _DOCUMENT.match(decode(start) if isinstance(start, bytes) else start) is not None
+
+
+def _named_page(fields: Fields, names: FieldNames) -> PageText | str:
+    if names.html is not None:
+        page = _html_page(_value(fields, names.html))
+        if page != "no_field" or not names.text:
+            return page
+    parts = [_value(fields, name) for name in names.text]
+    return _text_page([part for part in parts if part is not None] or None)
+
+
+def _only_document(fields: Fields) -> PageText | str:
+    documents = {value for name in fields if is_document(value := _joined(_value(fields, name)))}
+    return _html_page(documents.pop()) if len(documents) == 1 else "no_field"
+
+
+def _html_page(value: Any) -> PageText | str:
+    html = _joined(value)
+    if html is None:
+        return "no_field"
+    if not isinstance(html, str | bytes):
+        return "wrong_type"
+    return PageText(html=html, **_measures(html))
+
+
+def _text_page(value: list[Any] | None) -> PageText | str:
+    if value is None:
+        return "no_field"
+    parts = [_joined(part) for part in value]
+    if not _all_strings(parts):
+        return "wrong_type"
+    text = "\n".join(parts)
+    return PageText(text=text, **_measures(text))
+
+
+def _measures(content: str | bytes) -> dict[str, Any]:
+    encoded = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+    return {"size": len(encoded), "digest": xxhash.xxh3_128_digest(encoded)}
+
+
+def _value(fields: Fields, name: str) -> Any:
+    try:
+        return fields.get(name)
+    except AttributeError:  # a dataclass or attrs field that was never given a value
+        return None
+
+
+def _joined(value: Any) -> Any:
+    """Join what an item loader leaves: a list of strings. Anything else stays as it is."""
+    if isinstance(value, list | tuple) and _all_strings(value):
+        return "\n".join(value)
+    return value
+
+
+def _all_strings(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)

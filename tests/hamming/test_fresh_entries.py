@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dedup_filter.hamming.fresh_entries import FreshEntries
+
+some_pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), max_size=9, unique=True)
+
+
+def fresh_of(pairs):
+    fresh = FreshEntries(10)
+    for pair in pairs:
+        fresh.add(*pair)
+    fresh.check()
+    return fresh
+
+
+@given(some_pairs, st.data())
+def test_what_was_added_and_not_removed_is_there(pairs, data):
+    fresh = fresh_of(pairs)
+    left = set(pairs)
+    for pair in data.draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else ():
+        assert fresh.discard(*pair)
+        assert not fresh.discard(*pair)
+        fresh.check()
+        left.remove(pair)
+    assert len(fresh) == len(left)
+    found = zip(fresh.fingerprints.tolist(), fresh.rows.tolist(), strict=True)
+    assert set(found) == left
+    for fingerprint in range(4):
+        for row in range(7):
+            assert ((fingerprint, row) in fresh) == ((fingerprint, row) in left)
+        of_it = sorted(row for other, row in left if other == fingerprint)
+        assert sorted(fresh.rows_of(fingerprint)) == of_it
+    ascending = list(zip(fresh.pairs.fingerprints.tolist(), fresh.pairs.rows.tolist(), strict=True))
+    assert ascending == sorted(left)
+
+
+def test_pairs_given_out_do_not_change_with_the_next_ones():
+    fresh = fresh_of([(1, 2)])
+    pairs = fresh.pairs
+    fresh.clear()
+    fresh.add(5, 6)
+    assert pairs.fingerprints.tolist() == [1]
+    assert pairs.rows.tolist() == [2]
+
+
+@pytest.mark.parametrize("rows", [[4, 4], [-1, 4]])
+def test_check_notices_a_pair_twice_and_a_negative_row(rows):
+    fresh = fresh_of([(1, 5), (1, 6)])
+    fresh._rows[:2] = np.array(rows)
+    with pytest.raises(AssertionError):
+        fresh.check()

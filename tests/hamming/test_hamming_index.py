@@ -1,0 +1,348 @@
+import random
+import tracemalloc
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import ALL_ONES, crowds
+
+from dedup_filter.errors import ConfigError
+from dedup_filter.hamming import HammingIndex, Layout
+from dedup_filter.model import Match
+
+NOT_INTEGERS = [True, 1.0, "1", None, np.float64(1), np.bool_(True)]
+
+
+@pytest.fixture(params=["scan", "tables"])
+def way(request, monkeypatch):
+    """Look-ups by the scan of a small index, and by sealed tables whatever its size."""
+    if request.param == "tables":
+        monkeypatch.setattr("dedup_filter.hamming.layout_choice.scan_limit", lambda *_: -1)
+        monkeypatch.setattr("dedup_filter.hamming.levels.FRESH", 1)
+    return request.param
+
+
+def index_of(pairs, max_distance=3, layout=None):
+    index = HammingIndex(max_distance, layout)
+    for fingerprint, row in pairs:
+        index.add(fingerprint, row)
+    index.check()
+    return index
+
+
+@pytest.mark.parametrize("max_distance", range(13))
+@settings(max_examples=25)
+@given(data=st.data())
+def test_within_is_what_a_scan_finds(max_distance, data):
+    stored, query = data.draw(crowds(max_distance))
+    rows = data.draw(st.lists(st.integers(0, 9), min_size=len(stored), max_size=len(stored)))
+    index = index_of(zip(stored, rows, strict=True), max_distance)
+    for asked in (None, data.draw(st.integers(0, max_distance))):
+        reach = max_distance if asked is None else asked
+        expected = oracles.scan(zip(stored, rows, strict=True), query, reach)
+        assert index.within(query, asked) == expected
+
+
+@pytest.mark.parametrize("max_distance", range(13))
+def test_distance_k_is_found_and_k_plus_one_is_not(way, max_distance):
+    generator = random.Random(max_distance)
+    for query in (0, ALL_ONES, generator.getrandbits(64)):
+        bits = generator.sample(range(64), max_distance + 1)
+        beyond = query ^ sum(1 << bit for bit in bits)
+        at_k = beyond ^ 1 << bits[0]
+        index = index_of([(beyond, 0), (at_k, 1)], max_distance)
+        assert index.within(query) == [Match(1, at_k, max_distance)]
+
+
+@pytest.mark.parametrize("fingerprint", [0, ALL_ONES])
+def test_the_extreme_fingerprints_are_fingerprints(way, fingerprint):
+    index = index_of([(fingerprint, 0)])
+    assert fingerprint in index
+    assert fingerprint ^ 1 not in index
+    assert index.within(fingerprint ^ 0b101) == [Match(0, fingerprint, 2)]
+    assert index.within(fingerprint ^ ALL_ONES) == []
+
+
+def test_the_last_entry_of_every_table_is_found(way):
+    index = index_of([(0, 0), (1 << 40, 1), (ALL_ONES, 2)])
+    for block in range(4):
+        query = ALL_ONES ^ (0b111 << 16 * block)
+        assert index.within(query) == [Match(2, ALL_ONES, 3)]
+
+
+def test_an_empty_index_finds_nothing(way):
+    index = HammingIndex(12)
+    assert index.within(0) == []
+    assert len(index) == 0
+    assert 0 not in index
+    index.check()
+
+
+def test_all_rows_of_equal_fingerprints_come_nearest_first_then_by_row(way):
+    index = index_of([(7, 5), (7, 2), (3, 4), (7, 9), (15, 0), (1 << 60, 1)])
+    assert index.within(7) == [
+        Match(2, 7, 0),
+        Match(5, 7, 0),
+        Match(9, 7, 0),
+        Match(0, 15, 1),
+        Match(4, 3, 1),
+    ]
+    assert len(index) == 6
+
+
+def test_the_same_pair_again_changes_nothing(way):
+    index = index_of([(7, 1), (7, 1)])
+    assert len(index) == 1
+    assert index.within(7) == [Match(1, 7, 0)]
+
+
+def test_a_fingerprint_is_found_until_its_last_row_is_removed(way):
+    index = index_of([(7, 1), (7, 2)])
+    index.remove(7, 1)
+    assert index.within(6) == [Match(2, 7, 1)]
+    index.remove(7, 2)
+    assert index.within(6) == []
+    assert 7 not in index
+    index.check()
+
+
+@pytest.mark.parametrize("pair", [(7, 2), (6, 1)])
+def test_removing_what_is_not_there_is_refused_and_changes_nothing(pair):
+    index = index_of([(7, 1)])
+    with pytest.raises(KeyError):
+        index.remove(*pair)
+    index.check()
+    assert index.within(7) == [Match(1, 7, 0)]
+
+
+@pytest.mark.parametrize("bad", NOT_INTEGERS)
+def test_what_is_no_integer_is_refused_and_nothing_is_half_added(bad):
+    index = index_of([(7, 1)])
+    for call in (index.add, index.remove):
+        with pytest.raises(TypeError):
+            call(bad, 1)
+        with pytest.raises(TypeError):
+            call(7, bad)
+    with pytest.raises(TypeError):
+        index.within(bad)
+    assert len(index) == 1
+    index.check()
+
+
+@pytest.mark.parametrize(
+    ("fingerprint", "row"), [(-1, 0), (2**64, 0), (0, -1), (2**64, -1), (0, 2**63)]
+)
+def test_numbers_out_of_range_are_refused_and_nothing_is_half_added(fingerprint, row):
+    index = HammingIndex()
+    with pytest.raises(ValueError, match=r"from 0 to 2\*\*64-1|0 or more"):
+        index.add(fingerprint, row)
+    assert len(index) == 0
+    assert index.within(0) == []
+    index.check()
+
+
+@pytest.mark.parametrize("fingerprint", [-1, 2**64])
+def test_a_query_out_of_range_is_refused(fingerprint):
+    for ask in (HammingIndex().within, HammingIndex().rows_of):
+        with pytest.raises(ValueError, match="from 0 to"):
+            ask(fingerprint)
+
+
+@pytest.mark.parametrize("kind", [np.uint64, np.int64, np.int32, np.uint8])
+def test_numpy_integers_are_integers_and_come_back_plain(way, kind):
+    index = index_of([(kind(7), kind(1))])
+    (match,) = index.within(kind(6))
+    assert match == Match(1, 7, 1)
+    assert [type(value) for value in match] == [int, int, int]
+
+
+@pytest.mark.parametrize("bad", [-1, 4, True, 2.0])
+def test_a_query_distance_beyond_the_indexs_own_is_refused(bad):
+    with pytest.raises(ValueError, match="from 0 to 3"):
+        HammingIndex(3).within(0, bad)
+
+
+@pytest.mark.parametrize("layout", [None, Layout(4)], ids=str)
+@pytest.mark.parametrize("bad", [-1, 13, 65, True, 3.0, None])
+def test_an_index_for_a_distance_out_of_range_is_refused(bad, layout):
+    with pytest.raises(ConfigError, match="from 0 to 12"):
+        HammingIndex(bad, layout)
+
+
+def test_a_layout_that_would_miss_entries_is_refused():
+    with pytest.raises(ConfigError, match="nearest that can: Layout"):
+        HammingIndex(4, Layout(4, probe_radius=0))
+
+
+def test_a_layout_given_is_the_layout_used():
+    assert HammingIndex(3, Layout(6, 3)).layout == Layout(6, 3)
+
+
+def test_an_index_beyond_the_scan_limit_is_exact_on_clusters_and_strangers():
+    generator = random.Random(2026)
+    centres = [generator.getrandbits(64) for _ in range(300)]
+    stored = {centre ^ near(generator, 5) for centre in centres for _ in range(20)}
+    stored |= {generator.getrandbits(64) for _ in range(20_000)}
+    pairs = [(fingerprint, row) for row, fingerprint in enumerate(sorted(stored))]
+    index = index_of(pairs, 3, Layout(4))
+    assert any(not tables.is_scanned for tables in index._levels.sealed)
+    queries = [centre ^ near(generator, 2) for centre in centres[:25]]
+    for query in queries:
+        assert index.within(query) == oracles.scan(pairs, query, 3)
+    assert flat(index.within_many(queries)) == scan_of_many(pairs, queries, 3)
+
+
+def near(generator, most_bits):
+    bits = generator.sample(range(64), generator.randint(0, most_bits))
+    return sum(1 << bit for bit in bits)
+
+
+def flat(found):
+    return list(zip(*(column.tolist() for column in found), strict=True))
+
+
+def scan_of_many(pairs, queries, max_distance):
+    return [
+        (number, *match)
+        for number, query in enumerate(queries)
+        for match in oracles.scan(pairs, query, max_distance)
+    ]
+
+
+@pytest.mark.parametrize("max_distance", range(13))
+@settings(max_examples=15)
+@given(data=st.data())
+def test_many_at_once_find_what_each_finds_alone(max_distance, data):
+    stored, query = data.draw(crowds(max_distance))
+    pairs = [(fingerprint, row) for row, fingerprint in enumerate(stored)]
+    index = HammingIndex(max_distance)
+    index.add_many(stored, range(len(stored)))
+    queries = [query, *data.draw(st.lists(st.sampled_from([query, *stored]), max_size=4))]
+    asked = data.draw(st.integers(0, max_distance))
+    assert flat(index.within_many(queries, asked)) == scan_of_many(pairs, queries, asked)
+
+
+def test_nothing_asked_finds_nothing(way):
+    index = index_of([(7, 1), (8, 2)])
+    assert flat(index.within_many([])) == []
+    assert flat(HammingIndex().within_many([1, 2])) == []
+
+
+@pytest.mark.parametrize("most", [0, 1, 3, 7, 100])
+def test_the_most_neighbours_asked_for_are_the_first_ones(way, most):
+    generator = random.Random(most)
+    pairs = sorted({(5 ^ near(generator, 4), generator.randrange(2**40)) for _ in range(60)})
+    index = index_of(pairs, 3)
+    for fingerprint, row in pairs[:20]:
+        index.remove(fingerprint, row)
+    index.check()
+    expected = oracles.scan(pairs[20:], 5, 3)[:most]
+    assert index.neighbours(5, most=most).matches() == expected
+    assert index.neighbours(5, most=most).first(2).matches() == expected[:2]
+
+
+def test_neighbours_beyond_what_a_rank_can_hold_come_in_order(way):
+    pairs = [(5, 2**62 + number) for number in range(9)] + [(4, 1)]
+    index = index_of(pairs)
+    assert index.neighbours(5, most=2).matches() == oracles.scan(pairs, 5, 3)[:2]
+
+
+@pytest.mark.parametrize("count", [3, 2000])
+def test_adding_many_is_adding_each_and_the_same_pairs_again_change_nothing(count):
+    generator = random.Random(count)
+    pairs = [(generator.getrandbits(64), row // 2) for row in range(count)]
+    fingerprints, rows = zip(*pairs, pairs[0], strict=True)
+    index = HammingIndex(3)
+    for _ in range(2):
+        index.add_many(fingerprints, rows)
+        index.check()
+        assert len(index) == count
+    index.add(*pairs[1])
+    index.add_many(np.array(fingerprints, np.uint64), np.array(rows, np.int32))
+    index.check()
+    assert len(index) == count
+    assert index.within(pairs[0][0]) == [Match(0, pairs[0][0], 0)]
+
+
+def test_adding_many_keeps_every_row_of_a_fingerprint():
+    index = HammingIndex(2)
+    index.add_many([7] * 1500 + [6] * 1500, [*range(1500), *range(1500)])
+    index.add_many([7] * 1500, range(1000, 2500))
+    index.check()
+    assert len(index) == 4000
+    assert [match.row for match in index.within(7, 0)] == list(range(2500))
+
+
+@pytest.mark.parametrize(
+    ("fingerprints", "rows", "error"),
+    [
+        ([1, -1], [0, 1], ValueError),
+        ([1, 2**64], [0, 1], ValueError),
+        ([1, 2.0], [0, 1], TypeError),
+        ([1, True], [0, 1], TypeError),
+        ([1, 2], [0, -1], ValueError),
+        ([1, 2], [0, 2**63], ValueError),
+        ([1, 2], [0], ValueError),
+        (np.array([1, -2]), [0, 1], ValueError),
+        (np.array([1, 2]), np.array([0, -1]), ValueError),
+        (np.array([1, 2]), np.array([0, 2**63], np.uint64), ValueError),
+        (np.array([1.0, 2.0]), [0, 1], TypeError),
+        (np.array([[1], [2]]), [0, 1], (TypeError, ValueError)),
+    ],
+)
+def test_of_many_with_one_that_is_refused_none_is_added(fingerprints, rows, error):
+    index = index_of([(7, 1)])
+    with pytest.raises(error):
+        index.add_many(fingerprints, rows)
+    assert len(index) == 1
+    index.check()
+
+
+@pytest.mark.parametrize("bad", [[1, -1], [1.5], np.array([-1])])
+def test_of_many_queries_with_one_that_is_refused_none_is_answered(bad):
+    with pytest.raises((TypeError, ValueError)):
+        HammingIndex().within_many(bad)
+
+
+@pytest.mark.parametrize("max_distance", [3, 8])
+def test_the_memory_told_is_what_is_allocated(max_distance):
+    generator = np.random.default_rng(5)
+    fingerprints = generator.integers(0, 2**64, 50_000, np.uint64)
+    tracemalloc.start()
+    try:
+        index = HammingIndex(max_distance)
+        index.add_many(fingerprints, np.arange(50_000))
+        for row, fingerprint in enumerate(fingerprints[:100].tolist()):
+            index.remove(fingerprint, row)
+        allocated, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert 0.9 * allocated < index.nbytes < 1.1 * allocated
+    assert index.nbytes < 48 * 50_000
+
+
+@pytest.mark.parametrize("value", ["7", None, -1, 2**64, 7.0])
+def test_what_is_no_fingerprint_is_not_in_an_index(value):
+    assert value not in index_of([(7, 1)])
+
+
+def test_check_notices_an_entry_that_one_table_lacks(way):
+    index = index_of([(7, 1), (9, 2), (11, 3)], 3, Layout(4))
+    index.compact()
+    tables = index._levels.old
+    if tables.is_scanned:
+        tables.first.run.entries[0] = 99
+    else:
+        tables.others[1].entries[0] = 0
+    with pytest.raises(AssertionError):
+        index.check()
+
+
+def test_check_notices_a_pair_in_two_places():
+    index = index_of([(7, 1)])
+    index.compact()
+    index._levels.fresh.add(7, 1)
+    with pytest.raises(AssertionError):
+        index.check()

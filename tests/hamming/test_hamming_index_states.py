@@ -1,0 +1,159 @@
+"""Additions, removals, merges and look-ups in any order: the index agrees with a list of pairs."""
+
+import oracles
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
+from strategies import ALL_ONES, damage_up_to, fingerprints
+
+from dedup_filter.hamming import HammingIndex, Layout
+
+centres = st.sampled_from([0, ALL_ONES, 0x0123456789ABCDEF])
+clustered = st.builds(lambda centre, bits: centre ^ bits, centres, damage_up_to(7))
+values = st.one_of(clustered, clustered, fingerprints)
+rows = st.integers(0, 20)
+layouts = st.sampled_from(
+    [
+        None,
+        Layout(4),
+        Layout(5),
+        Layout(13),
+        Layout(6, 3),
+        Layout(8, 2),
+        Layout(4, 1, Layout(4)),
+    ]
+)
+
+
+class IndexStates(RuleBasedStateMachine):
+    """By whichever way the index chooses: here, as it is small, by the scan of fresh entries."""
+
+    @initialize(max_distance=st.integers(0, 12), layout=layouts)
+    def make(self, max_distance, layout):
+        if layout is not None and not layout.is_exact(max_distance):
+            layout = None
+        self.index = HammingIndex(max_distance, layout)
+        self.pairs = set()
+
+    @rule(fingerprint=values, row=rows)
+    def add(self, fingerprint, row):
+        self.index.add(fingerprint, row)
+        self.pairs.add((fingerprint, row))
+
+    @rule(fingerprint=values, row=rows)
+    def add_a_new_one(self, fingerprint, row):
+        if (fingerprint, row) not in self.pairs:
+            self.index.add_new(fingerprint, row)
+            self.pairs.add((fingerprint, row))
+
+    @rule(added=st.lists(st.tuples(values, rows), max_size=12))
+    def add_many(self, added):
+        self.index.add_many([pair[0] for pair in added], [pair[1] for pair in added])
+        self.pairs.update(added)
+
+    @precondition(lambda self: self.pairs)
+    @rule(row=rows, data=st.data())
+    def add_a_row_to_a_stored_fingerprint(self, row, data):
+        fingerprint, _ = data.draw(st.sampled_from(sorted(self.pairs)))
+        self.add(fingerprint, row)
+
+    @precondition(lambda self: self.pairs)
+    @rule(data=st.data(), comes_back=st.booleans())
+    def remove(self, data, comes_back):
+        pair = data.draw(st.sampled_from(sorted(self.pairs)))
+        self.index.remove(*pair)
+        self.pairs.remove(pair)
+        if comes_back:
+            self.add(*pair)
+
+    @rule(fingerprint=values, row=rows)
+    def remove_what_may_not_be_there(self, fingerprint, row):
+        if (fingerprint, row) in self.pairs:
+            self.index.remove(fingerprint, row)
+            self.pairs.remove((fingerprint, row))
+            return
+        with pytest.raises(KeyError):
+            self.index.remove(fingerprint, row)
+
+    @rule(fingerprint=st.sampled_from([-1, 2**64, True, 1.5]), row=rows)
+    def add_what_is_no_fingerprint(self, fingerprint, row):
+        with pytest.raises((TypeError, ValueError)):
+            self.index.add(fingerprint, row)
+        with pytest.raises((TypeError, ValueError)):
+            self.index.add_many([0, fingerprint], [row, row])
+
+    @rule()
+    def compact(self):
+        self.index.compact()
+
+    @rule()
+    def reopen(self):
+        sealed = self.index.sealed()
+        for array in (sealed.rows, *sealed.runs, *sealed.directories):
+            array.flags.writeable = False  # as arrays in files are
+        self.index = HammingIndex.from_sealed(sealed)
+
+    @rule(query=values)
+    def within(self, query):
+        expected = oracles.scan(self.pairs, query, self.index.max_distance)
+        assert self.index.within(query) == expected
+
+    @rule(query=values)
+    def rows_of(self, query):
+        stored = sorted({fingerprint for fingerprint, _ in self.pairs})
+        for fingerprint in (query, *stored[:1], *stored[-1:]):
+            expected = sorted(row for other, row in self.pairs if other == fingerprint)
+            assert self.index.rows_of(fingerprint) == expected
+
+    @precondition(lambda self: self.pairs)
+    @rule(data=st.data(), most=st.integers(0, 5))
+    def within_less_of_a_stored_fingerprint(self, data, most):
+        fingerprint, _ = data.draw(st.sampled_from(sorted(self.pairs)))
+        distance = data.draw(st.integers(0, self.index.max_distance))
+        query = fingerprint ^ data.draw(damage_up_to(distance))
+        expected = oracles.scan(self.pairs, query, distance)
+        assert self.index.within(query, distance) == expected
+        assert self.index.neighbours(query, distance, most).matches() == expected[:most]
+
+    @rule(queries=st.lists(values, max_size=5), data=st.data())
+    def within_many(self, queries, data):
+        distance = data.draw(st.integers(0, self.index.max_distance))
+        found = self.index.within_many(queries, distance)
+        expected = [
+            (number, *match)
+            for number, query in enumerate(queries)
+            for match in oracles.scan(self.pairs, query, distance)
+        ]
+        assert list(zip(*(column.tolist() for column in found), strict=True)) == expected
+
+    @rule(fingerprint=values)
+    def contains(self, fingerprint):
+        assert (fingerprint in self.index) == any(fingerprint == f for f, _ in self.pairs)
+
+    @invariant()
+    def counts_rows(self):
+        assert len(self.index) == len(self.pairs)
+
+    def teardown(self):
+        self.index.check()
+
+
+class IndexStatesByTables(IndexStates):
+    """The same in an index with small bounds: sealed, merged and asked by tables all the time."""
+
+    @invariant()
+    def holds_together(self):
+        self.index.check()
+
+
+TestIndexStates = IndexStates.TestCase
+TestIndexStatesByTables = pytest.mark.usefixtures("small_levels")(IndexStatesByTables.TestCase)
+TestIndexStates.settings = settings(max_examples=30, stateful_step_count=30)
+TestIndexStatesByTables.settings = settings(max_examples=60, stateful_step_count=40)

@@ -1,0 +1,136 @@
+"""What moves when: sealing, merging in steps, planning anew; and what a failure leaves behind."""
+
+import random
+
+import oracles
+import pytest
+
+from dedup_filter.hamming import HammingIndex, Layout, Run
+
+pytestmark = pytest.mark.usefixtures("small_levels")
+
+
+@pytest.fixture
+def pairs():
+    generator = random.Random(11)
+    centres = [generator.getrandbits(64) for _ in range(5)]
+    return sorted(
+        {(generator.choice(centres) ^ 1 << generator.randrange(64), r) for r in range(90)}
+    )
+
+
+def assert_found(index, pairs):
+    index.check()
+    for fingerprint, _ in pairs[::4]:
+        expected = oracles.scan(pairs, fingerprint ^ 1, index.max_distance)
+        assert index.within(fingerprint ^ 1) == expected
+
+
+def test_everything_is_found_between_any_two_steps_of_a_merge(pairs):
+    index = HammingIndex(3, Layout(4))
+    levels = index._levels
+    merging = 0
+    for number, pair in enumerate(pairs):
+        index.add(*pair)
+        merging += levels._merge is not None
+        assert_found(index, pairs[: number + 1])
+    assert merging > 10
+    assert len(levels.old.first) > 60
+
+
+def test_what_is_removed_while_a_merge_takes_it_in_stays_removed(pairs):
+    index = HammingIndex(3, Layout(4))
+    stored = []
+    for pair in pairs:
+        index.add(*pair)
+        stored.append(pair)
+        if index._levels._merge is not None:
+            gone = stored.pop(len(stored) // 3)
+            index.remove(*gone)
+            index.add(*gone)
+            index.remove(*gone)
+        assert_found(index, stored)
+    assert len(stored) < 85
+
+
+def test_many_removals_are_cleaned_from_the_tables(pairs):
+    index = HammingIndex(3, Layout(4))
+    index.add_many(*zip(*pairs, strict=True))
+    for pair in pairs[:-5]:
+        index.remove(*pair)
+    assert_found(index, pairs[-5:])
+    assert len(index._levels.old.first) < 40
+
+
+def test_compacting_leaves_one_set_of_tables_and_no_marks(pairs):
+    index = HammingIndex(3, Layout(4))
+    for pair in pairs:
+        index.add(*pair)
+    index.remove(*pairs[7])
+    index.compact()
+    levels = index._levels
+    assert (len(levels.old.first), len(levels.young.first), len(levels.fresh)) == (89, 0, 0)
+    assert not levels.old.dead
+    assert_found(index, pairs[:7] + pairs[8:])
+
+
+def test_an_index_that_outgrows_its_plan_plans_again(pairs, monkeypatch):
+    planned = []
+
+    def plan(max_distance, expected):
+        planned.append(expected)
+        return Layout(2 + len(planned))
+
+    monkeypatch.setattr("dedup_filter.hamming.layout_choice.plan", plan)
+    index = HammingIndex(3, expected=10)
+    assert index.layout == Layout(3)
+    for number, pair in enumerate(pairs):
+        index.add(*pair)
+        assert_found(index, pairs[: number + 1])
+    assert planned[:1] == [10]
+    assert planned[1] > 40
+    index._levels._finish_merge()  # the last one may be under way
+    assert index.layout == Layout(2 + len(planned))
+    index.add_many([fingerprint ^ 2**40 for fingerprint, _ in pairs], range(100, 190))
+    index.check()
+
+
+def test_a_layout_that_was_given_stays(pairs):
+    index = HammingIndex(3, Layout(6, 3), expected=1)
+    index.add_many(*zip(*pairs, strict=True))
+    assert index.layout == Layout(6, 3)
+    assert_found(index, pairs)
+
+
+@pytest.mark.parametrize("calls_before", range(0, 60, 3))
+def test_a_step_that_fails_for_want_of_memory_loses_nothing(pairs, monkeypatch, calls_before):
+    index = HammingIndex(3, Layout(4))
+    index.add_many(*zip(*pairs[:30], strict=True))
+    index.remove(*pairs[0])
+    stored = pairs[1:30]
+    calls = 0
+
+    def fail_now(*arguments):
+        nonlocal calls
+        calls += 1
+        if calls > calls_before:
+            raise MemoryError
+        return make(*arguments)
+
+    make = Run.__init__
+    monkeypatch.setattr(Run, "__init__", fail_now)
+    for pair in pairs[30:]:
+        try:
+            index.add(*pair)
+        except MemoryError:
+            break
+        stored.append(pair)
+    else:
+        pytest.skip("no run was made any more")
+    monkeypatch.setattr(Run, "__init__", make)
+    assert_found(index, stored)
+    for pair in pairs[30:]:
+        index.add(*pair)
+    assert_found(index, pairs[1:])
+    index.compact()
+    assert_found(index, pairs[1:])

@@ -1,0 +1,167 @@
+import random
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import distance
+from strategies import ALL_ONES, damage, fingerprints
+
+from dedup_filter import near_pairs
+from dedup_filter.errors import ConfigError
+from dedup_filter.hamming import Layout, distinct, pair_blocks
+from dedup_filter.hamming import pair_comparison as comparison
+from dedup_filter.hamming import pair_neighbours as neighbours
+from dedup_filter.hamming.pair_layout import expected_seconds, layouts, pair_layout
+
+
+def all_pairs(values, max_distance):
+    ascending = sorted(set(values))
+    return [(a, b) for a, b in combinations(ascending, 2) if distance(a, b) <= max_distance]
+
+
+def pairs_by(layout, values, max_distance):
+    blocks = pair_blocks(values, max_distance, layout)
+    return sorted(tuple(pair) for block in blocks for pair in block.tolist())
+
+
+@st.composite
+def batches(draw, max_distance):
+    """Some strangers, and round each some that are about `max_distance` away; some twice."""
+    centres = draw(st.lists(fingerprints, min_size=1, max_size=6))
+    near = st.integers(0, max_distance + 2).flatmap(damage)
+    pick = st.tuples(st.sampled_from(centres), near).map(lambda pair: pair[0] ^ pair[1])
+    return draw(st.permutations(centres + draw(st.lists(pick, max_size=20))))
+
+
+def crowd(seed, centres=12, each=15, most=14):
+    """So many fingerprints, up to `most` bits from some centre, and the two ends of the range."""
+    rng = random.Random(seed)
+    values = [0, 1, ALL_ONES, ALL_ONES - 1]
+    for _ in range(centres):
+        centre = rng.getrandbits(64)
+        for _ in range(each):
+            bits = rng.sample(range(64), rng.randint(0, most))
+            values.append(centre ^ sum(1 << bit for bit in bits))
+    return values
+
+
+CROWD = crowd(7)
+
+
+@given(st.data(), st.integers(0, 12))
+def test_all_pairs_are_found_and_no_others_for_any_fingerprints(data, max_distance):
+    batch = data.draw(batches(max_distance))
+    assert near_pairs(batch, max_distance) == all_pairs(batch, max_distance)
+
+
+@settings(max_examples=40)
+@given(st.data(), st.integers(1, 12))
+def test_any_layout_finds_each_pair_once(data, max_distance):
+    batch = data.draw(batches(max_distance))
+    layout = data.draw(st.sampled_from(list(layouts(max_distance))))
+    assert pairs_by(layout, batch, max_distance) == all_pairs(batch, max_distance)
+
+
+@pytest.mark.parametrize("max_distance", range(1, 13))
+def test_every_layout_that_may_be_chosen_finds_the_pairs_of_a_crowd(max_distance):
+    expected = all_pairs(CROWD, max_distance)
+    assert len(expected) > 5
+    for layout in [None, *list(layouts(max_distance))[::4]]:
+        assert pairs_by(layout, CROWD, max_distance) == expected, layout
+
+
+@pytest.mark.parametrize("max_distance", range(13))
+def test_distance_k_is_near_and_k_plus_one_is_not(max_distance):
+    at, beyond = (1 << max_distance) - 1, ALL_ONES >> (63 - max_distance)
+    expected = [(0, at)] if max_distance else []
+    assert near_pairs([0, at], max_distance) == expected
+    assert near_pairs([0, beyond], max_distance) == []
+
+
+@pytest.mark.parametrize("block", [1, 2, 7, 64])
+@pytest.mark.parametrize("max_distance", [3, 7, 10])
+def test_groups_longer_than_a_block_are_compared_in_full(monkeypatch, block, max_distance):
+    monkeypatch.setattr(comparison, "_BLOCK", block)
+    expected = all_pairs(CROWD, max_distance)
+    assert pairs_by(None, CROWD, max_distance) == expected
+    assert pairs_by(Layout(4), CROWD, max_distance) == expected
+
+
+def test_lists_of_groups_that_are_cut_short_lose_none(monkeypatch):
+    monkeypatch.setattr(neighbours, "_LISTED", 3)
+    assert pairs_by(Layout(5), CROWD, 9) == all_pairs(CROWD, 9)
+
+
+def test_a_crowd_of_near_fingerprints_makes_all_its_pairs_in_bounded_blocks():
+    values = [1 << a | 1 << b for a, b in combinations(range(40), 2)]  # any two at most 4 apart
+    blocks = list(pair_blocks(values, 4, Layout(3)))
+    assert sum(map(len, blocks)) == len(values) * (len(values) - 1) // 2
+    assert max(map(len, blocks)) < 2 * 2**16
+
+
+def test_equal_fingerprints_count_as_one():
+    assert near_pairs([5] * 1000 + [4] * 1000, 1) == [(4, 5)]
+    assert near_pairs([5] * 1000, 12) == []
+
+
+@pytest.mark.parametrize("few", [[], [7]])
+def test_none_and_one_make_no_pairs(few):
+    assert near_pairs(few, 12) == []
+    assert pairs_by(Layout(4), few, 3) == []
+
+
+def test_arrays_and_iterators_are_taken_like_lists():
+    expected = all_pairs(CROWD, 3)
+    assert near_pairs(np.array(CROWD, np.uint64), 3) == expected
+    assert near_pairs(iter(CROWD), 3) == expected
+    assert near_pairs(np.array([1, 3], np.int32), 3) == [(1, 3)]
+
+
+def test_the_order_of_blocks_does_not_depend_on_that_of_the_fingerprints():
+    first = np.concatenate(list(pair_blocks(CROWD, 8)))
+    second = np.concatenate(list(pair_blocks(CROWD[::-1], 8)))
+    assert first.tolist() == second.tolist()
+
+
+def test_an_array_that_was_given_stays_as_it_was():
+    values = np.array(CROWD, np.uint64)
+    near_pairs(values, 3)
+    assert values.tolist() == CROWD
+
+
+@pytest.mark.parametrize("bad", [-1, 2**64])
+def test_a_number_that_is_no_fingerprint_is_named(bad):
+    with pytest.raises(ValueError, match=str(bad)):
+        near_pairs([1, bad], 3)
+
+
+@pytest.mark.parametrize("bad", ["1", 1.5, None, True])
+def test_what_is_no_integer_is_refused(bad):
+    with pytest.raises(TypeError):
+        near_pairs([1, bad], 3)
+
+
+@pytest.mark.parametrize("bad", [-1, 13, 2.0])
+def test_a_distance_out_of_range_is_refused_before_anything_is_done(bad):
+    with pytest.raises(ConfigError, match="max_distance"):
+        pair_blocks([1, 2], bad)
+
+
+def test_a_layout_that_would_miss_pairs_is_refused():
+    with pytest.raises(ConfigError, match="nearest that can"):
+        pair_blocks([1, 2], 5, Layout(4, probe_radius=0))
+
+
+def test_distinct_fingerprints_ascend():
+    assert distinct([3, ALL_ONES, 0, 3]).tolist() == [0, 3, ALL_ONES]
+    assert distinct([]).tolist() == []
+
+
+@pytest.mark.parametrize("max_distance", range(1, 13))
+def test_the_layout_that_is_taken_is_the_one_expected_to_be_soonest(max_distance):
+    for count in (10, 10_000, 1_000_000, 10**8):
+        taken = expected_seconds(pair_layout(count, max_distance), count, max_distance)
+        others = [expected_seconds(one, count, max_distance) for one in layouts(max_distance)]
+        assert taken <= min(others)

@@ -1,0 +1,106 @@
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import ALL_ONES, fingerprints
+
+from dedup_filter.hamming import Permutation, Run, places_in
+
+UNCHANGED = Permutation(range(63, -1, -1))
+LAST_BYTE_FIRST = Permutation([*range(7, -1, -1), *range(63, 7, -1)])
+permutations = st.sampled_from([UNCHANGED, LAST_BYTE_FIRST])
+
+
+def run_of(values, permutation=UNCHANGED, prefix_bits=16):
+    run = Run.of(permutation, prefix_bits, np.array(values, np.uint64))
+    run.check()
+    return run
+
+
+def candidates(run, *keys):
+    return run.candidates(*run.spans(np.array(keys, np.intp))).tolist()
+
+
+def key_of(run, value):
+    return oracles.permute(value, run.permutation.order) >> 64 - run.directory_bits
+
+
+@given(st.lists(fingerprints, max_size=40), permutations, st.integers(1, 20))
+def test_a_run_holds_what_it_was_made_of_in_permuted_order(values, permutation, prefix_bits):
+    run = run_of(values, permutation, prefix_bits)
+    expected = sorted(values, key=lambda value: oracles.permute(value, permutation.order))
+    assert run.entries.tolist() == expected
+    assert len(run) == len(values)
+    assert run.nbytes == 8 * len(values) + run.directory.nbytes
+
+
+@given(st.lists(fingerprints, min_size=1, max_size=40), permutations, st.data())
+def test_the_candidates_of_keys_are_all_entries_that_begin_with_them(values, permutation, data):
+    run = run_of(values, permutation, 6)
+    any_key = st.integers(0, (1 << run.directory_bits) - 1)
+    keys = data.draw(st.lists(any_key, max_size=5))
+    expected = [
+        value for key in keys for value in run.entries.tolist() if key_of(run, value) == key
+    ]
+    assert candidates(run, *keys) == expected
+    lengths = run.spans(np.array(keys, np.intp))[1]
+    assert sum(lengths.tolist()) == len(expected)
+
+
+def test_candidates_come_by_slices_where_many_begin_alike():
+    values = [number << 40 for number in range(500)] + [1 << 63]
+    run = run_of(values, prefix_bits=2)
+    assert candidates(run, 2, 0, 1) == [1 << 63, *values[:-1]]
+
+
+def test_the_first_and_the_last_entry_are_candidates():
+    run = run_of([0, ALL_ONES, 9 << 60])
+    last = (1 << run.directory_bits) - 1
+    assert candidates(run, 0) == [0]
+    assert candidates(run, last)[-1] == ALL_ONES
+
+
+def test_an_empty_run_has_no_candidates():
+    run = run_of([])
+    assert candidates(run, 0, 1) == []
+    assert len(run) == 0
+
+
+def test_equal_fingerprints_are_entries_each():
+    assert candidates(run_of([7, 7, 7]), 0) == [7, 7, 7]
+
+
+@given(fingerprints, permutations, st.integers(1, 64))
+def test_prefix_moves_make_the_first_bits_a_number(value, permutation, bits):
+    moves = permutation.prefix_moves(bits)
+    key = sum((value & move.mask) << move.left >> move.right for move in moves)
+    assert key == oracles.permute(value, permutation.order) >> 64 - bits
+
+
+def test_a_directory_has_no_more_bits_than_the_prefix_nor_than_pay():
+    assert run_of(range(1000), prefix_bits=4).directory_bits == 4
+    assert run_of(range(1000), prefix_bits=60).directory_bits == 8
+    assert run_of([], prefix_bits=16).directory_bits == 1
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 4)), max_size=8))
+def test_places_in_pieces_are_those_of_each_piece(pieces):
+    starts = np.array([start for start, _ in pieces], np.intp)
+    lengths = np.array([length for _, length in pieces], np.intp)
+    expected = [place for start, length in pieces for place in range(start, start + length)]
+    assert places_in(starts, lengths).tolist() == expected
+
+
+def test_check_notices_entries_out_of_order():
+    run = run_of([1, 2, 3 << 60])
+    run.entries[:] = run.entries[::-1].copy()
+    with pytest.raises(AssertionError):
+        run.check()
+
+
+def test_check_notices_a_directory_that_points_elsewhere():
+    run = run_of([1, 2, 3 << 60])
+    run.directory[1] += 1
+    with pytest.raises(AssertionError):
+        run.check()

@@ -1,0 +1,140 @@
+"""States, lessons and early pages of hosts, through commits, releases and deaths."""
+
+import pytest
+from store_pages import folder_store, memory_store, near
+from store_pages import new_page as page
+
+from dedup_filter.pages.directory.frame_store import EarlyForm, Lesson, WaitingPage
+from dedup_filter.pages.directory.records import Judged
+
+HOST = "www.example.com"
+
+
+@pytest.fixture
+def store():
+    with memory_store() as made:
+        yield made
+        made.check()
+
+
+def known_of(store, host=HOST):
+    """What is known of a host: its state and the lessons since."""
+    found = {known.host: known[1:] for known in store.frames.all()}
+    return found.get(host, (None, []))
+
+
+def learn(store, number, *, is_pending=False):
+    with store.change():
+        made = store.insert(page(number), is_pending=is_pending)
+        store.frames.learn(HOST, made, b"lesson %d" % number)
+    return made
+
+
+class TestWhatIsKnownOfAHost:
+    def test_is_nothing_at_first(self, store):
+        assert known_of(store) == (None, [])
+        assert store.frames.all() == []
+
+    def test_is_the_lessons_of_its_pages_in_their_order(self, store):
+        pages = [learn(store, number) for number in range(3)]
+        lessons = [Lesson(made, b"lesson %d" % n, False) for n, made in enumerate(pages)]
+        assert known_of(store) == (None, lessons)
+        assert known_of(store, "another") == (None, [])
+
+    def test_is_its_state_and_the_lessons_since(self, store):
+        learn(store, 1)
+        store.frames.save(HOST, b"state")
+        later = learn(store, 2)
+        known = (b"state", [Lesson(later, b"lesson 2", False)])
+        assert known_of(store) == known
+        store.frames.save(HOST, b"state 2")
+        assert known_of(store) == (b"state 2", [])
+
+    def test_does_not_hold_what_released_pages_taught(self, store):
+        made = learn(store, 1, is_pending=True)
+        store.release(made)
+        assert known_of(store) == (None, [])
+
+    def test_holds_it_as_to_be_unlearnt_where_the_state_has_it(self, store):
+        learn(store, 0)
+        made = learn(store, 1, is_pending=True)
+        store.frames.save(HOST, b"state")
+        assert known_of(store) == (b"state", [])
+        store.release(made)
+        unlearn = [Lesson(made, b"lesson 1", True)]
+        assert known_of(store) == (b"state", unlearn)
+        store.frames.save(HOST, b"state without")
+        assert known_of(store) == (b"state without", [])
+
+    def test_holds_what_committed_pages_taught_once(self, store):
+        made = learn(store, 1, is_pending=True)
+        store.frames.save(HOST, b"state")
+        store.commit(made)
+        assert known_of(store) == (b"state", [])
+
+    def test_holds_the_lessons_of_pages_that_are_forgotten(self, store):
+        made = learn(store, 1)
+        store.delete([made])
+        assert known_of(store)[1] == [Lesson(made, b"lesson 1", False)]
+
+    def test_is_forgotten_when_it_is_asked_for(self, store):
+        made = learn(store, 1)
+        store.frames.save(HOST, b"state")
+        store.frames.wait(EarlyForm(made, HOST, b"form", b"note"))
+        store.frames.forget(HOST)
+        assert known_of(store) == (None, [])
+        assert store.frames.waiting() == []
+        assert store.frames.all() == []
+
+    def test_comes_from_the_host_learnt_of_last(self, store):
+        made = store.insert(page(1))
+        for host in ("a", "b", "c", "a"):
+            store.frames.learn(host, made, b"lesson")
+        store.frames.save("b", b"state")
+        assert [known.host for known in store.frames.all()] == ["b", "c", "a"]
+        for host in ("a", "c", "b"):
+            store.frames.save(host, b"state")
+        assert [known.host for known in store.frames.all()] == ["b", "c", "a"]
+
+
+class TestEarlyPages:
+    def test_wait_with_a_note_that_changes(self, store):
+        made = learn(store, 1)
+        store.frames.wait(EarlyForm(made, HOST, b"form", b"told once"))
+        store.frames.note(made, b"told twice")
+        assert store.frames.waiting() == [WaitingPage(made, HOST, b"told twice")]
+        assert store.frames.form(made) == b"form"
+        store.frames.wait_no_more(made)
+        assert store.frames.form(made) is None
+        assert store.frames.waiting() == []
+
+    def test_go_with_their_records(self, store):
+        made = learn(store, 1, is_pending=True)
+        store.frames.wait(EarlyForm(made, HOST, b"form", b""))
+        store.release(made)
+        assert store.frames.waiting() == []
+
+    def test_wait_on_when_they_are_visited_again(self, store):
+        old = learn(store, 1)
+        store.frames.wait(EarlyForm(old, HOST, b"form", b""))
+        newer = store.insert(page(2, Judged("revisit", None, old, 0, 1.0)), is_pending=True)
+        store.commit(newer)
+        assert store.frames.waiting() == [WaitingPage(old, HOST, b"")]
+
+
+def test_a_dead_process_leaves_nothing_of_pending_pages(tmp_path):
+    store = folder_store(tmp_path)
+    learn(store, 0)
+    in_state = learn(store, 1, is_pending=True)
+    store.frames.save(HOST, b"state")
+    since = learn(store, 2, is_pending=True)
+    store.insert(page(3, near(in_state)), is_pending=True)
+    store.frames.wait(EarlyForm(since, HOST, b"form", b""))
+    store.flush()
+    store._transactions.connection.close()
+    store._lock.release()
+    with folder_store(tmp_path) as store:
+        assert known_of(store) == (b"state", [Lesson(in_state, b"lesson 1", True)])
+        assert store.frames.waiting() == []
+        assert [record.page for record in store.records()] == [1]
+        store.check()

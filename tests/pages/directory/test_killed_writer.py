@@ -1,0 +1,102 @@
+"""A writer that is killed at any moment costs nothing that it was told is on disk."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from store_pages import NOON, folder_store, measured
+from store_pages import new_page as page
+
+from dedup_filter.pages.directory.page_reader import PageReader
+
+TIMES = 50
+TESTS = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
+
+
+@pytest.fixture
+def kill(tmp_path):
+    """Let a process write to the index and be killed, by a number that says how and when."""
+    paths = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
+    program = [
+        sys.executable,
+        str(Path(__file__).with_name("killed_writer.py")),
+        str(tmp_path / "index"),
+    ]
+    with subprocess.Popen(
+        program,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": paths},
+        text=True,
+    ) as server:
+
+        def run(seed):
+            server.stdin.write(f"{seed}\n")
+            server.stdin.flush()
+            died = int(server.stdout.readline())
+            assert died in (signal.SIGKILL, signal.SIGALRM), f"it ended by itself: {died}"
+
+        yield run
+        server.stdin.close()
+
+
+def told(folder):
+    """What was said to be on disk: page -> number of its measures, None if it is gone."""
+    path = Path(f"{folder}.told")
+    pages, touched = {}, set()
+    for line in path.read_bytes().splitlines() if path.exists() else ():
+        value = json.loads(line)
+        if isinstance(value, int):
+            touched.add(value)
+            continue
+        if value is None:  # what was changed after the last flush may be on disk or not
+            for number in touched:
+                pages.pop(number, None)
+        else:
+            pages.update({int(number): content for number, content in value.items()})
+        touched.clear()
+    return {number: content for number, content in pages.items() if number not in touched}
+
+
+def test_that_is_opened_again_holds_all_that_was_told_and_nothing_pending(tmp_path, kill):
+    folder = tmp_path / "index"
+    for seed in range(TIMES):
+        kill(seed)
+        with folder_store(folder) as store:
+            store.check()
+            records = {record.page: record for record in store.records()}
+            assert not any(record.is_pending for record in records.values())
+            for number, content in told(folder).items():
+                assert (number in records) == (content is not None), number
+                if content is not None:
+                    assert records[number].digest == measured(content).digest
+                    assert records[number].fingerprint == measured(content).fingerprint
+            assert store.last_page >= max(told(folder), default=0)
+            for early in store.frames.waiting():
+                assert early.page in records
+    assert len(told(folder)) > TIMES
+
+
+def test_that_was_in_the_middle_is_shown_to_readers_as_of_its_last_flush(tmp_path, kill):
+    for seed in range(100, 105):
+        kill(seed)
+        with PageReader.open_to_read(tmp_path / "index") as reader:
+            reader.check()
+            assert len(list(reader.records())) == len(reader) + reader.count(is_kept=False)
+
+
+def test_whose_new_file_was_not_finished_is_made_anew(tmp_path):
+    folder = tmp_path / "index"
+    folder.mkdir()
+    for name in ("pages.sqlite3", "lock", "owner.json"):
+        (folder / name).touch()
+    with folder_store(folder) as store:
+        assert store.insert(page(1)) == 1
+        assert store.crawls.all()[0].started == NOON
+        store.check()

@@ -1,0 +1,271 @@
+"""What is at the path of an index when it is opened, and what becomes of it."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+from store_pages import NOON, SCHEME, folder_store, measured
+from store_pages import new_page as page
+
+from dedup_filter.errors import ConfigError, SchemeMismatch, StoreCorrupt, StoreError, StoreTooNew
+from dedup_filter.pages.directory.file_format import FORMAT
+from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.scheme import Scheme
+
+AN_OLDER_INDEX = """
+    PRAGMA journal_mode = wal;
+    PRAGMA application_id = 0x44454455;
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    INSERT INTO meta VALUES ('scheme', '{}');
+    CREATE TABLE pages (id INTEGER PRIMARY KEY, url TEXT NOT NULL, sketch BLOB NOT NULL);
+    INSERT INTO pages VALUES (1, 'https://www.example.com/', zeroblob(256));
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """An index with one page."""
+    with folder_store(tmp_path / "index") as store:
+        store.insert(page(1))
+    return tmp_path / "index"
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def change(folder, sql):
+    connection = sqlite3.connect(folder / "pages.sqlite3")
+    connection.executescript(sql)
+    connection.close()
+
+
+class TestAnIndex:
+    def test_is_made_where_there_is_none(self, tmp_path):
+        with folder_store(tmp_path / "new" / "folder") as store:
+            store.insert(page(1))
+        with folder_store(tmp_path / "new" / "folder") as store:
+            assert len(store) == 1
+            assert store.last_page == 1
+            store.check()
+
+    def test_is_whole_on_disk_when_it_is_synced(self, tmp_path):
+        with folder_store(tmp_path) as store:
+            before = store.nbytes
+            for number in range(500):
+                store.insert(page(number))
+            store.sync()
+            assert store.nbytes - before > 500 * 300
+            (tmp_path / "copy").mkdir()
+            (tmp_path / "copy" / "pages.sqlite3").write_bytes(
+                (tmp_path / "pages.sqlite3").read_bytes()
+            )
+        with PageReader.open_to_read(tmp_path / "copy") as copied:
+            assert len(copied) == 500
+            copied.check()
+
+    def test_is_made_in_an_empty_folder(self, tmp_path):
+        with folder_store(tmp_path) as store:
+            assert len(store) == 0
+
+    def test_is_found_by_a_path_with_strange_letters(self, tmp_path):
+        folder = tmp_path / "索引 50% #1?"
+        with folder_store(folder) as store:
+            store.insert(page(1))
+            store.flush()
+            with PageReader.open_to_read(folder) as reader:
+                assert len(reader) == 1
+
+    def test_knows_what_is_kept_and_gives_new_numbers(self, folder):
+        with folder_store(folder) as store:
+            assert store.record(1).fingerprint == measured(1).fingerprint
+            assert store.insert(page(2)) == 2
+            store.delete([2])
+        with folder_store(folder) as store:
+            assert store.insert(page(3)) == 3
+
+    def test_releases_what_was_pending(self, folder):
+        store = folder_store(folder)
+        pending = store.insert(page(2), is_pending=True)
+        store.frames.learn("www.example.com", pending, b"lesson")
+        store.close()
+        with folder_store(folder) as store:
+            assert [record.page for record in store.records()] == [1]
+            assert store.frames.all() == []
+            store.check()
+
+
+class TestIsRefused:
+    def test_a_folder_of_other_files_and_left_as_it_was(self, tmp_path):
+        (tmp_path / "thesis.txt").write_text("years of work")
+        before = contents(tmp_path)
+        for attempt in (folder_store, PageReader.open_to_read):
+            with pytest.raises(ConfigError, match=r"not an index|no index"):
+                attempt(tmp_path)
+        assert contents(tmp_path) == before
+
+    def test_a_path_of_a_file_or_below_one(self, tmp_path):
+        (tmp_path / "file").write_text("text")
+        for path in (tmp_path / "file", tmp_path / "file" / "index"):
+            with pytest.raises(ConfigError, match="below a file"):
+                folder_store(path)
+
+    def test_a_path_where_nothing_is_for_reading(self, tmp_path):
+        with pytest.raises(ConfigError, match="there is no index"):
+            PageReader.open_to_read(tmp_path / "none")
+        assert not (tmp_path / "none").exists()
+
+    def test_a_newer_format(self, folder):
+        change(folder, f"PRAGMA user_version = {FORMAT + 1}")
+        for attempt in (folder_store, PageReader.open_to_read):
+            with pytest.raises(StoreTooNew, match=f"has format {FORMAT + 1}"):
+                attempt(folder)
+
+    @pytest.mark.parametrize("older", [0, 1, 2])
+    def test_an_older_format_and_left_as_it_was(self, tmp_path, older):
+        change(tmp_path, f"{AN_OLDER_INDEX} PRAGMA user_version = {older}")
+        before = (tmp_path / "pages.sqlite3").read_bytes()
+        for attempt in (folder_store, PageReader.open_to_read):
+            with pytest.raises(ConfigError, match="choose another folder") as refused:
+                attempt(tmp_path)
+            assert f"has format {older}," in str(refused.value)
+            assert f"reads format {FORMAT}" in str(refused.value)
+            assert "\n" not in str(refused.value)
+        assert (tmp_path / "pages.sqlite3").read_bytes() == before
+        assert not (tmp_path / "owner.json").exists()
+        assert not (tmp_path / "tables").exists()
+
+    def test_a_database_of_another_program(self, folder):
+        change(folder, "PRAGMA application_id = 7")
+        before = contents(folder)
+        for attempt in (folder_store, PageReader.open_to_read):
+            with pytest.raises(ConfigError, match="another program"):
+                attempt(folder)
+        assert contents(folder)[folder / "pages.sqlite3"] == before[folder / "pages.sqlite3"]
+
+    @pytest.mark.parametrize("content", [b"no database at all" * 99, b"SQLite format 3\0" * 99])
+    def test_a_file_that_is_no_database(self, tmp_path, content):
+        (tmp_path / "pages.sqlite3").write_bytes(content)
+        for attempt in (folder_store, PageReader.open_to_read):
+            with pytest.raises(StoreCorrupt, match="no SQLite database any more"):
+                attempt(tmp_path)
+        assert (tmp_path / "pages.sqlite3").read_bytes() == content
+
+    def test_another_scheme_naming_only_what_differs(self, folder):
+        other = Scheme({**SCHEME.parts, "shingle_size": "4", "jieba": "0.99"})
+        with pytest.raises(SchemeMismatch) as refused:
+            PageStore.open(folder, other)
+        assert "shingle_size (3 there, 4 here)" in str(refused.value)
+        assert "jieba (0.42.1 there, 0.99 here)" in str(refused.value)
+        assert "feature_hash" not in str(refused.value)
+        with folder_store(folder) as store:  # the lock was given back
+            assert len(store) == 1
+
+    def test_one_whose_scheme_is_gone(self, folder):
+        change(folder, "DELETE FROM meta WHERE key = 'scheme'")
+        with pytest.raises(StoreCorrupt, match="does not say how"):
+            folder_store(folder)
+
+
+class TestDamage:
+    def test_is_told_when_it_is_met(self, folder):
+        with folder_store(folder) as store:
+            for number in range(2, 2_000):
+                store.insert(page(number))
+        path = folder / "pages.sqlite3"
+        content = bytearray(path.read_bytes())
+        content[8_192:-4_096] = bytes(len(content) - 12_288)
+        path.write_bytes(content)
+        with pytest.raises(StoreCorrupt, match="it is damaged"), folder_store(folder) as store:
+            store.check()
+        with (
+            pytest.raises(StoreCorrupt, match="it is damaged"),
+            PageReader.open_to_read(folder) as reader,
+        ):
+            list(reader.records())
+
+    def test_of_counts_is_found(self, folder):
+        change(folder, "UPDATE counts SET pages = 7 WHERE is_kept")
+        with folder_store(folder) as store, pytest.raises(AssertionError, match="count is wrong"):
+            store.check()
+
+
+class TestAReader:
+    def test_sees_what_is_flushed_while_another_writes(self, folder):
+        with folder_store(folder) as store, PageReader.open_to_read(folder) as reader:
+            assert len(reader) == 1
+            store.insert(page(2))
+            assert len(reader) == 1
+            store.flush()
+            assert len(reader) == 2
+            assert reader.scheme == SCHEME
+            assert [crawl.number for crawl in reader.crawls.all()] == [1, 2]
+            reader.check()
+        reader.close()
+
+    def test_cannot_write(self, folder):
+        with (
+            PageReader.open_to_read(folder) as reader,
+            pytest.raises(StoreError, match="cannot be written to"),
+        ):
+            reader.crawls.start(NOON)
+
+    def test_does_not_need_the_right_to_write(self, folder, as_nobody):
+        assert as_nobody("print(len(PageReader.open_to_read(folder)))", folder) == "1"
+
+
+@pytest.fixture
+def as_nobody(tmp_path):
+    """Run a line of Python as a user who may read everything here and write nothing."""
+    if os.name == "nt":
+        pytest.skip("rights are another matter on Windows")
+
+    def run(line, folder):
+        for path in (folder, *folder.parents):
+            if path.owner() == tmp_path.owner() and path != path.parent and "pytest" in str(path):
+                path.chmod(0o555)
+        program = (
+            "import os, sys, pathlib, filelock, encodings.idna\n"
+            "from dedup_filter.pages.directory.page_reader import PageReader\n"
+            "from dedup_filter.pages.directory.page_store import PageStore\n"
+            "from dedup_filter.pages.directory.scheme import Scheme\n"
+            "folder, scheme = pathlib.Path(sys.argv[1]), Scheme.from_json(sys.argv[2])\n"
+            "if os.getuid() == 0: os.setgid(65534), os.setuid(65534)\n"
+            f"try: {line}\n"
+            "except Exception as error: print(type(error).__name__, error)\n"
+        )
+        told = subprocess.run(
+            [sys.executable, "-c", program, str(folder), SCHEME.to_json()],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return told.stdout.strip()
+
+    yield run
+    for path in tmp_path.rglob("*"):
+        if path.is_dir():
+            path.chmod(0o755)
+    tmp_path.chmod(0o755)
+
+
+def test_a_folder_that_cannot_be_written_to_is_told(folder, as_nobody):
+    told = as_nobody("PageStore.open(folder, scheme)", folder)
+    assert told.startswith("StoreError")
+    assert "give this user the right to write" in told
+
+
+def test_a_folder_that_cannot_be_made_is_told(folder, as_nobody):
+    told = as_nobody("PageStore.open(folder / 'below' / 'it', scheme)", folder)
+    assert told.startswith("StoreError")
+    assert "cannot be made" in told
+
+
+def test_damaged_scheme_is_told_in_one_sentence(folder):
+    change(folder, "UPDATE meta SET value = '{' WHERE key = 'scheme'")
+
+    with pytest.raises(StoreCorrupt, match="does not say how its fingerprints were made"):
+        PageStore.open(folder, SCHEME)

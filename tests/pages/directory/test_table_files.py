@@ -1,0 +1,180 @@
+"""What is loaded is what was saved, or a reason; whatever happened to the files."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xxhash
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as st_numpy
+
+from dedup_filter.errors import StoreError
+from dedup_filter.pages.directory.table_files import TableFiles
+
+ARRAYS = {
+    "fingerprints": np.arange(1_000, dtype=np.uint64) * 0x9E3779B97F4A7C15,
+    "offsets": np.arange(65_537, dtype=np.uint32),
+    "empty": np.empty((0, 3), np.int64),
+}
+ABOUT = {"revision": 7, "layout": [4, 1], "k": 10}
+
+
+def assert_same(loaded, arrays, about):
+    assert not isinstance(loaded, str), loaded
+    assert loaded.about == about
+    assert loaded.arrays.keys() == arrays.keys()
+    for name, array in arrays.items():
+        assert loaded.arrays[name].dtype == array.dtype
+        assert loaded.arrays[name].shape == array.shape
+        assert loaded.arrays[name].tobytes() == array.tobytes()
+
+
+def test_what_was_saved_is_loaded(tmp_path):
+    files = TableFiles(tmp_path / "tables")
+    files.save(ARRAYS, ABOUT)
+    assert_same(files.load(), ARRAYS, ABOUT)
+    assert files.nbytes >= sum(array.nbytes for array in ARRAYS.values())
+
+
+def test_what_is_loaded_is_mapped_and_cannot_be_written_to(tmp_path):
+    files = TableFiles(tmp_path)
+    files.save(ARRAYS, ABOUT)
+    loaded = files.load().arrays["offsets"]
+    assert isinstance(loaded, np.memmap)
+    with pytest.raises(ValueError, match="read-only"):
+        loaded[0] = 1
+
+
+def test_a_new_generation_takes_the_place_of_the_old(tmp_path):
+    files = TableFiles(tmp_path)
+    for revision in range(3):
+        files.save(ARRAYS, {"revision": revision})
+    assert files.load().about == {"revision": 2}
+    assert [entry.name for entry in tmp_path.iterdir()] == ["3"]
+
+
+def test_arrays_that_are_not_contiguous_or_of_another_byte_order_are_saved_by_value(tmp_path):
+    files = TableFiles(tmp_path)
+    files.save({"odd": np.arange(10, dtype=">u8")[::2]}, {})
+    assert files.load().arrays["odd"].tolist() == [0, 2, 4, 6, 8]
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from("abcd"),
+        st_numpy.arrays(
+            st.sampled_from([np.uint64, np.uint32, np.int64, np.uint8]),
+            st_numpy.array_shapes(min_dims=1, max_dims=2, min_side=0, max_side=9),
+        ),
+    )
+)
+def test_any_arrays_come_back(arrays):
+    with tempfile.TemporaryDirectory() as folder:
+        files = TableFiles(Path(folder))
+        files.save(arrays, ABOUT)
+        assert_same(files.load(), arrays, ABOUT)
+
+
+class TestNothingIsLoaded:
+    def test_where_nothing_was_saved(self, tmp_path):
+        assert TableFiles(tmp_path / "tables").load() == "there are none"
+
+    def test_after_removal(self, tmp_path):
+        files = TableFiles(tmp_path / "tables")
+        files.save(ARRAYS, ABOUT)
+        files.remove()
+        assert files.load() == "there are none"
+        files.save(ARRAYS, ABOUT)
+        assert_same(files.load(), ARRAYS, ABOUT)
+
+    def test_of_a_generation_that_was_not_finished(self, tmp_path):
+        files = TableFiles(tmp_path)
+        files.save(ARRAYS, ABOUT)
+        (tmp_path / "2").mkdir()
+        (tmp_path / "2" / "offsets.bin").write_bytes(b"torn")
+        assert_same(files.load(), ARRAYS, ABOUT)
+        files.save({}, {})
+        assert [entry.name for entry in tmp_path.iterdir()] == ["3"]
+
+    def test_of_an_older_generation_while_there_is_a_damaged_newer_one(self, tmp_path):
+        files = TableFiles(tmp_path)
+        files.save(ARRAYS, ABOUT)
+        shutil.copytree(tmp_path / "1", tmp_path / "2")
+        (tmp_path / "2" / "offsets.bin").write_bytes(b"torn")
+        assert "another length" in files.load()
+
+    def test_of_another_format(self, tmp_path, monkeypatch):
+        files = TableFiles(tmp_path)
+        with monkeypatch.context() as newer:
+            newer.setattr("dedup_filter.pages.directory.table_files.FORMAT", 2)
+            files.save(ARRAYS, ABOUT)
+        assert files.load() == "they have format 2, not 1"
+
+    @pytest.mark.parametrize(
+        "manifest", ["{}", "[]", '{"format": 1}', '{"format": 1, "arrays": []}']
+    )
+    def test_of_a_manifest_of_somebody_else(self, tmp_path, manifest):
+        TableFiles(tmp_path).save(ARRAYS, ABOUT)
+        checksum = xxhash.xxh3_64_hexdigest(manifest.encode())
+        (tmp_path / "1" / "manifest.json").write_text(f"{checksum}\n{manifest}")
+        assert "manifest" in TableFiles(tmp_path).load()
+
+
+def damage(folder, data):
+    """Truncate, lengthen, flip a bit of, empty or delete files at random, or swap two."""
+    for _ in range(data.draw(st.integers(0, 3))):
+        there = sorted(path for path in folder.glob("*/*") if path.is_file())
+        if not there:
+            return
+        path = data.draw(st.sampled_from(there))
+        content = bytearray(path.read_bytes())
+        what = data.draw(st.sampled_from(["cut", "grow", "flip", "delete", "swap", "zero"]))
+        if what == "delete":
+            path.unlink()
+        elif what == "cut":
+            path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
+        elif what == "grow":
+            path.write_bytes(content + bytes(data.draw(st.integers(0, 9))))
+        elif what == "zero":
+            path.write_bytes(bytes(len(content)))
+        elif what == "flip" and content:
+            bit = data.draw(st.integers(0, len(content) * 8 - 1))
+            content[bit // 8] ^= 1 << bit % 8
+            path.write_bytes(content)
+        elif what == "swap":
+            other = data.draw(st.sampled_from(there))
+            path.write_bytes(other.read_bytes())
+            other.write_bytes(content)
+
+
+@given(st.data())
+def test_damaged_files_are_never_loaded_as_something_else(data):
+    with tempfile.TemporaryDirectory() as folder:
+        files = TableFiles(Path(folder))
+        arrays = {"a": np.arange(40, dtype=np.uint64), "b": np.arange(40, dtype=np.uint64) * 3}
+        files.save(arrays, ABOUT)
+        damage(Path(folder), data)
+        loaded = files.load()
+        if not isinstance(loaded, str):
+            assert_same(loaded, arrays, ABOUT)
+        files.save(arrays, {"revision": 8})
+        assert_same(files.load(), arrays, {"revision": 8})
+
+
+def test_files_that_cannot_be_written_leave_the_old_ones(tmp_path, monkeypatch):
+    files = TableFiles(tmp_path)
+    files.save(ARRAYS, ABOUT)
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "fsync", full)
+        with pytest.raises(StoreError, match="No space left on device"):
+            files.save(ARRAYS, {"revision": 8})
+    assert_same(files.load(), ARRAYS, ABOUT)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["1"]

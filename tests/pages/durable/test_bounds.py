@@ -1,0 +1,201 @@
+"""How many pages are kept, for how long, and with which they are compared."""
+
+import pytest
+from site_pages import NOTICE, framed
+
+
+def see(pages, numbers, article, host="a.example"):
+    return [pages.see(f"http://{host}/{n}", text=article(n)).outcome for n in numbers]
+
+
+def test_the_oldest_pages_make_room(place, article, clock):
+    with place.open(max_pages=5) as pages:
+        for number in range(12):
+            clock.now += 1
+            see(pages, [number], article)
+            assert len(pages) <= 5
+            pages.check()
+        assert see(pages, range(7, 12), article) == ["exact"] * 5
+        assert see(pages, [0], article) == ["new"]
+        pages.check()
+
+
+def test_a_repeat_needs_no_room(place, article, clock):
+    with place.open(max_pages=5) as pages:
+        for number in range(5):
+            clock.now += 1
+            see(pages, [number], article)
+        for _ in range(3):
+            for number in range(5):
+                clock.now += 1
+                verdict = pages.see("http://mirror.example/", text=article(number))
+                assert verdict.original == f"http://a.example/{number}"
+        pages.check()
+
+
+def test_a_page_that_comes_again_needs_no_room(kept_place, article, clock):
+    for outcome in ("new", "revisit", "revisit"):
+        with kept_place.open(max_pages=5) as pages:
+            for number in range(5):
+                clock.now += 1
+                claimed = pages.claim(f"http://a.example/{number}", text=article(number))
+                pages.commit(claimed)
+                assert claimed.outcome == outcome
+            assert len(pages) == 5
+            pages.check()
+
+
+def test_what_a_page_repeats_does_not_expire_with_it(directory, article, clock):
+    with directory.open(expire_days=2) as pages:
+        pages._kept._bounds._wait = 100
+        see(pages, [1], article)
+        clock.pass_days(3)
+        pages._kept._bounds._wait = 0
+        repeat = pages.see("http://b.example/", text=article(1))
+        assert pages.fate(repeat.original_page) == "kept"
+        pages.check()
+
+
+def test_pending_pages_do_not_make_room(place, article, clock):
+    with place.open(max_pages=3) as pages:
+        claimed = [pages.claim(f"http://a.example/{n}", text=article(n)) for n in range(5)]
+        assert all(pages.is_pending(verdict.page) for verdict in claimed)
+        for verdict in claimed:
+            pages.commit(verdict)
+        see(pages, [5], article)
+        assert len(pages) == 3
+        pages.check()
+
+
+def test_records_of_dropped_pages_are_bounded_too(directory, article, clock):
+    with directory.open(max_pages=4) as pages:
+        see(pages, [1], article)
+        for number in range(10):
+            clock.now += 1
+            pages.see(f"http://b.example/{number}", text=article(1))
+        store = pages._kept.store
+        assert (len(store), store.count(is_kept=False)) == (1, 4)
+
+
+def test_a_smaller_bound_holds_from_the_next_opening_on(kept_place, article):
+    with kept_place.open() as pages:
+        see(pages, range(9), article)
+    with kept_place.open(max_pages=4) as pages:
+        assert len(pages) == 4
+        pages.check()
+
+
+def test_pages_expire_while_others_come(place, article, clock, monkeypatch):
+    for module in ("page_bounds", "shared_pages.bounds"):
+        monkeypatch.setattr(f"dedup_filter.{module}._PAGES_BETWEEN", 0)
+    with place.open(expire_days=2) as pages:
+        see(pages, [1], article)
+        clock.pass_days(1.5)
+        see(pages, [2], article)
+        clock.pass_days(1)
+        assert see(pages, [3], article) == ["new"]
+        assert len(pages) == 2
+        assert see(pages, [1, 2], article) == ["new", "exact"]
+        pages.check()
+
+
+def test_pages_expire_when_the_index_is_opened(kept_place, article, clock):
+    with kept_place.open() as pages:
+        see(pages, [1, 2], article)
+    clock.pass_days(10)
+    with kept_place.open(expire_days=11) as pages:
+        assert len(pages) == 2
+        clock.pass_days(2)
+    with kept_place.open(expire_days=11) as pages:
+        assert len(pages) == 0
+        assert see(pages, [1], article) == ["new"]
+        pages.check()
+
+
+def test_a_page_that_is_seen_again_does_not_expire(kept_place, article, clock):
+    with kept_place.open(expire_days=10) as pages:
+        see(pages, [1, 2], article)
+    clock.pass_days(8)
+    with kept_place.open(expire_days=10) as pages:
+        assert see(pages, [1], article) == ["revisit"]
+    clock.pass_days(8)
+    with kept_place.open(expire_days=10) as pages:
+        assert len(pages) == 1
+        assert see(pages, [1, 2], article) == ["revisit", "new"]
+
+
+class TestScopeOfAHost:
+    def test_pages_of_other_hosts_are_not_compared(self, place, article):
+        with place.open(scope="host") as pages:
+            assert see(pages, [1], article, "a.example") == ["new"]
+            assert see(pages, [1], article, "b.example") == ["new"]
+            for host in ("a.example", "b.example"):
+                near = pages.see(f"http://{host}/x", text=article(1, edits=1))
+                assert near.original == f"http://{host}/1"
+                exact = pages.see(f"http://{host}/y", text=article(1))
+                assert (exact.outcome, exact.original) == ("exact", f"http://{host}/1")
+            pages.check()
+
+    def test_short_pages_of_other_hosts_are_not_compared(self, place):
+        with place.open(scope="host") as pages:
+            for host in ("a.example", "b.example"):
+                assert pages.see(f"http://{host}/1", text="a line").reason == "too_short"
+                assert pages.see(f"http://{host}/2", text="a line").outcome == "exact"
+
+    def test_pages_that_another_host_s_mask_brings_near_are_not_compared(
+        self, place, article, monkeypatch
+    ):
+        monkeypatch.setattr("dedup_filter.pages.page_index.host_mask", lambda host: 0)
+        with place.open(scope="host", min_similarity=None) as pages:
+            see(pages, [1], article, "a.example")
+            pages.see("http://b.example/0", text=article(2))
+            verdict = pages.see("http://b.example/1", text=article(1, edits=1))
+            assert (verdict.outcome, verdict.candidates) == ("new", 0)
+
+    def test_can_change_between_openings(self, kept_place, article, caplog):
+        with kept_place.open(scope="host", crawl="one") as pages:
+            see(pages, [1], article, "a.example")
+            see(pages, [1], article, "b.example")
+        with kept_place.open(scope="all", crawl="one") as pages:
+            near = pages.see("http://c.example/", text=article(1, edits=1))
+            assert near.original == "http://a.example/1"
+            pages.check()
+        with kept_place.open(scope="host", crawl="one") as pages:
+            near = pages.see("http://b.example/2", text=article(1, edits=1))
+            assert near.original == "http://b.example/1"
+            pages.check()
+
+
+def test_an_exact_duplicate_takes_no_look_up_in_the_tables(local_place, article, monkeypatch):
+    def never(*args, **kwargs):
+        pytest.fail("the tables were asked")
+
+    with local_place.open() as pages:
+        see(pages, [1], article)
+        monkeypatch.setattr(pages._kept._index, "neighbours", never)
+        assert see(pages, [1], article) == ["exact"]
+
+
+@pytest.mark.parametrize("keep_text", [False, True])
+def test_texts_are_kept_where_that_is_asked_for(directory, article, keep_text):
+    html = f"<title>A title</title><article><p>{article(2)}</p></article>"
+    with directory.open(keep_text=keep_text) as pages:
+        seen = [
+            pages.see("http://a.example/1", text=article(1)).page,
+            pages.see("http://a.example/2", html=html).page,
+            pages.see("http://b.example/2", html=html).page,
+        ]
+        texts = [pages._kept.store.text(page) for page in seen]
+    expected = [article(1), article(2), article(2)]
+    assert texts == (expected if keep_text else [None] * 3)
+
+
+def test_the_text_of_a_page_that_is_judged_again_is_the_one_it_is_judged_by(directory, article):
+    with directory.open(keep_text=True) as pages:
+        store = pages._kept.store
+        texts = []
+        for number in range(3):
+            pages.see(f"http://a.example/{number}", html=framed(article(number), NOTICE))
+            texts.append(store.text(1))
+    assert NOTICE.strip() in texts[0]
+    assert texts[2] == article(0)

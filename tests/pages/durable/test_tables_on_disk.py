@@ -1,0 +1,228 @@
+"""Tables on disk are derived: whatever becomes of them, verdicts are the same."""
+
+import logging
+import os
+import random
+import shutil
+
+import numpy as np
+import pytest
+
+from dedup_filter import NearDuplicateFilter
+from dedup_filter.pages import page_index
+from dedup_filter.pages.directory import TableFiles
+
+TIMES = int(os.environ.get("DEDUP_TEST_TIMES", "40"))
+
+
+@pytest.fixture
+def folder(tmp_path, article):
+    """An index of two crawls, with tables of 60 pages and a record of 90."""
+    path = tmp_path / "index"
+    with NearDuplicateFilter.open(path, crawl="news") as pages:
+        for number in range(60):
+            pages.see(f"http://a.example/{number}", text=article(number))
+    pages = NearDuplicateFilter.open(path, crawl="news")
+    for number in range(60, 90):
+        pages.see(f"http://a.example/{number}", text=article(number))
+    pages.forget("http://a.example/5")
+    pages.flush()
+    kill(pages)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _info_too(caplog):
+    caplog.set_level(logging.INFO, "dedup_filter")
+
+
+def kill(pages):
+    pages._kept.store._transactions.connection.close()
+    pages._kept.store._lock.release()
+
+
+def verdicts(folder, article):
+    """Verdicts on likes of all pages; afterwards the index is as it was."""
+    found = []
+    with NearDuplicateFilter.open(folder, crawl="news") as pages:
+        pages.check()
+        for number in range(0, 95, 3):
+            for edits in (0, 1):
+                claimed = pages.claim("http://b.example/", text=article(number, edits=edits))
+                of_it = (claimed.original, claimed.distance, claimed.candidates)
+                found.append((claimed.outcome, *of_it))
+                pages.release(claimed)
+    return found
+
+
+def log_of(caplog):
+    return [record.getMessage() for record in caplog.records if "tables" in record.getMessage()]
+
+
+def levels_of(caplog):
+    return [record.levelname for record in caplog.records if "tables" in record.getMessage()]
+
+
+def damage(path, chance):
+    """Delete, truncate, lengthen or alter a file."""
+    content = bytearray(path.read_bytes())
+    way = chance.choice(["delete", "truncate", "append", "flip", "zero"])
+    if way == "delete" or not content:
+        path.unlink()
+        return way
+    place = chance.randrange(len(content))
+    if way == "truncate":
+        del content[place:]
+    elif way == "append":
+        content += bytes(chance.randrange(1, 99))
+    elif way == "flip":
+        content[place] ^= 1 << chance.randrange(8)
+    else:
+        content[place : place + 4_096] = bytes(len(content[place : place + 4_096]))
+    path.write_bytes(content)
+    return way
+
+
+def test_damaged_at_random_are_made_anew_with_the_same_verdicts(folder, article, caplog):
+    pristine = shutil.copytree(folder, folder.parent / "pristine")
+    expected = verdicts(folder, article)
+    assert {outcome for outcome, *_ in expected} == {"exact", "near", "new"}
+    for seed in range(TIMES):
+        chance = random.Random(seed)
+        shutil.rmtree(folder)
+        shutil.copytree(pristine, folder)
+        files = sorted(path for path in (folder / "tables").rglob("*") if path.is_file())
+        before = {path: path.read_bytes() for path in files}
+        damage(chance.choice(files), chance)
+        is_damaged = any(not f.exists() or f.read_bytes() != before[f] for f in files)
+        caplog.clear()
+        assert verdicts(folder, article) == expected, seed
+        assert len(log_of(caplog)) == is_damaged, seed
+        caplog.clear()
+        assert verdicts(folder, article) == expected, seed
+        assert log_of(caplog) == []
+
+
+def test_that_are_older_are_brought_up_to_date(folder, article, caplog):
+    expected = verdicts(folder, article)
+    assert log_of(caplog) == [], "the old ones were used"
+    shutil.rmtree(folder / "tables")
+    assert verdicts(folder, article) == expected
+
+
+def test_of_an_older_version_without_digests_are_made_anew(folder, article, caplog):
+    expected = verdicts(folder, article)
+    files = TableFiles(folder / "tables")
+    saved = files.load()
+    arrays = {n: np.array(a) for n, a in saved.arrays.items() if not n.startswith("digest_")}
+    files.save(arrays, {name: note for name, note in saved.about.items() if name != "digests"})
+    caplog.clear()
+    assert verdicts(folder, article) == expected
+    assert "they are not what the record says ('digests')" in log_of(caplog)[0]
+
+
+def test_that_are_missing_are_told_of_once(folder, article, caplog):
+    shutil.rmtree(folder / "tables")
+    verdicts(folder, article)
+    verdicts(folder, article)
+    assert log_of(caplog) == [
+        f"index {folder}: its tables are made anew from the record; nothing is lost: there are none"
+    ]
+    assert levels_of(caplog) == ["INFO"]
+
+
+def test_that_are_damaged_are_worth_a_warning(folder, article, caplog):
+    (path,) = (folder / "tables").glob("*/run0.bin")
+    path.write_bytes(b"")
+    verdicts(folder, article)
+    assert levels_of(caplog) == ["WARNING"]
+
+
+def test_of_a_new_index_are_not_missed(tmp_path, article, caplog):
+    for _ in range(2):
+        with NearDuplicateFilter.open(tmp_path):
+            pass
+    assert log_of(caplog) == []
+
+
+@pytest.mark.parametrize("options", [{"max_distance": 3}, {"scope": "host"}])
+def test_for_other_options_are_made_anew(folder, article, caplog, options):
+    with NearDuplicateFilter.open(folder, crawl="news", **options) as pages:
+        pages.check()
+        assert pages.see("http://a.example/x", text=article(8)).original == "http://a.example/8"
+    assert "another distance or scope" in log_of(caplog)[0]
+    assert levels_of(caplog)[0] == "INFO"
+
+
+def test_of_another_index_are_made_anew(folder, tmp_path, article, caplog):
+    other = tmp_path / "other"
+    with NearDuplicateFilter.open(other) as pages:
+        for number in range(200, 260):
+            pages.see(f"http://a.example/{number}", text=article(number))
+    shutil.rmtree(folder / "tables")
+    shutil.copytree(other / "tables", folder / "tables")
+    with NearDuplicateFilter.open(folder, crawl="news") as pages:
+        pages.check()
+        assert pages.see("http://b.example/", text=article(250)).outcome == "new"
+    assert "another index" in log_of(caplog)[0]
+
+
+def test_newer_than_the_record_are_made_anew(folder, article, caplog):
+    """As after a power failure, or when an older copy of the record was put back."""
+    old = (folder / "pages.sqlite3").read_bytes()
+    with NearDuplicateFilter.open(folder, crawl="news") as pages:
+        for number in range(300, 330):
+            pages.see(f"http://a.example/{number}", text=article(number))
+    (folder / "pages.sqlite3").write_bytes(old)
+    with NearDuplicateFilter.open(folder, crawl="news") as pages:
+        pages.check()
+        assert pages.see("http://b.example/", text=article(310)).outcome == "new"
+    assert "newer than the record" in log_of(caplog)[0]
+    assert levels_of(caplog)[0] == "WARNING"
+
+
+def test_are_written_when_the_index_has_grown_by_half(tmp_path, article, monkeypatch):
+    monkeypatch.setattr(page_index, "_LEAST_GROWTH", 10)
+    with NearDuplicateFilter.open(tmp_path) as pages:
+        saved = []
+        for number in range(60):
+            pages.see(f"http://a.example/{number}", text=article(number))
+            saved.append(sorted(path.name for path in (tmp_path / "tables").glob("*")))
+        pages.check()
+    generations = [names for names in dict.fromkeys(map(tuple, saved)) if names]
+    assert generations == [("1",), ("2",), ("3",)]
+
+
+def test_are_not_written_for_a_few_pages_of_many(folder, article):
+    verdicts(folder, article)
+    before = sorted((folder / "tables").rglob("*"))
+    with NearDuplicateFilter.open(folder, crawl="news"):
+        pass
+    assert sorted((folder / "tables").rglob("*")) == before
+
+
+def test_that_cannot_be_written_cost_a_line_in_the_log(tmp_path, article, caplog, monkeypatch):
+    def fail(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("dedup_filter.pages.directory.table_files._write", fail)
+    with (
+        caplog.at_level(logging.WARNING),
+        NearDuplicateFilter.open(tmp_path, crawl="news") as pages,
+    ):
+        pages.see("http://a.example/1", text=article(1))
+    assert "No space left" in log_of(caplog)[0]
+    monkeypatch.undo()
+    with NearDuplicateFilter.open(tmp_path, crawl="news") as pages:
+        assert pages.see("http://a.example/2", text=article(1)).outcome == "exact"
+        pages.check()
+
+
+def test_in_memory_the_log_of_changes_does_not_grow(article, monkeypatch):
+    monkeypatch.setattr(page_index, "_MOST_LOGGED", 20)
+    with NearDuplicateFilter.open(max_pages=3) as pages:
+        for number in range(100):
+            pages.see(f"http://a.example/{number}", text=article(number % 50))
+        rows = pages._kept.store._transactions.rows("SELECT count(*) FROM superseded")
+        assert rows[0][0] <= 20
+        pages.check()

@@ -1,0 +1,144 @@
+"""What a shared index keeps on its servers: which keys, where, how many, and for how long."""
+
+import re
+from importlib.resources import files
+
+import pytest
+
+from dedup_filter.errors import StoreCorrupt
+from dedup_filter.pages.redis import CHUNK, EVENT_BYTES, GONE, LONG, SHORT, decode, kinds, numbers
+
+
+def keys(client):
+    return sorted(key.decode() for key in client.scan_iter(count=10_000))
+
+
+def test_scripts_and_crawlers_mean_the_same_events():
+    script = (files("dedup_filter.pages.redis") / "scripts" / "common.lua").read_text("utf-8")
+    found = re.search(r"local EVENT, CHUNK = (\d+), (\d+)\n", script)
+    assert list(map(int, found.groups())) == [EVENT_BYTES, CHUNK]
+    found = re.search(r"local LONG, SHORT, GONE = (\d+), (\d+), (\d+)\n", script)
+    assert list(map(int, found.groups())) == [LONG, SHORT, GONE]
+
+
+def test_events_that_scripts_write_are_read_as_they_are(redis_server, crawler, like, see, claim):
+    pages = crawler(redis_server)
+    first = like(1)._replace(fingerprint=2**64 - 1)
+    see(pages, first)
+    pages.release(claim(pages, like(2)._replace(words=5)))
+    pages.forget(first.url)
+    log = redis_server.client().get("dedup:{pages}:log:0")
+    events = decode(log)
+    assert numbers(events).tolist() == [1, 2, 2, 1]
+    assert kinds(events).tolist() == [LONG, SHORT, GONE, GONE]
+    assert int(events["value"][0]) == 2**64 - 1
+    assert int(events["value"][1]) == int.from_bytes(
+        like(2).digest.to_bytes(16, "big")[:8], "little"
+    )
+
+
+def test_all_that_scripts_touch_is_in_one_slot_and_records_are_in_many(
+    redis_cluster, crawler, like, see, claim
+):
+    pages = crawler(redis_cluster, crawl=None, max_pages=5_000)
+    named = crawler(redis_cluster, crawl="job")
+    for number in range(200):
+        see(pages, like(number))
+    claim(named, like(1_000))
+    named.totals()
+    client = redis_cluster.client()
+    found = keys(client)
+    slots = {key: client.cluster_keyslot(key) for key in found}
+    records = [key for key in found if ":page:" in key]
+    assert len(records) == 200
+    assert len({slots[key] for key in records}) > 150
+    touched = {key for key in found if key.startswith("dedup:{pages}:")}
+    names = {key.split(":")[2] for key in touched}
+    assert names == {"meta", "length", "log", "flight", "owned", "processes", "totals"} | {
+        "crawls",
+        "options",
+        "started",
+    }
+    assert len({slots[key] for key in touched}) == 1
+    owners = {redis_cluster.master_of(key).port for key in records}
+    assert len(owners) == 3
+
+
+def test_a_crawl_without_end_needs_no_more_memory(redis_server, crawler, like, see, monkeypatch):
+    monkeypatch.setattr("dedup_filter.pages.redis.bounds._PAGES_BETWEEN", 256)
+    bound = 200
+    pages = crawler(redis_server, max_pages=bound)
+    client = redis_server.client()
+    for number in range(4_500):
+        see(pages, like(number))
+    length = int(client.get("dedup:{pages}:length"))
+    assert length > 2 * CHUNK
+    found = keys(client)
+    assert len([key for key in found if ":log:" in key]) <= 2
+    assert len([key for key in found if ":page:" in key]) == len(pages) <= bound
+    assert client.hlen("dedup:{pages}:flight") == 0
+    pages.check()
+    # One who reads what is left knows what is there.
+    assert len(crawler(redis_server)) == len(pages)
+
+
+def test_who_slept_while_the_log_was_trimmed_knows_what_is_there(
+    redis_server, crawler, like, see, monkeypatch
+):
+    asleep, awake = crawler(redis_server), crawler(redis_server)
+    see(asleep, like(10**6))
+    for number in range(CHUNK + 10):
+        see(awake, like(number))
+    gone = [page for pages in awake._kept._replica.pages() for page in pages if page <= CHUNK]
+    awake._kept._claims.remove(gone)
+    awake._kept._bounds.trim()
+    assert not redis_server.client().exists("dedup:{pages}:log:0")
+    assert see(asleep, like(CHUNK + 9, 1)).outcome == "near"
+    assert see(asleep, like(10**6, 1)).outcome == "new"
+    assert len(asleep) == len(crawler(redis_server))
+    asleep.check()
+
+
+def test_records_last_as_long_as_pages_do(redis_server, crawler, like, see):
+    see(crawler(redis_server, expire_days=2), like(1))
+    see(crawler(redis_server), like(2))
+    client = redis_server.client()
+    assert 0 < client.ttl("dedup:{pages:1}:page:1") <= 2 * 86_400
+    assert client.ttl("dedup:{pages:2}:page:2") == -1
+    see(crawler(redis_server, expire_days=1e-6), like(3))
+    assert client.ttl("dedup:{pages:3}:page:3") in (1, -2)
+
+
+def test_a_page_whose_record_has_expired_is_no_original(redis_server, crawler, like, see):
+    pages = crawler(redis_server)
+    see(pages, like(1))
+    redis_server.client().delete("dedup:{pages:1}:page:1")
+    assert see(pages, like(1, 1)).outcome == "new"
+
+
+def test_a_damaged_record_is_named(redis_server, crawler, like, see):
+    pages = crawler(redis_server)
+    see(pages, like(1))
+    redis_server.client().set("dedup:{pages:1}:page:1", b"theirs")
+    with pytest.raises(StoreCorrupt, match="the record of page 1 is damaged"):
+        see(pages, like(1, 1))
+    assert see(pages, like(2)).outcome == "new"
+
+
+def test_several_indexes_on_one_server_know_nothing_of_each_other(redis_server, crawler, like, see):
+    one, other = (crawler(f"{redis_server.url}?name={name}") for name in ("one", "other"))
+    assert see(one, like(1)).outcome == see(other, like(1)).outcome == "new"
+    assert {key.split(":")[1].strip("{}") for key in keys(redis_server.client())} == {
+        "one",
+        "other",
+    }
+
+
+def test_what_processes_leave_is_nothing_but_pages(redis_server, crawler, like, see, claim):
+    one, other = crawler(redis_server), crawler(redis_server)
+    see(one, like(1))
+    claim(other, like(2))
+    other.close()
+    one.close()
+    names = {key.split("}:")[1] for key in keys(redis_server.client())}
+    assert names == {"meta", "length", "log:0", "page:1", "totals", "started"}

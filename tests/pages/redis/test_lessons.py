@@ -1,0 +1,200 @@
+"""Frames that crawlers of one index teach one another, through real servers."""
+
+import pytest
+
+from dedup_filter import NearDuplicateFilter
+from dedup_filter.errors import StoreAway, StoreError
+from dedup_filter.pages.redis import MOST_LESSONS
+
+SITE = "http://site.example"
+
+
+@pytest.fixture(params=["redis_server", "redis_cluster"])
+def servers(request):
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def open_pages(servers):
+    """Open the index as one more process does."""
+    opened = []
+
+    def open_one(**options):
+        opened.append(NearDuplicateFilter.open(servers.url, **options))
+        return opened[-1]
+
+    yield open_one
+    for pages in opened:
+        if not pages._is_closed:
+            pages.check()
+            pages.close()
+
+
+@pytest.fixture
+def framed(article):
+    """A page of the site: an article, below a notice of twice its length that all pages have."""
+    notice = article(999, words=300)
+    return lambda seed: f"<div><p>{notice}</p></div><article><p>{article(seed)}</p></article>"
+
+
+def frame_keys(servers):
+    return list(servers.client().scan_iter("dedup:*:frame:*"))
+
+
+def lessons(servers):
+    """The lessons of the one host that is taught of."""
+    (key,) = frame_keys(servers)
+    return servers.client().lrange(key, 0, -1)
+
+
+def see_all(pages, framed, seeds):
+    for seed in seeds:
+        assert pages.see(f"{SITE}/{seed}", html=framed(seed)).outcome == "new"
+
+
+def repeats_the_mirror(pages, framed, article, seed):
+    """Tell whether an article that is there without a frame is known again within it."""
+    assert pages.see(f"http://mirror.example/{seed}", text=article(seed)).outcome == "new"
+    return pages.see(f"{SITE}/again/{seed}", html=framed(seed)).is_duplicate
+
+
+def test_a_frame_that_only_another_process_saw(servers, open_pages, framed, article):
+    one, other = open_pages(), open_pages()
+    see_all(other, framed, range(3))
+    assert repeats_the_mirror(one, framed, article, 10)
+    assert len(lessons(servers)) == 4  # the page that was dropped has shown its text
+
+
+def test_a_frame_that_nobody_saw(open_pages, framed, article):
+    assert not repeats_the_mirror(open_pages(), framed, article, 10)
+
+
+def test_processes_that_each_see_one_page(open_pages, framed, article):
+    for seed in range(3):
+        see_all(open_pages(), framed, [seed])
+    assert repeats_the_mirror(open_pages(), framed, article, 10)
+
+
+def test_a_process_that_comes_after_all_others_are_gone(open_pages, framed, article):
+    first = open_pages()
+    see_all(first, framed, range(3))
+    first.close()
+    assert repeats_the_mirror(open_pages(), framed, article, 10)
+
+
+def test_pages_that_are_released_teach_nobody(servers, open_pages, framed, article):
+    one, other = open_pages(), open_pages()
+    claims = [other.claim(f"{SITE}/{seed}", html=framed(seed)) for seed in range(3)]
+    for verdict in claims:
+        other.release(verdict)
+    assert frame_keys(servers) == []
+    assert not repeats_the_mirror(one, framed, article, 10)
+
+
+def test_pages_teach_when_they_are_committed(servers, open_pages, framed, article):
+    one, other = open_pages(), open_pages()
+    claims = [other.claim(f"{SITE}/{seed}", html=framed(seed)) for seed in range(3)]
+    assert frame_keys(servers) == []
+    for verdict in claims:
+        other.commit(verdict)
+    assert len(lessons(servers)) == 3
+    assert repeats_the_mirror(one, framed, article, 10)
+
+
+def test_a_page_that_is_dropped_teaches_what_is_new_on_it(servers, open_pages, article):
+    one, other = open_pages(), open_pages()
+    for seed in range(3):
+        one.see(f"{SITE}/{seed}", text=article(seed))
+        verdict = other.see(f"http://mirror.example/{seed}", html=f"<p>{article(seed)}</p><p>menu")
+        assert verdict.is_duplicate
+    assert len(lessons(servers)) == 3
+
+
+def test_a_list_is_bounded_and_full_it_costs_no_call(servers, open_pages, framed, monkeypatch):
+    one, other = open_pages(), open_pages()
+    see_all(one, framed, range(MOST_LESSONS + 2))
+    other.see(f"{SITE}/other", html=framed(100))
+    assert len(lessons(servers)) == MOST_LESSONS
+    assert len(b"".join(lessons(servers))) < MOST_LESSONS * 100
+
+    def refuse(*_):
+        raise AssertionError("a call that is of no use")
+
+    for pages in (one, other):
+        for call in ("read", "add"):
+            monkeypatch.setattr(pages._kept.exchange._lists, call, refuse)
+    one.see(f"{SITE}/one more", html=framed(101))
+    other.see(f"{SITE}/and another", html=framed(102))
+
+
+@pytest.mark.parametrize(("days", "seconds"), [(None, 30 * 86_400), (2, 2 * 86_400)])
+def test_a_list_does_not_last_for_ever(servers, open_pages, framed, days, seconds):
+    see_all(open_pages(expire_days=days), framed, [0])
+    (key,) = frame_keys(servers)
+    assert seconds - 60 < servers.client().ttl(key) <= seconds
+
+
+def test_frames_that_are_not_learnt_are_not_told(servers, open_pages, framed):
+    see_all(open_pages(learn_frames=False), framed, [0])
+    assert frame_keys(servers) == []
+
+
+def test_hosts_are_spread_over_many_slots(servers, open_pages, article):
+    pages = open_pages()
+    for number in range(20):
+        pages.see(f"http://host{number}.example/", html=f"<p>{article(number)}</p>")
+    tags = {key.split(b"}")[0] for key in frame_keys(servers)}
+    assert len(tags) > 10
+
+
+@pytest.mark.parametrize("entry", [b"", b"no lesson at all", b"p" * 16 + b"\2newer format"])
+def test_entries_that_cannot_be_read(servers, open_pages, framed, article, entry):
+    one, other = open_pages(), open_pages()
+    see_all(other, framed, range(3))
+    (key,) = frame_keys(servers)
+    servers.client().lpush(key, entry)
+    servers.client().rpush(key, entry)
+    assert repeats_the_mirror(one, framed, article, 10)
+
+
+def test_servers_that_were_emptied(servers, open_pages, framed, article):
+    one, other = open_pages(), open_pages()
+    see_all(one, framed, range(3))
+    see_all(other, framed, range(10, 13))
+    servers.flush()
+    see_all(one, framed, range(20, 22))
+    see_all(other, framed, range(30, 32))
+    assert repeats_the_mirror(open_pages(), framed, article, 40)
+
+
+def test_keys_of_another_application(servers, open_pages, framed):
+    pages = open_pages()
+    see_all(pages, framed, [0])
+    (key,) = frame_keys(servers)
+    servers.client().delete(key)
+    servers.client().set(key, "something else")
+    with pytest.raises(StoreError, match="other keys are there"):
+        pages.see(f"{SITE}/1", html=framed(1))
+    assert len(pages) == 1
+    assert servers.client().get(key) == b"something else"
+    servers.client().delete(key)
+
+
+def test_a_server_that_is_away(start_redis, framed, article):
+    server = start_redis(durable=True)
+    with (
+        NearDuplicateFilter.open(server.url) as one,
+        NearDuplicateFilter.open(server.url) as other,
+    ):
+        see_all(other, framed, range(3))
+        server.stop()
+        with pytest.raises(StoreAway):
+            one.see(f"{SITE}/10", html=framed(10))
+        server.start()
+        while True:
+            try:
+                assert repeats_the_mirror(one, framed, article, 10)
+            except StoreAway:
+                continue
+            break
+        one.check()

@@ -1,0 +1,269 @@
+"""Servers that hang, take no writes or answer into the void while crawlers are at work."""
+
+import time
+
+import pytest
+import redis
+from redis_servers import wait_until
+from shared_crawlers import profile_of
+
+from dedup_filter.errors import StoreAway, StoreError
+from dedup_filter.fingerprints.profile import PageTexts
+from dedup_filter.model import Document
+from dedup_filter.pages.redis.connection import TIMEOUT
+
+
+@pytest.fixture
+def lose_answer():
+    """Let the next call of a script come through, and its answer not."""
+
+    def lose(pages, script):
+        connection = pages._kept._log._connection
+        run = connection.run
+
+        def lost(called, *arguments):
+            answer = run(called, *arguments)
+            if called != script:
+                return answer
+            del connection.run
+
+            def fail(_):
+                raise redis.TimeoutError("Timeout reading from socket")
+
+            return connection.call(fail)
+
+        connection.run = lost
+
+    return lose
+
+
+@pytest.fixture
+def crawlers(redis_server, crawler, like, see):
+    one, other = crawler(redis_server), crawler(redis_server)
+    see(one, like(9))
+    return one, other
+
+
+def back(pages):
+    """End the rest that its client takes."""
+    pages._kept._log._connection._rests_until = 0.0
+
+
+def let_lapse(pages):
+    """Let its lease be over."""
+    log = pages._kept._log
+    name, process = log._named("processes"), log.process
+    log._connection.call(lambda client: client.zadd(name, {process: 1}))
+
+
+@pytest.mark.parametrize("servers", ["start_redis", "start_redis_cluster"])
+def test_a_server_that_hangs_is_away_and_comes_back(request, crawler, like, see, claim, servers):
+    started = request.getfixturevalue(servers)()
+    pages = crawler(started)
+    see(pages, like(1))
+    held = claim(pages, like(2))
+    server = started.master_of("dedup:{pages}:length") if servers != "start_redis" else started
+    server.pause()
+    begin = time.monotonic()
+    with pytest.raises(StoreAway, match="cannot be reached"):
+        see(pages, like(3))
+    assert time.monotonic() - begin < 4 * TIMEOUT
+    begin = time.monotonic()
+    with pytest.raises(StoreAway):
+        see(pages, like(3))
+    assert time.monotonic() - begin < TIMEOUT, "it does not wait again"
+    server.resume()
+
+    def is_back():
+        try:
+            return see(pages, like(1, 1)).outcome == "near"
+        except StoreAway:
+            return False
+
+    wait_until(is_back, "the index")
+    pages.commit(held)
+    assert see(pages, like(2, 1)).outcome == "near"
+    assert see(pages, like(3)).outcome == "new", "what was recorded unknown to anybody is gone"
+    pages.check()
+
+
+def test_a_claim_whose_answer_was_lost_is_in_nobodys_way(crawlers, lose_answer, like, see, claim):
+    one, other = crawlers
+    lose_answer(one, "append")
+    with pytest.raises(StoreAway):
+        claim(one, like(1))
+    assert len(one._kept._log._connection._client.hgetall("dedup:{pages}:flight")) == 1
+    back(one)
+    again = claim(one, like(1))
+    assert again.outcome == "new"
+    one.commit(again)
+    assert see(other, like(1, 1)).outcome == "near"
+    one.check()
+
+
+def test_a_page_that_was_seen_and_never_told_of_is_new_again(crawlers, lose_answer, like, see):
+    one, other = crawlers
+    lose_answer(one, "settle")
+    with pytest.raises(StoreAway):
+        see(one, like(1))
+    back(one)
+    assert see(one, like(1)).outcome == "new"
+    assert see(other, like(1, 1)).outcome == "near"
+    one.check()
+    assert len(one) == 2
+
+
+def test_a_commit_whose_answer_was_lost_is_not_recorded_twice(
+    crawlers, lose_answer, like, see, claim
+):
+    one, other = crawlers
+    verdict = claim(one, like(1))
+    lose_answer(one, "settle")
+    with pytest.raises(StoreAway):
+        one.commit(verdict)
+    assert one.is_pending(verdict.page)
+    back(one)
+    length = one._kept._log._connection._client.get("dedup:{pages}:length")
+    one.commit(verdict)
+    assert one._kept._log._connection._client.get("dedup:{pages}:length") == length
+    assert one.fate(verdict.page) == "kept"
+    assert see(other, like(1, 1)).outcome == "near"
+    one.check()
+
+
+def test_a_release_whose_answer_was_lost_is_done(crawlers, lose_answer, like, see, claim):
+    one, other = crawlers
+    verdict = claim(one, like(1))
+    lose_answer(one, "settle")
+    with pytest.raises(StoreAway):
+        one.release(verdict)
+    back(one)
+    assert see(one, like(2)).outcome == "new"
+    assert see(other, like(1, 1)).outcome == "new"
+    one.check()
+
+
+def test_what_is_committed_after_its_lease_was_over_is_recorded_anew(crawlers, like, see, claim):
+    one, other = crawlers
+    verdict = claim(one, like(1))
+    let_lapse(one)
+    see(other, like(2))
+    assert other.fate(verdict.page) == "gone"
+    one.commit(verdict)
+    assert see(other, like(1, 1)).outcome == "near"
+    one.check()
+    assert len(one) == len(other) == 3
+
+
+def test_a_page_whose_lease_is_over_before_it_is_told_of_is_compared_anew(crawlers, like, see):
+    one, other = crawlers
+    log = one._kept._log
+    commit = log.commit
+
+    def late(*arguments):
+        del log.commit
+        let_lapse(one)
+        see(other, like(2))  # this releases it
+        assert see(other, like(1, 1)).outcome == "new"
+        return commit(*arguments)
+
+    log.commit = late
+    assert see(one, like(1)).outcome == "near"
+    one.check()
+
+
+def test_measures_of_a_page_that_was_released_are_not_replaced(crawlers, like, claim, see):
+    one, other = crawlers
+    verdict = claim(one, like(1))
+    let_lapse(one)
+    see(other, like(2))
+    measured = one._kept._claims.mine[verdict.page]
+    assert not one._kept._claims.replace(verdict.page, measured._replace(words=500))
+    assert see(other, like(1, 1)).outcome == "new"
+    one.release(verdict)
+    assert other.fate(verdict.page) == "gone"
+    other.check()
+
+
+def test_a_server_without_memory_changes_nothing(start_redis, crawler, like, see, claim):
+    server = start_redis(settings={"maxmemory-policy": "noeviction"})
+    one, other = crawler(server), crawler(server)
+    see(one, like(9))
+    kept, released = claim(one, like(1)), claim(one, like(2))
+    client = server.client()
+    client.config_set("maxmemory", "500kb")
+    for call in (
+        lambda: see(other, like(3)),
+        lambda: one.commit(kept),
+        lambda: one.release(released),
+    ):
+        with pytest.raises(StoreAway, match="no memory left: raise its maxmemory"):
+            call()
+        back(one)
+        back(other)
+    assert client.hlen("dedup:{pages}:flight") in (1, 2)
+    client.config_set("maxmemory", "0")
+    one.commit(kept)
+    assert see(one, like(3)).outcome == "new"
+    assert see(other, like(1, 1)).outcome == "near"
+    assert see(other, like(2, 1)).outcome == "new"
+    one.check()
+    other.check()
+
+
+def test_a_server_that_is_away_at_the_end_does_not_keep_the_crawl(start_redis, crawler, like, see):
+    server = start_redis()
+    pages = crawler(server)
+    see(pages, like(1))
+    server.pause()
+    begin = time.monotonic()
+    with pytest.raises(StoreError):
+        pages.close()
+    assert time.monotonic() - begin < 4 * TIMEOUT
+
+
+def test_scripts_that_a_server_has_forgotten_are_sent_again(crawlers, redis_server, like, see):
+    one, other = crawlers
+    redis_server.client().script_flush()
+    assert see(one, like(1)).outcome == "new"
+    redis_server.client().script_flush()
+    assert see(other, like(1, 1)).outcome == "near"
+
+
+def test_who_waits_too_long_for_a_page_lets_its_like_through(
+    crawlers, monkeypatch, like, see, claim
+):
+    one, other = crawlers
+    monkeypatch.setattr("dedup_filter.pages.redis.originals._LONGEST_WAIT", 0.05)
+    held = claim(one, like(1))
+    verdict = see(other, like(1, 1))
+    assert (verdict.outcome, verdict.reason, verdict.page) == ("unjudged", "pending", None)
+    one.commit(held)
+    assert see(other, like(1, 1)).outcome == "near"
+    assert len(other) == 2
+
+
+def measures(like):
+    return profile_of(PageTexts.of(Document(like.text)), None)
+
+
+@pytest.mark.parametrize("servers", ["redis_server", "redis_cluster"])
+def test_new_measures_of_a_kept_page_are_those_of_its_record(
+    request, crawler, like, see, lose_answer, servers
+):
+    server = request.getfixturevalue(servers)
+    one, other = crawler(server), crawler(server)
+    page = see(one, like(1)).page
+    lose_answer(one, "replace")
+    with pytest.raises(StoreAway):
+        one._kept.replace(page, measures(like(2)))
+    back(one)
+    if servers == "redis_server":  # it was one step
+        one.check()
+        assert see(other, like(2, 1)).original_page == page
+    else:  # the record did not follow: nothing is dropped for it, until it does
+        assert see(other, like(1, 1)).outcome == "new"
+        assert see(other, like(2, 1)).outcome == "new"
+        one._kept.replace(page, measures(like(3)))
+        one.check()
+        assert see(other, like(3, 1)).original_page == page

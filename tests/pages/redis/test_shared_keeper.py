@@ -1,0 +1,98 @@
+"""Records that are put back into a shared index, while others work on it."""
+
+import pytest
+from index_feed import ITEMS, article
+
+from dedup_filter import NearDuplicateFilter
+from dedup_filter.commands.indexes import index_at
+from dedup_filter.errors import StoreBusy
+from dedup_filter.pages.directory.crawls import Crawl
+from dedup_filter.pages.redis import SharedKeeper, SharedReader
+
+
+@pytest.fixture
+def location(redis_server):
+    with NearDuplicateFilter.open(redis_server.url) as pages:
+        for each in ITEMS[:5]:
+            pages.see(**each)
+    return redis_server.url
+
+
+@pytest.fixture
+def record(location):
+    with SharedReader.open(location) as reader:
+        return next(reader.records([1]))
+
+
+@pytest.fixture
+def keeper(location):
+    with SharedReader.open(location) as reader:
+        return SharedKeeper.open(location, reader.scheme)
+
+
+def urls(location):
+    with index_at(location).source() as source:
+        return [record.url for record in source.records()]
+
+
+def test_records_get_other_numbers_if_a_page_comes_in_between(keeper, record, location):
+    for number in range(3):
+        keeper.restore(record._replace(url=f"https://example.org/{number}"))
+    put = keeper._put
+
+    def put_and_be_late(length, batch):
+        put(length, batch)
+        keeper._put = put
+        with NearDuplicateFilter.open(location) as pages:
+            pages.see("https://example.com/late", text=article(40))
+
+    keeper._put = put_and_be_late
+    keeper.close()
+    feed = [item["url"] for item in ITEMS[:5]]
+    there = [f"https://example.org/{number}" for number in range(3)]
+    assert urls(location) == [*feed, "https://example.com/late", *there]
+    assert index_at(location).check().faults == []
+    assert index_at(location).figures()["outcomes"] == {"new": 9}
+
+
+def test_a_page_that_is_put_back_is_repeated_by_later_ones(keeper, record, location):
+    with NearDuplicateFilter.open(location) as pages:
+        pages.forget(record.url)
+        keeper.restore(record)
+        keeper.close()
+        assert pages.see("https://example.org/", text=article(0)).outcome == "exact"
+        pages.check()
+
+
+def test_dropped_pages_and_frames_are_not_kept(keeper, record):
+    dropped = record.judged._replace(outcome="near", original=1)
+    assert keeper.restore(record._replace(judged=dropped)) is None
+    assert keeper.restore_host(None) is False
+    assert keeper.known_hosts() == set()
+    keeper.close()
+
+
+def test_crawls_are_known_by_name_or_by_start(keeper):
+    named, unnamed = Crawl(7, "weekly", 1_000, None), Crawl(9, None, 2_000, None)
+    numbers = [keeper.restore_crawl(each) for each in (named, unnamed, named, unnamed)]
+    assert numbers == [7, 9, 7, 9]
+    assert keeper.restore_crawl(Crawl(3, None, 3_000, None)) == 10
+    keeper.close()
+
+
+def test_crawls_are_not_put_back_beside_a_crawl(keeper, location):
+    with (
+        NearDuplicateFilter.open(location),
+        pytest.raises(StoreBusy, match="crawlers are at work"),
+    ):
+        keeper.restore_crawl(Crawl(1, None, 1_000, None))
+    keeper.close()
+
+
+def test_a_later_crawl_comes_after_those_that_were_put_back(keeper, location, record):
+    number = keeper.restore_crawl(Crawl(50, None, 1_000, None))
+    keeper.restore(record._replace(url="https://example.org/", crawl=number))
+    keeper.close()
+    with NearDuplicateFilter.open(location) as pages:
+        assert pages.see("https://example.org/", text=article(0)).outcome == "revisit"
+        pages.check()

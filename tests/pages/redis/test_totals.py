@@ -1,0 +1,100 @@
+"""Totals of all crawlers: each page is counted once, as what it was found to be in the end."""
+
+import pytest
+
+from dedup_filter.errors import StoreError
+from dedup_filter.pages.redis.tally import Tally
+
+
+@pytest.fixture
+def crawlers(redis_server, crawler):
+    return crawler(redis_server), crawler(redis_server)
+
+
+def totals(*crawlers):
+    """What all have counted, without what none was found to be."""
+    for pages in crawlers:
+        told = pages.totals()
+    return {name: count for name, count in told.items() if count}
+
+
+def test_a_page_that_repeats_a_released_one_is_counted_once(crawlers, like, claim):
+    one, _ = crawlers
+    first, second = claim(one, like(1)), claim(one, like(1, 1))
+    assert second.outcome == "near"
+    assert totals(one) == {"pages": 2, "new": 1, "near": 1}
+    one.release(first)
+    one.commit(claim(one, like(1, 1)))
+    assert totals(one) == {"pages": 2, "new": 2}
+
+
+def test_pages_that_repeat_one_released_elsewhere_are_counted_once(crawlers, like, claim):
+    one, other = crawlers
+    first = claim(one, like(1))
+    for edit in range(3):
+        assert claim(other, like(1, edit)).original_page == first.page
+    assert other.fate(first.page) == "pending"
+    one.release(first)
+    assert other.fate(first.page) == other.fate(first.page) == "gone"
+    assert totals(one, other) == {"pages": 1, "new": 1}
+    again = [claim(other, like(1, edit)).outcome for edit in range(3)]
+    assert again == ["new", "near", "near"]
+    assert totals(one, other) == {"pages": 4, "new": 2, "near": 2}
+
+
+def test_a_page_that_repeats_a_kept_one_stays_counted(crawlers, like, claim):
+    one, other = crawlers
+    first = claim(one, like(1))
+    claim(one, like(1, 1))
+    claim(other, like(1))
+    one.commit(first)
+    one.release(first)
+    assert other.fate(first.page) == "kept"
+    other.forget(like(1).url)
+    assert other.fate(first.page) == "gone"
+    assert totals(one, other) == {"pages": 3, "new": 1, "near": 1, "exact": 1}
+
+
+def test_a_page_that_was_seen_for_good_stays_counted(crawlers, like, claim, see):
+    one, _ = crawlers
+    first = claim(one, like(1))
+    assert see(one, like(1, 1)).outcome == "near"
+    one.release(first)
+    assert totals(one) == {"pages": 2, "new": 1, "near": 1}
+
+
+def test_nothing_is_taken_from_totals_that_are_lost(redis_server, crawlers, like, claim, see):
+    one, other = crawlers
+    first = claim(one, like(1))
+    claim(other, like(1, 1))
+    totals(one, other)
+    redis_server.client().flushall()
+    assert see(other, like(2)).outcome == "new"
+    assert other.fate(first.page) == "gone"
+    assert totals(other) == {"pages": 1, "new": 1}
+
+
+def test_what_could_not_be_brought_is_brought_later(crawlers, redis_server, like, claim):
+    one, _ = crawlers
+    client, key = redis_server.client(), "dedup:{pages}:totals"
+    first = claim(one, like(1))
+    claim(one, like(1, 1))
+    totals(one)
+    client.rename(key, "aside")
+    client.set(key, "theirs")
+    one.release(first)
+    with pytest.raises(StoreError, match="refuses"):
+        one._kept._lease.bring()
+    client.rename("aside", key)
+    assert totals(one) == {"pages": 1, "new": 1}
+
+
+def test_pages_of_whose_fate_nobody_asks_are_forgotten(monkeypatch):
+    monkeypatch.setattr("dedup_filter.pages.redis.tally._MOST_OPEN", 2)
+    counted = []
+    tally = Tally(lambda outcome, more: counted.append((outcome, more)))
+    for page in (1, 2, 3):
+        tally.told("near", page)
+    for page in (1, 2, 3):
+        tally.is_gone(page)
+    assert counted == [("near", 1)] * 3 + [("near", -1)] * 2

@@ -1,0 +1,347 @@
+"""Lessons that processes tell one another, against all that any of them was taught."""
+
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lesson_lists import MemoryLists, exchanging
+from site_pages import framed
+
+from dedup_filter import NearDuplicateFilter
+from dedup_filter.errors import StoreError
+from dedup_filter.frames.frame_bytes import HostState, Lesson
+from dedup_filter.frames.host_frames import Frames
+from dedup_filter.pages.frame_exchange import FrameExchange
+from dedup_filter.pages.redis import MOST_LESSONS
+
+HOST = "a.example"
+
+
+def lesson(*shown, is_kept=True):
+    return Lesson(is_kept, list(shown))
+
+
+class Process:
+    """An exchange, and how often each block of a host was shown, as far as it knows."""
+
+    def __init__(self, number, lists):
+        self.lists = MemoryLists(number, lists)
+        self.exchange = FrameExchange(self.lists)
+        self.known = Counter()
+
+    def page(self, *shown):
+        self.read()
+        self.known.update(shown)
+        self.exchange.tell(HOST, lesson(*shown), is_known=True)
+
+    def drop(self, *shown):
+        """Drop a page, which teaches what was not shown before."""
+        self.read()
+        news = [block for block in shown if not self.known[block]]
+        self.known.update(news)
+        self.exchange.tell(HOST, lesson(*news, is_kept=False), is_known=True)
+
+    def read(self):
+        news = self.exchange.news(HOST)
+        for each in news:
+            self.known.update(
+                block for block in each.shown if each.is_kept or not self.known[block]
+            )
+        return [each.shown for each in news]
+
+
+@pytest.fixture
+def lists():
+    return {}
+
+
+@pytest.fixture
+def pair(lists):
+    return Process(1, lists), Process(2, lists)
+
+
+def test_what_one_tells_is_news_to_the_other_once(pair):
+    one, other = pair
+    one.page(1, 2)
+    assert other.read() == [[1, 2]]
+    assert other.read() == one.read() == []
+
+
+def test_news_come_in_the_order_in_which_they_were_told(pair):
+    one, other = pair
+    one.page(1)
+    other.page(2)
+    one.page(3)
+    assert other.read() == [[3]]
+    assert other.known == one.known == Counter([1, 2, 3])
+
+
+def test_of_a_host_nobody_told_of_there_is_no_news(pair):
+    one, other = pair
+    one.page(1)
+    assert other.exchange.news("b.example") == []
+
+
+def test_what_was_told_of_twice_is_left_out(pair, lists):
+    one, other = pair
+    one.page(1, 2)
+    other.page(1, 3)
+    one.page(1, 4)
+    one.page(1)
+    assert [Lesson.from_bytes(entry[16:]).shown for entry in lists[HOST]] == [[1, 2], [1, 3], [4]]
+
+
+def test_a_page_that_is_dropped_tells_only_what_nobody_has_shown(pair, lists):
+    one, other = pair
+    one.page(1, 2)
+    other.read()
+    other.exchange.tell(HOST, lesson(1, 3, is_kept=False), is_known=True)
+    assert Lesson.from_bytes(lists[HOST][1][16:]) == lesson(3, is_kept=False)
+
+
+def test_what_a_dropped_page_repeats_is_not_counted_again():
+    known = Frames()
+    known.take_lesson(HOST, lesson(1))
+    known.learn_of(HOST, lesson(1, 2, is_kept=False))
+    assert known.state(HOST).times == [1, 1]
+    known.learn_of(HOST, lesson(1, 2))
+    assert known.state(HOST) == HostState(2, [1, 2], [2, 2])
+
+
+def test_a_full_list_is_asked_no_more(pair, lists):
+    one, other = pair
+    for page in range(MOST_LESSONS + 8):
+        one.page(page)
+    assert len(lists[HOST]) == MOST_LESSONS
+    assert len(other.read()) == MOST_LESSONS
+    for process in pair:
+        process.read()
+        process.lists.is_away = True
+        process.page(1_000)
+
+
+def test_the_last_lesson_of_a_list_that_two_fill_is_read_by_both(pair):
+    one, other = pair
+    for page in range(MOST_LESSONS - 1):
+        one.page(page)
+    other.exchange.tell(HOST, lesson(1_000), is_known=True)
+    one.exchange.tell(HOST, lesson(1_001), is_known=True)
+    assert one.read() == [[1_000]]
+    assert len(other.read()) == MOST_LESSONS - 1
+
+
+def test_lists_that_are_read_anew_teach_nothing_twice(pair, lists):
+    one, other = pair
+    one.page(1)
+    other.page(2)
+    for process in pair:
+        process.read()
+        process.exchange.read_anew()
+        assert process.read() == []
+    assert one.known == other.known == Counter([1, 2])
+
+
+def test_lists_that_are_lost_are_told_anew(pair, lists):
+    one, other = pair
+    for _ in range(MOST_LESSONS):
+        one.page(1, 2)
+        other.page(1, 3)
+    lists.clear()
+    for process in pair:
+        process.exchange.read_anew()
+    one.page(1, 2)
+    other.page(1, 3)
+    fresh = Process(3, lists)
+    assert fresh.read() == [[1, 2], [1, 3]]
+
+
+def test_a_list_whose_time_was_over_is_told_anew(pair, lists):
+    one, other = pair
+    for page in range(4):
+        one.page(1, page + 10)
+    lists.clear()
+    one.page(1, 20)
+    one.page(1, 21)
+    assert other.read() == [[20], [1, 21]]
+    other.page(30)
+    assert one.read() == [[30]]
+
+
+def test_a_host_that_was_forgotten_is_read_anew(pair):
+    one, other = pair
+    one.page(1)
+    other.page(2)
+    one.read()
+    one.exchange.forget(HOST)
+    assert one.read() == [[1], [2]]
+
+
+def test_a_page_that_is_settled_after_its_host_was_forgotten_is_read_anew_too(pair):
+    one, _ = pair
+    one.page(1)
+    one.exchange.forget(HOST)
+    one.exchange.tell(HOST, lesson(2), is_known=False)
+    assert one.read() == [[1], [2]]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        b"",
+        b"short",
+        bytes(16),
+        b"process9" + bytes(8) + b"\2" + bytes(8),
+        b"process9" + (1).to_bytes(8, "little") + b"\1" + bytes(4) + b"\xff" * 4,
+    ],
+    ids=["empty", "short", "no lesson", "newer format", "cut off"],
+)
+def test_an_entry_that_cannot_be_read_is_left_out(pair, lists, entry):
+    one, other = pair
+    lists[HOST] = [entry]
+    one.page(1)
+    assert other.read() == [[1]]
+
+
+def test_a_lesson_is_bounded(pair, lists):
+    one, other = pair
+    one.page(*range(5_000))
+    assert other.read() == [[*range(500), *range(4_500, 5_000)]]
+    assert len(lists[HOST][0]) < 8_100
+
+
+def test_while_the_lists_are_away_nothing_is_lost_but_time(pair):
+    one, other = pair
+    one.lists.is_away = True
+    one.exchange.tell(HOST, lesson(1, 2), is_known=True)
+    with pytest.raises(StoreError):
+        one.read()
+    one.lists.is_away = False
+    one.page(1, 3)
+    assert other.read() == [[1, 3]]
+
+
+def test_what_was_told_though_no_answer_came_is_no_news(pair):
+    one, other = pair
+    one.lists.loses_answers = True
+    one.page(1)
+    one.lists.loses_answers = False
+    one.page(1)
+    assert one.read() == []
+    assert one.known == other.known + Counter([1, 1])
+    assert other.read() == [[1], [1]]
+
+
+@st.composite
+def histories(draw):
+    """Pages of a host by process, what they show, and what befalls the lists in between."""
+    shown = st.sets(st.integers(0, 7), min_size=1, max_size=5).map(sorted)
+    page = st.tuples(st.integers(0, 2), shown, st.booleans())
+    return draw(st.lists(page, max_size=MOST_LESSONS - 2))
+
+
+@given(histories(), st.sets(st.integers(0, 40)))
+def test_all_know_what_any_was_taught(history, rereadings):
+    lists, taught = {}, Counter()
+    processes = [Process(number, lists) for number in range(3)]
+    for at, (number, shown, is_kept) in enumerate(history):
+        if at in rereadings:
+            processes[at % 3].exchange.read_anew()
+        if is_kept:
+            processes[number].page(*shown)
+            taught.update(shown)
+        else:
+            processes[number].drop(*shown)
+            taught.update(block for block in shown if not taught[block])
+    for process in [*processes, Process(9, lists)]:
+        process.read()
+        for block, times in taught.items():
+            # More than twice is never asked for, nor is anything made up.
+            assert min(times, 2) <= process.known[block] <= times
+
+
+class TestFilters:
+    """Of several processes, each with an index of its own: only frames are shared."""
+
+    @pytest.fixture
+    def crawlers(self, lists):
+        opened = [exchanging(MemoryLists(number, lists)) for number in range(2)]
+        yield opened
+        for pages in opened:
+            pages.check()
+            pages.close()
+
+    def test_a_page_is_as_it_was_when_the_lists_are_away(self, crawlers, article):
+        one, other = crawlers
+        other.see(f"http://{HOST}/0", html=framed(article(0)))
+        lists = one._kept.exchange._lists
+        lists.is_away = True
+        with pytest.raises(StoreError):
+            one.see(f"http://{HOST}/1", html=framed(article(1)))
+        assert len(one) == 0
+        lists.is_away = False
+        assert one.see(f"http://{HOST}/1", html=framed(article(1))).outcome == "new"
+
+    def test_a_page_is_committed_although_nobody_can_be_told(self, crawlers, article):
+        one, _ = crawlers
+        verdict = one.claim(f"http://{HOST}/1", html=framed(article(1)))
+        one._kept.exchange._lists.is_away = True
+        one.commit(verdict)
+        assert one.fate(verdict.page) == "kept"
+
+    def test_a_change_that_fails_teaches_nobody(self, crawlers, article, lists, monkeypatch):
+        one, _ = crawlers
+
+        def fail(*_, **__):
+            raise StoreError("the disk is full")
+
+        monkeypatch.setattr(one._framed, "_learn", fail)
+        with pytest.raises(StoreError):
+            one.see(f"http://{HOST}/1", html=framed(article(1)))
+        assert lists == {}
+
+    def test_early_pages_are_judged_again_by_what_others_tell(self, crawlers, article):
+        notice = article(99, words=400)
+        one, other = crawlers
+        one.see(f"http://{HOST}/0", html=f"<p>{article(0)}</p><p>{notice}</p>")
+        for number in (1, 2):
+            text = f"<p>{article(number)}</p><p>{notice}</p>"
+            other.see(f"http://{HOST}/{number}", html=text)
+        # A page that is dropped tells of no early page itself.
+        one.see(f"http://{HOST}/print", html=f"<p>{article(0)}</p><p>{notice}</p>")
+        mirrored = one.see("http://b.example/0", html=f"<p>{article(0)}</p>")
+        assert mirrored.original == f"http://{HOST}/0"
+
+
+SITES = st.lists(
+    st.tuples(
+        st.sampled_from(["a.example", "b.example"]),
+        st.integers(0, 3),
+        st.integers(0, 2),
+        st.sampled_from(["see", "commit", "release"]),
+    ),
+    max_size=12,
+)
+
+
+@given(SITES)
+def test_one_process_alone_judges_with_an_exchange_as_without(site):
+    article = [" ".join(f"word{word % 97}of{seed}" for word in range(120)) for seed in range(4)]
+    more = ["", "Read more of this paper. " * 9, "All rights are with the paper. " * 30]
+    found = []
+    for make in (NearDuplicateFilter.open, lambda: exchanging(MemoryLists(1, {}))):
+        verdicts = []
+        with make() as pages:
+            for at, (host, text, frame, how) in enumerate(site):
+                page = SimpleNamespace(
+                    url=f"http://{host}/{at}", html=framed(article[text], more[frame])
+                )
+                if how == "see":
+                    verdicts.append(pages.see(page.url, html=page.html))
+                    continue
+                verdicts.append(pages.claim(page.url, html=page.html))
+                getattr(pages, how)(verdicts[-1])
+            pages.check()
+        found.append(verdicts)
+    assert found[0] == found[1]

@@ -1,0 +1,220 @@
+"""How often a page is measured, and by which texts it is asked for."""
+
+import pytest
+
+from dedup_filter import NearDuplicateFilter
+from dedup_filter.fingerprints.profile import PageProfile, profile
+from dedup_filter.pages import framed_pages
+
+WORDS = [f"word{number}" for number in range(400)]
+MENU = "".join(f'<li><a href="/{n}">section {n}</a>' for n in range(12))
+
+
+def page(number: int, *more: str) -> str:
+    """A page of its own hundred words, below the menu of its host and above what is given."""
+    own = " ".join(WORDS[number * 90 : number * 90 + 100])
+    return f"<ul>{MENU}</ul><article><p>{own} and the rest of it.</p>{''.join(more)}</article>"
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, PageProfile]]:
+    """What was measured, in its order: the text that is the page's own, and its profile."""
+    profiles: list[tuple[str, PageProfile]] = []
+
+    def noted(texts, config):
+        found = profile(texts, config)
+        profiles.append((texts.document.text, found))
+        return found
+
+    monkeypatch.setattr(framed_pages, "profile", noted)
+    return profiles
+
+
+def outcomes(*markup: str) -> list[str]:
+    with NearDuplicateFilter.open() as pages:
+        seen = [
+            pages.see(f"http://a.example/{n}", html=html).outcome for n, html in enumerate(markup)
+        ]
+        pages.check()
+    return seen
+
+
+def words_of(measured: list[tuple[str, PageProfile]], number: int) -> list[list[int]]:
+    """The lengths of the texts of one page, each time it was measured."""
+    return [
+        [text.word_count for text in page.texts]
+        for text, page in measured
+        if text.startswith(WORDS[number * 90])
+    ]
+
+
+def test_a_page_is_measured_once_by_one_text(measured):
+    assert outcomes(*map(page, range(4))) == ["new"] * 4
+    assert words_of(measured, 3) == [[105]]
+
+
+def test_an_early_page_is_measured_again_when_later_ones_have_shown_its_frame(measured):
+    assert outcomes(*map(page, range(4))) == ["new"] * 4
+    assert [len(words_of(measured, number)) for number in range(3)] == [3, 2, 1]
+    assert words_of(measured, 0)[-1] == [105]
+
+
+@pytest.mark.parametrize("count", [2, 60])
+def test_what_was_shown_once_gives_a_second_text(measured, count):
+    """It may be frame, or the very text that the page repeats."""
+    more = f"<p>{' '.join(WORDS[390 - count : 390])}.</p>"
+    assert outcomes(page(0), page(1, more), page(3, more)) == ["new"] * 3
+    assert words_of(measured, 3) == [[105, 105 + count]]
+
+
+def test_what_was_shown_twice_gives_none(measured):
+    more = f"<p>{' '.join(WORDS[200:260])}.</p>"
+    assert outcomes(page(0, more), page(1, more), page(3, more)) == ["new"] * 3
+    assert words_of(measured, 3) == [[105]]
+
+
+@pytest.mark.parametrize(("others", "is_frame_known"), [([], False), ([page(2)], True)])
+def test_what_was_shown_once_is_no_frame_from_the_third_page_on(measured, others, is_frame_known):
+    more = f"<p>{' '.join(WORDS[330:390])}.</p>"
+    outcomes(*others, page(0, more), page(1, more))
+    judged = next(found for text, found in measured if text.startswith(WORDS[90]))
+    own, rare = judged.texts
+    assert judged.not_frame is (rare if is_frame_known else own).hashes
+
+
+def test_pages_are_counted_that_are_headed_by_an_h1_or_a_part_of_a_title(measured):
+    """The links of a menu name what other pages are headed by: they do not count."""
+    heads = [f"<title>Story {n} - Paper</title><h1>Letters {n % 2}</h1>" for n in range(3)]
+    outcomes(*(head + page(number) for number, head in enumerate(heads)))
+    (_, last) = measured[-1]
+    parts = ["Paper", "Story 1", "Letters 0", "Letters 1", "Letters", "section 1"]
+    assert [last.around.times_shown(part) for part in parts] == [3, 1, 2, 1, 0, 0]
+
+
+class TestSites:
+    """Pages of one template on hosts of their own: what their menus have in common is a site."""
+
+    NOTICE = f"<p>{' '.join(WORDS[360:400])}.</p>"
+
+    @staticmethod
+    def short(number: int, line: str = "library number {}", menu: str = MENU) -> str:
+        """A page of which all but one line is on every page of its site."""
+        return (
+            f"<ul>{menu}</ul><h1>Depends</h1><p>{' '.join(WORDS[:100])}.</p>"
+            f"<p>{line.format(number)}</p>"
+        )
+
+    @staticmethod
+    def see(pages: NearDuplicateFilter, *markup: str, first: int = 0) -> list[str]:
+        """See each page at a host of its own."""
+        return [
+            pages.see(f"http://{number}.example/", html=html).outcome
+            for number, html in enumerate(markup, first)
+        ]
+
+    def test_lend_their_frame_to_hosts_that_have_none_yet(self, measured):
+        with NearDuplicateFilter.open() as pages:
+            self.see(pages, *(page(number, self.NOTICE) for number in range(4)))
+            pages.check()
+        assert [words_of(measured, number) for number in range(4)] == [
+            [[145]],
+            [[105, 145]],
+            [[105]],
+            [[105]],
+        ]
+        # A host may have more on each of its pages than its site has.
+        assert not any(found.around.is_frame_known for _, found in measured)
+
+    def test_lend_none_without_a_menu_in_common(self, measured):
+        def other(number: int) -> str:
+            return page(number, self.NOTICE).replace("section", f"section {number}")
+
+        with NearDuplicateFilter.open() as pages:
+            self.see(pages, *map(other, range(4)))
+        assert [words_of(measured, number) for number in range(4)] == [[[145]]] * 4
+
+    def test_lend_what_their_pages_are_headed_by(self, measured):
+        heads = [f"<title>Story {n} - Paper</title><h1>Letters</h1>" for n in range(3)]
+        with NearDuplicateFilter.open() as pages:
+            self.see(pages, *(head + page(number) for number, head in enumerate(heads)))
+        (_, last) = measured[-1]
+        assert [last.around.times_shown(part) for part in ("Paper", "Letters", "Story 0")] == [
+            3,
+            3,
+            1,
+        ]
+        assert [found.headline.h1 for _, found in measured] == ["Letters", "Letters", ""]
+
+    @pytest.mark.parametrize(
+        ("menu", "line", "outcome"),
+        [
+            (MENU, "library number {}", "new"),
+            ("", "library number {}", "near"),
+            (MENU, "", "exact"),
+        ],
+        ids=["a line of its own", "on hosts that have nothing in common", "nothing of its own"],
+    )
+    def test_keep_a_page_with_a_line_of_its_own(self, menu, line, outcome):
+        with NearDuplicateFilter.open() as pages:
+            shown = [self.short(number, line, menu) for number in range(5)]
+            assert self.see(pages, *shown) == ["new"] + [outcome] * 4
+            pages.check()
+
+    def test_keep_a_page_under_a_headline_of_its_own(self):
+        """Even a long text: elsewhere it is a story retold."""
+        text = f"<p>{' '.join(WORDS[:250])}.</p>"
+        for menu, outcome in ((MENU, "new"), ("", "near")):
+            shown = [f"<ul>{menu}</ul><h1>Depends {name}</h1>{text}" for name in ("ice", "sea")]
+            with NearDuplicateFilter.open() as pages:
+                assert self.see(pages, *shown) == ["new", outcome]
+
+    def test_do_not_keep_a_copy_for_its_banner(self):
+        """On the same host it is what makes it another page."""
+        shown = self.short(0)
+        copy = f"<p>This is a copy of what you read elsewhere</p>{shown}"
+        for url, outcome in (("http://b.example/", "exact"), ("http://a.example/copy", "new")):
+            with NearDuplicateFilter.open() as pages:
+                pages.see("http://a.example/", html=shown)
+                assert pages.see(url, html=copy).outcome == outcome
+
+    def test_lend_nothing_to_a_host_whose_own_frame_is_known(self, measured):
+        with NearDuplicateFilter.open() as pages:
+            for number in range(2):
+                pages.see(f"http://own.example/{number}", html=page(number))
+            self.see(pages, page(2, self.NOTICE))
+            line = f"<p>{' '.join(WORDS[50:80])}.</p>"
+            self.see(pages, *(f"<ul>{MENU}</ul>{line * n}{self.NOTICE}" for n in (1, 2)), first=7)
+            pages.see("http://own.example/3", html=page(3, self.NOTICE))
+            assert words_of(measured, 3) == [[145]]
+            pages.see("http://other.example/3", html=page(3, self.NOTICE))
+            assert words_of(measured, 3) == [[145], [105]]
+
+    @pytest.mark.parametrize("is_released", [True, False])
+    def test_forget_what_a_released_page_taught(self, measured, is_released):
+        with NearDuplicateFilter.open() as pages:
+            for number in range(2):
+                claimed = pages.claim(f"http://{number}.example/", html=page(number, self.NOTICE))
+                (pages.release if is_released else pages.commit)(claimed)
+            self.see(pages, page(3, self.NOTICE), first=3)
+            pages.check()
+        assert words_of(measured, 3) == [[145] if is_released else [105]]
+
+    @pytest.mark.parametrize("ending", ["see", "claim"])
+    def test_are_there_after_a_restart(self, tmp_path, measured, ending):
+        """Pending pages, too, whether they come to something or not."""
+        shown = [each for n in range(4) for each in (page(n, self.NOTICE), self.short(n))]
+
+        def run(every: int) -> tuple[list[object], list[list[int]]]:
+            found: list[object] = []
+            measured.clear()
+            for start in range(0, len(shown), every):
+                with NearDuplicateFilter.open(tmp_path / f"{every}", crawl="one") as pages:
+                    for number, html in enumerate(shown[start:][:every], start):
+                        judged = getattr(pages, ending)(f"http://{number}.example/", html=html)
+                        found.append((judged.outcome, judged.original, judged.similarity))
+                        if ending == "claim":
+                            (pages.release if number % 3 == 0 else pages.commit)(judged)
+                    pages.check()
+            return found, [[text.word_count for text in each.texts] for _, each in measured]
+
+        assert run(1) == run(len(shown))

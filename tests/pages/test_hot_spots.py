@@ -1,0 +1,99 @@
+"""Thousands of pages of one template: within k bits of one another, and no near-duplicates."""
+
+import random
+
+import pytest
+from made_profiles import hashes_of, made_profile
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.pages.comparison import MOST_COMPARED
+from dedup_filter.pages.directory.kept_pages import KeptPages
+
+TEMPLATE = 0x0123456789ABCDEF
+
+
+def page(number, fingerprint, shingles=None):
+    """A page with shingles that no other has, unless some are given."""
+    return made_profile(number, fingerprint, hashes_of(number if shingles is None else shingles))
+
+
+def pages_of_a_template(count, seed=3, bits=4):
+    generator = random.Random(seed)
+    for number in range(count):
+        flipped = generator.sample(range(64), generator.randint(0, bits))
+        yield page(number, TEMPLATE ^ sum(1 << bit for bit in flipped))
+
+
+def kept(pages, **options):
+    store = KeptPages(FilterConfig(**options))
+    for number, one in enumerate(pages):
+        verdict = store.see(f"https://example.com/{number}", one)
+        assert verdict.outcome == "new"
+        assert verdict.candidates <= MOST_COMPARED
+    store.check()
+    return store
+
+
+@pytest.fixture(params=["scanned", "tables"])
+def way(request, monkeypatch):
+    if request.param == "tables":
+        monkeypatch.setattr("dedup_filter.hamming.layout_choice.scan_limit", lambda *_: -1)
+        monkeypatch.setattr("dedup_filter.hamming.levels.FRESH", 50)
+        monkeypatch.setattr("dedup_filter.hamming.levels._LEAST_YOUNG", 100)
+
+
+def test_pages_of_a_template_are_all_new_and_each_cap_is_counted(way):
+    store = kept(pages_of_a_template(600), max_distance=8)
+    assert store.capped == 600 - MOST_COMPARED - 1
+
+
+def test_pages_without_a_crowd_are_never_capped(way):
+    generator = random.Random(1)
+    store = kept(page(number, generator.getrandbits(64)) for number in range(300))
+    assert store.capped == 0
+
+
+def test_pages_with_the_very_same_fingerprint_are_capped_too(way):
+    store = kept((page(number, TEMPLATE) for number in range(400)), max_distance=3)
+    assert store.capped == 400 - MOST_COMPARED - 1
+
+
+def test_a_true_near_duplicate_in_the_crowd_is_found_as_it_is_nearest(way):
+    crowd = list(pages_of_a_template(500))
+    store = kept(crowd, max_distance=8)
+    original = page(501, TEMPLATE ^ 0b11111 << 20)
+    store.see("https://example.com/original", original)
+    copy = page(502, original.fingerprint ^ 1, shingles=501)
+    verdict = store.see("https://example.com/copy", copy)
+    assert verdict.outcome == "near"
+    assert verdict.original == "https://example.com/original"
+    assert verdict.distance == 1
+
+
+def test_of_equally_near_pages_those_that_came_first_are_compared(way):
+    first = page(0, TEMPLATE)
+    store = kept([first, *(page(number, TEMPLATE) for number in range(1, 300))])
+    verdict = store.see("https://example.com/copy", page(999, TEMPLATE, shingles=0))
+    assert verdict.original == "https://example.com/0"
+    beyond = store.see("https://example.com/later", page(998, TEMPLATE, shingles=299))
+    assert beyond.outcome == "new", "beyond the cap, which was counted"
+    assert store.capped == 300 - MOST_COMPARED - 1 + 2
+
+
+def test_no_more_sketches_are_compared_than_the_cap_allows(way, monkeypatch):
+    compared = []
+
+    def count(page, candidates, least):
+        compared.append(len(candidates))
+        return [None] * len(candidates)
+
+    monkeypatch.setattr("dedup_filter.pages.comparison.similarities", count)
+    kept(pages_of_a_template(400), max_distance=8)
+    assert max(compared) == MOST_COMPARED
+
+
+def test_a_crowd_takes_no_more_memory_than_as_many_strangers(way):
+    generator = random.Random(4)
+    crowd = kept(pages_of_a_template(1000), max_distance=8)
+    strangers = kept(page(number, generator.getrandbits(64)) for number in range(1000))
+    assert crowd.nbytes < 1.1 * strangers.nbytes
