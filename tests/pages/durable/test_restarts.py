@@ -7,8 +7,8 @@ from quality_stream import documents
 from site_pages import NOTICE, framed
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.frames.host_frames import early_pages
-from dedup_filter.frames.host_frames import host_frames as frames
+from dedup_filter.frames import early_pages
+from dedup_filter.frames import host_frames as frames
 from dedup_filter.pages import learnt_frames
 from dedup_filter.text.page_bytes import unpack_page
 
