@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dedup_filter.frames import early_pages
 from dedup_filter.frames import host_frames as frames
 from dedup_filter.frames.early_pages import EarlyPage
-from dedup_filter.frames.host_frames import Frames, early_pages
+from dedup_filter.frames.host_frames import Frames
 from dedup_filter.text import Page, parse, part_hash, read_page
 
 MENU = [f'<a href="/{n}">section {n}</a>' for n in range(12)]
