@@ -29,10 +29,10 @@ from typing import Any, NamedTuple
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.model import Document, Fate, Verdict
-from dedup_filter.pages.directory import Place
-from dedup_filter.pages.directory.kept_pages import KeptPages
+from dedup_filter.pages.directory import Place, kept_pages
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.pages.location import MEMORY, folder_of, open_log, open_store
+from dedup_filter.pages.protocol import KeptPages
 from dedup_filter.pages.redis import is_address
 from dedup_filter.pages.redis.shared_pages import SharedPages
 from dedup_filter.text import NO_PARTS, ImageSource, Page, WantedParts
@@ -380,11 +380,9 @@ def _is_image(given: tuple[object, object]) -> bool:
     return isinstance(address, str) and isinstance(content, bytes)
 
 
-def _opened(
-    location: str | os.PathLike[str], config: FilterConfig, crawl: str | None
-) -> KeptPages | SharedPages:
+def _opened(location: str | os.PathLike[str], config: FilterConfig, crawl: str | None) -> KeptPages:
     """Open what is at a location; if that fails, nothing stays open."""
-    kept: KeptPages | SharedPages
+    kept: KeptPages
     with ExitStack() as undo:
         if isinstance(location, str) and is_address(location):
             log = open_log(location, config, crawl)
@@ -393,6 +391,6 @@ def _opened(
         else:
             store = open_store(location, config, crawl)
             undo.callback(store.close)
-            kept = KeptPages(config, store)
+            kept = kept_pages.KeptPages(config, store)
         undo.pop_all()
     return kept

@@ -37,9 +37,8 @@ from dedup_filter.frames.early_pages import EarlyPage
 from dedup_filter.model import Document, Verdict
 from dedup_filter.pages.comparison import Overtaken
 from dedup_filter.pages.directory import Place
-from dedup_filter.pages.directory.kept_pages import KeptPages
 from dedup_filter.pages.learnt_frames import LearntFrames
-from dedup_filter.pages.redis.shared_pages import SharedPages
+from dedup_filter.pages.protocol import KeptPages
 from dedup_filter.text import (
     ANY_MENU,
     MOST_OF_HEADLINE,
@@ -59,7 +58,7 @@ __all__ = ["FramedPages"]
 class FramedPages:
     """Judges pages of hosts whose frames it learns."""
 
-    def __init__(self, config: FilterConfig, kept: KeptPages | SharedPages) -> None:
+    def __init__(self, config: FilterConfig, kept: KeptPages) -> None:
         self._config = config
         self._kept = kept
         self._frames = LearntFrames(kept.frames, kept.exchange)

@@ -1,22 +1,22 @@
-"""Frames that outlive their process: what hosts have shown, told to the store as it is learnt.
+"""Frames that outlive their process: what is learnt of hosts is written to a store.
 
-    a page teaches    -> its lesson is written in the change that records the page
-    a page waits      -> its form and a note; the note again when it changes
-    now and then      -> the state of a host, which takes the place of its lessons
-    a page released   -> unlearnt here, and by the store
+    page learnt from       -> its lesson, in the transaction that records the page
+    page that waits        -> the packed page and a note; the note again when it changes
+    enough lessons         -> the state of the host, which replaces its lessons
+    page released          -> its lesson is taken back, here and in the store
 
-After a restart everything is as it was: states, then the lessons since, in their order. Pages
-that wait come back without their form, which is read when its time has come; so it is with pages
-that take too much memory.
+After a restart the frames are as before: the states, then the lessons written since, in order.
+Pages that wait are loaded from the store when they are judged again.
 
-In memory nothing is written. Then only the lessons of pending pages are remembered, to take them
-back. Where other processes learn of the same hosts, lessons are exchanged with them once their
-pages are settled (`frame_exchange`).
+In memory nothing is written; the lessons of pending pages are remembered, so that a release can
+take them back. Other processes of a shared index get a lesson when its page is committed
+(`frame_exchange`).
 
-Cost: 8 bytes for each block of a page, until its host's state takes the place of the lesson; a
-million blocks of 1,000 hosts take 8.4 MB on disk and are back in 0.12 s, at the first page.
+Cost: 8 bytes for each block of a page, until the state of its host replaces the lesson. A million
+blocks of 1,000 hosts take 8.4 MB on disk and are loaded in 0.12 s, at the first page.
 """
 
+import logging
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -27,23 +27,27 @@ from dedup_filter.pages.directory import EarlyForm, FrameStore, HostFrames
 from dedup_filter.pages.frame_exchange import FrameExchange
 from dedup_filter.text import Page
 from dedup_filter.text.page_bytes import pack_page, unpack_page
+from dedup_filter.wording import counted
 
 __all__ = ["LearntFrames"]
 
+logger = logging.getLogger(__name__)
+
 _LEAST_BYTES = 65_536
-"""Of lessons of a host, before its state is worth writing: some 50 pages."""
+"""Bytes of lessons of a host from which its state is written in their place: some 50 pages."""
 _BLOCK_BYTES = 9
-"""Of a state, for each block. It is written when the lessons since take as much, too."""
+"""Bytes of a state for each block. A state is written only when its lessons take more than it."""
 _ROW_BYTES = 40
+"""What SQLite takes for a row besides its lesson."""
 
 _Taught = tuple[str, Lesson]
-"""A host, or a site, and what a page taught of it."""
+"""A host, or a site, and the lesson that a page gave of it."""
 
 
 class LearntFrames:
-    """The frames of all hosts, in step with a store if there is one, or with other processes.
+    """The frames of all hosts, kept in step with a store and with other processes, if any.
 
-    What learns must be called within a change of the store and within `change`.
+    Methods that learn must be called within a transaction of the store and within `change`.
     """
 
     def __init__(self, store: FrameStore | None, exchange: FrameExchange | None = None) -> None:
@@ -52,7 +56,7 @@ class LearntFrames:
         self._frames = Frames()
         self._is_stale = store is not None
         self._unsaved: dict[str, int] = {}
-        """Bytes of lessons that came after the state of a host."""
+        """By host, the bytes of the lessons that were written after its state."""
         self._pending: dict[int, list[_Taught]] = {}
         self._new: dict[int, list[_Taught]] = {}
         self._taught: tuple[int, list[_Taught]] | None = None
@@ -63,7 +67,7 @@ class LearntFrames:
         return self._frames.nbytes + (0 if self._exchange is None else self._exchange.nbytes)
 
     def check(self) -> None:
-        """Verify the invariants of the frames, and that the store would bring them back."""
+        """Verify the invariants of the frames, and that the store would restore them."""
         self._refresh()
         self._frames.check()
         if self._store is not None:
@@ -75,13 +79,13 @@ class LearntFrames:
 
     @contextmanager
     def change(self) -> Iterator[None]:
-        """Learn nothing if the change of the store within fails."""
+        """Learn nothing if the transaction within fails."""
         self._new.clear()
         self._taught = None
         try:
             yield
         except BaseException:
-            # What was learnt in vain is mixed with what was known: it is read again, or taken back.
+            # What was learnt is mixed with what was known: restore it from the store, or undo it.
             self._is_stale = self._store is not None
             if self._taught is not None and self._store is None:
                 page, taught = self._taught
@@ -93,7 +97,7 @@ class LearntFrames:
             self._tell(self._taught[1])
 
     def take_news(self, host: str) -> list[EarlyPage]:
-        """Learn what other processes have told of a host; return pages to be judged again.
+        """Learn what other processes have learnt of a host; return pages to be judged again.
 
         Raises:
             StoreError: nothing can be read; nothing was learnt.
@@ -107,9 +111,9 @@ class LearntFrames:
         return list(due.values())
 
     def sightings(self, hosts: Sequence[str], hashes: Sequence[int]) -> list[int]:
-        """Return on how many pages of a host each block, or part of a title, was seen.
+        """Return on how many pages of a host each block, or part of a title, was shown.
 
-        Of several hosts, or sites, the most.
+        Given several hosts or sites: the largest count.
         """
         self._refresh()
         each = [self._frames.sightings(host, hashes) for host in hosts]
@@ -136,8 +140,8 @@ class LearntFrames:
     ) -> list[EarlyPage]:
         """Learn from a page that is kept; return earlier ones that should be judged again.
 
-        Of its sites too, if it is the first page of its host: for each block of a page that is
-        learnt of a site, one of a host is forgotten earlier.
+        If it is the first page of its host its sites learn, too: only then, because blocks learnt
+        of sites take the room of those of hosts.
         """
         sites = () if self._frames.blocks_of(host) else sites
         shown = taken_apart.hashes
@@ -156,7 +160,7 @@ class LearntFrames:
         return due
 
     def learn_from_duplicate(self, host: str, sites: Sequence[str], page: Page) -> None:
-        """Learn from a page that is dropped. It is learnt for good: it is what the host shows."""
+        """Learn from a page that is dropped. A release never takes this back: the host shows it."""
         sites = () if self._frames.blocks_of(host) else sites
         shown = page.hashes
         lesson = self._frames.lesson(host, shown, is_kept=False)
@@ -167,7 +171,7 @@ class LearntFrames:
         self._learn_of_sites(sites, shown, 0, taught)
 
     def page_of(self, early: EarlyPage) -> Page | None:
-        """Return a page that is due as it was taken apart; None if it cannot be had any more."""
+        """Return a page that is to be judged again; None if it cannot be loaded any more."""
         if early.page is not None:
             return early.page
         form = early.packed if self._store is None else self._store.form(early.row)
@@ -180,7 +184,7 @@ class LearntFrames:
             return None
 
     def told(self, early: EarlyPage) -> None:
-        """Take note that a page that was due was judged again."""
+        """Note that a page was judged again."""
         if self._store is None:
             return
         if early.is_waiting:
@@ -189,25 +193,25 @@ class LearntFrames:
             self._store.wait_no_more(early.row)
 
     def settle(self, page: int) -> None:
-        """Keep what a page taught for good: it is committed."""
+        """Keep what a committed page taught."""
         taught = self._pending.pop(page, None)
         if taught is not None:
             self._tell(taught)
 
     def unlearn(self, page: int) -> None:
-        """Take back what a page taught: it is released."""
+        """Take back what a released page taught."""
         taught = self._pending.pop(page, None)
         if taught is not None:
             self._unlearn(taught)
 
     def let_go(self, pages: list[int]) -> None:
-        """Let pages wait no more: their records are gone."""
+        """Stop waiting for pages whose records are gone."""
         self._frames.early.let_go(pages)
         for page in pages:
             self._pending.pop(page, None)
 
     def save(self) -> None:
-        """Write the states of all hosts that were learnt of. Requires: a change of the store."""
+        """Write the states of all hosts with new lessons. Requires: a transaction of the store."""
         if self._store is not None and not self._is_stale:
             for host in list(self._unsaved):
                 self._save(self._store, host)
@@ -215,9 +219,9 @@ class LearntFrames:
     def _learn_of_sites(
         self, sites: Sequence[str], shown: Sequence[int], page: int, taught: list[_Taught]
     ) -> None:
-        """Learn what a page tells of the sites of its host, and add it to what that was taught.
+        """Let the sites of a page's host learn from it; append their lessons to `taught`.
 
-        One after the other: what is learnt of one can make another forgotten.
+        One site after the other, as learning of one can evict another.
         """
         host, of_host = taught[0]
         shown = [*shown, host_hash(host)]
@@ -244,9 +248,9 @@ class LearntFrames:
             self._save(store, host)
 
     def _follow_bounds(self, due: Collection[EarlyPage] = ()) -> None:
-        """Let store and exchange forget what was forgotten here.
+        """Delete from store and exchange what was evicted here.
 
-        Of pages that are due the store has yet to give the form; see `told`.
+        Pages that are due stay in the store, which has yet to load them; see `told`.
         """
         forgotten, given_up = self._frames.take_bounded()
         for host in forgotten:
@@ -276,15 +280,21 @@ class LearntFrames:
 
 
 def _restored(store: FrameStore) -> tuple[Frames, dict[str, int]]:
-    """Bring frames back, and tell what of them is in lessons."""
-    frames, unsaved = Frames(early_are_stored=True), {}
+    """Load the frames; return with them the bytes of lessons by host."""
+    frames, unsaved, unreadable = Frames(early_are_stored=True), {}, 0
     for known in store.all():
         try:
             _put(frames, known)
-        except ValueError:  # written by another version: its frame is learnt anew
+        except ValueError:
+            unreadable += 1
             continue
         if known.lessons:
             unsaved[known.host] = sum(len(each.lesson) + _ROW_BYTES for each in known.lessons)
+    if unreadable:
+        logger.warning(
+            "what was learnt of %s was written by another version of dedup_filter; learning anew",
+            counted(unreadable, "host"),
+        )
     for waiting in store.waiting():
         try:
             note = EarlyNote.from_bytes(waiting.note)

@@ -218,3 +218,19 @@ class TestSites:
             return found, [[text.word_count for text in each.texts] for _, each in measured]
 
         assert run(1) == run(len(shown))
+
+
+def test_frames_that_cannot_be_read_are_learnt_again_and_the_log_says_so(
+    tmp_path, monkeypatch, caplog
+):
+    def crawl(number):
+        with NearDuplicateFilter.open(tmp_path / "index") as pages:
+            text = " ".join(f"w{number}x{word}" for word in range(60))
+            return pages.see(f"http://a.example/{number}", html=f"<p>{text}</p>").outcome
+
+    assert [crawl(0), crawl(1)] == ["new", "new"]
+    assert caplog.messages == []
+    monkeypatch.setattr("dedup_filter.frames.frame_bytes._FORMAT", 99)
+    assert crawl(2) == "new"
+    (message,) = caplog.messages
+    assert message.startswith("what was learnt of 1 host was written by another version")
