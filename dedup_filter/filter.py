@@ -1,23 +1,23 @@
-"""Pages one by one -> verdicts: the filter joins text, frames, fingerprint, index and store.
+"""Pages one by one -> verdicts: the filter joins reading, frames, fingerprints and the index.
 
     page -> blocks -> own text -> features -> fingerprint (+ sketch) -> index -> verdict
 
-    claim   judged; what is new is kept for the time being, and later pages are compared with it
-    commit  the page's item went through: the page is recorded for good
-    release its item came to nothing: the page is forgotten, and its like can be kept instead
-    see     claim and commit at once
+    claim   judge a page; a new one is pending, and later pages are compared with it already
+    commit  the page's item passed all pipelines: the page is kept for good
+    release the page's item was dropped or failed: the page is forgotten, a copy can be kept
+    see     claim and commit in one call
 
-What it promises, and tests cite by number:
+Guarantees, cited in tests by their numbers:
 
 1. The first page of its kind is new. Only pages that were kept become originals.
 2. Nothing beyond `max_distance` bits, and nothing below `min_similarity`, is a near-duplicate.
 3. Every stored page within `max_distance` bits is compared.
 4. A page with too little text repeats another only if everything on them is equal.
 5. What cannot be judged is "unjudged" with a reason, never an error.
-6. In a directory, verdicts after a restart are those that there would have been without it.
+6. In a directory, a restart changes no later verdict.
 7. No page is a duplicate of one that was released, or was pending when its process ended.
 
-Look-up and insert are one step without a gap. A filter belongs to one thread.
+No other call can come between look-up and insert. A filter belongs to one thread.
 """
 
 import os
@@ -42,19 +42,19 @@ __all__ = ["NearDuplicateFilter", "ReadPage"]
 
 
 _NUMBERS = 2**63
-"""Pages have lower numbers."""
+"""All page numbers are lower."""
 
 
 class ReadPage(NamedTuple):
-    """A page taken apart: what of it is judged."""
+    """A page that was read and is not judged yet."""
 
     url: str
     content: Page | Document | str
-    """A str is the reason why it cannot be judged."""
+    """A str: the reason why the page cannot be judged."""
 
 
 class NearDuplicateFilter:
-    """Tell of each page whether its like was seen before.
+    """Tell of each page whether it repeats one that was seen before.
 
     >>> with NearDuplicateFilter.open() as pages:
     ...     text = "A crawler that meets the same article again has no need of it. " * 8
@@ -88,24 +88,25 @@ class NearDuplicateFilter:
     ) -> "NearDuplicateFilter":
         """Open the index at a location; the options are the fields of `FilterConfig`.
 
-        "memory:" is an index that ends with this filter; a path is that of a directory, which is
-        made if there is none. Any number of processes can share one on a server or a cluster; with
-        rediss:// and rediss+cluster:// the connection is encrypted:
+        "memory:" is an index that ends with this filter. A path names a directory, which is created
+        if there is none. Any number of processes can share an index on a server or a cluster;
+        rediss:// and rediss+cluster:// encrypt the connection:
 
             redis://[user:password@]host[:port][/database][?name=NAME]
             redis+cluster://[user:password@]host:port[,host:port ...][?name=NAME]
 
-        Every opening is a new crawl, unless `crawl` names one that can be resumed: within a crawl
-        pages repeat one another, and in a later one they are visited again. Processes that share
-        an index at the same time are in one crawl.
+        Every opening begins a new crawl, unless `crawl` names one that is resumed. A page that
+        repeats one of the same crawl is a duplicate; one that comes again at the URL that it had
+        in an earlier crawl is a revisit. Processes that share an index at the same time are in one
+        crawl.
 
         Raises:
-            ConfigError: an option is unknown or out of range, the location is none, something
-                else is there, or others share the index at present with another `scope`.
+            ConfigError: an option is unknown or out of range, the location is not valid or holds
+                something else, or other processes share the index with another `scope`.
             StoreBusy: another process has opened the directory.
-            SchemeMismatch: its fingerprints were made in another way.
+            SchemeMismatch: the fingerprints in the index were made with other options.
             StoreAway: the server cannot be reached, or takes no writes.
-            StoreError: it cannot be read or written, or is damaged, or of a newer version.
+            StoreError: the index cannot be read or written, is damaged, or of a newer version.
         """
         return cls(cls.check_options(location, **options), location, crawl=crawl)
 
@@ -135,24 +136,24 @@ class NearDuplicateFilter:
         content_type: str | None = None,
         images: Mapping[str, bytes] | None = None,
     ) -> Verdict:
-        """Judge a page and remember it, for good.
+        """Judge a page and keep it for good.
 
-        Give either `html` (str, bytes or a parsed tree, which is not changed) or `text`;
-        `content_type` is the HTTP header, it helps to decode bytes. The host in the URL is
-        what frames are learnt by. `images` gives the bytes of some of the page's images by their
-        URL (absolute, or as the page has it); others are known by their URL alone. They count
-        with `image_weight`, and only where they stand in the main content.
+        Give either `html` (str, bytes or a parsed tree, which is not changed) or `text`.
+        `content_type` is the HTTP header; it helps to decode bytes. Frames are learnt by the host
+        in the URL. `images` gives the bytes of some of the page's images by their URL (absolute,
+        or as written on the page); the others are known by their URL alone. Images are features
+        only with `image_weight`, and only in the main content.
 
-        Cost: 3 to 5 ms for a page of 100 KB, a third of it parsing. Of a shared index also one to
-        a few calls; and while another process has the page that this one repeats pending, this
-        waits: usually not for long, until that process's lease is over if it died (30 s), and for
-        at most a minute. Who cannot wait calls `claim`.
+        Cost: 3 to 5 ms for a page of 100 KB, a third of it parsing. A shared index adds one to a
+        few calls of the server. If the page repeats one that another process has pending, the call
+        waits until that is committed or released: at most 30 s if that process died, at most a
+        minute otherwise. `claim` does not wait.
 
-        Writing is grouped: what was seen last outlives the process from the next `flush` on.
+        Writes are grouped: the last pages outlive the process only after `flush` or `close`.
 
         Raises:
-            TypeError: an argument is of a type that cannot be meant.
-            StoreError: the index cannot be read or written; it is as before.
+            TypeError: an argument is of a wrong type.
+            StoreError: the index cannot be read or written, and is unchanged.
             DedupError: the filter is closed.
         """
         page = self.read(url, html=html, text=text, content_type=content_type, images=images)
@@ -167,11 +168,11 @@ class NearDuplicateFilter:
         content_type: str | None = None,
         images: Mapping[str, bytes] | None = None,
     ) -> Verdict:
-        """Judge a page as `see` does, and keep it pending until it is committed or released.
+        """Judge a page as `see` does, and keep it pending until `commit` or `release`.
 
-        What repeats a page that is itself pending (`fate` of the verdict's `original_page`) is
-        not settled before that one is: if it is released, claim the other one again. `see` waits
-        for it, if another process has it.
+        If the page repeats one that is itself pending (ask `fate` of the verdict's
+        `original_page`), the verdict stands only when that page is committed. If it is released,
+        claim this one again.
 
         Raises:
             TypeError, StoreError, DedupError: as for `see`.
@@ -188,9 +189,9 @@ class NearDuplicateFilter:
         content_type: str | None = None,
         images: Mapping[str, bytes] | None = None,
     ) -> ReadPage:
-        """Take a page apart as `claim` does, and leave judging it to `claim_read`.
+        """Read a page as `claim` does; `claim_read` judges it.
 
-        For who calls those in another thread: only this touches a tree that was given.
+        The two can run in different threads: only this method touches a tree that was given.
 
         Raises:
             TypeError: as for `see`.
@@ -210,10 +211,10 @@ class NearDuplicateFilter:
         return self._judge(page, is_pending=True)
 
     def commit(self, verdict: Verdict) -> None:
-        """Record the page of a verdict for good. If it is not pending this does nothing.
+        """Keep the page of a verdict for good; do nothing if it is not pending.
 
         Raises:
-            TypeError: this is no verdict.
+            TypeError: the argument is no verdict.
             StoreError: the index cannot be written; the page is still pending.
             DedupError: the filter is closed.
         """
@@ -222,9 +223,9 @@ class NearDuplicateFilter:
             self._framed.commit(page)
 
     def release(self, verdict: Verdict) -> None:
-        """Forget the page of a verdict. If it is not pending this does nothing.
+        """Forget the page of a verdict; do nothing if it is not pending.
 
-        Pages that were found to repeat it are forgotten too; what is like it can be kept.
+        Pages that were found to repeat it are forgotten, too. A later copy of it is new.
 
         Raises:
             TypeError, StoreError, DedupError: as for `commit`.
@@ -235,7 +236,7 @@ class NearDuplicateFilter:
 
     @property
     def is_shared(self) -> bool:
-        """Whether calls wait for a server; then a crawl makes them in a thread of their own."""
+        """Whether calls wait for a server; a crawl then makes them in a thread of their own."""
         return self._kept.is_shared
 
     def totals(self) -> Mapping[str, int] | None:
@@ -247,7 +248,7 @@ class NearDuplicateFilter:
         return self._kept.totals()
 
     def is_pending(self, page: int) -> bool:
-        """Tell whether the page with this number is claimed, and not yet settled."""
+        """Tell whether the page with this number is claimed, and neither committed nor released."""
         return self.fate(page) == "pending"
 
     def fate(self, page: int) -> Fate:
@@ -276,7 +277,7 @@ class NearDuplicateFilter:
         return self._framed.forget(url)
 
     def flush(self) -> None:
-        """See to it that everything committed so far outlives this process.
+        """Write everything committed so far, so that it outlives this process.
 
         Raises:
             StoreError: it cannot be written.
@@ -321,15 +322,15 @@ class NearDuplicateFilter:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the index, of what is kept of each page and of frames, in bytes.
+        """Memory of the index, the page records and the frames, in bytes.
 
-        Of an index in a directory, without what the system and SQLite hold of its files.
+        Memory that SQLite and the system's file cache take for a directory is not counted.
         """
         return self._kept.nbytes + self._framed.nbytes
 
     @property
     def capped(self) -> int:
-        """Look-ups that found so many pages within k bits that only the nearest were compared."""
+        """Number of look-ups with so many candidates that only the nearest were compared."""
         return self._kept.capped
 
     @property
@@ -348,12 +349,12 @@ class NearDuplicateFilter:
         self._framed.check()
 
     def close(self) -> None:
-        """Save everything and take no more pages; closing twice is no error.
+        """Write everything and take no more pages; do nothing if closed already.
 
         Pages that are still pending are released when the index is opened again.
 
         Raises:
-            StoreError: not everything could be written; what was flushed before is there.
+            StoreError: not everything could be written; what was flushed before is kept.
         """
         if self._is_closed:
             return
@@ -381,7 +382,7 @@ def _is_image(given: tuple[object, object]) -> bool:
 
 
 def _opened(location: str | os.PathLike[str], config: FilterConfig, crawl: str | None) -> KeptPages:
-    """Open what is at a location; if that fails, nothing stays open."""
+    """Open the index at a location; if that fails, nothing stays open."""
     kept: KeptPages
     with ExitStack() as undo:
         if isinstance(location, str) and is_address(location):

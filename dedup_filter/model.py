@@ -12,7 +12,7 @@ __all__ = ["Document", "Fate", "Match", "Outcome", "Verdict"]
 Outcome = Literal["new", "near", "exact", "revisit", "unjudged"]
 
 Fate = Literal["pending", "kept", "gone"]
-"""What has become of a page: not settled yet, committed, or released or forgotten."""
+"""What has become of a page: claimed only, committed, or released or forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Match(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What the filter says of one page, and how it came to say so."""
+    """What the filter says of a page, and the figures it is based on."""
 
     outcome: Outcome
     original: str | None = None
@@ -55,7 +55,7 @@ class Verdict(NamedTuple):
     distance: int | None = None
     """Differing bits of the two fingerprints, 0 to 64."""
     similarity: float | None = None
-    """Estimated Jaccard similarity of the two pages' shingle sets, 0 to 1."""
+    """Share of the page's shingles that its original has, 0 to 1; estimated for long pages."""
     reason: str | None = None
     """Why an "unjudged" page was not judged: "no_text", "too_short", ..."""
     language: str | None = None

@@ -1,21 +1,21 @@
-"""What hosts have shown to other processes: read before a page is judged, told when one is kept.
+"""Lessons of hosts, exchanged with other processes: read before a page is judged, sent when kept.
 
-    page to be judged   -> lessons of its host that others told since       news
-    page settled        -> its lesson, less what was told of twice already  tell
+    page to be judged   -> lessons of its host that others sent since the last read    news
+    page committed      -> its lesson, without blocks that were sent twice already     tell
 
-Only the first lessons of each host are exchanged, `MOST_LESSONS`: by then its frame is known to
-all. Nobody asks of a block whether it was shown more than twice, so a lesson that is told leaves
-out the blocks of which the list tells twice, and one of a page that was dropped, which teaches only
-what was not shown before (`frames`), those of which it tells at all. Nothing that was told has to
-be taken back: only pages that are settled teach.
+Only the first `MOST_LESSONS` lessons of each host are exchanged: by then every process knows its
+frame. Whether a block was shown more than twice is never asked, so blocks that the list holds twice
+are left out of a lesson. The lesson of a dropped page counts only blocks not shown before
+(`frames`), so there one mention is enough. Nothing that was sent is ever taken back, as only
+committed pages send.
 
     process 8   number 8   lesson (`frame_bytes`)
 
-An entry's number goes up with each entry of its process, so that none is taken in twice, whatever
-the servers have lost and whatever is read anew. What was told here is not taken in either, unless
-the host was forgotten since. Entries that are damaged, or of another format, are left out.
+The numbers of a process's entries ascend, so that no entry is learnt twice, even if the servers have
+lost some or a list is read from its beginning again. A process skips its own entries, unless it has
+forgotten the host since. Entries that are damaged or of another format are skipped.
 
-Cost: a call to read and one to tell for each page, none once a host's list is full and read.
+Cost: one call to read and one to send for each page; none once a host's list is full and was read.
 """
 
 import struct
@@ -32,43 +32,43 @@ __all__ = ["FrameExchange", "Lists"]
 
 _HEAD = struct.Struct("<8sQ")
 _MOST_BLOCKS = 1_000
-"""Of a lesson that is told, half of them from each end of its page: 8 kB."""
+"""Blocks of a lesson that is sent, half of them from each end of its page: 8 kB."""
 _TELLING = 2
-"""Pages that have shown a block; how many more have is never asked."""
+"""Mentions of a block that are sent; whether there were more is never asked."""
 
 
 class Lists(Protocol):
-    """Where lessons are exchanged: one bounded list for each host."""
+    """Where lessons are exchanged: a bounded list for each host."""
 
     @property
     def process(self) -> bytes:
-        """8 bytes that no other process has."""
+        """8 bytes that identify this process."""
 
     def read(self, host: str, first: int) -> list[bytes]:
-        """Return the entries of a host from a place on."""
+        """Return the entries of a host from an index on."""
 
     def add(self, host: str, lesson: bytes) -> int:
-        """Add an entry if there is room; return how many there are."""
+        """Append an entry if there is room; return the length of the list."""
 
 
 @dataclass(slots=True)
 class _Host:
     place: int = 0
-    """Up to which its list was read."""
+    """Number of entries of its list that were read."""
     is_full: bool = False
     taken: dict[bytes, int] = field(default_factory=dict)
-    """By process, the number of its last lesson that is known here."""
+    """By process, the number of its last lesson that was learnt here."""
     told: Counter[int] = field(default_factory=Counter)
-    """By block, how often the list tells of it up to there."""
+    """By block, how many of the entries read mention it."""
 
     def untold(self, lesson: Lesson) -> list[int]:
-        """Return the blocks of a lesson that others do not know well enough."""
+        """Return the blocks of a lesson that the list does not mention often enough."""
         most = _TELLING if lesson.is_kept else 1
         return [block for block in lesson.shown if self.told[block] < most]
 
 
 class FrameExchange:
-    """What this process has read of other processes' lessons, and told of its own."""
+    """Reads the lessons of other processes, and sends those of this one."""
 
     def __init__(self, lists: Lists) -> None:
         self._lists = lists
@@ -81,10 +81,10 @@ class FrameExchange:
         return sum(400 + 100 * len(known.told) for known in self._hosts.values())
 
     def news(self, host: str) -> list[Lesson]:
-        """Return the lessons of a host that are not known here.
+        """Return the lessons of a host that others have sent since the last call.
 
         Raises:
-            StoreError: they cannot be read; they will be news another time.
+            StoreError: the list cannot be read; the next call returns its lessons.
         """
         known = self._hosts.get(host) or _Host()
         if known.place >= MOST_LESSONS:
@@ -92,7 +92,7 @@ class FrameExchange:
         entries = self._lists.read(host, known.place)
         if not entries:
             return []
-        # Only now: of a host that nobody has told of nothing need be remembered.
+        # Not earlier: a host without entries needs no memory.
         self._hosts[host] = known
         known.place += len(entries)
         lessons = [lesson for entry in entries if (lesson := self._opened(known, entry))]
@@ -102,9 +102,9 @@ class FrameExchange:
         return lessons
 
     def tell(self, host: str, lesson: Lesson, *, is_known: bool) -> None:
-        """Tell others what a page taught; if the servers are away they are told by later pages.
+        """Send what was learnt from a page; if the server is unreachable, later pages make up for it.
 
-        `is_known` says that the host was not forgotten since the page was learnt from.
+        `is_known`: the host was not forgotten since the page was learnt from.
         """
         known = self._hosts.get(host) or _Host()
         if known.is_full:
@@ -115,19 +115,19 @@ class FrameExchange:
         self._number += 1
         if is_known:
             self._hosts[host] = known
-            # Before it is sent: it may be there although no answer comes.
+            # Set before sending: the entry may arrive although no answer comes back.
             known.taken[self._lists.process] = self._number
         told = Lesson(lesson.is_kept, news)
         packed = _HEAD.pack(self._lists.process, self._number) + told.to_bytes()
-        with suppress(StoreError):  # the page is settled all the same
+        with suppress(StoreError):  # the commit of the page stands
             self._follow(known, self._lists.add(host, packed), told)
 
     def forget(self, host: str) -> None:
-        """Forget a host: all that is told of it is news again."""
+        """Forget a host: its list will be read from the beginning."""
         self._hosts.pop(host, None)
 
     def read_anew(self) -> None:
-        """Read all lists from their beginnings: the servers have lost some."""
+        """Read all lists from their beginnings again, as the servers have lost entries."""
         for known in self._hosts.values():
             known.place, known.is_full = 0, False
             known.told.clear()
@@ -145,9 +145,9 @@ class FrameExchange:
         return lesson
 
     def _follow(self, known: _Host, count: int, told: Lesson) -> None:
-        """Take note of how long a list is with what was told last."""
+        """Note the length of a list with the lesson that was just appended."""
         known.is_full = count >= MOST_LESSONS
-        if count <= known.place:  # it is another one: its time was over, or a server lost it
+        if count <= known.place:  # the list is a new one: the old one expired or was lost
             known.place = 0
             known.told.clear()
         elif count == known.place + 1 and not known.is_full:
@@ -156,6 +156,6 @@ class FrameExchange:
 
 
 def _both_ends(blocks: list[int]) -> list[int]:
-    """Shorten a lesson: a page has its frame at its beginning and its end."""
+    """Shorten a lesson: the frame of a page stands at its beginning and its end."""
     half = _MOST_BLOCKS // 2
     return blocks if len(blocks) <= _MOST_BLOCKS else blocks[:half] + blocks[-half:]

@@ -1,24 +1,23 @@
-"""Page -> verdict: judge a page by what is its own, not by the frame of its host.
+"""Page -> verdict: a page is judged by its own text, not by the frame of its host.
 
-    page -> its three texts -> profile -> compared, recorded -> its host's frame is learnt from it
+    page -> three texts -> profile -> compared, recorded -> the host's frame is learnt from the page
 
     own    the main content of the blocks that its host has not shown yet
     rare   the main content of those that it has shown at most once
     whole  everything from the headline to the end of the main content of all blocks
 
-What earlier pages of the host have shown is left out before the main content is chosen. What one
-earlier page has shown may be frame, or may be the very text that this page repeats: a print view,
-another session. So candidates are asked for by both texts, `own` and `rare`, and `comparison` says
-which of them the page repeats: one that holds what the page says. A page that is mostly links (a
-table of contents) is judged with its links: the few sentences on it may be those of many such
-pages.
+Blocks that earlier pages of the host have shown are left out before the main content is chosen. A
+block shown once before may be frame, or may be the text that this page repeats (a print view,
+another session id). So the index is asked with both texts, `own` and `rare`, and `comparison` finds
+out which candidate holds what the page says. A page of mostly links (a table of contents) is judged
+with its links, as the few sentences on it may stand on many such pages.
 
-Sites. Hosts whose pages have the same menus are one site, such as shops run with the same software.
-A host of which too little is known borrows the frame of its sites: what two pages of any of their
-hosts have shown is frame. In the frames a site is kept like a host, by the name of its menu.
+Sites. Hosts whose pages have the same menus form one site, such as shops run with the same
+software. A host whose own frame is not known yet borrows that of its sites: blocks that two pages
+of any of their hosts have shown. The frames keep a site like a host, under the name of its menu.
 
 Early pages. The first pages of a host, or of one of its templates, are judged with their frame, and
-judged again when the next ones have shown what repeats (see `frames`).
+judged again when the next pages have shown what repeats (see `frames`).
 """
 
 from collections.abc import Sequence
@@ -65,7 +64,7 @@ class FramedPages:
 
     @property
     def nbytes(self) -> int:
-        """Memory of what is known of the hosts, in bytes."""
+        """Memory of the frames, in bytes."""
         return self._frames.nbytes
 
     def check(self) -> None:
@@ -73,7 +72,7 @@ class FramedPages:
         self._frames.check()
 
     def claim(self, place: Place, page: Page, *, is_pending: bool) -> Verdict:
-        """Judge a page, learn from it, and record it, for good or for the time being."""
+        """Judge a page, record it as kept or pending, and learn from it."""
         learns = bool(place.host) and self._config.learn_frames
         while True:
             hosts = self._hosts(place.host, page) if learns else [""]
@@ -95,7 +94,7 @@ class FramedPages:
             return verdict
 
     def claim_document(self, place: Place, document: Document, *, is_pending: bool) -> Verdict:
-        """Judge and record what has no frame."""
+        """Judge and record a document, which has no frame."""
         texts = PageTexts.of(document)
         measured = profile(texts, self._config)
         verdict = self._kept.claim(place, measured, self._text(texts), is_pending=is_pending)
@@ -108,24 +107,24 @@ class FramedPages:
         self._frames.settle(page)
 
     def release(self, page: int) -> None:
-        """Forget a pending page, and what it taught."""
+        """Forget a pending page and what was learnt from it."""
         self._kept.release(page)
         self._frames.unlearn(page)
         self._let_go()
 
     def forget(self, url: str) -> int:
-        """Forget all pages at a URL; what they taught of their host stays."""
+        """Forget all pages at a URL; what was learnt from them stays."""
         forgotten = self._kept.forget(url)
         self._let_go()
         return forgotten
 
     def save(self) -> None:
-        """Write down what is known of the hosts."""
+        """Write the frames to the store."""
         with self._kept.change():
             self._frames.save()
 
     def _hosts(self, host: str, page: Page) -> list[str]:
-        """Learn of the host of a page what other processes have; return it, and its sites."""
+        """Learn from other processes about a page's host; return the host and its sites."""
         due = self._frames.take_news(host)
         if due:
             with self._kept.change():
@@ -137,16 +136,16 @@ class FramedPages:
         return [host, *sites]
 
     def _sites(self, host: str, page: Page) -> list[str]:
-        """Return the sites that a host belongs to by the menus of a page.
-
-        Of a host whose own frame is known nobody asks.
-        """
+        """Return the sites of a host by the menus of a page; none if its own frame is known."""
         if self._frames.knows_frame(host):
             return []
         return [f"menu {menu:016x}" for menu in page.menus]
 
     def _texts(self, hosts: Sequence[str], page: Page, seen_itself: int = 0) -> PageTexts:
-        """Choose the texts of a page; it may have been counted among those that showed them."""
+        """Choose the three texts of a page.
+
+        `seen_itself` is 1 if the frames have learnt from this page already.
+        """
         hashes = [block.hash for block in page.blocks]
         times = [shown - seen_itself for shown in self._frames.sightings(hosts, hashes)]
         own, rare, whole = _contents(page, times)
@@ -157,7 +156,7 @@ class FramedPages:
             self._headline(hosts, page, seen_itself),
             Surroundings(
                 lambda part: self._times_headed(hosts, part),
-                # Not that of a site: its other hosts may have another notice on each page.
+                # A site's frame does not count: its other hosts may show other notices.
                 self._frames.knows_frame(hosts[0]),
                 self._is_view(hosts[0], page, seen_itself),
                 lambda other: self._frames.is_of_site(hosts[1:], other),
@@ -165,17 +164,17 @@ class FramedPages:
         )
 
     def _is_view(self, host: str, page: Page, seen_itself: int) -> bool:
-        """Tell whether all kept pages of the host have menus, and this page none of these."""
+        """Tell whether all kept pages of the host have menus, and this page has none of these."""
         pages = self._frames.page_count(host)
         any_menu, *of_page = self._frames.sightings([host], [ANY_MENU, *page.menus])
         return any_menu >= pages > seen_itself and all(times <= seen_itself for times in of_page)
 
     def _times_headed(self, hosts: Sequence[str], part: str) -> int:
-        """Count the pages of a host that an h1, or a part of a title, was shown at the head of."""
+        """Count the pages of a host that were headed by an h1, or by a part of a title."""
         return self._frames.sightings(hosts, [part_hash(part)])[0]
 
     def _headline(self, hosts: Sequence[str], page: Page, seen_itself: int) -> Headline:
-        """Return the title, and the last h1 that pages of the host do not share."""
+        """Return the title, and the last h1 that other pages of the host do not show."""
         h1 = [block.text for block in page.blocks if block.kind == "headline"]
         own = [t for t in h1 if self._times_headed(hosts, t) - seen_itself < FRAME_TIMES]
         return Headline((own or [""])[-1][:MOST_OF_HEADLINE], page.title[:MOST_OF_HEADLINE])
@@ -191,23 +190,22 @@ class FramedPages:
     ) -> None:
         host, *sites = hosts
         if verdict.original_page is not None:
-            # A page that is visited again has shown its text before, as a duplicate has. What
-            # repeats a pending page may yet be judged anew, and must not have taught its own text.
+            # The text of a revisit was shown before, like that of a duplicate. If the original is
+            # pending, the page may be judged again and must not have taught its own text.
             if self._kept.fate(verdict.original_page) == "kept":
                 self._frames.learn_from_duplicate(host, sites, page)
             return
         if verdict.page is None:
-            return  # what came of its original is not known, so nothing was recorded
-        if (
-            measured.was_shown
-        ):  # counted once more it would be frame, and the page never judged again
+            return  # the fate of its original is unknown, so nothing was recorded
+        if measured.was_shown:
+            # Counted a second time it would be frame, and the page could never be found again.
             self._frames.learn_from_duplicate(host, sites, page)
             return
         for early in self._frames.learn(host, sites, verdict.page, page, is_pending=is_pending):
             self._judge_again(host, early)
 
     def _judge_again(self, host: str, early: EarlyPage) -> None:
-        """Replace the fingerprint of a page that was taken with its host's frame."""
+        """Replace the profile of a page that was judged with its host's frame."""
         page = self._frames.page_of(early)
         if page is None:
             return
@@ -220,7 +218,7 @@ class FramedPages:
         return texts.document.text if self._config.keep_text else None
 
     def _let_go(self) -> None:
-        """Let pages whose records are gone wait no more."""
+        """Stop waiting for pages whose records are gone."""
         if self._kept.gone:
             self._frames.let_go(self._kept.gone)
             self._kept.gone.clear()
@@ -229,7 +227,7 @@ class FramedPages:
 def _contents(
     page: Page, times: Sequence[int]
 ) -> tuple[Sequence[Block], Sequence[Block], Sequence[Block]]:
-    """Choose the blocks of the three texts; the content of the same blocks is found once."""
+    """Choose the blocks of the three texts, finding the content of equal lists once."""
     blocks, of_all = page.blocks, page.content
     new = _shown_less_than(1, blocks, times)
     not_frame = _shown_less_than(FRAME_TIMES, blocks, times)
