@@ -11,9 +11,9 @@ committed pages send.
 
     process 8   number 8   lesson (`frame_bytes`)
 
-The numbers of a process's entries ascend, so that no entry is learnt twice, even if the servers have
-lost some or a list is read from its beginning again. A process skips its own entries, unless it has
-forgotten the host since. Entries that are damaged or of another format are skipped.
+The numbers of a process's entries ascend, so that no entry is learnt twice, even if the servers
+have lost some or a list is read from its beginning again. A process skips its own entries, unless
+it has forgotten the host since. Entries that are damaged or of another format are skipped.
 
 Cost: one call to read and one to send for each page; none once a host's list is full and was read.
 """
@@ -102,7 +102,7 @@ class FrameExchange:
         return lessons
 
     def tell(self, host: str, lesson: Lesson, *, is_known: bool) -> None:
-        """Send what was learnt from a page; if the server is unreachable, later pages make up for it.
+        """Send what was learnt from a page; do nothing if the server cannot be reached.
 
         `is_known`: the host was not forgotten since the page was learnt from.
         """
