@@ -1,26 +1,27 @@
-"""A page and the stored pages that are like it -> which of them it repeats, if any.
+"""A page and its candidates -> which of them it repeats, if any.
 
     candidates within k bits -> those that hold what the page says, nearest first -> its original
 
 A page may be dropped only if nothing is lost by it: what it says is in the page that was kept.
 
-    1. Of the text that found the candidate, the candidate has at least `min_similarity` of the
-       shingles: more of a short text, and where the page is only a part of the candidate.
-    2. On one host the headlines are the same, the candidate has as much of all text of the page,
-       and blocks that it lacks are next to nothing: pages of one host share a template and much of
-       their text, and nearly every pair that is alike is two pages. The same holds on another host
-       that shows the page's menus.
-    3. On any other host the candidate has as much of all text that is no frame. Under another
-       headline it has nearly all of a long text: a wire story with a headline of its own.
+    1. The candidate has at least `min_similarity` of the shingles of the text by which it was
+       found. The bound is higher for a short text, and for a page that is a part of the candidate.
+    2. If both are of one host, or the candidate's host shows the page's menus: the headlines are
+       equal, the candidate has the same share of all text of the page, and the blocks that it lacks
+       are next to nothing. Pages of one host share a template and much of their text, so nearly
+       every pair of similar ones are two different pages.
+    3. If they are of different hosts: the candidate has the same share of all text that is no
+       frame. If the headlines differ, it has nearly all of a long text: a wire story under a
+       headline of its own.
 
-Which of several pages that it repeats a page is said to repeat:
+If a page repeats several, its original is the first of these:
 
-    1. one that was seen in this crawl      it is a duplicate of that
-    2. one of an earlier crawl at its URL   it is that page, seen again: "revisit"
-    3. another of an earlier crawl          it is a duplicate of that
+    1. a page seen in this crawl               the page is a duplicate of it
+    2. one of an earlier crawl at the same URL the page is that one, seen again: "revisit"
+    3. another of an earlier crawl             the page is a duplicate of it
 
-Every constant here, with its measure: docs/decisions/0008. Knows no index and no store: who asks
-brings what they have.
+Every constant with its measure: docs/decisions/0008. Knows no index and no store; the caller brings
+the candidates.
 """
 
 from collections.abc import Callable, Sequence
@@ -56,41 +57,40 @@ __all__ = [
 
 FloatArray = npt.NDArray[np.float64]
 Counted = tuple[Passage, int, int, int]
-"""What `MeasuredPassages.counted_in` yields of a passage."""
+"""What `MeasuredPassages.counted_in` yields for a passage."""
 
 MOST_COMPARED = 64
-"""Candidates of one text whose sketches are compared: 1.5 ms. Real near-duplicates are among the
-nearest; elsewhere pages have a handful of candidates."""
+"""Candidates of one text that are compared at most, the nearest: 1.5 ms. Most pages have a handful;
+only templates and empty shells have more."""
 
 _SHORT_BOUND = 0.95
-"""Of a text of fewer than `LONG_WORDS` words, the share that its original must have."""
+"""Share of a text of fewer than `LONG_WORDS` words that its original must have."""
 _PART, _PART_BOUND = 0.5, 0.9
-"""Jaccard similarity below which a page is a part of a larger one, or the larger one was kept with
-its frame; and the share that the larger one must have. Sketches are compared at the scale of the
-larger page, so few shingles of the smaller are."""
+"""Jaccard similarity below which a page is a part of a larger candidate (or the candidate was kept
+with its frame); and the share that the candidate must then have. It is higher because sketches are
+compared at the scale of the larger page, which leaves few shingles of the smaller."""
 _LOST = 0.75
-"""Share of a block's shingles that a page lacks from which it lacks the block. Of a sentence in
-which some words were edited half is there or more; of other sentences nothing."""
+"""A candidate lacks a block if it lacks this share of its shingles. Of an edited sentence it has
+half or more, of another one nothing."""
 _LINE = 16
-"""Words up to which a new block of a page that is no story is lost if any of it is: a name, a
-number, a price, "There is no page /map on this site". (Kohlschuetter et al. 2010: a line.)"""
+"""Words of a line (Kohlschuetter et al. 2010). On a page that is no story a new block of at most so
+many is lost if any shingle of it is: a name, a number, a price, "There is no page /map"."""
 _MOST = 0.7
-"""Of all text that is no frame, the share that a page of another host must have, where the text of
-new blocks found it. A front page shows other articles, too, that its host has shown before."""
+"""Share of all text that is no frame which a candidate of another host must have. It is lower than
+`min_similarity`: a front page also shows articles that its host has shown before."""
 _STORY_WORDS = 200
-"""Of a shorter text a name, a number, a headline may be all that it is about."""
+"""Words of a story. A shorter text may be about nothing but a name, a number or a headline."""
 _FRAME_WORDS = 800
-"""So much of a text may be frame that is not known yet: a longer one is needed for a story."""
+"""Words that may be frame while the frame is not known: a story must have so many more."""
 _LITTLE = 0.06
-"""Of a story, how much in blocks that the candidate lacks is next to nothing: a date, a counter, a
-sentence that was added."""
+"""Share of a story's words in blocks that the candidate lacks which is next to nothing: a date, a
+counter, an added sentence."""
 _STORY_BOUND = 0.99
-"""Of a longer text on another host, the share that the original must have under another headline.
-"""
+"""Share of a story on another host that the candidate must have under another headline."""
 
 
 class Overtaken(Exception):  # noqa: N818 - no fault: it says what to do
-    """Since a page was compared, another process has changed what it repeats: compare it anew."""
+    """Another process has changed what the page repeats; compare it again."""
 
 
 class Comparison(NamedTuple):
@@ -110,7 +110,7 @@ class Comparison(NamedTuple):
         return self.outcome in ("near", "exact")
 
     def verdict(self, page: PageProfile, number: int | None = None) -> Verdict:
-        """Tell it of a page, and its number if it was recorded."""
+        """Return the verdict on a page; `number` is that of its record, None if there is none."""
         return Verdict(
             self.outcome,
             self.original,
@@ -134,7 +134,7 @@ class Candidate(NamedTuple):
     distance: int
     is_same_host: bool
     has_same_menus: bool
-    """Whether its host shows, on a page at least, the menus of the page that is judged."""
+    """Whether a page of its host has shown the menus of the page that is judged."""
     sketch: bytes
     headline: Headline
 
@@ -142,9 +142,9 @@ class Candidate(NamedTuple):
 def similarities(
     page: PageProfile, candidates: Sequence[Candidate], least: float | None
 ) -> list[float | None]:
-    """Return the share of a page that each candidate has; None of one that it does not repeat.
+    """Return, for each candidate, the share of the page that it has; None if it is no original.
 
-    With `least` None the fingerprints alone decide (Manku et al. 2007).
+    With `least` None every candidate is one: the fingerprints alone decide (Manku et al. 2007).
 
     Cost: 20 us a candidate for each text; of one that passes up to 0.2 ms.
     """
@@ -175,10 +175,10 @@ def similarities(
 
 
 def ranked(candidates: Sequence[Candidate], shares: Sequence[float | None]) -> list[int]:
-    """Return the numbers of the candidates that a page repeats, the nearest first.
+    """Return the indices of the candidates that a page repeats, the nearest first.
 
-    Of those that are as near the one that holds most of it, then the earliest. The largest page
-    holds most, and need not be the most like it.
+    Of equally near ones the one with the larger share comes first, then the earlier. The share does
+    not come before the distance, as the largest page has the largest share of any page.
     """
     found = [
         (candidates[number].distance, -share, number)
@@ -191,9 +191,9 @@ def ranked(candidates: Sequence[Candidate], shares: Sequence[float | None]) -> l
 def choose(
     best: Sequence[int], matches: Matches, url_key: int, is_ours: Callable[[int], bool]
 ) -> tuple[int, bool]:
-    """Choose one of the matches, given best first; tell whether it is the page itself.
+    """Choose the original among the matches, given best first; tell whether this is a revisit.
 
-    `is_ours` tells of a crawl whether it is the one that is going on.
+    `is_ours` tells whether a crawl is the present one.
     """
     for number in best:
         if is_ours(matches.crawls[number]):
@@ -235,7 +235,7 @@ class _Shares(NamedTuple):
     """How a set of hashes compares with each of n sketches, (n,)."""
 
     share: FloatArray
-    """Of the hashes, those that are in the sketch, 0 to 1; of none, all."""
+    """Share of the hashes that are in the sketch, 0 to 1; 1 for an empty set."""
     jaccard: FloatArray
 
     @classmethod
@@ -262,7 +262,7 @@ def _is_same_page(page: PageProfile, candidate: Candidate, least: float) -> bool
     text, frame_words = page.texts[candidate.text], _frame_words(page, candidate)
     most_new = _little_of(text, frame_words)
     lost = _Lost.of(page, text, candidate, is_short=most_new == 0)
-    # All that is in sight may be frame, and the page's own text the one that was not read.
+    # What was read may all be frame, and the page's own text what was not read.
     is_hull = lost.new_words < MIN_WORDS and frame_words > 0
     if page.unread_words > (lost.new_words if is_hull else text.own_word_count):
         return False
@@ -272,38 +272,39 @@ def _is_same_page(page: PageProfile, candidate: Candidate, least: float) -> bool
 
 
 def _frame_words(page: PageProfile, candidate: Candidate) -> int:
-    """Return how many words of a text may be frame that is not known to be so.
+    """Return how many words of a text may be frame without being known as such.
 
-    In a frame without the menus of the candidate (a print view) nothing is frame of both.
+    None if the candidate does not have the page's menus (a print view): they share no frame.
     """
     is_apart = page.around.is_frame_known or not candidate.has_same_menus
     return 0 if is_apart else _FRAME_WORDS
 
 
 def _little_of(text: Text, frame_words: int = 0) -> float:
-    """Return how many words of a text are next to nothing; of a short one none."""
+    """Return how many words of a text are next to nothing: 0 for one that is no story."""
     is_story = text.own_word_count >= _STORY_WORDS + frame_words
     return _LITTLE * text.own_word_count if is_story else 0
 
 
 class _Lost(NamedTuple):
-    """The words of blocks that are no frame, and that a page with some sketch lacks."""
+    """Words of the page's blocks, frame left out, that the candidate lacks."""
 
     words: float
     new: float
-    """Of these, the words of blocks that the host never showed before."""
+    """Those of them in blocks that the host has not shown before."""
     new_words: float
-    """All words of such blocks, lost or not."""
+    """All words of blocks that the host has not shown before."""
 
     @classmethod
     def of(cls, page: PageProfile, text: Text, candidate: Candidate, *, is_short: bool) -> "_Lost":
-        """Count what of a page a candidate lacks; of a short text each line counts wholly.
+        """Count what a candidate lacks; in a short text a line is lost if any of it is.
 
-        Where next to nothing of a page is no frame, nothing is: other pages show parts of it. What
-        stands above the menus is the banner of another host ("This is a copy of ..."), what stands
-        above and below all that the candidate has is that of a view ("Printed on ..."). What the
-        sketch of a long page cannot tell of, because it has no shingle of a short block, is taken
-        to be lost in the same share as the other new blocks are; if there are none, wholly.
+        - Blocks shown `FRAME_TIMES` times are frame, unless nearly all of the text is such blocks.
+        - A block above the menus on another host is its banner ("This is a copy of ...").
+        - Blocks before the first and after the last that the candidate has are those of a print
+          view ("Printed on ...").
+        - The sketch of a long page may hold no shingle of a short block. Such blocks are taken to
+          be lost in the same share as the other new ones, and wholly if there are no others.
         """
         lost = lost_new = sampled = unsure = 0.0
         counted = list(page.passages.counted_in(candidate.sketch))
@@ -314,7 +315,7 @@ class _Lost(NamedTuple):
                 continue
             is_new = passage.times == 0
             if not asked:
-                unsure += words * is_new  # what was shown before is on the host as it is
+                unsure += words * is_new  # a block shown before is on the host anyway
                 continue
             is_line = words <= _LINE and is_new and is_short
             is_lost = there < asked if is_line else there < (1 - _LOST) * asked
@@ -326,13 +327,13 @@ class _Lost(NamedTuple):
 
 
 def _inner(counted: list[Counted]) -> list[Counted]:
-    """Leave out the first and the last passages, as far as they are not there."""
+    """Leave out the passages before the first and after the last that the candidate has."""
     known = [number for number, (_, _, asked, there) in enumerate(counted) if 2 * there > asked]
     return counted[known[0] : known[-1] + 1] if known else counted
 
 
 def _is_same_story(page: PageProfile, candidate: Candidate) -> bool:
-    """Tell whether a page of another host is headed by the same, or is a long story retold."""
+    """Tell whether a page of another host has the same headline, or is the same long story."""
     if is_headed_as_elsewhere(page.headline, candidate.headline, page.around.times_shown):
         return True
     text = page.texts[candidate.text]
