@@ -16,11 +16,10 @@ Pure functions of their arguments that never raise on any page; nothing here kno
 features or an index.
 """
 
-from dedup_filter.text.binary import looks_binary
 from dedup_filter.text.blocks import Block, Container, blocks_hash, text_hash
 from dedup_filter.text.concealed import tree_blocks
 from dedup_filter.text.content import find_content, main_content, whole_content, word_sum
-from dedup_filter.text.decode import as_utf8, decode
+from dedup_filter.text.decode import as_utf8, decode, looks_binary
 from dedup_filter.text.headlines import (
     MOST_OF_HEADLINE,
     Headline,

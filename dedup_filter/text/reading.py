@@ -13,8 +13,7 @@ import xxhash
 from lxml import etree
 
 from dedup_filter.model import Document
-from dedup_filter.text.binary import looks_binary
-from dedup_filter.text.decode import as_utf8
+from dedup_filter.text.decode import as_utf8, looks_binary
 from dedup_filter.text.page import NO_PARTS, Page, WantedParts, parse_page, read_page
 
 __all__ = ["MAX_PAGE_LENGTH", "MAX_TAGS", "MAX_TEXT_LENGTH", "Html", "read"]
