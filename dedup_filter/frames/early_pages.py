@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from dedup_filter.text import Page
-from dedup_filter.text.page_bytes import pack_page
-from dedup_filter.text.page_memory import page_nbytes
+from dedup_filter.text.page_bytes import pack_page, page_nbytes
 
 __all__ = ["TELLING_PAGES", "EarlyPage", "EarlyPages"]
 

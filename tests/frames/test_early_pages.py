@@ -10,8 +10,7 @@ import pytest
 from dedup_filter.frames import early_pages
 from dedup_filter.frames.early_pages import EarlyPage, EarlyPages
 from dedup_filter.text import Page, blocks, parse_page
-from dedup_filter.text.page_bytes import unpack_page
-from dedup_filter.text.page_memory import page_nbytes
+from dedup_filter.text.page_bytes import page_nbytes, unpack_page
 
 
 def markup(number: int, count: int, words: int = 12) -> str:
