@@ -23,7 +23,7 @@ from typing import Any
 from dedup_filter.text.blocks import Block, Container, text_hash
 from dedup_filter.text.elements import Role
 from dedup_filter.text.images import Image, ImageSource
-from dedup_filter.text.page import NO_PARTS, Page, WantedParts
+from dedup_filter.text.reading import NO_PARTS, Page, WantedParts
 
 __all__ = ["pack_page", "page_nbytes", "unpack_page"]
 
