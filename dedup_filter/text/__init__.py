@@ -30,10 +30,9 @@ from dedup_filter.text.headlines import (
 )
 from dedup_filter.text.images import ImageSource
 from dedup_filter.text.menus import ANY_MENU, has_links, menus
-from dedup_filter.text.normalize import normalize, normalize_parts
 from dedup_filter.text.parse import parse
+from dedup_filter.text.plain_text import count_words, normalize, normalize_parts
 from dedup_filter.text.reading import NO_PARTS, Page, WantedParts, extract, parse_page, read_page
-from dedup_filter.text.words import count_words
 
 __all__ = [
     "ANY_MENU",

@@ -26,7 +26,7 @@ import xxhash
 
 from dedup_filter.text.elements import MOST_OF_HEAD, Kind, Role, role_of
 from dedup_filter.text.marked_text import LINK, OPEN, UNLINK
-from dedup_filter.text.words import count_words, is_spaced
+from dedup_filter.text.plain_text import count_words, is_spaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

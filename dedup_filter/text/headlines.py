@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from dedup_filter.text.blocks import text_hash
-from dedup_filter.text.normalize import normalize
+from dedup_filter.text.plain_text import normalize
 
 __all__ = [
     "MOST_OF_HEADLINE",

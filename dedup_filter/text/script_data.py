@@ -25,7 +25,7 @@ from dedup_filter.text.blocks import split_blocks
 from dedup_filter.text.marked_text import marked_text
 from dedup_filter.text.parse import parse
 from dedup_filter.text.parts import Script, parts_of, without_marks
-from dedup_filter.text.words import count_words
+from dedup_filter.text.plain_text import count_words
 
 __all__ = ["Strings", "has_data", "has_markup", "markup_texts"]
 
