@@ -33,8 +33,7 @@ import xxhash
 from lxml import etree
 
 from dedup_filter.text.blocks import Block, split_blocks
-from dedup_filter.text.marked_text import CLOSE, OPEN, marked_text
-from dedup_filter.text.parts import Parts, parts_of, without_marks
+from dedup_filter.text.marked_text import CLOSE, OPEN, Parts, marked_text, parts_of, without_marks
 from dedup_filter.text.plain_text import count_words
 from dedup_filter.text.script_data import Strings, has_data, has_markup, markup_texts
 
