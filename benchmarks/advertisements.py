@@ -9,9 +9,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from dedup_filter.features.function_words import function_words
+from dedup_filter.features.languages import detect_language, function_words, stopwords
 from dedup_filter.features.shingles import Shingles, WordLists
-from dedup_filter.features.stopwords import detect_language, stopwords
 from dedup_filter.features.tokens import tokens
 from dedup_filter.text import normalize
 

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from dedup_filter.fingerprints import sketch
 from dedup_filter.fingerprints.profile import (
+    MIN_WORDS,
     MeasuredPassages,
     PageProfile,
     Passage,
@@ -15,7 +16,7 @@ from dedup_filter.fingerprints.profile import (
 )
 from dedup_filter.text import Headline
 
-__all__ = ["made_profile", "made_sketch"]
+__all__ = ["made_profile", "made_sketch", "profile_of"]
 
 
 def made_sketch(chance: random.Random, words: int) -> bytes:
@@ -24,20 +25,28 @@ def made_sketch(chance: random.Random, words: int) -> bytes:
 
 
 def made_profile(chance: random.Random, words: int, fingerprint: int | None = None) -> PageProfile:
-    """Make a page of one passage; equal chances give equal pages."""
+    """Make a page with a headline; equal chances give equal pages."""
     if fingerprint is None:
         fingerprint = chance.getrandbits(64)
     digest = chance.randbytes(16)
-    hashes = _hashes(chance, words)
+    headline = Headline("", digest.hex())
+    return profile_of(digest, fingerprint, _hashes(chance, words), words, headline)
+
+
+def profile_of(
+    digest: bytes, fingerprint: int, hashes: npt.NDArray[np.uint32], words: int, headline: Headline
+) -> PageProfile:
+    """Make a page of one passage, new on its host; with few words it has no fingerprint."""
+    text = Text(fingerprint, hashes, words, words, is_own=True)
     passage = Passage("", 0, in_own=True, in_rare=True, in_whole=True)
     return PageProfile(
         digest=digest,
         is_blank=False,
         is_unread=False,
         unread_words=0,
-        headline=Headline("", digest.hex()),
+        headline=headline,
         around=Surroundings(),
-        texts=(Text(fingerprint, hashes, words, words, is_own=True),),
+        texts=(text,) if words >= MIN_WORDS else (),
         own=hashes,
         not_frame=hashes,
         whole=hashes,

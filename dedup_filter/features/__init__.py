@@ -4,10 +4,16 @@ Knows languages, not pages: no markup, no URL, no fingerprint.
 """
 
 from dedup_filter.features.analysis import Analysis, analyse, analyse_parts
-from dedup_filter.features.feature_hash import FEATURE_HASHES
-from dedup_filter.features.page_parts import PartWeights, image_features, joined, shingles_of_kind
-from dedup_filter.features.recipes import RECIPES, Features
+from dedup_filter.features.recipes import (
+    RECIPES,
+    Features,
+    PartWeights,
+    image_features,
+    joined,
+    shingles_of_kind,
+)
 from dedup_filter.features.tokens import tokens
+from dedup_filter.features.vocabulary import FEATURE_HASHES
 
 __all__ = [
     "FEATURE_HASHES",

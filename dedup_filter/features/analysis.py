@@ -1,8 +1,10 @@
 """Text -> everything that a recipe for features may ask of it.
 
-A page is cut into words and looked up once, as a whole or as its blocks. What is asked of some of
-its words (the blocks that are no frame, say) is computed from what is known of each word, by numpy:
-a quarter of the cost of analysing them anew.
+    text, or its blocks -> words -> language, shingles, number of words
+
+A page is cut into words and looked up once, as a whole or as its blocks. The analysis of some of
+its words (the blocks that are no frame, say) is computed by numpy from what is known of each word,
+at a quarter of the cost of analysing them anew.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,14 +14,14 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.features.function_words import function_words
-from dedup_filter.features.shingles import Shingles, WordLists
-from dedup_filter.features.stopwords import (
+from dedup_filter.features.languages import (
     detect_language,
+    function_words,
     is_borne_out,
     language_of_script,
     stopwords,
 )
+from dedup_filter.features.shingles import Shingles, WordLists
 from dedup_filter.features.tokens import Tokens, tokens, tokens_of_parts
 
 __all__ = ["Analysis", "analyse", "analyse_parts"]
@@ -27,33 +29,33 @@ __all__ = ["Analysis", "analyse", "analyse_parts"]
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A text taken apart."""
+    """The words of a text, and what is known of them."""
 
     whole_text: str
-    """As it was given, normalised."""
+    """The normalised text as it was given."""
     tokens: Tokens
-    """All words of that."""
+    """All its words."""
     language: str | None
     shingles: Shingles
     word_count: int
-    """As a reader would count, see `Tokens`."""
+    """As a reader would count them, see `Tokens`."""
     keep: npt.NDArray[np.bool_] | None = None
-    """Of which of the words, (n,), this is the analysis; None: of all."""
+    """Which of all words, (n,), this analysis is of; None: of all."""
 
     @property
     def words(self) -> Sequence[str]:
-        """In their order. Few recipes need them, so they are picked out when asked for."""
+        """In text order. Computed at each call, because few recipes need them."""
         return self.tokens.words if self.keep is None else self.tokens.part(self.keep).words
 
     @property
     def text(self) -> str:
-        """The text as it was given; of some of its words, these with spaces between them."""
+        """The text as it was given; for some of its words, these joined by spaces."""
         return self.whole_text if self.keep is None else " ".join(self.words)
 
     def part(self, keep: npt.NDArray[np.bool_]) -> "Analysis":
         """Return the analysis of some of the words alone: those where keep, (n,), is true.
 
-        Requires: this is the analysis of all words. Cost: 0.03 ms for 1,000 words.
+        Requires: `self` is the analysis of all words. Cost: 0.03 ms for 1,000 words.
         """
         shingles, count = self.shingles.part(keep), self.tokens.count(keep)
         return Analysis(self.whole_text, self.tokens, self.language, shingles, count, keep)
@@ -66,7 +68,7 @@ def analyse(
     shingle_size: int = 3,
     feature_hash: str = "xxh3",
 ) -> Analysis:
-    """Take a normalised text apart. Cost: 0.5 ms for 1,000 words."""
+    """Analyse a normalised text. Cost: 0.5 ms for 1,000 words."""
     cut = partial(Shingles.of, size=shingle_size, feature_hash=feature_hash)
     return _analysis(text, tokens(text), declared_language, cut)
 
@@ -78,9 +80,9 @@ def analyse_parts(
     shingle_size: int = 3,
     feature_hash: str = "xxh3",
 ) -> tuple[Analysis, npt.NDArray[np.intp]]:
-    """Take the parts of a text, each normalised, apart, and number the part of each word, (n,).
+    """Analyse the normalised parts of a text; return the number of each word's part, (n,), too.
 
-    The analysis is that of the parts with spaces between them. Cost: a seventh more than of these.
+    The analysis is that of the parts joined by spaces. Cost: a seventh more than `analyse` of it.
     """
     found, numbers = tokens_of_parts(texts)
     cut = partial(Shingles.of, size=shingle_size, feature_hash=feature_hash)

@@ -1,14 +1,14 @@
 """Words -> shingles, and which of them are a sentence's.
 
-A shingle is a run of w words, one starting at every word. Advertisements, menus and link
-lists are mostly nouns; sentences are held together by function words. A shingle is a sentence's if
-at least a fifth of the words around it, itself and eight on either side, are function words. Any
-other is taken for an advertisement and gives no feature.
+A shingle is a run of w words, one starting at every word. Advertisements, menus and link lists are
+mostly nouns, while function words hold sentences together. A shingle is a sentence's if at least a
+fifth of the words around it (itself and eight on either side) are function words. Any other is
+taken for an advertisement and gives no feature.
 
-The essay tradition of simhash in web crawling, and Theobald, Siddharth and Paepcke 2008, ask for
-one stopword in the shingle itself. No list makes that work: one that drops 40 % of the shingles
-of calls to action drops 20 % of those of prose. In prose three words without a function word are
-common, and in advertisements single ones are; among nineteen words both are rare.
+The essay tradition of simhash in web crawling, and Theobald, Siddharth and Paepcke (2008), ask for
+one stopword in the shingle itself. That works with no list: one that drops 40 % of the shingles of
+calls to action drops 20 % of those of prose. Three words without a function word are common in
+prose, and single function words are common in advertisements; among nineteen words both are rare.
 """
 
 from collections.abc import Sequence
@@ -19,27 +19,26 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.features.feature_hash import hash_shingles, hash_words
-from dedup_filter.features.vocabulary import VOCABULARY
+from dedup_filter.features.vocabulary import VOCABULARY, hash_shingles, hash_words
 
 __all__ = ["Shingles", "WordLists"]
 
 BoolArray = npt.NDArray[np.bool_]
 
 _AROUND = 8
-"""Words on either side that are looked at: with 4 three times as much prose is dropped, with 12
-no less; with 6 Chinese versions lie further apart."""
+"""Words on either side. With 4, three times as much prose is dropped; with 12 as much as with 8;
+with 6, two versions of a Chinese text differ more."""
 _ONE_IN = 5
-"""Words that have a function word among them in a sentence."""
+"""In a sentence, one in so many words is a function word."""
 
 
 class WordLists(NamedTuple):
-    """What is known of a language."""
+    """The words of a language that are told apart."""
 
     stopwords: frozenset[str]
-    """No features."""
+    """Words that are no features."""
     function_words: frozenset[str]
-    """What sentences are held together by."""
+    """Words that tell a sentence."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class Shingles:
     size: int
     """Words of a shingle."""
     feature_hash: str
-    """By which function."""
+    """The name of the function that hashed the words."""
 
     @classmethod
     def of(
@@ -106,7 +105,7 @@ class Shingles:
 
     @property
     def in_sentence(self) -> BoolArray:
-        """Which words, (n,), stand in a shingle that is a sentence's."""
+        """Which words, (n,), are in a shingle that is a sentence's."""
         covered = np.zeros(len(self.word_hashes), np.bool_)
         for start in range(min(self.size, len(covered))):
             covered[start : start + len(self)] |= self.is_sentence

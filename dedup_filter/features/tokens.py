@@ -8,12 +8,11 @@ A text is cut into runs of one kind of script, and each run into words:
     Hangul                                                   into overlapping pairs, word by word
     Thai, Lao, Khmer, Burmese, Tibetan                       into overlapping triples
 
-So "Python编程入门 for 初学者" gives words of both languages in their order, and no script is
-passed over in silence. Pairs and triples of characters stand in for words where words are not
-marked off (the CJK analysers of search engines do the same); a triple for alphabets, whose
-pairs are too few to tell texts apart.
+So "Python编程入门 for 初学者" gives words of both languages in their order, and no script is left
+out. Where nothing separates words, pairs and triples of characters stand for them, as in the CJK
+analysers of search engines: triples in alphabets, whose pairs are too few to tell texts apart.
 
-Expects text as `text.normalize` leaves it. Cost: 0.2 ms for 15,000 characters of English;
+Expects normalised text (`text.normalize`). Cost: 0.2 ms for 15,000 characters of English;
 what `chinese` takes and a third more for Chinese.
 """
 
@@ -33,16 +32,15 @@ _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff
 _KANA = "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 _HANGUL = "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"
 _UNSPACED_ALPHABETS = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
-# Python's \w leaves out the marks that carry the vowels of Hebrew, Arabic and the scripts of
-# India: without them a word of Hindi falls to pieces.
+# Python's \w lacks the vowel marks of Hebrew, Arabic and the scripts of India: without them a word
+# of Hindi falls to pieces.
 _MARKS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
     "\u0900-\u0963\u0971-\u0df3"
 )
 
 _NEXT_PART = "\x1f"
-"""What stands between the parts of a text: ASCII's unit separator, white space that a normal form
-has as a space."""
+"""Stands between the parts of a text: ASCII's unit separator, which no normal form has."""
 _SPACED_WORD = re.compile(rf"[\w{_MARKS}]+(?:['’][\w{_MARKS}]+)*")
 _SPACED_WORD_OR_NEXT_PART = re.compile(rf"{_SPACED_WORD.pattern}|{_NEXT_PART}")
 _ASCII = bytes(range(0x80))
@@ -50,19 +48,19 @@ _SPACE_BETWEEN_WORDS = bytes(
     code if code >= 0x80 or chr(code).isalnum() or chr(code) in f"_'{_NEXT_PART}" else 0x20
     for code in range(256)
 )
-"""A table for bytes of UTF-8: what is ASCII and in no word, nor between parts, becomes a space."""
+"""A table for bytes of UTF-8: ASCII that is in no word and not between parts becomes a space."""
 _SEPARATOR_BEYOND_ASCII = re.compile(rf"[^\w{_MARKS}’]")
 _MANY_SEPARATORS = 20
 _LOOSE_APOSTROPHES = {
     apostrophe: re.compile(rf"{apostrophe}(?:(?![^\s'’])|(?<![^\s'’]{apostrophe}))")
     for apostrophe in "'’"
 }
-"""Those that are not within a word. The two kinds are searched for one after the other: what all
-matches begin with is found four times as fast as one of two. What the first search makes spaces
-is no more part of a word than it was."""
+"""Apostrophes that are not within a word. Each kind has its own search: a pattern with one first
+character is found four times as fast as one with two. What the first search makes spaces was in no
+word, so the second finds what it would have found."""
 _BETWEEN_RUNS = "\n"
 _WORDLESS = frozenset(" ,.:;!?()\"'。、“”‘’《》〈〉「」【】·—…\n")
-"""What most often stands between runs of Chinese."""
+"""The most frequent texts between runs of Chinese: they have no word."""
 _UNSPACED_RUNS = re.compile(f"([{_HAN}{_KANA}{_HANGUL}{_UNSPACED_ALPHABETS}]+)")
 _UNSPACED_BUT_HAN = re.compile(f"[{_KANA}{_HANGUL}{_UNSPACED_ALPHABETS}]")
 _HAN_CHARACTER = re.compile(f"[{_HAN}]")
@@ -77,12 +75,12 @@ _JAPANESE_KANA = 0.2
 """Kana to each Chinese character from which a text is Japanese. Japanese prose has more than
 one; a Chinese text has a brand name now and then."""
 _WORTH, _WORTH_OF_PAIR, _WORTH_OF_TRIPLE = 10, 5, 2
-"""What a word and an n-gram count for where words are counted, in tenths: a word of Japanese or
+"""The worth of a word, a pair and a triple in the number of words, in tenths: a word of Japanese or
 Korean takes two characters, one of Thai five."""
 
 
 class Tokens(NamedTuple):
-    """The words of a text in their order, and what each counts for."""
+    """The words of a text in their order, and the worth of each in the number of words."""
 
     words: list[str]
     worths: npt.NDArray[np.uint8] | None = None
@@ -90,15 +88,15 @@ class Tokens(NamedTuple):
 
     @property
     def word_count(self) -> int:
-        """How many words a reader would count: fewer where overlapping n-grams stand for them."""
+        """How many words a reader would count: fewer than there are overlapping n-grams."""
         return len(self.words) if self.worths is None else _count(self.worths)
 
     def count(self, keep: npt.NDArray[np.bool_]) -> int:
-        """Count some of the words in the same way: those where keep, (n,), is true."""
+        """Count in the same way the words where keep, (n,), is true."""
         return int(keep.sum()) if self.worths is None else _count(self.worths[keep])
 
     def part(self, keep: npt.NDArray[np.bool_]) -> "Tokens":
-        """Return some of the words: those where keep, (n,), is true."""
+        """Return the words where keep, (n,), is true."""
         words = list(compress(self.words, keep.tolist()))
         return Tokens(words, None if self.worths is None else self.worths[keep])
 
@@ -119,10 +117,10 @@ def tokens(text: str) -> Tokens:
 
 
 def tokens_of_parts(texts: Sequence[str]) -> tuple[Tokens, npt.NDArray[np.intp]]:
-    """Cut the parts of a text, each normalised, into words, and number the part of each, (n,).
+    """Cut the normalised parts of a text into words; return the number of each word's part, (n,).
 
-    The words are those of the joined text, and none reaches over two parts. Whether Chinese
-    characters are Chinese or Japanese is asked of all parts together.
+    The words are those of the joined text, and none spans two parts. All parts together tell
+    whether Chinese characters are Chinese or Japanese.
 
     >>> found, numbers = tokens_of_parts(["one two", "", "three"])
     >>> found.words, numbers.tolist()
@@ -140,14 +138,13 @@ def tokens_of_parts(texts: Sequence[str]) -> tuple[Tokens, npt.NDArray[np.intp]]
 
 
 def _spaced(text: str) -> str | None:
-    """Return the matches of `_SPACED_WORD` with white space between, three times as fast.
+    """Return the matches of `_SPACED_WORD` separated by spaces; None: scripts without spaces.
 
-    Everything that is in no word is made a space, which takes a table for ASCII and a
-    replacement for each of the few other separators that a text has. None is returned for a
-    text with words that no space parts.
+    Whatever is in no word becomes a space, by a table for ASCII and one replacement for each of the
+    few other separators of a text: three times as fast as the search.
     """
     body = text.encode("utf-8", "surrogatepass")
-    # Looking for what is not ASCII takes less time in a text without what is.
+    # A search for what is not ASCII takes less time if the ASCII is left out.
     beyond_ascii = body.translate(None, _ASCII).decode("utf-8", "surrogatepass")
     if _UNSPACED_RUNS.search(beyond_ascii):
         return None
@@ -164,7 +161,7 @@ def _spaced(text: str) -> str | None:
 
 
 def _unspaced(texts: Sequence[str]) -> tuple[list[list[str]], npt.NDArray[np.uint8] | None]:
-    """Return the words of each text, and what all of them count for."""
+    """Return the words of each text, and the worths of all of them."""
     runs = [_UNSPACED_RUNS.split(text) for text in texts]
     whole = " ".join(texts)
     if not _UNSPACED_BUT_HAN.search(whole):
@@ -176,10 +173,10 @@ def _unspaced(texts: Sequence[str]) -> tuple[list[list[str]], npt.NDArray[np.uin
 
 
 def _chinese(runs: list[list[str]]) -> list[list[str]]:
-    """Cut each text's runs of Chinese characters, at the odd places, and what is between them.
+    """Cut the runs of Chinese characters of each text, at the odd places, and the texts between.
 
-    All runs are cut in one call, which takes two thirds of the time: the dictionary's words do
-    not reach over what parts them, and that comes back as a word of its own.
+    One call cuts all runs, in two thirds of the time: no word of the dictionary spans a line's end,
+    which is returned as a word of its own.
     """
     body = _BETWEEN_RUNS.join([run for of_text in runs for run in of_text[1::2]])
     next_word = iter(chinese_cutter()(body)).__next__
@@ -200,7 +197,7 @@ def _is_chinese(text: str) -> bool:
 
 
 def _mixed(runs: list[str], scripts: re.Pattern[str]) -> tuple[list[str], bytearray]:
-    """Return the words of a text, and what each of them counts for."""
+    """Return the words of a text, and the worth of each."""
     words: list[str] = []
     worths = bytearray()
     for number, run in enumerate(runs):
@@ -217,7 +214,7 @@ def _mixed(runs: list[str], scripts: re.Pattern[str]) -> tuple[list[str], bytear
 
 
 def _cut_run(run: str, kind: str | None) -> tuple[list[str], int]:
-    """Return the words of a run of one script, and what each of them counts for."""
+    """Return the words of a run of one script, and the worth of each."""
     if kind == "dictionary":
         return chinese_cutter()(run), _WORTH
     if kind == "pairs":

@@ -2,7 +2,7 @@
 
 Charikar (2002), "Similarity estimation techniques from rounding algorithms", in the form
 of Manku, Jain and Das Sarma (2007), section 2: a tally for each bit position starts at
-zero; every feature adds its weight where its hash has a 1 and takes it away where it has
+zero; every feature adds its weight where its hash has a 1 and subtracts it where it has
 a 0; bit i of the fingerprint is 1 where tally i is above zero.
 
     feature hash   1 0 1 1 …   weight 2   ->   +2 -2 +2 +2 …
@@ -10,9 +10,9 @@ a 0; bit i of the fingerprint is 1 where tally i is above zero.
     tallies                                    +1 -3 +3 +1 …
     fingerprint                                 1  0  1  1 …
 
-Guarantee: the same features give the same fingerprint on every machine and in every
-order. Weights are therefore whole numbers: sums of floats depend on their order, and a
-tally near zero would then flip its bit from one numpy build to the next.
+Guarantee: the same features give the same fingerprint on every machine and in every order. So
+weights are whole numbers: sums of floats depend on their order, and a tally near zero would differ
+from one numpy build to the next.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ def simhash(hashes: UInt64Array, weights: npt.NDArray[np.integer]) -> int:
     """
     bits = np.unpackbits(hashes.astype(">u8").view(np.uint8).reshape(-1, 8), axis=1)
     total = int(weights.sum())
-    # Sums of whole numbers are exact below 2**24, or 2**53; the short ones take half the memory.
+    # Sums of whole numbers are exact below 2**24 in float32, which takes half the memory.
     kind = np.float32 if total < 2**24 else np.float64
     ones = weights.astype(kind) @ bits.astype(kind)
     return int.from_bytes(np.packbits(2 * ones > total).tobytes(), "big")

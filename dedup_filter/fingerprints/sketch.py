@@ -1,22 +1,22 @@
 """Sketch: the shingle set of a page -> at most 512 bytes that tell how much of another is in it.
 
 FracMinHash (Irber et al. 2022, "Lightweight compositional analysis of metagenomes with FracMinHash
-and minimum metagenome covers"; "scaled" MinHash in sourmash): of the 32-bit hashes of a set those
-below 2**32 / 2**s are kept, where the scale s is the smallest with which they fit into the bytes.
-Up to 240 shingles the sketch is the whole set.
+and minimum metagenome covers"; "scaled" MinHash in sourmash): kept are the 32-bit hashes of a set
+below 2**32 / 2**s, where the scale s is the smallest with which they fit into the bytes. Up to 240
+shingles the sketch is the whole set.
 
     containment of A in B = |hashes of A below B's bound that B has| / |hashes of A below B's bound|
 
-A is given with all of its hashes, so B's scale alone decides how many are compared. Unlike
-Jaccard similarity, containment does not sink when B holds more than A: another frame, comments.
+All hashes of A are given, so B's scale alone decides how many are compared. Unlike Jaccard
+similarity, containment is not lower if B holds more than A: another frame, comments.
 
     scale s   1 byte
-    bits b    1 byte: of each hash below the bound, those after its s leading zeros
-    gaps      2 bytes each: from one hash to the next; 65,535 goes so far, and there is no hash
+    bits b    1 byte: of each kept hash, only the b bits after its s leading zeros are stored
+    gaps      2 bytes each: from one hash to the next; a gap of 65,535 leads to no hash
 
 With b = 14 + the bits of the count, most gaps fit, and a shingle that is not in the page is found
-there by chance once in 16,384 times. Hashes of 32 bits would be half as many in the same bytes, and
-what tells whether a short block of a long page is in another is how many there are.
+there by chance once in 16,384 times. In the same bytes there would be half as many hashes of 32
+bits, and the more hashes there are, the shorter the blocks of a long page that they can tell of.
 
 Cost: 2 bytes a shingle, at most 512. The standard error of a containment c of a long page is
 sqrt(c (1 - c) / 180): 0.027 at c = .85; of a page of up to 240 shingles 0.
@@ -43,8 +43,7 @@ CountArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
 
 MOST_SKETCH_BYTES = 512
-"""Stored with the pages, as all that is said of bytes at the head: never change it under an old
-index."""
+"""Sketches are stored with the pages: never change this or their format under an old index."""
 _HEAD_BYTES = 2
 _GAP = np.dtype("<u2")
 _LONGEST_GAP = 0xFFFF
@@ -55,7 +54,7 @@ _MOST_BITS = 32
 
 def distinct_hashes(shingle_hashes: npt.NDArray[np.uint64]) -> UInt32Array:
     """Return the 32-bit hashes of a set of shingles, distinct and in ascending order."""
-    # The upper half: simhash takes all bits, and so any half is as good as the other.
+    # The upper half; the lower one would do as well, for the finaliser mixes all bits.
     return _ordered((shingle_hashes >> np.uint64(32)).astype(np.uint32))
 
 
@@ -86,10 +85,9 @@ def is_sketch(packed: bytes) -> bool:
 
 
 def contained(hashes: UInt32Array, sketches: Sequence[bytes]) -> tuple[CountArray, CountArray]:
-    """Count the hashes of a set that each of n sketches has, (n,), and of how many, (n,).
+    """Count the hashes of a set that each of n sketches has, (n,), and can tell of, (n,).
 
-    The second is the number of those below the bound of the sketch: of no others it can tell.
-    The hashes are distinct and ascending.
+    A sketch can tell of hashes below its bound. The hashes are distinct and ascending.
 
     Cost: 20 us a sketch, for 300 hashes.
     """
@@ -99,7 +97,7 @@ def contained(hashes: UInt32Array, sketches: Sequence[bytes]) -> tuple[CountArra
 
 
 def found_in(hashes: UInt32Array, packed: bytes) -> tuple[BoolArray, BoolArray]:
-    """Tell of hashes in any order, (n,), of which a sketch can tell, and which of those it has.
+    """Tell which hashes, (n,), in any order, a sketch can tell of, (n,), and has, (n,).
 
     Cost: 30 us for 1,000.
     """
@@ -115,7 +113,7 @@ def sketch_size(packed: bytes) -> int:
 
 
 def _are_in(hashes: UInt32Array, packed: bytes) -> BoolArray:
-    """Tell of hashes, (n,), which are in a sketch; those above its bound are not."""
+    """Tell which hashes below the bound of a sketch are in it, (m,), in their order."""
     stored = _stored(packed)
     below = hashes[hashes <= _largest(packed[0])] if packed[0] else hashes
     if not len(stored):
@@ -138,7 +136,7 @@ def _packed(hashes: UInt32Array, scale: int) -> bytes:
 
 
 def _stored(packed: bytes) -> UInt32Array:
-    """Return what a sketch has, ascending."""
+    """Return the shortened hashes in a sketch, ascending."""
     gaps = np.frombuffer(packed, _GAP, offset=_HEAD_BYTES)
     stored: UInt32Array = np.cumsum(gaps, dtype=np.uint32)[gaps != _LONGEST_GAP]
     return stored
@@ -160,7 +158,7 @@ def _shortened(hashes: UInt32Array, scale: int, bits: int) -> UInt32Array:
 
 
 def _ordered(hashes: UInt32Array) -> UInt32Array:
-    """Sort hashes in place, and leave out repeats: `np.unique` takes four times as long."""
+    """Sort hashes in place and leave out repeats; `np.unique` takes four times as long."""
     hashes.sort()
     return _without_repeats(hashes)
 

@@ -1,1 +1,1 @@
-"""What on a page of a host is only its frame."""
+"""Layer "frames": pages of a host -> which of their blocks are only its frame."""

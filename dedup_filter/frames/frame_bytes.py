@@ -1,11 +1,12 @@
 """What is known of a host's frame <-> bytes.
 
-    state    pages of the host, its blocks in the order in which they were last shown, how often
+    state    the number of pages of the host, its blocks in the order in which they were last shown,
+             and how many pages have shown each
     lesson   what one page adds to that
-    note     what is known by now of a page that waits to be judged again
+    note     what is known so far of a page that waits to be judged again
 
-Numbers are little-endian, block hashes 8 bytes each. Stored on disk: never change a meaning,
-raise the format, which is the first byte.
+Numbers are little-endian, block hashes 8 bytes each. The bytes are stored on disk: never change a
+meaning, raise the format, which is the first byte.
 """
 
 import struct
@@ -27,16 +28,16 @@ class HostState(NamedTuple):
     shown: list[int]
     """Hashes of blocks, the last shown last."""
     times: list[int]
-    """On how many pages each was seen."""
+    """How many pages have shown each."""
 
     def to_bytes(self) -> bytes:
-        """Write it down: most blocks were shown once, so their counts take next to nothing."""
+        """Return it as bytes. Most counts are 1, so compressed they take next to nothing."""
         times = np.array(self.times, "<u4").tobytes()
         return _packed(self.pages, self.shown) + zlib.compress(times, 1)
 
     @classmethod
     def from_bytes(cls, packed: bytes) -> "HostState":
-        """Read what `to_bytes` wrote. Raises ValueError: it is not that."""
+        """Read what `to_bytes` returned. Raises ValueError for other bytes."""
         pages, shown, rest = _unpacked(packed)
         times = np.frombuffer(zlib.decompress(rest), "<u4")
         if len(times) != len(shown):
@@ -52,29 +53,29 @@ class Lesson(NamedTuple):
     """Hashes of its blocks, each once."""
 
     def to_bytes(self) -> bytes:
-        """Write it down."""
+        """Return it as bytes."""
         return _packed(int(self.is_kept), self.shown)
 
     @classmethod
     def from_bytes(cls, packed: bytes) -> "Lesson":
-        """Read what `to_bytes` wrote. Raises ValueError: it is not that."""
+        """Read what `to_bytes` returned. Raises ValueError for other bytes."""
         is_kept, shown, _ = _unpacked(packed)
         return cls(bool(is_kept), shown)
 
 
 class EarlyNote(NamedTuple):
-    """What is known of a page that waits."""
+    """What is known of a page that waits, see `EarlyPage`."""
 
     tellings: int
     new: frozenset[int]
 
     def to_bytes(self) -> bytes:
-        """Write it down."""
+        """Return it as bytes."""
         return _packed(self.tellings, sorted(self.new))
 
     @classmethod
     def from_bytes(cls, packed: bytes) -> "EarlyNote":
-        """Read what `to_bytes` wrote. Raises ValueError: it is not that."""
+        """Read what `to_bytes` returned. Raises ValueError for other bytes."""
         tellings, new, _ = _unpacked(packed)
         return cls(tellings, frozenset(new))
 

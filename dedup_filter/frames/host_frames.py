@@ -1,28 +1,27 @@
 """Pages of a host -> which of their blocks are the host's frame.
 
-What repeats on a host is its frame: menus, sidebars, footers, notices. Nothing needs to be
-known of languages or markup; it is enough to remember which blocks of text the kept pages of
-a host have shown, and how often.
+What repeats on a host is its frame: menus, sidebars, footers, notices. No language and no markup
+has to be known, only which blocks the kept pages of a host have shown, and how often:
 
-    block of an arriving page      not shown before    the page's own
-                                   shown once          frame, or this page repeats an earlier one
-                                   shown twice or more frame
+    block of a new page        not shown before    the page's own
+                               shown once          frame, or the page repeats an earlier one
+                               shown twice or more frame
 
-A page that is dropped as a duplicate teaches only what its host had not shown before: a
-mirror's pages are all dropped, and still its frame must be learnt. What was shown before is
-not counted again; otherwise an article and its print views would teach that it is frame.
+A page that is dropped as a duplicate teaches only what its host had not shown before. All pages of
+a mirror are dropped, and its frame must be learnt nevertheless. But what was shown before is not
+counted again: otherwise the print views of an article would teach that it is frame.
 
-The first pages of a host come before its frame is known, and so does the first page of
-another template in the middle of a crawl: most of it is new. Such pages wait until two more
-have shown what repeats, and are judged again each time (`early_pages`).
+The first pages of a host come before its frame is known, and so does the first page of another
+template in the middle of a crawl: most of it is new. Such pages wait, and are judged again when
+each of the next two has shown what repeats (`early_pages`).
 
-What a page taught can be taken back, when it turns out that nobody has it.
+What a page taught can be taken back, if it turns out that the page is not kept.
 
-Bounded: blocks by a total (the host not seen for longest is forgotten first) and by host
-(its oldest blocks first).
+Bounded: a number of blocks in all (the host not learnt of for longest is forgotten first) and of a
+host (its oldest blocks first).
 
-Pure: what is known of a host goes out as plain bytes and comes back as such, a state and
-lessons since, in the order in which they were learnt (`frame_bytes`).
+Pure: what is known of a host is plain data (`frame_bytes`): a state, and the lessons since, in the
+order in which they were learnt.
 """
 
 from collections import OrderedDict
@@ -37,18 +36,18 @@ from dedup_filter.text import Block, text_hash, word_sum
 __all__ = ["Frames", "host_hash"]
 
 _MOST_BLOCKS = 1_000_000
-"""Of all hosts: about 100 MB."""
+"""Of all hosts together: about 100 MB."""
 _MOST_BLOCKS_OF_HOST = 20_000
 _MOSTLY_NEW = 1 / 3
-"""Share of new words, and of links among them, from which a page may be the first of another
-template. Without the links it may be a long article in a light frame."""
+"""Share of new words, and of links among these, from which a page may be the first of another
+template. With fewer links it may be a long article in a light frame."""
 
 
 @dataclass(slots=True)
 class _Host:
     pages: int = 0
     sightings: dict[int, int] = field(default_factory=dict)
-    """By block hash, in the order in which blocks were last shown."""
+    """How many pages have shown each block, by hash, in the order in which they were last shown."""
 
 
 class Frames:
@@ -66,7 +65,7 @@ class Frames:
         self._forgotten: list[str] = []
 
     def sightings(self, host: str, hashes: Sequence[int]) -> list[int]:
-        """Return on how many pages of the host each block, or part of a title, was seen."""
+        """Return how many pages of the host have shown each block, or part of a title."""
         known = self._hosts.get(host)
         if known is None:
             return [0] * len(hashes)
@@ -74,7 +73,7 @@ class Frames:
         return [times(shown, 0) for shown in hashes]
 
     def knows_frame(self, host: str) -> bool:
-        """Tell whether so many pages of a host were kept that its frame has shown."""
+        """Tell whether enough pages of a host were kept for its frame to be known."""
         return self.pages_of(host) >= TELLING_PAGES
 
     def pages_of(self, host: str) -> int:
@@ -82,9 +81,9 @@ class Frames:
         return self._hosts.get(host, _NOTHING).pages
 
     def lesson(self, host: str, shown: Iterable[int], *, is_kept: bool) -> Lesson:
-        """Tell what there is to learn from a page that has shown these blocks.
+        """Return the lesson of a page that has shown these blocks.
 
-        From one that is dropped only what its host had not shown before.
+        A dropped page teaches only what its host had not shown before.
         """
         hashes = dict.fromkeys(shown)
         if is_kept:
@@ -98,7 +97,7 @@ class Frames:
         known = self._hosts.get(host, _NOTHING)
         hashes = [block.hash for block in page.page.blocks]
         page.new = frozenset(hashes).difference(known.sightings)
-        # Of a host's first pages it is not known yet whether they have a template in common.
+        # Whether the first pages of a host have one template is not known yet.
         due = self.early.due(host, None if known.pages <= TELLING_PAGES else set(hashes))
         if _is_mostly_new(page.page.blocks, page.new, hashes):
             self.early.wait(host, page)
@@ -109,17 +108,17 @@ class Frames:
         return due
 
     def take_lesson(self, host: str, lesson: Lesson) -> None:
-        """Learn what a page taught, now or before."""
+        """Add a lesson to what is known of a host."""
         known = self._hosts.setdefault(host, _Host())
         self._hosts.move_to_end(host)
         known.pages += lesson.is_kept
         self._show(known, lesson.shown)
 
     def learn_of(self, host: str, lesson: Lesson) -> list[EarlyPage]:
-        """Learn what a page taught that is not here; return earlier ones to judge again."""
+        """Learn the lesson of another process; return earlier pages to be judged again."""
         known = self._hosts.get(host, _NOTHING)
         if not lesson.is_kept:
-            # Whoever dropped it may not have known what was known here.
+            # The process that dropped the page may not have known all blocks that are known here.
             news = [shown for shown in lesson.shown if shown not in known.sightings]
             self.take_lesson(host, Lesson(lesson.is_kept, news))
             return []
@@ -147,13 +146,16 @@ class Frames:
         return HostState(known.pages, list(known.sightings), list(known.sightings.values()))
 
     def put_state(self, host: str, state: HostState) -> None:
-        """Take what was known of a host; the one that was learnt of last comes last."""
+        """Restore what was known of a host.
+
+        Requires: hosts are restored in the order in which they were last learnt of.
+        """
         assert host not in self._hosts
         self._hosts[host] = _Host(state.pages, dict(zip(state.shown, state.times, strict=True)))
         self._blocks += len(self._hosts[host].sightings)
 
     def take_bounded(self) -> tuple[list[str], list[int]]:
-        """Return the hosts forgotten and the pages given up since this was last asked."""
+        """Return the hosts and the early pages that the bounds removed since the last call."""
         forgotten, self._forgotten = self._forgotten, []
         return forgotten, self.early.take_given_up()
 
@@ -180,9 +182,9 @@ class Frames:
         sightings = known.sightings
         before, take_out = len(sightings), sightings.pop
         for shown in dict.fromkeys(blocks):
-            # Taken out and put in again, a block that repeats is never the oldest.
+            # A block that is shown again moves to the end, so it is not the oldest.
             sightings[shown] = take_out(shown, 0) + 1
-        # All at once: to find the first key anew each time is to pass over every deleted one.
+        # All at once: each search for the first key would pass over every deleted one.
         for oldest in list(islice(sightings, max(len(sightings) - _MOST_BLOCKS_OF_HOST, 0))):
             del sightings[oldest]
         self._blocks += len(sightings) - before
@@ -200,7 +202,7 @@ _NOTHING = _Host()
 
 
 def host_hash(host: str) -> int:
-    """Return the 64 bits by which it is known that a host is one of a site."""
+    """Return 64 bits that stand for a host among what a site has shown."""
     return text_hash(f"\0host\0{host}")
 
 

@@ -1,26 +1,25 @@
 """The text layer: bytes of a page -> str -> lxml tree -> blocks -> main text.
 
-    decode        bytes and Content-Type -> str          binary, charset: what the bytes are
-    as_utf8       the same, as bytes of UTF-8
-    parse         either -> lxml tree, always as HTML
-    tree_blocks   tree -> blocks      marked_text, elements: all text of a tree, with marks;
-                                      parts, script_data, concealed: which of it is read
+    decode        bytes and Content-Type -> str; as_utf8: -> bytes of UTF-8
+    parse         str or UTF-8 -> lxml tree, always as HTML
+    tree_blocks   tree -> blocks
+                      elements      what each element is
+                      marked_text   tree -> all its text, with marks
+                      concealed     which of it is read: hidden text and script_data, too
     main_content  blocks -> the blocks of the main text
-    read_page     tree -> Page: its blocks, title and language   images: where images stand
-    parse_page    text -> Page, by parse and read_page; the tree is freed at once
-    extract       tree -> Document, by the last three
-    normalize     text -> the form in which two texts are the same
-    count_words   text -> number of words, in any script
+    read_page     tree -> Page: its blocks, title, language, headlines, menus, images
+    parse_page    str or UTF-8 -> Page, by parse and read_page; the tree is freed at once
+    extract       tree -> Document, by read_page and main_content
+    normalize     text -> its normal form; count_words: -> number of words, in any script
 
-Pure functions of their arguments that never raise on any page; nothing here knows of hosts,
+Pure functions of their arguments that never raise on any page. Nothing here knows of hosts,
 features or an index.
 """
 
-from dedup_filter.text.binary import looks_binary
 from dedup_filter.text.blocks import Block, Container, blocks_hash, text_hash
 from dedup_filter.text.concealed import tree_blocks
 from dedup_filter.text.content import find_content, main_content, whole_content, word_sum
-from dedup_filter.text.decode import as_utf8, decode
+from dedup_filter.text.decode import as_utf8, decode, looks_binary
 from dedup_filter.text.headlines import (
     MOST_OF_HEADLINE,
     Headline,
@@ -31,10 +30,9 @@ from dedup_filter.text.headlines import (
 )
 from dedup_filter.text.images import ImageSource
 from dedup_filter.text.menus import ANY_MENU, has_links, menus
-from dedup_filter.text.normalize import normalize, normalize_parts
-from dedup_filter.text.page import NO_PARTS, Page, WantedParts, extract, parse_page, read_page
 from dedup_filter.text.parse import parse
-from dedup_filter.text.words import count_words
+from dedup_filter.text.plain_text import count_words, normalize, normalize_parts
+from dedup_filter.text.reading import NO_PARTS, Page, WantedParts, extract, parse_page, read_page
 
 __all__ = [
     "ANY_MENU",

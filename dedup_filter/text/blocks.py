@@ -1,18 +1,16 @@
 """Marked text -> blocks: a page as a list of small pieces of text, each with its place in it.
 
-A block is the text between one block-level boundary and the next: a paragraph, a heading,
-a list item, a table cell, or text that stands directly in a container. Blocks are in page
-order and never overlap; together they are all text that was given (see `concealed` for which
-text of a page that is).
+A block is the text between one block-level boundary and the next: a paragraph, a heading, a list
+item, a table cell, or text that stands directly in a container. Blocks are in page order and never
+overlap; together they are all text that was given (`concealed` chooses it).
 
-Two blocks are the same piece of text, on one page or on two, when their `text` is equal:
-its white space is collapsed and nothing else of the page flows into it. `position` and
-`container` place a block on its own page, and stay true when other blocks are dropped from
-a list.
+Two blocks, of one page or of two, are the same piece of text if their `text` is equal: its white
+space is collapsed, and no other text of the page is part of it. `position` and `container` tell
+where a block is on its page, and stay true if other blocks are dropped from a list.
 
-Bounded: after so many blocks and containers the rest of a page is left to the caller.
+Bounded: text after 200,000 marks is returned to the caller as it is.
 
-Cost: 0.6 ms for a page of 100 KB (200 blocks in 200 containers); as much if it is Chinese.
+Cost: 0.6 ms for a page of 100 KB (200 blocks in 200 containers), in any script.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ import xxhash
 
 from dedup_filter.text.elements import MOST_OF_HEAD, Kind, Role, role_of
 from dedup_filter.text.marked_text import LINK, OPEN, UNLINK
-from dedup_filter.text.words import count_words, is_spaced
+from dedup_filter.text.plain_text import count_words, is_spaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,14 +32,14 @@ if TYPE_CHECKING:
 __all__ = ["Block", "Container", "blocks_hash", "split_blocks", "text_hash"]
 
 _MOST_MARKS = 200_000
-"""Of a page: 50,000 blocks, or fewer in more containers. Its heaviest page has 36 MB of blocks."""
+"""Of a page: 50,000 blocks, or fewer in more containers. They take 36 MB at most."""
 
 _MAX_LINK_DENSITY = 1 / 3
-"""Of a block that can be content (Kohlschuetter, Fankhauser and Nejdl 2010, see `content`)."""
+"""Share of links up to which a block can be content (Kohlschuetter et al. 2010, see `content`)."""
 
 _SHORT = 256
-"""Characters up to which what is known of a text is remembered: the entries of menus, and the
-notices at the end of each page. Longer ones hardly come again."""
+"""Characters up to which the measures of a text are cached: entries of menus, notices at the end of
+pages. Longer texts hardly occur twice."""
 
 
 class Container:
@@ -53,17 +51,17 @@ class Container:
         self.role = role
         self.parent = parent
         self.first = self.end = first
-        # This is `parent.frame` without the call: a page has hundreds of containers.
+        # This is `parent.frame`, without a call for each of hundreds of containers.
         outer = parent and (parent if parent.is_frame else parent.outer_frame)
         self.outer_frame: Container | None = outer
-        # Not a reference to itself: such a cycle would be left to the garbage collector.
+        # A flag, not a reference to itself: only the garbage collector would free such a cycle.
         self.is_frame: bool = role.frame != "" and not (outer and outer.role.frame == "sure")
 
     @property
     def frame(self) -> Container | None:
-        """The container around this place, or this one, that is page frame.
+        """The container that is page frame, of this one and those around it.
 
-        The outermost that is surely frame, else the innermost that is named so.
+        The outermost that is "sure", else the innermost that is "named"; None: there is none.
         """
         return self if self.is_frame else self.outer_frame
 
@@ -75,28 +73,28 @@ class Block:
     text: str
     words: float
     link_words: float
-    """How many of the words are links."""
+    """How many of the words are in links."""
     position: int
     """Its number on the page, from 0."""
     container: Container
-    # Asked for so often that to work them out each time would take as long as the choice itself.
+    # Stored, because to compute these at each use would take as long as the choice of the content.
     kind: Kind
     """What the text is: "paragraph", "heading", ..., by the element it stands in."""
     is_text: bool
     """Whether it is not mostly links: a block that can be content."""
     hash: int
-    """64 bits of the text, by which it is known again."""
+    """64 bits of the text, see `text_hash`."""
 
 
 def split_blocks(marked: str) -> tuple[list[Block], str]:
-    """Cut marked text into blocks; give the marked text beyond the bound, too."""
+    """Cut marked text into blocks; return the marked text beyond the bound, too."""
     heads_and_texts, rest = _heads_and_texts(marked)
     pieces = iter(heads_and_texts)
     blocks: list[Block] = []
     in_link = False
     position = 0
     container = Container(role_of(""), None, 0)
-    empty: list[str] = []  # heads in `container` that have shown no text yet; most never do
+    empty: list[str] = []  # open heads without text so far: most never get a container
     for head, raw in zip(pieces, pieces, strict=True):
         if head:
             empty.append(head)
@@ -109,11 +107,11 @@ def split_blocks(marked: str) -> tuple[list[Block], str]:
         if not raw or raw.isspace():
             continue
         for each in empty:
-            # A slice costs more than to see that it would change nothing.
+            # To slice a short head costs more than to compare its length.
             role = role_of(each if len(each) <= MOST_OF_HEAD else each[:MOST_OF_HEAD])
             container = Container(role, container, position)
         empty.clear()
-        # A link may hold several blocks, and begins anew in each.
+        # A link around several blocks starts again in each.
         marked_piece = LINK + raw if in_link else raw
         measure = _known if len(raw) <= _SHORT else _measure
         text, count, link_count, is_text, hashed, in_link = measure(marked_piece)
@@ -131,14 +129,17 @@ def split_blocks(marked: str) -> tuple[list[Block], str]:
 
 
 def _heads_and_texts(marked: str) -> tuple[list[str], str]:
-    """Give heads and texts in turn; an empty head closes, which the first does to no effect."""
+    """Return heads and texts in turn, and the rest.
+
+    An empty head closes a container; the first one has no effect.
+    """
     pieces = ["", *marked.split(OPEN, _MOST_MARKS)]
-    # An even number of marks leaves the rest to be a text.
+    # `_MOST_MARKS` is even, so the rest takes the place of a text.
     return (pieces, "") if len(pieces) < _MOST_MARKS + 2 else ([*pieces[:-1], ""], pieces[-1])
 
 
 def _measure(raw: str) -> tuple[str, float, float, bool, int, bool]:
-    """Give what a block has by its text, in that order, and whether this ends in a link."""
+    """Return text, words, link words, is_text and hash, and whether the text ends inside a link."""
     plain, linked, in_link = raw, "", False
     if LINK in raw or UNLINK in raw:
         plain, linked, in_link = _without_links(raw)
@@ -151,7 +152,7 @@ def _measure(raw: str) -> tuple[str, float, float, bool, int, bool]:
 
 
 def text_hash(text: str) -> int:
-    """Return the 64 bits by which the text of a block is known again."""
+    """Return 64 bits (XXH3) that identify the text of a block."""
     return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
 
 
@@ -160,14 +161,14 @@ def blocks_hash(blocks: Iterable[Block]) -> int:
     return xxhash.xxh3_64_intdigest(array("Q", [block.hash for block in blocks]).tobytes())
 
 
-# What the frame of a host says is on each of its pages. At most 25 MB of long texts, mostly five.
+# The texts of a host's frame are on each of its pages. At most 25 MB, usually 5.
 _known = lru_cache(maxsize=16_384)(_measure)
 
 
 def _without_links(raw: str) -> tuple[str, str, bool]:
-    """Give a text without its link marks, that part of it which is links, and how it ends.
+    """Return a text without link marks, the part of it in links, and whether it ends inside one.
 
-    The same string twice is a text that is one link, as most with links are.
+    If the whole text is one link, as most texts with links are, both are the same object.
     """
     before, _, after = raw.partition(LINK)
     inside, unlink, rest = after.partition(UNLINK)
@@ -177,7 +178,7 @@ def _without_links(raw: str) -> tuple[str, str, bool]:
 
 def _without_some_links(raw: str) -> tuple[str, str, bool]:
     before, *pieces = raw.split(LINK)
-    # Links in links (lxml can build them) leave ends that end nothing.
+    # A link inside a link (lxml can build them) leaves an end without a start.
     plain = [before.replace(UNLINK, "")]
     linked = []
     unlink = UNLINK

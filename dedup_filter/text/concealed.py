@@ -1,25 +1,25 @@
-"""Marked text -> the blocks that are a page's text, and a measure of what else there is.
+"""Marked text -> the blocks that are read of a page, and a measure of the text that is not.
 
-What a reader sees of a page may be made by a script, from text that the page brings along:
+A script may make what a reader sees from text that the page brings along:
 
-    hidden, noscript     containers that a script moves into view, or that stand in for it
-    script data          JSON and the like, of which the strings that are sentences count
-    template             nothing of it is ever read: it is what rows and dialogs are made of
+    hidden, noscript     elements that a script shows, or that stand in for it
+    script data          JSON and the like, of which the strings that are prose count
+    template             never read: rows and dialogs are made of it
 
-One rule for the first two: they are read where they hold more text that is not in sight (outside
-frames, links left out) than the page shows. So an article that waits for its script is read,
-while cookie dialogs and menus beside a text are not. What is not read is counted and hashed, so
-that nobody takes two pages for equal that differ in it.
+The first two are read if they have more words that are not in sight (outside frames, without links)
+than the page shows. So an article that waits for its script is read, while cookie dialogs and menus
+beside a text are not. Text that is not read is counted and hashed, so that two pages that differ in
+it are not taken for equal.
 
-Hidden text is read where it stands; strings of script data stand at the end, those of each
-script in a container of its own. Of what is in sight already nothing counts again, so a page whose
-script brings its article a second time is read once.
+Hidden text is read where it stands. Strings of script data are read at the end, those of each
+script in a container of its own. Sentences that are in sight already count for nothing, so a page
+whose script brings its article a second time is read once.
 
-Nothing readable but scripts: a page of hardly a word, or with an empty element that is the root
-of an application, is made by script.
+A page is made by script if it shows hardly a word, or few words and an empty element that is the
+root of an application, and if no text is read from elsewhere.
 
-Bounded: sentences are sought in the first million characters of script data, and in so many
-strings of it. Linear in the length of the page; no nesting recurses.
+Bounded: sentences are sought in the first million characters of script data, and in some thousand
+strings of it. Time is linear in the length of the page; no nesting recurses.
 
 Cost: 0.1 ms more than the blocks of a page of 100 KB that hides nothing.
 """
@@ -33,23 +33,22 @@ import xxhash
 from lxml import etree
 
 from dedup_filter.text.blocks import Block, split_blocks
-from dedup_filter.text.marked_text import CLOSE, OPEN, marked_text
-from dedup_filter.text.parts import Parts, parts_of, without_marks
+from dedup_filter.text.marked_text import CLOSE, OPEN, Parts, marked_text, parts_of, without_marks
+from dedup_filter.text.plain_text import count_words
 from dedup_filter.text.script_data import Strings, has_data, has_markup, markup_texts
-from dedup_filter.text.words import count_words
 
 __all__ = ["Reading", "read_blocks", "tree_blocks"]
 
 _NO_PAGE = 20
-"""Words below which a page that has scripts shows nothing of its own: "Loading ...", a logo."""
+"""Words below which a page with scripts shows nothing of its own: "Loading ...", a logo."""
 _NO_APPLICATION = 100
-"""Words below which the same holds beside the empty root of an application: a frame."""
+"""The same beside the empty root of an application: a frame has more words."""
 _TEXT_OF_PAGE = 60
-"""Words of hidden text or script data from which such a page is not made by script after all."""
+"""Words read of hidden text or script data from which a page is not made by script after all."""
 _ROOTS = frozenset(("root", "app", "__next", "__nuxt", "___gatsby", "react-root", "app-root"))
 
 _SENTENCE_END = re.compile(r"[.!?…。！？\n](?:(?<=[。！？\n])|\s+)")
-"""One set of characters first: `re` skips to these, where it would try three ways at each place."""
+"""A set of characters comes first, so that `re` skips to these instead of trying at each place."""
 
 
 class Reading(NamedTuple):
@@ -57,15 +56,15 @@ class Reading(NamedTuple):
 
     blocks: list[Block]
     unread_words: float
-    """Words of text that is not in the blocks, though a script may show it."""
+    """Words of text that a script may show but that is not in the blocks."""
     unread_hash: int
     """64 bits of that text, 0 for none."""
     is_by_script: bool
-    """Whether what a reader sees is made by scripts, and cannot be read."""
+    """Whether scripts make what a reader sees, so that it cannot be read."""
 
 
 def tree_blocks(tree: etree._Element) -> list[Block]:
-    """Cut the text of a tree into blocks; the title is one of kind "title"."""
+    """Return the blocks that are read of a tree; those of kind "title" are its titles."""
     return read_blocks(marked_text(tree)).blocks
 
 
@@ -83,7 +82,7 @@ def read_blocks(marked: str) -> Reading:
 
 
 class _Choice:
-    """What is read of a page so far, and what is not."""
+    """What is read of a page so far, and what is left unread."""
 
     def __init__(self, visible: str) -> None:
         self._marked = visible
@@ -95,32 +94,32 @@ class _Choice:
         self._unread = xxhash.xxh3_64()
 
     def offer_hidden(self, hidden: str, with_hidden: str) -> None:
-        """Read hidden text where it is more than what is in sight."""
+        """Read hidden text if it has more words than what is in sight."""
         if hidden:
             blocks, rest = split_blocks(hidden)
             self._offer(list(self._unseen(_texts(blocks))), with_hidden, rest)
 
     def offer_data(self, scripts: Iterable[str]) -> None:
-        """Read the strings of script data where they are more than what is in sight."""
+        """Read the strings of script data if they have more words than what is in sight."""
         strings = Strings()
         found = [list(self._unseen(strings.of(script))) for script in scripts]
         self._offer(list(chain.from_iterable(found)), self._marked + _as_marked(found))
         self._leave([], *strings.left)
 
     def leave(self, hidden: str) -> None:
-        """Take note of text that is never read."""
+        """Count text that is never read."""
         blocks, rest = split_blocks(hidden)
         self._leave(self._unseen(_texts(blocks)), rest)
 
     def reading(self, parts: Parts) -> Reading:
-        """Sum it all up."""
+        """Return the result."""
         blocks, rest = self._split
         self._leave([], rest)
         hashed = self._unread.intdigest() if self._unread_words else 0
         return Reading(blocks, self._unread_words, hashed, self._is_hull(parts))
 
     def _is_hull(self, parts: Parts) -> bool:
-        """Tell whether there is nothing but what scripts are to fill."""
+        """Tell whether the page is nothing but what scripts are to fill."""
         if not (parts.scripts or parts.has_code) or self._taken >= _TEXT_OF_PAGE:
             return False
         if _word_sum(self._visible) < _NO_PAGE:
@@ -128,14 +127,14 @@ class _Choice:
         return not _ROOTS.isdisjoint(parts.empty_ids) and self._shown() < _NO_APPLICATION
 
     def _shown(self) -> float:
-        """Count the words in sight that are no links."""
+        """Count the words in sight of blocks that are not mostly links."""
         return _word_sum(block for block in self._visible if block.is_text)
 
     def _unseen(self, texts: Iterable[str]) -> Iterator[str]:
-        """Give each text less the sentences that were seen before."""
+        """Yield each text without the sentences that were seen before."""
         for text in texts:
             if not self._known:
-                # One split for all. Not at "\n", which an end before it would take for its space.
+                # Joined for one split, by an end of its own: a sentence's end would take in "\n".
                 shown = "。".join([block.text for block in self._visible])
                 self._known.update(_sentences(shown))
             sentences = _sentences(text)
@@ -145,7 +144,7 @@ class _Choice:
                 yield ". ".join(new) if len(new) < len(sentences) else text
 
     def _offer(self, texts: list[str], marked: str, rest: str = "") -> None:
-        """Read marked text in place of what was read so far, if that much of it is new."""
+        """Read `marked` in place of what was read so far, if the new texts in it are longer."""
         words = sum(map(count_words, texts))
         if words > self._shown() + self._taken:
             self._marked = marked
@@ -155,19 +154,19 @@ class _Choice:
             self._leave(texts, rest)
 
     def _leave(self, texts: Iterable[str], *rests: str) -> None:
-        """Take note of text that is not read; the words beyond a bound are counted by spaces."""
+        """Count and hash text that is not read; of text beyond a bound, count pieces as words."""
         for text in texts:
             self._unread_words += count_words(text)
             self._unread.update(text.encode("utf-8", "surrogatepass") + b"\n")
         for rest in filter(None, rests):
-            # Texts and heads take turns.
+            # Split at OPEN, a rest has texts and heads in turn.
             words = without_marks(" ".join(rest.split(OPEN)[0::2])).split()
             self._unread_words += len(words)
             self._unread.update(" ".join(words).encode("utf-8", "surrogatepass"))
 
 
 def _with_markup_read(parts: Parts) -> Parts:
-    """Read hidden text that is markup itself, as some pages write their noscript."""
+    """Read the markup of hidden text that is escaped HTML, as in the noscript of some pages."""
     return parts._replace(
         segments=[
             (place, _markup_read(text) if place == "hidden" and has_markup(text) else text)
@@ -186,7 +185,7 @@ def _markup_read(segment: str) -> str:
 
 
 def _texts(blocks: Iterable[Block]) -> Iterator[str]:
-    """Give the texts of blocks that are neither links nor page frame."""
+    """Yield the texts of blocks that are neither links nor page frame."""
     return (block.text for block in blocks if block.is_text and block.container.frame is None)
 
 

@@ -1,10 +1,9 @@
 """Which HTML elements start a block, are skipped, hold links or frame a page.
 
-One place for every judgement about tag and class names, so that the two writers of marked
-text (`marked_text`) cannot disagree. Block-level elements are those that browsers display
-as such (HTML Standard, section 15.3, flow content), table parts included. What counts as
-frame is named by the elements that HTML has for it, by ARIA landmark roles and by the class
-names in common use for the same things.
+All rules about tag and class names, so that the two writers of marked text (`marked_text`) cannot
+disagree. Block-level elements are those that browsers display as such (HTML Standard, section 15.3,
+flow content), table parts included. Page frame is named by the elements that HTML has for it, by
+ARIA landmark roles, and by common class names.
 """
 
 import re
@@ -30,17 +29,17 @@ def _names(*lines: str) -> frozenset[str]:
 SKIPPED = _names(
     "applet audio canvas datalist iframe noframes object select style svg textarea video",
 )
-"""Nothing inside these is text that a reader of the page sees as such. Nor is most of what is
-hidden, or in noscript, template or script: see `concealed`."""
+"""Readers do not see the content of these as text of the page. For hidden elements, noscript,
+template and script see `concealed`."""
 
 LINKS = _names("a button")
-"""Their words count as link words: a page's frame offers things to press."""
+"""Their words count as link words: what a frame offers to press."""
 
 CONTAINERS = _names(
     "article aside blockquote dd details dialog div dl fieldset figure footer form header",
     "hgroup main menu nav ol section table td ul",
 )
-"""The block-level elements whose class and role are worth reading."""
+"""The block-level elements whose class and role are read."""
 
 Kind = Literal[
     "title", "headline", "heading", "paragraph", "item", "cell", "code", "caption", "other"
@@ -68,7 +67,7 @@ BLOCK_LEVEL = (
 
 _SURE_FRAMES = _names("aside dialog footer menu nav")
 _NAMED_BY_CONTENT = _names("article main")
-"""Their class names often say what a page is about: "post category-search tag-social"."""
+"""Their class names often name the subject of a page: "post category-search tag-social"."""
 
 _FRAME_NAME = re.compile(
     r"""(?<![a-z0-9])(?<!has[-_])(?<!with[-_])(?<!no[-_])(?<!tag[-_])(?<!category[-_])
@@ -83,29 +82,29 @@ _FRAME_NAME = re.compile(
     )(?![a-z0-9])""",
     re.VERBOSE,
 )
-# Not "sidebar", "menu", "share" or "ad": what they name in a page's frame is links, which are
-# dropped as such; but manuals have their asides in a "sidebar", and articles stand in a
-# "share-area". Not ids: those of content are made of its headings ("search-and-replace").
+# Not "sidebar", "menu", "share" or "ad": in a page's frame these hold links, which are dropped as
+# such; in manuals a "sidebar" holds an aside, and a "share-area" may hold an article. Not ids:
+# those of content are made of its headings ("search-and-replace").
 
 _CAMEL_HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 
 
 class Role(NamedTuple):
-    """What an element is for the text directly inside it."""
+    """What an element says of the text directly inside it."""
 
     kind: Kind
     frame: Frame
-    """Whether it is page frame: no, by a name that may mean other things, by its tag."""
+    """Whether it is page frame: "sure" by its tag, "named" by a name that may mean other things."""
 
 
 MOST_OF_HEAD = 500
-"""Characters of an element's name and class names that are looked at. A page can have megabytes of
-them, and what is known of heads is remembered."""
+"""Characters of an element's name and class names that are read. A page can have megabytes of them,
+and roles are cached by them."""
 
 
 @lru_cache(maxsize=8192)
 def role_of(head: str) -> Role:
-    """Tell the role of an element, given as "tag class role".
+    """Return the role of an element, given as "tag class role".
 
     >>> role_of("p "), role_of("div userComments left")
     (Role(kind='paragraph', frame=''), Role(kind='other', frame='named'))
@@ -123,5 +122,5 @@ def role_of(head: str) -> Role:
 
 @cache
 def _role(kind: Kind, frame: Frame) -> Role:
-    """Return the one role of its kind: thousands of equal ones would keep the collector busy."""
+    """Return one object for equal roles: thousands would keep the garbage collector busy."""
     return Role(kind, frame)

@@ -1,17 +1,17 @@
-"""What a page is headed by -> whether two pages of one host are headed by the same.
+"""Headline of a page (its h1 and title) -> whether two pages have the same.
 
-    h1, title, how often the host shows them -> the headline: its parts, normalised
+    h1, title, how often the host shows them -> the parts of the headline, normalised
 
-The headline of a page is its last h1, unless the host's pages share that; else the parts of its
-title that they do not share: "git-diff" of "git-diff - Git manual". Pages of one host with
+The headline of a page is its last h1, unless other pages of the host share that; else the parts of
+its title that they do not share: "git-diff" of "git-diff - Git manual". Two pages of one host with
 different headlines are different pages, however alike their texts are: the manual pages of two
 commands, two releases, two products.
 
-A section number in front may be missing, and so may what was cut off a headline of 40 characters or
-more ("A long story about the sea…"). Two numbers are two headlines on one host ("3.37.1 released",
-"3.37.2 released"); two editions of a manual, on two hosts, number their sections as they like.
+A section number in front may be missing, and so may the end of a headline of 40 characters or more
+("A long story about the sea…"). On one host, two numbers are two headlines ("3.37.1 released",
+"3.37.2 released"). On two hosts, two editions of a manual may number their sections differently.
 
-Pure; knows hosts only by the function that tells on how many pages they show something.
+Pure: what is known of the host comes as a function, which counts the pages that show something.
 """
 
 import re
@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from dedup_filter.text.blocks import text_hash
-from dedup_filter.text.normalize import normalize
+from dedup_filter.text.plain_text import normalize
 
 __all__ = [
     "MOST_OF_HEADLINE",
@@ -31,17 +31,17 @@ __all__ = [
 ]
 
 TimesShown = Callable[[str], int]
-"""On how many pages of the host an h1, or a part of a title, was shown before."""
+"""A function: h1 or part of a title -> how many earlier pages of the host have shown it."""
 
 _SHARED = 2
-"""Pages that show what their host's pages share."""
+"""What so many pages of a host show, its pages share."""
 MOST_OF_HEADLINE = 200
 """Characters of an h1 or a title that are kept."""
 _LEAST_CUT = 40
-"""Characters from which the beginning of a headline stands for it."""
+"""Characters from which the beginning of a headline counts as the whole."""
 _BETWEEN_PARTS = re.compile(
     r"\s+(?:[-\u2010-\u2015:/<>\u00b7\u2022~]|::|>>|<<)\s+|\s*[|\uff5c\u00bb\u00ab]+\s*"
-    # Chinese and Japanese titles have no spaces around what parts them.
+    # Chinese and Japanese titles have no spaces around separators.
     r"|(?<=[\u2e80-\uffef])\s*[-_\u2010-\u2015]+\s*|\s*[-_\u2010-\u2015]+\s*(?=[\u2e80-\uffef])"
 )
 _SECTION = re.compile(
@@ -52,15 +52,15 @@ _CUT_OFF = "….\u2025 "
 
 
 class Headline(NamedTuple):
-    """What a page is headed by, as it was written, at most `MOST_OF_HEADLINE` characters each."""
+    """The h1 and the title of a page as written, at most `MOST_OF_HEADLINE` characters each."""
 
     h1: str = ""
     title: str = ""
 
     def parts(self, times_shown: TimesShown) -> tuple[str, ...]:
-        """Return the parts that are the page's own; if it has none, that which fewest pages show.
+        """Return, normalised, the h1 or else the title's parts that other pages do not share.
 
-        The headline of a page that other pages repeat is not its own.
+        If there are none: the part that fewest pages show.
         """
         if self.has_own_h1(times_shown):
             return (normalize(self.h1),)
@@ -74,7 +74,7 @@ class Headline(NamedTuple):
         return bool(self.h1) and times_shown(self.h1) < _SHARED
 
     def everything(self) -> tuple[str, ...]:
-        """Return the h1 and all parts of the title."""
+        """Return the h1 and all parts of the title, normalised."""
         return tuple(filter(None, map(normalize, (self.h1, *title_parts(self.title)))))
 
     def is_made_of(self, text: str) -> bool:
@@ -92,30 +92,31 @@ def title_parts(title: str) -> list[str]:
 
 
 def part_hash(part: str) -> int:
-    """Return the 64 bits by which an h1 or a part of a title is known again.
+    """Return 64 bits that identify an h1 or a part of a title.
 
-    No block has the same: the links of a menu name what other pages are headed by.
+    They differ from those of a block with the same text: the links of a menu name the headlines of
+    other pages.
     """
     return text_hash(f"\0title\0{part[:MOST_OF_HEADLINE]}")
 
 
 def is_headed_alike(page: Headline, original: Headline, times_shown: TimesShown) -> bool:
-    """Tell whether nothing that a page is headed by is new to one of its host.
+    """Tell whether a page of the same host has each part of a page's headline.
 
-    A page without a headline says nothing new.
+    So has any page if there is no headline.
     """
     theirs = original.parts(times_shown)
     if not (page.has_own_h1(times_shown) and original.has_own_h1(times_shown)):
-        # One may have in its title what the other has as h1.
+        # The h1 of one page may be in the title of the other.
         theirs = (*theirs, *original.everything())
     return all(_is_among(part, theirs) for part in page.parts(times_shown))
 
 
 def is_headed_as_elsewhere(page: Headline, original: Headline, times_shown: TimesShown) -> bool:
-    """Tell whether a page is headed by what one of another host is headed by.
+    """Tell whether a page of another host has the same headline.
 
-    Of another host it is not known what its pages share, and a frame can have an h1 of its own. So
-    it is enough that the h1 or the longest part of the title is there.
+    What the pages of another host share is not known, and their frame may have an h1 of its own. So
+    it is enough if the h1 or the longest part of the title is there.
     """
     of_title = Headline(title=page.title).parts(times_shown)
     mine = [*page.parts(times_shown)[:1], *sorted(of_title, key=len)[-1:]]

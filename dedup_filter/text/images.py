@@ -1,20 +1,19 @@
 """Tree -> the images of a page, and which of them belong to chosen blocks of its text.
 
-An image has no text, so blocks do not tell where it stands. The page is therefore cut into blocks
-once more, from a copy in which every image is a word, and those words are found again: what an
-image stands in is the smallest container around it that holds text. An image belongs to the main
-content when most of that text does.
+An image has no text, so blocks do not tell where it stands. So the page is cut into blocks again,
+from a copy in which every image is a word, and those words are searched for. An image belongs to
+the main content if most text of the smallest container around it that holds text does:
 
                     holds text       most of it is content
     <figure><img>   its article      yes
     <nav><a><img>   the menu         no
 
-Images that no reader sees as such (in noscript, template, ...) are left out, as is their text,
-and so are those of trees deeper than 256 levels: a copy recurses on the C stack. An image is
-known by its address alone: what a script would load in its place is not guessed at.
+Left out are images that no reader sees (in noscript, template, ...), and all images of a tree
+deeper than 256 levels, because to copy it recurses on the C stack. An image is identified by its
+address or its bytes; what a script would load in its place is not known.
 
-Cost: 3 ms for a page of 100 KB, 1.8 times what reading its text takes; nothing where no images
-are asked for.
+Cost: 3 ms for a page of 100 KB, 1.8 times what reading its text takes; nothing if no images are
+asked for.
 """
 
 import re
@@ -37,10 +36,10 @@ from dedup_filter.text.concealed import tree_blocks
 __all__ = ["Image", "ImageSource", "images_inside", "page_images"]
 
 _MOST_IMAGES = 1_000
-"""Of a page, in its order; a page of more is a gallery, and would be little but its images."""
+"""Of a page, in its order. A page with more is a gallery, of which they are enough."""
 _MOST = 0.5
 
-# As the marks of `marked_text`: no page can know it. The lead character is none of theirs.
+# Like the marks of `marked_text`, no page can know it; its lead character is none of theirs.
 _MARK = "\uf8ff" + "".join(chr(0xE000 + secrets.randbelow(0x1800)) for _ in range(3))
 _MARKED = re.compile(f"{_MARK}([0-9]+){_MARK}")
 
@@ -50,18 +49,18 @@ _base = etree.XPath("string(//base/@href)")
 
 @dataclass(frozen=True, slots=True)
 class ImageSource:
-    """What images are known by: the address of their page, and the bytes of some of them."""
+    """What identifies images: the address of their page, and the bytes of some of them."""
 
     url: str
     contents: Mapping[str, bytes] = field(default_factory=dict)
-    """By address, absolute or as the page gives it."""
+    """Bytes by address, absolute or as the page gives it."""
 
 
 class Image(NamedTuple):
     """An image, and the blocks of the smallest container around it that holds text."""
 
     hash: int
-    """XXH3 of its bytes where they are known, else of its absolute URL."""
+    """XXH3 of its bytes if they are known, else of its absolute URL."""
     first: int
     """Position of the container's first block."""
     end: int
@@ -69,7 +68,7 @@ class Image(NamedTuple):
 
 
 def page_images(tree: etree._Element, source: ImageSource) -> list[Image]:
-    """Find the images of a page. The tree is not changed."""
+    """Return the images of a page, in its order. The tree is not changed."""
     if _is_deep(tree):
         return []
     copy = deepcopy(tree)
@@ -86,7 +85,7 @@ def page_images(tree: etree._Element, source: ImageSource) -> list[Image]:
 def images_inside(
     images: Sequence[Image], content: Iterable[Block], blocks: Sequence[Block]
 ) -> tuple[int, ...]:
-    """Give the hashes of the images that belong to some of a page's blocks, in page order."""
+    """Return the hashes of the images that belong to some of a page's blocks, in page order."""
     if not images or not blocks:
         return ()
     length = max(blocks[-1].position + 1, *(image.end for image in images))
@@ -100,7 +99,7 @@ def images_inside(
 
 
 def _mark(copy: etree._Element) -> list[str]:
-    """Make words of the images in a tree; return their addresses by number."""
+    """Replace the images of a tree by words; return the address of each by its number."""
     addresses: list[str] = []
     for image in copy.iter("img", "{http://www.w3.org/1999/xhtml}img"):
         address = (image.get("src") or "").strip()
@@ -111,7 +110,7 @@ def _mark(copy: etree._Element) -> list[str]:
 
 
 def _places(marked: Sequence[Block]) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Tell between which blocks, numbered without the images' own, each image stands."""
+    """Yield the number of each image, and the blocks, numbered without images, around it."""
     has_text = [_MARK not in block.text or _has_more(block.text) for block in marked]
     numbers = list(accumulate(has_text, initial=0))
     for block in marked:
@@ -125,7 +124,7 @@ def _has_more(text: str) -> bool:
 
 
 def _around(container: Container, numbers: Sequence[int]) -> tuple[int, int]:
-    """Find the smallest container around a place that holds text; a frame's edge is not passed."""
+    """Return the blocks of the smallest container with text around a place, within its frame."""
     while True:
         first, end = numbers[container.first], numbers[container.end]
         if first < end or container.parent is None or container.frame is container:
@@ -141,7 +140,7 @@ def _running_words(blocks: Iterable[Block], length: int) -> list[float]:
 
 
 def _resolver(tree: etree._Element, url: str) -> Callable[[str], str]:
-    """Return what makes an address of a page absolute, by its base element and its URL."""
+    """Return a function that makes addresses absolute by the page's base element and URL."""
     base = _joined(url, str(_base(tree)).strip()) or url
 
     def resolve(address: str) -> str:
@@ -169,7 +168,7 @@ def _is_data(address: str) -> bool:
 
 
 def _data(url: str) -> bytes:
-    """Give the content of a data: URL (RFC 2397); one that is broken stands for itself."""
+    """Return the content of a data: URL (RFC 2397); of a broken one, what is written there."""
     head, _, data = url.partition(",")
     written = data.encode("utf-8", "surrogatepass")
     content = unquote_to_bytes(written)

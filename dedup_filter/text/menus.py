@@ -1,8 +1,8 @@
-"""Blocks -> the menus of a page: what tells that two hosts show their pages in the same frame.
+"""Blocks -> the menus of a page, by which hosts are known to show their pages in the same frame.
 
-A menu is a few links in a row. The first ones of a page, at its head, and the last one, at its
-foot, are the same on all pages of a template, wherever they are served; those in between (related
-articles, tags) belong to the page. One of them may hold the name of the host: so there are three.
+A menu is a few links in a row. The first two menus of a page, at its head, and the last one, at its
+foot, are the same on all pages of a template, on any host; those between (related articles, tags)
+belong to the page. Three are taken, because one of them may hold the name of the host.
 
 Pure. Cost: 10 us for a page of 200 blocks.
 """
@@ -14,25 +14,25 @@ from dedup_filter.text.blocks import Block, text_hash
 __all__ = ["ANY_MENU", "has_links", "menus"]
 
 _LINKS = 4
-"""Links of a menu. Three ("Home", "About", "Contact") stand on pages that have nothing else in
-common."""
+"""Links of a menu. Pages with nothing else in common may share three: "Home", "About",
+"Contact"."""
 _WORDS = 6
-"""Links of a menu that stand in one block."""
+"""Words of links from which fewer blocks are a menu: it may stand in one block."""
 _DENSITY = 0.2
-"""Share of links among the words of a block from which it is a menu, with other text beside it."""
+"""Share of links in the words of a block from which it is a menu, other text aside."""
 
 
 def _menu_hash(texts: Sequence[str]) -> int:
-    """Return the 64 bits by which links in a row are known again. No block has the same."""
+    """Return 64 bits that identify links in a row; no block has the same."""
     return text_hash("\n".join(["\0menu\0", *texts]))
 
 
 ANY_MENU = _menu_hash(())
-"""Stands for all menus, where it is asked whether pages of a host have any."""
+"""Counted for each page that has any menu."""
 
 
 def menus(blocks: Sequence[Block]) -> list[int]:
-    """Return 64 bits each of the first two menus of a page and of the last, if it has so many."""
+    """Return the hashes of the first two menus of a page and of the last, as far as it has them."""
     links = [block for block in blocks if has_links(block)]
     found: list[int] = []
     texts: list[str] = []
@@ -52,5 +52,5 @@ def menus(blocks: Sequence[Block]) -> list[int]:
 
 
 def has_links(block: Block) -> bool:
-    """Tell whether so much of a block is links that it is a menu, or a part of one."""
+    """Tell whether enough of a block is links for it to be a menu, or a part of one."""
     return block.link_words > _DENSITY * block.words

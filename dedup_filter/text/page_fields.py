@@ -1,11 +1,15 @@
 """Fields by name -> the page of an item, or the reason why it has none.
 
-The page is where the user names it: in a field with HTML, else in fields with text, joined. Where
-nothing is named it is the whole HTML document among the fields, whichever holds it: nothing else
-shows by itself that it is all of a page. Of two documents nobody knows which one is meant, so
-then there is none.
+If the user names fields, the page is in the field with HTML, else in the fields with text, joined.
+If not, it is the only whole HTML document among the fields: nothing else shows by itself that it is
+all of a page. Two different documents give none, because nothing tells which one is meant.
 
-Pure: fields are any mapping of names, those of a Scrapy item or of a line of JSON.
+The reasons:
+
+    no_field     there is no such field, or no document, or more than one
+    wrong_type   the field holds neither str nor bytes, nor a list of str
+
+Pure: fields are any mapping of names, such as a Scrapy item or an object of JSON.
 """
 
 import re
@@ -24,7 +28,7 @@ Fields = Mapping[str, Any]
 URL_NAMES = ("url", "page_url", "link", "source_url", "canonical_url", "permalink", "uri")
 
 _START = 1000
-"""Characters or bytes within which a document shows that it is one."""
+"""Characters or bytes in which a whole document shows that it is one."""
 _DOCUMENT = re.compile(
     r"([\ufeff\s\0]|<\?[^>]*>|<!--((?!-->).)*-->)*<(!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
@@ -33,7 +37,7 @@ _DOCUMENT = re.compile(
 
 @dataclass(frozen=True)
 class FieldNames:
-    """Where the user says that the page is, and its URL."""
+    """The fields that the user names for the page and its URL."""
 
     html: str | None = None
     text: tuple[str, ...] = ()
@@ -41,13 +45,13 @@ class FieldNames:
 
     @property
     def name_page(self) -> bool:
-        """Whether the page is where these names say, and nowhere else."""
+        """Whether the page is in named fields only."""
         return bool(self.html or self.text)
 
 
 @dataclass(frozen=True)
 class PageText:
-    """What the filter is to judge: either `html` or `text` is given."""
+    """The page of an item: either `html` or `text`."""
 
     html: str | bytes | None = None
     text: str | None = None
@@ -55,7 +59,7 @@ class PageText:
     size: int = 0
     """Bytes of the page."""
     digest: bytes = b""
-    """16 bytes, equal for equal fields of items."""
+    """16 bytes (XXH3) of the page."""
 
 
 def page_in(fields: Fields, names: FieldNames) -> PageText | str:
@@ -64,7 +68,7 @@ def page_in(fields: Fields, names: FieldNames) -> PageText | str:
 
 
 def url_in(fields: Fields, names: FieldNames) -> str | None:
-    """Return the URL of a page, or None if no field tells."""
+    """Return the URL of a page, or None if no field has one."""
     for name in (names.url,) if names.url else URL_NAMES:
         url = _joined(_value(fields, name))
         if isinstance(url, str) and url.strip():
@@ -128,7 +132,7 @@ def _value(fields: Fields, name: str) -> Any:
 
 
 def _joined(value: Any) -> Any:
-    """Join what an item loader leaves: a list of strings. Anything else stays as it is."""
+    """Join a list of strings, as item loaders leave it; return anything else as it is."""
     if isinstance(value, list | tuple) and _all_strings(value):
         return "\n".join(value)
     return value

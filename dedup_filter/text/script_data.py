@@ -1,18 +1,18 @@
-"""Script data -> the strings in it that are prose: JSON, broken JSON, and JavaScript around it.
+"""Script data -> the strings in it that are prose: of JSON, broken JSON, and JavaScript around it.
 
     {"page": {"id": "a-1", "body": "<p>Ice had closed the harbour for weeks.</p>"}}
     "Ice had closed the harbour for weeks."
 
-Looked for are the string literals of JSON, in their order, not the structure around them: so one
-way serves all of ld+json, __NEXT_DATA__, `window.__NUXT__ = (function ...)`, React's streamed
-`self.__next_f.push([1, "..."])` and data that is cut off. Keys are left out. Strings that hold
-data are searched in turn; HTML in them is parsed and read as what a page shows of it.
+The search knows string literals of JSON, in their order, but no structure around them. So it serves
+ld+json, __NEXT_DATA__, `window.__NUXT__ = (function ...)`, React's streamed
+`self.__next_f.push([1, "..."])`, and data that is cut off. Keys are left out. A string that holds
+data is searched in turn; a string that holds HTML is parsed, and gives what a page shows of it.
 
-A string is prose when it has several words and is written in whole words, mostly; so addresses,
-class names and code are not.
+A string is prose if it has several words, and consists mostly of whole words: addresses, class
+names and code do not.
 
-Bounded: a million characters and some thousands of strings of prose a page; what is beyond is
-given back as it is. Linear; nested data is no deeper for a search that knows no structure.
+Bounded: a million characters, and some thousand strings of prose, of a page; the rest is returned
+unread. Linear: the search knows no structure, so nested data takes no more time.
 
 Cost: 8 ms for 100 KB that is all prose, 3 ms for data without any.
 """
@@ -22,36 +22,35 @@ import re
 from collections.abc import Iterator
 
 from dedup_filter.text.blocks import split_blocks
-from dedup_filter.text.marked_text import marked_text
+from dedup_filter.text.marked_text import Script, marked_text, parts_of, without_marks
 from dedup_filter.text.parse import parse
-from dedup_filter.text.parts import Script, parts_of, without_marks
-from dedup_filter.text.words import count_words
+from dedup_filter.text.plain_text import count_words
 
 __all__ = ["Strings", "has_data", "has_markup", "markup_texts"]
 
 _LEAST_WORDS = 6
-"""Of a string that is prose. Names and addresses hardly have as many."""
+"""Words of a string that is prose. Names and addresses hardly have as many."""
 _LEAST_LENGTH = 10
-"""Characters: six words of Chinese."""
+"""Characters of a string that is prose: six words of Chinese."""
 _WHOLE_WORDS = 2 / 3
-"""Share of a string's characters, white space aside, that prose has in whole words."""
+"""Share of the characters of prose, white space aside, that are in whole words."""
 _SAMPLE = 500
-"""Characters by which a string is judged."""
+"""Characters that tell whether a string is prose."""
 _MOST_DATA = 2**20
 """Characters of script data that are searched."""
 _MOST_STRINGS = 4_096
-"""Strings of prose: an article has a hundred."""
+"""Strings of prose that are read: an article has a hundred."""
 _MOST_NESTING = 3
 """Strings in strings: JSON.parse("{\\"a\\": \\"...\\"}")."""
 _START = 300
-"""Characters of a script within which it says what it sets."""
+"""Characters of a script within which it names what it sets."""
 
 _STATE = re.compile(r"""\b__\w+["'\]]*\s*(?:=(?!=)|\.push\()""")
 _LITERAL = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?\Z)(\s*:)?', re.DOTALL)
-"""A string of JSON, and what tells a key. A last one without an end is one, too: every quotation
+"""A string of JSON, and the colon of a key. The last string may have no end: so every quotation
 mark begins a match or is in one, and nothing is searched twice."""
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
-_JSON = json.JSONDecoder(strict=False)  # once: `json.loads` would make one for each string
+_JSON = json.JSONDecoder(strict=False)  # `json.loads` would make one for each string
 _DATA_INSIDE = re.compile(r'[\[{]\\*"')
 _MARKUP = re.compile("</?[a-zA-Z][^<>]*>")
 _WHOLE_WORD = re.compile(r"(?<![\w\-/.:#=])[^\W\d_]+(?![\w\-/#=(]|[.:]\w)")
@@ -67,12 +66,12 @@ class Strings:
 
     def __init__(self) -> None:
         self.left: list[str] = []
-        """Data that was not searched for want of room."""
+        """Data beyond the bound, which was not searched."""
         self._room = _MOST_DATA
         self._count = 0
 
     def of(self, data: str) -> Iterator[str]:
-        """Give the texts in some data, as many as there is room for."""
+        """Yield the texts of prose in some data, up to the bound."""
         searched = data[: self._room]
         self._room -= len(searched)
         if len(searched) < len(data):
@@ -95,7 +94,7 @@ def has_markup(text: str) -> bool:
 
 
 def markup_texts(markup: str) -> list[str]:
-    """Give the texts of the blocks that are in sight in a piece of HTML."""
+    """Return the texts of the blocks in sight of a piece of HTML."""
     tree = parse(markup)
     if tree is None:
         return []
@@ -104,13 +103,13 @@ def markup_texts(markup: str) -> list[str]:
 
 
 def _strings(data: str, nesting: int) -> Iterator[str]:
-    """Give the strings of data that may be prose."""
+    """Yield the strings of data that may be prose."""
     for literal in _LITERAL.finditer(data):
         written, is_key = literal.groups()
         if is_key or len(written) < _LEAST_LENGTH:
             continue
         is_escaped = "\\" in written
-        # Most strings are names and addresses: they have no second look.
+        # Most strings are names and addresses, and are left out here at little cost.
         if not is_escaped and written.isascii() and written.count(" ") < _LEAST_WORDS - 1:
             continue
         string = _unescaped(written) if is_escaped else written
@@ -121,7 +120,7 @@ def _strings(data: str, nesting: int) -> Iterator[str]:
 
 
 def _unescaped(written: str) -> str:
-    """Read the escapes of JSON, and those of JavaScript as far as it has others."""
+    """Resolve the escapes of JSON, and the others of JavaScript."""
     try:
         read: str = _JSON.decode(f'"{written}"')
     except json.JSONDecodeError:

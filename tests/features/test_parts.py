@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_filter.features import RECIPES, analyse, analyse_parts, tokens
-from dedup_filter.features.function_words import function_words
+from dedup_filter.features.languages import function_words, stopwords
 from dedup_filter.features.shingles import Shingles, WordLists
-from dedup_filter.features.stopwords import stopwords
 from dedup_filter.features.tokens import tokens_of_parts
 from dedup_filter.text import normalize
 

@@ -1,10 +1,99 @@
+"""Hashes of words and shingles against computations by hand, and what is kept of each word."""
+
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from hypothesis import given
+import pytest
+import xxhash
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dedup_filter.features.vocabulary import Vocabulary
+from dedup_filter.features.vocabulary import (
+    FEATURE_HASHES,
+    Vocabulary,
+    hash_of_kind,
+    hash_shingles,
+    hash_words,
+)
+
+# From the reference implementation's test_fnv.c (64-bit vectors without a trailing NUL).
+FNV_VECTORS = [
+    (b"", 0xCBF29CE484222325, 0xCBF29CE484222325),
+    (b"a", 0xAF63BD4C8601B7BE, 0xAF63DC4C8601EC8C),
+    (b"b", 0xAF63BD4C8601B7BD, 0xAF63DF4C8601F1A5),
+    (b"foo", 0xD8CBC7186BA13533, 0xDCB27518FED9D577),
+    (b"foobar", 0x340D8765A4DDA9C2, 0x85944171F73967E8),
+]
+
+
+@pytest.mark.parametrize(("word", "fnv1", "fnv1a"), FNV_VECTORS)
+def test_fnv_gives_the_reference_vectors(word, fnv1, fnv1a):
+    assert FEATURE_HASHES["fnv1"]([word]).tolist() == [fnv1]
+    assert FEATURE_HASHES["fnv1a"]([word]).tolist() == [fnv1a]
+
+
+def fnv(name, word):
+    value = 0xCBF29CE484222325
+    for byte in word:
+        if name == "fnv1":
+            value = value * 0x100000001B3 % 2**64 ^ byte
+        else:
+            value = (value ^ byte) * 0x100000001B3 % 2**64
+    return value
+
+
+OVERLONG = bytes(range(1, 256)) * 4
+
+
+@pytest.mark.parametrize("name", ["fnv1", "fnv1a"])
+@given(words=st.lists(st.binary(max_size=30), max_size=20))
+@example(words=[b"a", *(OVERLONG[:length] for length in (63, 64, 65, 1000)), b"b"])
+def test_many_words_at_once_are_hashed_like_one_by_one(name, words):
+    assert FEATURE_HASHES[name](words).tolist() == [fnv(name, word) for word in words]
+
+
+def test_one_word_of_a_million_bytes_takes_no_room_beside_many_short_ones():
+    # Padded to one length, these would be 160 GB.
+    words = [b"x" * 10**6, *(str(number).encode() for number in range(20_000))]
+    assert len(set(FEATURE_HASHES["fnv1a"](words).tolist())) == 20_001
+
+
+def test_a_word_is_hashed_by_xxh3_of_its_utf8_bytes():
+    assert hash_words(["cat", "猫", "cat"]).tolist() == [
+        xxhash.xxh3_64_intdigest(b"cat"),
+        xxhash.xxh3_64_intdigest("猫".encode()),
+        xxhash.xxh3_64_intdigest(b"cat"),
+    ]
+
+
+def finalised(value):
+    for constant in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        value = (value ^ value >> 33) * constant % 2**64
+    return value ^ value >> 33
+
+
+def test_shingle_hashes_never_change():
+    # They are in every stored sketch. Computed here one by one from the head note's formula.
+    mixed = 0
+    for word in (b"the", b"cat", b"sat"):
+        mixed = (mixed * 0x9E3779B97F4A7C15 + xxhash.xxh3_64_intdigest(word)) % 2**64
+    assert hash_shingles(hash_words(["the", "cat", "sat"]), 3).tolist() == [finalised(mixed)]
+
+
+@pytest.mark.parametrize("kind", ["title", "heading", "image"])
+@pytest.mark.parametrize("feature", [0, 1, 0x0123456789ABCDEF, 2**64 - 1])
+def test_hashes_of_a_kind_never_change(feature, kind):
+    mixed = feature * 0x9E3779B97F4A7C15 + xxhash.xxh3_64_intdigest(kind.encode())
+    hashes = hash_of_kind(np.array([feature], np.uint64), kind)
+    assert hashes.tolist() == [finalised(mixed % 2**64)]
+
+
+@pytest.mark.parametrize("name", FEATURE_HASHES)
+@pytest.mark.parametrize("word", ["\ud800", "a\udfff", ""])
+def test_any_string_has_a_hash(name, word):
+    assert hash_words([word], name).shape == (1,)
+    assert hash_words([], name).dtype == np.uint64
+
 
 texts = st.lists(st.sampled_from("the cat sat on a mat 猫 \ud800".split(" ")), max_size=12)
 

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import numpy.typing as npt
 import pytest
+from measured_pages import frame, measured, new, shown_once, words
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.features import Analysis
@@ -15,36 +16,12 @@ from dedup_filter.fingerprints.profile import (
     PageProfile,
     PageTexts,
     Passage,
-    Surroundings,
     profile,
 )
 from dedup_filter.model import Document
 from dedup_filter.text import Headline
 
 CONFIG = FilterConfig()
-
-
-def words(name: str, count: int) -> str:
-    return " ".join(f"{name}{number}" for number in range(count))
-
-
-def new(text: str) -> Passage:
-    return Passage(text, 0, in_own=True, in_rare=True, in_whole=True)
-
-
-def shown_once(text: str) -> Passage:
-    return Passage(text, 1, in_own=False, in_rare=True, in_whole=True)
-
-
-def frame(text: str) -> Passage:
-    return Passage(text, 2, in_own=False, in_rare=False, in_whole=True)
-
-
-def measured(*passages: Passage, is_frame_known: bool = False) -> PageProfile:
-    text = "\n".join(passage.text for passage in passages)
-    document = Document(text, whole_text=text)
-    around = Surroundings(is_frame_known=is_frame_known)
-    return profile(PageTexts(document, passages, around=around), CONFIG)
 
 
 def of_text(text: str, **options: object) -> PageProfile:

@@ -2,6 +2,7 @@
 
 import gc
 import random
+import sys
 import tracemalloc
 
 import pytest
@@ -9,8 +10,7 @@ import pytest
 from dedup_filter.frames import early_pages
 from dedup_filter.frames.early_pages import EarlyPage, EarlyPages
 from dedup_filter.text import Page, blocks, parse_page
-from dedup_filter.text.page_bytes import unpack_page
-from dedup_filter.text.page_memory import page_nbytes
+from dedup_filter.text.page_bytes import page_nbytes, unpack_page
 
 
 def markup(number: int, count: int, words: int = 12) -> str:
@@ -34,6 +34,18 @@ def put_away(waiting: EarlyPages) -> list[bool]:
     """Tell which of the pages that wait are no objects any more, in their order."""
     all_ = [each for of_host in waiting._of_host.values() for each in of_host]
     return [each.page is None for each in sorted(all_, key=lambda each: each.row)]
+
+
+def calls_of_let_go(waiting: EarlyPages, numbers: list[int]) -> int:
+    """Count the calls of Python functions that it takes to remove some pages."""
+    calls = []
+    sys.setprofile(lambda frame, event, _: event == "call" and calls.append(frame.f_code))
+    try:
+        waiting.let_go(numbers)
+    finally:
+        sys.setprofile(None)
+    waiting.check()
+    return len(calls)
 
 
 @pytest.fixture
@@ -90,6 +102,26 @@ class TestMemory:
             waiting.due("b", None)
         waiting.check()
         assert waiting.nbytes == 0
+
+
+@pytest.mark.parametrize(("numbers", "left"), [([], 0), ([7], 0), ([0], 1), ([2, 0, 7], 2)])
+def test_work_to_remove_pages_does_not_depend_on_how_many_hosts_have_others(numbers, left):
+    page, work = page_of(1, 1), []
+    for hosts in (4, 400):
+        waiting = EarlyPages()
+        for number in [0, 2, *range(10, 10 + hosts)]:
+            waiting.wait(f"host {number}", early(number, page))
+        work.append(calls_of_let_go(waiting, numbers))
+        assert len(waiting) == 2 + hosts - left
+    assert work[0] == work[1]
+
+
+def test_a_page_takes_the_place_of_another_with_its_number():
+    waiting, new = EarlyPages(), early(7, page_of(2, 1))
+    for host, page in (("a", early(7, page_of(1, 1))), ("b", early(8, page_of(1, 1))), ("b", new)):
+        waiting.wait(host, page)
+        waiting.check()
+    assert (list(waiting.of("a")), list(waiting.of("b"))[1:]) == ([], [new])
 
 
 class TestBound:

@@ -33,10 +33,10 @@ def learn(known: Frames, host: str, page: EarlyPage) -> list[EarlyPage]:
     return known.learn(host, page, lesson)
 
 
-def learn_all(known: Frames, host: str, pages: list[list[str]]) -> list[list[int]]:
+def learn_all(known: Frames, host: str, pages: list[list[str]], first: int = 0) -> list[list[int]]:
     """Learn from pages numbered in their order; give the numbers that are due after each."""
     due = []
-    for number, texts in enumerate(pages):
+    for number, texts in enumerate(pages, first):
         due.append([page.row for page in learn(known, host, early(number, *texts))])
         known.check()
     return due
@@ -118,7 +118,7 @@ class TestPagesThatAreDue:
     def test_of_each_host_by_itself(self):
         known = Frames()
         assert learn_all(known, "a", [["menu", "one"]]) == [[]]
-        assert learn_all(known, "b", [["menu", "two"], ["menu", "three"]]) == [[], [0]]
+        assert learn_all(known, "b", [["menu", "two"], ["menu", "three"]], 5) == [[], [5]]
 
     def test_duplicates_do_not_make_pages_due(self):
         known = Frames()
@@ -205,9 +205,9 @@ class TestTitles:
 class TestForgetting:
     def test_the_host_not_seen_for_longest_goes_first(self):
         known = Frames(most_blocks=6)
-        for host in ("a", "b"):
-            learn_all(known, host, [["one", "two", "three"]])
-        learn_all(known, "a", [["four"]])
+        for number, host in enumerate("ab"):
+            learn_all(known, host, [["one", "two", "three"]], number)
+        learn_all(known, "a", [["four"]], 2)
         assert known.sightings("b", page_of("one").hashes) == [0]
         assert known.sightings("a", page_of("one", "four").hashes) == [1, 1]
         known.check()
@@ -215,7 +215,7 @@ class TestForgetting:
     def test_a_forgotten_host_has_no_waiting_pages(self):
         known = Frames(most_blocks=3)
         learn_all(known, "a", [["one", "two"]])
-        learn_all(known, "b", [["one", "two"]])
+        learn_all(known, "b", [["one", "two"]], 1)
         assert learn(known, "a", early(5, "one", "two")) == []
         known.check()
 
@@ -241,7 +241,7 @@ class TestForgetting:
     "damage",
     [
         lambda known: setattr(known, "_blocks", 5),
-        lambda known: setattr(known.early, "_count", 5),
+        lambda known: setattr(known.early, "_nbytes", 5),
         lambda known: known.early._of_host.clear(),
     ],
 )

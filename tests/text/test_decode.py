@@ -1,12 +1,17 @@
 """Whatever a page's bytes are said to be, its text comes out."""
 
 import codecs
+import encodings
+import gzip
+import random
+import zlib
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dedup_filter.text import as_utf8, decode
+from dedup_filter.text import as_utf8, decode, looks_binary
+from dedup_filter.text.decode import WEB_ENCODINGS, guess_encoding
 
 CHINESE = "联合国大会通过决议，各国代表在会上发言，讨论了气候变化和粮食安全等重要问题。"
 TAIWANESE = "聯合國大會通過決議，各國代表在會上發言，討論了氣候變化和糧食安全等重要問題。"
@@ -144,21 +149,20 @@ def test_a_few_nul_bytes_do_not_hide_a_page():
     assert decode(body).replace("\0", "") == page(GERMAN)
 
 
-@given(st.binary(max_size=2000), st.none() | st.text(max_size=40))
+DECLARED = ["gbk", "big5", "shift_jis", "euc-kr", "utf-16", "hz", "iso-2022-jp", "cp1255"]
+
+
+@given(
+    st.binary(max_size=2000)
+    | st.binary(max_size=200).map(lambda noise: page(CHINESE).encode("gbk") + noise),
+    st.none()
+    | st.text(max_size=40)
+    | st.sampled_from(DECLARED).map("text/html; charset={}".format),
+)
 @example(codecs.BOM_UTF16_LE + b"\x00\xd8", None)
 @example(b"\xff" * 1000, "text/html; charset=hz")
 def test_never_raises(body: bytes, content_type: str | None):
     assert isinstance(decode(body, content_type), str)
-
-
-@given(
-    st.binary(max_size=200).map(lambda noise: page(CHINESE).encode("gbk") + noise),
-    st.sampled_from(
-        ["gbk", "big5", "shift_jis", "euc-kr", "utf-16", "hz", "iso-2022-jp", "cp1255"]
-    ),
-)
-def test_never_raises_whatever_is_declared(body: bytes, charset: str):
-    assert isinstance(decode(body, f"text/html; charset={charset}"), str)
 
 
 @given(
@@ -184,3 +188,65 @@ def test_as_utf8_of_other_encodings(charset: str):
         as_utf8(body, f"text/html; charset={charset}")
         == decode(body, f"text/html; charset={charset}").encode()
     )
+
+
+class TestGuess:
+    """What the bytes of pages that declare nothing are read as."""
+
+    def test_latin_encodings_are_one(self):
+        polish = "<p>Zażółć gęślą jaźń, pójdźże kiń tę chmurność w głąb flaszy.</p>" * 5
+        german = "<p>Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich.</p>" * 5
+        assert guess_encoding(polish.encode("cp1250")) == "cp1252"
+        assert guess_encoding(german.encode("cp1252")) == "cp1252"
+
+    def test_markup_and_scripts_do_not_drown_the_text(self):
+        script = b"<script>" + b"var a = [1, 2, 3];" * 5000 + b"</script>"
+        assert guess_encoding(script + f"<p>{CHINESE}</p>".encode("gbk")) == "gb18030"
+
+    def test_next_to_nothing_gives_none(self):
+        assert guess_encoding(b"<p>plain") is None
+        assert guess_encoding(b"<p>caf\xe9") is None
+
+
+def test_every_encoding_of_the_web_is_known_by_this_name():
+    for name in WEB_ENCODINGS:
+        assert encodings.search_function(name).name == name  # type: ignore[union-attr]
+
+
+NOISE = random.Random(20070601).randbytes(10_000)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(b"%PDF-1.4 and then text", id="pdf"),
+        pytest.param(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", id="png"),
+        pytest.param(b"\xff\xd8\xff\xe0\0\x10JFIF", id="jpeg"),
+        pytest.param(b"GIF89a\x01\0\x01\0", id="gif"),
+        pytest.param(b"PK\x03\x04 mimetype", id="zip"),
+        pytest.param(gzip.compress(b"<p>text" * 100), id="gzip"),
+        pytest.param(zlib.compress(NOISE), id="deflate"),
+        pytest.param(NOISE, id="noise"),
+        pytest.param(b"\0" * 1000, id="nothing but NUL"),
+        pytest.param(b"\0\0\0\x18ftypmp42" + NOISE, id="mp4"),
+    ],
+)
+def test_binary_bodies(body: bytes):
+    assert looks_binary(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(
+            pytest.param("<html><p>网页 page 頁\t\n</p></html>".encode(codec), id=codec)
+            for codec in ("utf-8", "gb18030", "utf-8-sig", "utf-16", "utf-16-le", "utf-32")
+        ),
+        pytest.param(b"", id="empty"),
+        pytest.param("<p>网页 page 頁\t\n</p>".encode() * 20 + b"\0\0\0", id="some NUL bytes"),
+        # Its terminal escapes are binary data bytes, but for one that the standard leaves out.
+        pytest.param("日本語の文章と english ".encode("iso-2022-jp") * 50, id="iso-2022-jp"),
+    ],
+)
+def test_bodies_that_are_not_binary(body: bytes):
+    assert not looks_binary(body)

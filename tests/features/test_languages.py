@@ -1,10 +1,11 @@
+"""Which language a text is in, and which of its words are stopwords and function words."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_filter.features import analyse, tokens
-from dedup_filter.features.function_words import function_words
-from dedup_filter.features.stopwords import stopwords
+from dedup_filter.features.languages import detect_language, function_words, stopwords
 
 CODES = (
     "ar bg bn ca cs da de el en es et eu fa fi fr he hi hr hu id it ja ko lt lv ms nl no pl pt ro "
@@ -43,6 +44,43 @@ LISTING = {
 }
 
 
+@pytest.mark.parametrize("language", PROSE)
+def test_language_of_running_text(language):
+    assert analyse(PROSE[language].casefold()).language == language
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "es", "ru"])
+def test_language_of_running_text_by_its_stopwords(language):
+    assert detect_language(tokens(PROSE[language].casefold()).words) == language
+
+
+def test_a_declared_language_is_believed_when_its_stopwords_are_there():
+    # Danish and Norwegian share most stopwords: the page's own word decides.
+    text = "det er ikke en god dag for os og de har det som de vil"
+    assert analyse(text, declared_language="da").language == "da"
+    assert analyse(text, declared_language="no").language == "no"
+
+
+def test_a_wrongly_declared_language_is_not_believed():
+    assert analyse(PROSE["ru"].casefold(), declared_language="en").language == "ru"
+
+
+@pytest.mark.parametrize("text", ["", "qwzx plmk vbnt"])
+def test_a_declared_language_is_not_believed_of_a_text_without_its_words(text):
+    assert analyse(text, declared_language="en").language is None
+
+
+def test_a_language_declared_by_mistake_leaves_no_trace():
+    text = PROSE["ru"].casefold()
+    declared, not_declared = analyse(text, declared_language="en"), analyse(text)
+    assert declared.shingles.is_stopword.tolist() == not_declared.shingles.is_stopword.tolist()
+
+
+@pytest.mark.parametrize("words", [[], ["qwzx", "plmk", "vbnt"] * 20])
+def test_no_language_where_nothing_fits(words):
+    assert detect_language(words) is None
+
+
 def share_of_sentences(text, language):
     analysis = analyse(text.casefold(), declared_language=language)
     assert analysis.language == language
@@ -74,16 +112,18 @@ def test_english_has_few_and_none_of_what_advertisements_say():
 
 
 @pytest.mark.parametrize("language", CODES)
-def test_languages_have_function_words(language):
+def test_languages_have_words(language):
     assert len(function_words(language)) >= 30
     assert "" not in function_words(language)
+    assert len(stopwords(language)) >= 30 or language == "ko"
 
 
 def test_of_most_languages_they_are_fewer_than_the_stopwords():
     assert sum(len(function_words(code)) <= 100 < len(stopwords(code)) for code in CODES) >= 25
 
 
-def test_english_function_words_count_on_chinese_pages():
+def test_english_words_count_on_chinese_pages():
+    assert {"the", "的"} <= stopwords("zh")
     assert {"the", "的", "了", "是", "在", "和"} <= function_words("zh")
     assert "buy" not in function_words("zh")
 
@@ -99,7 +139,7 @@ def test_a_language_without_a_list_of_its_own_takes_its_stopwords():
 
 @pytest.mark.parametrize("language", ["xx", None])
 def test_an_unknown_language_has_none(language):
-    assert function_words(language) == frozenset()
+    assert function_words(language) == stopwords(language) == frozenset()
 
 
 @given(st.lists(st.sampled_from("buy cheap shoes red blue sneakers voucher".split()), max_size=40))

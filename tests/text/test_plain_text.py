@@ -1,3 +1,5 @@
+"""The normal form of texts, and how many words they have."""
+
 import re
 from itertools import zip_longest
 from unicodedata import normalize as to_form
@@ -6,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter.text import normalize
+from dedup_filter.text import count_words, normalize
 
 IGNORABLE = re.compile(  # Default_Ignorable_Code_Point
     "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
@@ -100,3 +102,35 @@ def test_a_single_character_beyond_ascii_among_much_ascii(around: str):
 def test_a_few_characters_beyond_ascii_among_much_ascii(few: list[str], more: list[str]):
     text = "".join(map("".join, zip_longest(few, more, fillvalue=""))) + " Much ASCII here" * 5
     assert normalize(text) == normal_form(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", 0),
+        ("   ", 0),
+        ("one", 1),
+        ("  one\n two\t", 2),
+        ("naïve café résumé", 3),
+        ("هذا نص عربي", 3),
+        ("한국어는 띄어쓰기를 한다", 3),
+        ("近似重复的网页", 7 * 0.6),
+        ("近似重复的网页" * 20, 140 * 0.6),
+        ("日本語のページ", 7 * 0.6),
+        ("𠮷野家", 3 * 0.6),
+        ("网页 and page", 2 * 0.6 + 2),
+        ("ภาษาไทย", 7 * 0.25),
+    ],
+)
+def test_count_of_words(text: str, words: float):
+    assert count_words(text) == pytest.approx(words)
+
+
+@given(st.text(alphabet="ab é", max_size=50))
+def test_count_of_words_of_spaced_scripts_is_that_of_the_pieces(text: str):
+    assert count_words(text) == len(text.split())
+
+
+@given(st.text())
+def test_count_of_words_is_zero_only_without_text(text: str):
+    assert (count_words(text) > 0) == bool(text.strip())

@@ -1,0 +1,200 @@
+"""Text -> its normal form, and how many words it has.
+
+Normal form. Two texts are the same if they differ only in letter case, white space, Unicode
+compatibility variants (full-width letters, ligatures, composed or decomposed accents) and
+characters that nobody sees: soft hyphens, zero-width joiners and spaces, direction marks,
+variation selectors, byte order marks. Source: Unicode Standard, D146 (toNFKC_Casefold), with white
+space collapsed. Unpaired surrogates, which no encoding has, become replacement characters, so every
+normal form can be encoded. Of many marks on one letter, which no language has, a long text keeps
+the first 30.
+
+Most Western texts have few different characters beyond ASCII (dashes, quotation marks, accented
+letters), each with the same normal form wherever it stands. Such a text is normalised as bytes,
+with a table for ASCII.
+
+Words. Scripts with spaces have as many words as white space leaves pieces. Chinese, Japanese, Thai
+and their like write without spaces: each character counts as the part of a word that it is on
+average, so a rule about lengths means the same in every language. Korean has spaces.
+
+Cost: 10 us to normalise 5,000 characters of English, 60 us of Chinese; 0.2 us to count the words
+of an English line, 0.7 us of a Chinese one.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from unicodedata import combining
+from unicodedata import normalize as to_form
+
+__all__ = ["count_words", "is_spaced", "normalize", "normalize_parts"]
+
+_ASCII = bytes(range(0x80))
+_FOLDED_ASCII = bytes(
+    0x20 if code < 0x80 and chr(code).isspace() else code for code in range(256)
+).lower()
+"""A table for bytes of UTF-8: capital letters of ASCII become small, its white space spaces."""
+_FEW = 0.125
+"""Share of characters beyond ASCII up to which each is replaced by itself."""
+_UNSEEN = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff"
+)
+_UNSEEN_RUNS = re.compile(f"[{_UNSEEN}]+")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_UNWANTED = re.compile(f"[{_UNSEEN}\ud800-\udfff]")
+_MARKS = "\u0300-\u036f\u0483-\u0489\u20d0-\u20ff"
+_EASY = re.compile(f"(?![{_UNSEEN}{_MARKS}])[\x80-\u052f\u2000-\u2bff]")
+"""Latin, Greek, Cyrillic, punctuation and symbols without marks: none composes with the character
+before it."""
+
+_BETWEEN_PARTS = "\0"
+"""No page has it (see `parse`), nothing composes with it, and it is its own normal form."""
+_MOST_MARKS = 30
+"""In a row (UAX #15, Stream-Safe Text Format: no language needs more). The time to sort marks grows
+with the square of their number: 80,000 in a row take 8 s."""
+_LONG = 10_000
+"""Characters of a text whose marks can take 0.1 s or more."""
+_RUN_OF_MARKS = re.compile(rf"\W{{{_MOST_MARKS + 1},}}")
+"""A superset of the runs of marks: to `re` no mark is a word character."""
+
+# If one character of a text has a compatibility variant, unicodedata takes 100 ns for each of them.
+# Chinese pages are full of these eight variants, and most have no others.
+_COMMON_VARIANTS = tuple((variant, to_form("NFKD", variant)) for variant in "，：；！？（）…")
+
+# White space of str.split() that NFKC leaves as it is, without "\n" and " ".
+_OTHER_SPACES = "\t\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\u1680\u2028\u2029"
+
+_IDEOGRAPHS = re.compile(
+    "[\u2e80-\u312f\u31a0-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uff9f\U00020000-\U0003ffff]+"
+)
+# Thai, Lao and Tibetan; Burmese; Khmer; the Tai scripts.
+_UNSPACED_LETTERS = re.compile(
+    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf]+"
+)
+
+# One range over both is searched three times as fast as the many.
+_UNSPACED = re.compile("[\u0e00-\u1aaf\u2e80-\U0003ffff]")
+
+# A Chinese word of running text is 1.5 to 1.7 characters long; a Thai one about four.
+_HUNDREDTHS_PER_IDEOGRAPH = 60
+_HUNDREDTHS_PER_LETTER = 25
+
+
+def normalize(text: str) -> str:
+    r"""Return the normal form of a text.
+
+    >>> normalize("  Ｄａｔａ\u00adbase\n\nﬁles ")
+    'database files'
+    """
+    body = text.encode("utf-8", "surrogatepass")
+    beyond_ascii = body.translate(None, _ASCII).decode("utf-8", "surrogatepass")
+    if len(beyond_ascii) <= _FEW * len(text):
+        forms = {character: _form_anywhere(character) for character in set(beyond_ascii)}
+        if None not in forms.values():
+            return _replaced(_ascii_normalized(body).decode(), forms)
+    return _collapse(_fold(_without_excess_marks(_without_unseen(text, beyond_ascii))))
+
+
+def normalize_parts(texts: Sequence[str]) -> list[str]:
+    r"""Return the normal form of each part of a text.
+
+    Whether marks are left out depends on the length of all parts together.
+
+    >>> normalize_parts(["One ", "", "ﬁve"])
+    ['one', '', 'five']
+    """
+    parts = normalize(_BETWEEN_PARTS.join(texts)).split(_BETWEEN_PARTS)
+    if len(parts) != len(texts):  # no parts, or one that has the separator itself
+        return list(map(normalize, texts))
+    return [part.strip(" ") for part in parts]
+
+
+def count_words(text: str) -> float:
+    """Count the words of a text; characters of scripts without spaces count in parts.
+
+    >>> count_words("two words"), count_words("近似重复"), count_words("用 lxml 解析")
+    (2, 2.4, 2.8)
+    """
+    if is_spaced(text):
+        return len(text.split())
+    rest, ideographs = _take_out(_IDEOGRAPHS, text)
+    hundredths = _HUNDREDTHS_PER_IDEOGRAPH * ideographs
+    if not rest.isascii():
+        rest, letters = _take_out(_UNSPACED_LETTERS, rest)
+        hundredths += _HUNDREDTHS_PER_LETTER * letters
+    return (100 * len(rest.split()) + hundredths) / 100
+
+
+def is_spaced(text: str) -> bool:
+    """Tell whether a text has no character of a script without spaces.
+
+    >>> is_spaced("naïve words"), is_spaced("用 lxml 解析")
+    (True, False)
+    """
+    return text.isascii() or not _UNSPACED.search(text)
+
+
+def _ascii_normalized(body: bytes) -> bytes:
+    """Normalise the ASCII of a text in UTF-8."""
+    folded = body.translate(_FOLDED_ASCII).strip(b" ")
+    return b" ".join(folded.split()) if b"  " in folded else folded
+
+
+def _replaced(text: str, forms: dict[str, str | None]) -> str:
+    for character, form in forms.items():
+        if form and form != character:
+            text = text.replace(character, form)
+    return text
+
+
+@lru_cache(maxsize=4096)
+def _form_anywhere(character: str) -> str | None:
+    """Return the normal form of a character beyond ASCII; None: it depends on the text around."""
+    if not _EASY.fullmatch(character):
+        return None
+    form = _fold(character)
+    is_easy = (c.isascii() or _EASY.fullmatch(c) for c in form)
+    return form if all(is_easy) and form.split() == [form] else None
+
+
+def _without_unseen(text: str, beyond_ascii: str) -> str:
+    if _UNWANTED.search(beyond_ascii):
+        text = _UNSEEN_RUNS.sub("", _SURROGATES.sub("\ufffd", text))
+    return text
+
+
+def _without_excess_marks(text: str) -> str:
+    """Leave out marks after the first 30 in a row. Cost: 14 ns a character of a long text."""
+    return _RUN_OF_MARKS.sub(_first_marks, text) if len(text) > _LONG else text
+
+
+def _first_marks(run: re.Match[str]) -> str:
+    kept, marks = [], 0
+    for character in run[0]:
+        marks = marks + 1 if combining(character) else 0
+        if marks <= _MOST_MARKS:
+            kept.append(character)
+    return "".join(kept)
+
+
+def _fold(text: str) -> str:
+    for variant, plain in _COMMON_VARIANTS:
+        text = text.replace(variant, plain)
+    folded = to_form("NFKC", text).casefold()
+    # Folding case can undo the composition of the first step ("ᾳ", "İ").
+    composed = to_form("NFKC", folded)
+    return folded if composed == folded else composed.casefold()
+
+
+def _collapse(text: str) -> str:
+    """Make white space single spaces; in most texts, only the ends of blocks need it."""
+    text = text.replace("\n", " ").strip(" ")
+    if "  " in text or any(map(text.__contains__, _OTHER_SPACES)):
+        text = " ".join(text.split())
+    return text
+
+
+def _take_out(runs: re.Pattern[str], text: str) -> tuple[str, int]:
+    """Put a space for each run, and count the characters that were in runs."""
+    rest, count = runs.subn(" ", text)
+    return rest, len(text) - len(rest) + count
