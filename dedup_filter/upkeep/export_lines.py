@@ -20,8 +20,10 @@ from datetime import datetime, timezone
 from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple, get_args
+from zlib import error as ZlibError  # noqa: N812 - it is a class
 
 from dedup_filter.fingerprints import is_sketch
+from dedup_filter.frames import frame_bytes
 from dedup_filter.model import Outcome
 from dedup_filter.pages.directory.crawls import Crawl
 from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
@@ -140,10 +142,16 @@ def host_in(line: Object) -> KnownHost:
         lessons = [Lesson(page, _bytes(lesson), bool(un)) for page, lesson, un in line["lessons"]]
         early = [EarlyForm(page, host, _bytes(f), _bytes(note)) for page, f, note in line["early"]]
         frames = HostFrames(host, None if state is None else _bytes(state), lessons)
-        for page in [*(each.page for each in lessons), *(each.page for each in early)]:
-            _read_field({"page": page}, "page", _whole(0))
         _read_field(line, FRAMES_KEY, _TEXT)
-    except (KeyError, TypeError, ValueError) as why:
+        for page, *_ in (*lessons, *early):
+            _read_field({"page": page}, "page", _whole(0))
+        if frames.state is not None:
+            frame_bytes.HostState.from_bytes(frames.state)
+        for lesson in lessons:
+            frame_bytes.Lesson.from_bytes(lesson.lesson)
+        for form in early:
+            frame_bytes.EarlyNote.from_bytes(form.note)
+    except (KeyError, TypeError, ValueError, ZlibError) as why:
         raise ValueError(f"has frames that cannot be read ({why!r:.80})") from None
     return KnownHost(frames, early)
 
@@ -202,7 +210,7 @@ def _base64(value: bytes) -> str:
 
 _bytes = partial(b64decode, validate=True)
 _TEXT = _Field("a string", lambda value: isinstance(value, str))
-_MOMENT = _Field(
+_TIMESTAMP = _Field(
     "a time like 2026-01-31T12:00:00Z",
     _TIME.fullmatch,  # strptime takes ten times as long
     lambda value: int(datetime.fromisoformat(f"{value[:-1]}+00:00").timestamp()),
@@ -221,8 +229,8 @@ _HEADER = {
 _CRAWL = {
     "crawl": _whole(1),
     "name": _or_none(_TEXT),
-    "started": _MOMENT,
-    "ended": _or_none(_MOMENT),
+    "started": _TIMESTAMP,
+    "ended": _or_none(_TIMESTAMP),
 }
 _PAGE = {
     "page": _whole(1),
@@ -238,8 +246,8 @@ _PAGE = {
     ),
     "language": _or_none(_TEXT),
     "words": _whole(0),
-    "first_seen": _MOMENT,
-    "last_seen": _MOMENT,
+    "first_seen": _TIMESTAMP,
+    "last_seen": _TIMESTAMP,
     "first_crawl": _whole(1),
     "crawl": _whole(1),
     "fingerprint": _or_none(

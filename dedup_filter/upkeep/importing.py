@@ -22,14 +22,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, NamedTuple
-from zlib import error as ZlibError  # noqa: N812 - it is a class
 
 import numpy as np
 import xxhash
 
 from dedup_filter.errors import DedupError
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.frames.frame_bytes import EarlyNote, HostState, Lesson
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.directory.snapshot import KnownHost
 from dedup_filter.pages.directory.url_key import url_key
@@ -239,7 +237,6 @@ class _Records:
         )
 
     def _take_host(self, known: KnownHost, target: Target) -> None:
-        _require_readable(known)
         frames = known.frames
         if frames.host in self._hosts:
             self._imported.hosts_known += 1
@@ -334,16 +331,3 @@ class _Numbers:
 def _key(record: PageRecord) -> int:
     fixed = f"{url_key(record.url)} {record.first_seen} {record.judged.outcome} "
     return xxhash.xxh3_64_intdigest(fixed.encode() + record.digest)
-
-
-def _require_readable(known: KnownHost) -> None:
-    """Refuse what frames could not read when the index is opened. Raises ValueError."""
-    try:
-        if known.frames.state is not None:
-            HostState.from_bytes(known.frames.state)
-        for lesson in known.frames.lessons:
-            Lesson.from_bytes(lesson.lesson)
-        for early in known.early:
-            EarlyNote.from_bytes(early.note)
-    except (ValueError, ZlibError) as error:
-        raise ValueError(f"has frames that cannot be read ({error})") from None

@@ -4,12 +4,11 @@
 be named in `dedup_filter.upkeep.index_at`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from dataclasses import fields as fields_of
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from dedup_filter.config import FilterConfig
@@ -55,7 +54,7 @@ class Compaction(NamedTuple):
 
     before: Mapping[str, int]
     after: Mapping[str, int]
-    counts: Mapping[str, int] = MappingProxyType({})
+    counts: Mapping[str, int]
 
 
 class Migration(NamedTuple):
@@ -137,7 +136,7 @@ class Index(Protocol):
     def check(self) -> Findings:
         """Tell what is wrong with it. Reads only."""
 
-    def forget(self, urls: Iterable[str]) -> dict[str, int]:
+    def forget(self, urls: Sequence[str]) -> dict[str, int]:
         """Forget all pages at some URLs, in any spelling; return how many there were at each.
 
         Cost: one pass over all pages, whatever the number of URLs.

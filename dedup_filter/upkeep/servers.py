@@ -8,7 +8,7 @@ of the log.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from time import sleep
 from time import time as now
@@ -104,7 +104,7 @@ class ServerIndex:
         with self._reader() as reader:
             return _check(reader)
 
-    def forget(self, urls: Iterable[str]) -> dict[str, int]:
+    def forget(self, urls: Sequence[str]) -> dict[str, int]:
         """Forget all pages at some URLs. Processes follow; what they have pending stays."""
         with self._reader() as reader:
             pending, log = reader.in_flight(), reader.standing()

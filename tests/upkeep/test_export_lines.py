@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from strategies import fingerprints
 
 from dedup_filter.fingerprints import sketch
+from dedup_filter.frames import frame_bytes
+from dedup_filter.frames.frame_bytes import EarlyNote, HostState
 from dedup_filter.pages.directory.crawls import Crawl
 from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
 from dedup_filter.pages.directory.records import Judged, PageRecord
@@ -87,11 +89,18 @@ def test_a_header_comes_back_as_it_was(parts, crawls):
     assert (dict(scheme.parts), found) == (parts, crawls)
 
 
+blocks = st.lists(st.integers(0, 2**64 - 1), max_size=3)
+counts = st.integers(0, 2**32 - 1)
+states = blocks.map(lambda shown: HostState(9, shown, [7] * len(shown)).to_bytes())
+lessons = st.builds(frame_bytes.Lesson, st.booleans(), blocks).map(lambda each: each.to_bytes())
+notes = st.builds(EarlyNote, counts, blocks.map(frozenset)).map(lambda each: each.to_bytes())
+
+
 @given(
     texts,
-    st.none() | st.binary(),
-    st.lists(st.builds(Lesson, st.integers(0, 2**63 - 1), st.binary(), st.booleans())),
-    st.lists(st.tuples(numbers, st.binary(), st.binary())),
+    st.none() | states,
+    st.lists(st.builds(Lesson, st.integers(0, 2**63 - 1), lessons, st.booleans())),
+    st.lists(st.tuples(numbers, st.binary(), notes)),
 )
 def test_frames_come_back_as_they_were(host, state, lessons, early):
     known = KnownHost(
