@@ -17,20 +17,23 @@ import sys
 
 import click
 
-from dedup_filter.commands.lazy_group import LazyGroup
-from dedup_filter.commands.terminal import printable
+from dedup_filter.commands import LazyGroup
+from dedup_filter.commands.streams import printable
 from dedup_filter.errors import DedupError
 
 __all__ = ["main"]
 
 _COMMANDS = {
-    "clusters": "Which fingerprints belong together, directly or through others.",
-    "index": "What an index holds; check it, seed it, move it, mend it.",
-    "near": "Which stored fingerprints are near to each of those asked for.",
-    "pairs": "All pairs of fingerprints that are near to one another.",
-    "plan": "Which tables an index needs for so many pages, and what they cost.",
+    "clusters": (
+        "fingerprints",
+        "Which fingerprints belong together, directly or through others.",
+    ),
+    "index": ("index", "What an index holds; check it, seed it, move it, mend it."),
+    "near": ("fingerprints", "Which stored fingerprints are near to each of those asked for."),
+    "pairs": ("fingerprints", "All pairs of fingerprints that are near to one another."),
+    "plan": ("plan", "Which tables an index needs for so many pages, and what they cost."),
 }
-"""Name -> what it does. The command is `command` in the module of the same name."""
+"""Name -> its module, and what it does."""
 
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141
@@ -52,7 +55,7 @@ class _Commands(LazyGroup):
 
 @click.command(
     cls=_Commands,
-    summaries=_COMMANDS,
+    modules=_COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(package_name="dedup-filter", prog_name="dedup-filter")

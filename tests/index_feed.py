@@ -5,8 +5,8 @@ import sqlite3
 
 from command_line import lines, run
 
-from dedup_filter.commands.indexes import index_at
 from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.upkeep import index_at
 
 PARAGRAPHS = [
     f"Paragraph {n} of the harbour report tells that ship {n * 7} came from port {n * 13} with "
@@ -56,11 +56,12 @@ def records(index):
 def kept(location):
     """The pages that later ones are compared with, without their numbers: kinds differ in those."""
     with index_at(str(location)).source() as source:
-        return [
-            record._replace(page=0, judged=record.judged._replace(original=None))
-            for record in source.records()
-            if record.judged.is_kept
-        ]
+        records = [page.record for page in source.pages]
+    return [
+        record._replace(page=0, judged=record.judged._replace(original=None))
+        for record in records
+        if record.judged.is_kept
+    ]
 
 
 def stats(index, run=run):

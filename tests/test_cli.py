@@ -10,9 +10,6 @@ import pytest
 from command_line import COMMAND, lines, run
 from oracles import distance
 
-from dedup_filter.cli import _COMMANDS
-from dedup_filter.commands.index import COMMANDS as INDEX_COMMANDS
-
 BAD_LINES = [
     "abc",
     "-1",
@@ -245,29 +242,23 @@ def test_the_version_is_the_packages():
     assert run("--version") == (0, f"dedup-filter, version {__version__}\n", "")
 
 
-def test_help_names_every_command_and_needs_none():
+def commands_in(text):
+    """Names of the commands that a help lists."""
+    return re.findall(r"^  ([a-z]+)  ", text.partition("Commands:")[2], re.MULTILINE)
+
+
+def test_help_lists_the_commands_and_each_has_help_and_json():
     code, out, _ = run("--help")
-    assert code == 0
-    assert all(f"  {name} " in out for name in _COMMANDS)
-    assert "Exit codes:" in out
+    assert (code, "Exit codes:" in out) == (0, True)
+    assert commands_in(out) == ["clusters", "index", "near", "pairs", "plan"]
     code, out, _ = run("index", "--help")
-    assert code == 0
-    assert all(f"  {name} " in out for name in INDEX_COMMANDS)
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        *([name] for name in _COMMANDS if name != "index"),
-        *(["index", name] for name in INDEX_COMMANDS),
-    ],
-    ids=" ".join,
-)
-def test_every_command_has_help_and_json(command):
-    code, out, _ = run(*command, "--help")
-    assert code == 0
-    assert "--json" in out
-    assert len(out.splitlines()[2]) < 80
+    upkeep = ["check", "compact", "export", "forget", "import", "migrate", "stats"]
+    assert (code, commands_in(out)) == (0, upkeep)
+    for command in (["clusters"], ["near"], ["pairs"], ["plan"], *(["index", u] for u in upkeep)):
+        code, out, _ = run(*command, "--help")
+        assert code == 0
+        assert "--json" in out
+        assert len(out.splitlines()[2]) < 80
 
 
 @pytest.mark.parametrize("command", ["near", "pairs", "clusters"])
@@ -305,4 +296,4 @@ def test_commands_load_neither_scrapy_nor_a_dictionary():
     )
     loaded = set(finished.stderr.split())
     assert "dedup_filter.commands.plan" in loaded
-    assert not {"scrapy", "twisted", "jieba", "dedup_filter.commands.near"} & loaded
+    assert not {"scrapy", "twisted", "jieba", "dedup_filter.commands.fingerprints"} & loaded

@@ -5,13 +5,12 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands.index_options import index_argument, json_option
-from dedup_filter.commands.indexes import Index
-from dedup_filter.commands.json_lines import write_lines
-from dedup_filter.commands.terminal import as_bytes, as_time, by_outcome, say
+from dedup_filter.commands.options import index_argument, json_option
+from dedup_filter.commands.streams import as_bytes, as_time, by_outcome, say, write_lines
+from dedup_filter.upkeep import Index
 from dedup_filter.wording import counted
 
-__all__ = ["command"]
+__all__ = ["stats_command"]
 
 _TIMES = ("first_seen", "last_seen", "started", "ended")
 
@@ -19,7 +18,7 @@ _TIMES = ("first_seen", "last_seen", "started", "ended")
 @click.command("stats")
 @index_argument
 @json_option
-def command(index: Index, as_json: bool) -> None:
+def stats_command(index: Index, as_json: bool) -> None:
     """Tell what an index holds: pages by outcome, hosts, crawls, bytes, tables.
 
     A page has the outcome that it had when it was seen last, so that one which came again at its

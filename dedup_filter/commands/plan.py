@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dedup_filter.commands.json_lines import max_distance_option, write_lines
+from dedup_filter.commands.options import json_option, max_distance_option
+from dedup_filter.commands.streams import scaled, write_lines
 from dedup_filter.wording import counted
 
 if TYPE_CHECKING:
     from dedup_filter.hamming.table_costs import Estimate
 
-__all__ = ["command"]
+__all__ = ["plan_command"]
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -51,8 +52,8 @@ def _bytes(value: str) -> int:
 )
 @click.option("--memory", type=_bytes, metavar="SIZE", help="What the index may take, like 64GB.")
 @max_distance_option
-@click.option("--json", "as_json", is_flag=True, help="Write an object for each layout.")
-def command(pages: int, memory: int | None, max_distance: int, as_json: bool) -> None:
+@json_option
+def plan_command(pages: int, memory: int | None, max_distance: int, as_json: bool) -> None:
     """Rank the layouts of an index: which tables, how many probes, what time and memory.
 
     The best one that fits into the memory comes first; what the literature proposes is listed
@@ -148,18 +149,11 @@ def _row(name: str, one: "Estimate", reason: str) -> list[str]:
 
 
 def _count(value: float) -> str:
-    for unit, factor in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if value >= factor:
-            return f"{value / factor:.3g} {unit}"
-    return f"{value:.3g}"
+    return scaled(value, {"G": 1e9, "M": 1e6, "k": 1e3}) or f"{value:.3g}"
 
 
 def _time(microseconds: float) -> str:
-    if microseconds < 1000:
-        return f"{microseconds:.3g} us"
-    if microseconds < 1e6:
-        return f"{microseconds / 1000:.3g} ms"
-    return f"{microseconds / 1e6:,.3g} s"
+    return scaled(microseconds, {"s": 1e6, "ms": 1e3}) or f"{microseconds:.3g} us"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterable[str]:

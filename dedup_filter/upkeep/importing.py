@@ -1,24 +1,83 @@
-"""Lines -> an index. The first line tells what they are: an export of an index, or items.
+"""Lines of JSON -> an index. The first line tells what they are: an export, or items of a feed.
 
-A line is taken whole or not at all. The first bad one ends it, unless bad lines are to be
+A line is taken whole or not at all. The first bad one ends the import, unless bad lines are to be
 counted and passed over; the lines before it are in the index.
+
+Records of an export come back as they were: into a new index under their own numbers, into one
+that has pages already under numbers after those. A page that is there already (same URL, digest,
+first time and outcome) is passed over, so that an import which was interrupted can be run again. A
+host's frames come back unless this index knows the host itself. A shared index numbers pages
+itself, and keeps nothing of dropped pages, frames and texts. An original that is not among the
+lines counts as forgotten: page 0.
+
+An item of a feed has its page in `html`, else in `text`, and its URL in `url`, unless other fields
+are named. Items are judged as in a crawl, with the options that the index was made with or that
+its crawlers use, unless others are given. Cost: that of judging the pages.
 """
 
+import json
+from array import array
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import chain
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, BinaryIO, NamedTuple
 
-from dedup_filter.errors import ConfigError, DedupError
-from dedup_filter.text.page_fields import FieldNames
-from dedup_filter.upkeep.imported import Imported
-from dedup_filter.upkeep.items import Items
-from dedup_filter.upkeep.lines import BadLine, Line
-from dedup_filter.upkeep.page_lines import HEADER_KEY, Object
-from dedup_filter.upkeep.places import Target
-from dedup_filter.upkeep.restoring import Restoring
+import numpy as np
+import xxhash
 
-__all__ = ["ImportOptions", "Imported", "import_lines"]
+from dedup_filter.errors import DedupError
+from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.pages.directory.records import PageRecord
+from dedup_filter.pages.directory.snapshot import KnownHost
+from dedup_filter.pages.directory.url_key import url_key
+from dedup_filter.text.page_fields import FieldNames, page_in, url_in
+from dedup_filter.upkeep.export_lines import (
+    FRAMES_KEY,
+    HEADER_KEY,
+    Object,
+    host_in,
+    record_in,
+    scheme_and_crawls_in,
+)
+from dedup_filter.upkeep.protocol import Index, Target
+
+__all__ = ["BadLine", "ImportOptions", "Imported", "Line", "import_lines", "read_lines"]
+
+_FORGOTTEN = 0
+"""The number of an original that no index has a record of."""
+_LONGEST_LINE = 128 * 2**20
+"""Bytes. The largest page that is judged has 16 MiB of characters, six bytes each if escaped."""
+
+
+class BadLine(DedupError):  # noqa: N818 - the fault is the name
+    """A line of a file is not what is wanted there."""
+
+
+class Line(NamedTuple):
+    """A line of a file."""
+
+    file: str
+    number: int
+    content: bytes
+
+    def fields(self) -> Object:
+        """Read the object of JSON on it. Raises BadLine if there is none."""
+        if len(self.content) >= _LONGEST_LINE:
+            raise self.bad(f"is longer than {_LONGEST_LINE // 2**20} MiB")
+        is_array = self.number == 1 and self.content[:1] == b"["
+        hint = "; an object on each line is wanted (a .jsonl feed), not one array" * is_array
+        try:
+            value = json.loads(self.content)
+        except (ValueError, RecursionError) as error:
+            raise self.bad(f"is not JSON ({error}){hint}") from None
+        if not isinstance(value, dict):
+            raise self.bad(f"is no JSON object{hint}")
+        return value
+
+    def bad(self, why: object) -> BadLine:
+        """Make the error that says what is wrong with it."""
+        return BadLine(f"{self.file}, line {self.number}: it {why}")
 
 
 @dataclass(frozen=True)
@@ -26,23 +85,49 @@ class ImportOptions:
     """How lines are taken."""
 
     skip_bad_lines: bool = False
+    first_line: int = 1
+    """The lines before it are passed over."""
     crawl: str = "import"
     """Items: the crawl they count as."""
     names: FieldNames = field(default_factory=FieldNames)
     """Items: the fields with the page and its URL."""
-    first_line: int = 1
-    """Items: the lines before it are passed over."""
     filter_options: Mapping[str, Any] = field(default_factory=dict)
     """Items: as for `NearDuplicateFilter.open`."""
 
 
-class _Taker(Protocol):
-    def take(self, line: Object) -> None: ...
+@dataclass
+class Imported:
+    """Counts, by what became of the lines."""
 
-    def close(self) -> None: ...
+    lines: int = 0
+    """Lines that were taken, without bad ones."""
+    outcomes: Counter[str] = field(default_factory=Counter)
+    """Pages that were recorded, and items that could not be judged, by outcome."""
+    there_already: int = 0
+    """Pages of an export that were recorded before."""
+    hosts: int = 0
+    """Hosts of an export whose frames were recorded."""
+    hosts_known: int = 0
+    """Hosts whose frames this index knew itself, and keeps."""
+    not_kept: int = 0
+    """Lines of an export that such an index keeps nothing of."""
+    bad_lines: int = 0
+    first_bad: str | None = None
+    """What was wrong with the first of them."""
 
 
-def import_lines(lines: Iterable[Line], target: Target, options: ImportOptions) -> Imported:
+def read_lines(file: BinaryIO, name: str) -> Iterator[Line]:
+    """Yield the lines of a file that are not blank; `name` is what messages call it."""
+    number = 0
+    while content := file.readline(_LONGEST_LINE):
+        number += 1
+        if not content.isspace():
+            yield Line(name, number, content)
+        while len(content) == _LONGEST_LINE and content[-1:] != b"\n":  # the rest of it
+            content = file.readline(_LONGEST_LINE)
+
+
+def import_lines(lines: Iterable[Line], index: Index, options: ImportOptions) -> Imported:
     """Put what lines tell into an index, which is made if there is none.
 
     Raises:
@@ -50,64 +135,199 @@ def import_lines(lines: Iterable[Line], target: Target, options: ImportOptions) 
         DedupError: the index cannot be opened or written.
     """
     imported = Imported()
-    rest = iter(lines)
-    first = _first_object(rest, imported, options)
-    if first is None:
-        return imported
-    line, fields = first
-    taker: _Taker
-    if HEADER_KEY in fields:
-        if options.first_line > 1:
-            raise ConfigError(
-                "an export is imported from its first line on: what the index has already is "
-                "passed over"
-            )
-        taker = Restoring(target, imported)
-    else:
-        taker = Items(target, imported, options.names, options.crawl, options.filter_options)
+    taker: _Records | _Items | None = None
     try:
-        _take_all(taker, chain([line], rest), imported, options)
+        for line in lines:
+            if line.number < options.first_line:
+                continue
+            try:
+                fields = line.fields()
+                if taker is None:
+                    is_export = HEADER_KEY in fields
+                    taker = (_Records if is_export else _Items)(index, options, imported)
+                _take(taker, line, fields)
+                imported.lines += 1
+            except BadLine as bad:
+                if not options.skip_bad_lines:
+                    raise
+                imported.bad_lines += 1
+                imported.first_bad = imported.first_bad or str(bad)
     finally:
-        taker.close()
+        if taker is not None:
+            taker.close()
     return imported
 
 
-def _first_object(
-    lines: Iterator[Line], imported: Imported, options: ImportOptions
-) -> tuple[Line, Object] | None:
-    for line in lines:
-        try:
-            return line, line.fields()
-        except BadLine as bad:  # noqa: PERF203 - each of them may be bad
-            _count_bad(bad, imported, options)
-    return None
-
-
-def _take_all(
-    taker: _Taker, lines: Iterable[Line], imported: Imported, options: ImportOptions
-) -> None:
-    for line in lines:
-        if line.number < options.first_line:
-            continue
-        try:
-            _take(taker, line)
-        except BadLine as bad:
-            _count_bad(bad, imported, options)
-        else:
-            imported.lines += 1
-
-
-def _take(taker: _Taker, line: Line) -> None:
+def _take(taker: "_Records | _Items", line: Line, fields: Object) -> None:
     try:
-        taker.take(line.fields())
+        taker.take(fields)
     except DedupError:
         raise
     except ValueError as why:
-        raise line.bad(str(why)) from None
+        raise line.bad(why) from None
 
 
-def _count_bad(bad: BadLine, imported: Imported, options: ImportOptions) -> None:
-    if not options.skip_bad_lines:
-        raise bad
-    imported.bad_lines += 1
-    imported.first_bad = imported.first_bad or str(bad)
+class _Records:
+    """Takes the lines of one or more exports; the first of them opens the index.
+
+    Raises:
+        DedupError: by `take`, when the index cannot be opened or written.
+    """
+
+    def __init__(self, index: Index, _: ImportOptions, imported: Imported) -> None:
+        self._index = index
+        self._imported = imported
+        self._target: Target | None = None
+        self._there = _Numbers()
+        self._crawls: dict[int, int] = {}
+        self._numbers = _Numbers()
+        self._hosts: set[str] = set()
+
+    def take(self, line: Object) -> None:
+        """Put back what a line tells. Raises ValueError if it cannot be: why."""
+        if HEADER_KEY in line:
+            self._begin(line)
+            return
+        assert self._target is not None, "the first line opens the index"
+        if FRAMES_KEY in line:
+            self._take_host(host_in(line), self._target)
+        else:
+            self._take_page(*record_in(line), self._target)
+
+    def close(self) -> None:
+        """Write everything to disk and let go of the index."""
+        if self._target is not None:
+            self._target.close()
+
+    def _begin(self, line: Object) -> None:
+        scheme, crawls = scheme_and_crawls_in(line)
+        if self._target is None:
+            self._target = self._index.target(scheme)
+            self._there = _Numbers.of(self._target.records())
+            self._hosts = self._target.known_hosts()
+        else:
+            scheme.require(self._target.scheme, str(self._index))
+        self._crawls = {crawl.number: self._target.restore_crawl(crawl) for crawl in crawls}
+        self._numbers = _Numbers()
+
+    def _take_page(self, record: PageRecord, text: str | None, target: Target) -> None:
+        for crawl in (record.crawl, record.first_crawl):
+            if crawl not in self._crawls:
+                raise ValueError(f"has crawl {crawl}, of which the first line says nothing")
+        self._numbers.require_next(record.page)
+        number = self._there.get(_key(record))
+        if number is not None:
+            self._imported.there_already += 1
+        else:
+            number = target.restore(self._renumbered(record), text)
+            if number is None:
+                self._imported.not_kept += 1
+                return
+            self._imported.outcomes[record.judged.outcome] += 1
+        self._numbers.add(record.page, number)
+
+    def _renumbered(self, record: PageRecord) -> PageRecord:
+        """Return a record with the numbers that its crawls and its original have here."""
+        original = record.judged.original
+        here = None if original is None else self._numbers.get(original) or _FORGOTTEN
+        return record._replace(
+            crawl=self._crawls[record.crawl],
+            first_crawl=self._crawls[record.first_crawl],
+            judged=record.judged._replace(original=here),
+        )
+
+    def _take_host(self, known: KnownHost, target: Target) -> None:
+        frames = known.frames
+        if frames.host in self._hosts:
+            self._imported.hosts_known += 1
+            return
+        here = self._numbers.get
+        lessons = [each._replace(page=here(each.page) or _FORGOTTEN) for each in frames.lessons]
+        early = [each._replace(page=page) for each in known.early if (page := here(each.page))]
+        if target.restore_host(KnownHost(frames._replace(lessons=lessons), early)):
+            self._hosts.add(frames.host)
+            self._imported.hosts += 1
+        else:
+            self._imported.not_kept += 1
+
+
+class _Items:
+    """Takes the items of a feed; the index is open from the start.
+
+    Raises:
+        DedupError: the index cannot be opened or written.
+    """
+
+    def __init__(self, index: Index, options: ImportOptions, imported: Imported) -> None:
+        names = replace(options.names, url=options.names.url or "url")
+        self._names = names if names.name_page else replace(names, html="html", text=("text",))
+        self._imported = imported
+        filter_options = {**index.filter_options(), **options.filter_options}
+        self._filter = NearDuplicateFilter.open(
+            index.location, crawl=options.crawl, **filter_options
+        )
+
+    def take(self, item: Object) -> None:
+        """Judge the page of an item. Raises ValueError if it has none: why."""
+        if "sketch" in item and "original_page" in item:
+            raise ValueError(
+                "is a page of an export, and the first line of the export, which says how "
+                "fingerprints were made, is not before it"
+            )
+        names = self._names
+        url = url_in(item, names)
+        if url is None:
+            raise ValueError(f"has no URL (looked for: {names.url}); say where with --url-field")
+        page = page_in(item, names)
+        if isinstance(page, str):
+            what = "no text of a page" if page == "no_field" else "something else than text"
+            where = ", ".join(filter(None, (names.html, *names.text)))
+            raise ValueError(  # noqa: TRY004 - the reason is the string
+                f"has {what} (looked for: {where}); say where with --html-field or --text-fields"
+            )
+        verdict = self._filter.see(url, html=page.html, text=page.text)
+        self._imported.outcomes[verdict.outcome] += 1
+
+    def close(self) -> None:
+        """Write everything to disk and let go of the index."""
+        self._filter.close()
+
+
+class _Numbers:
+    """Ascending keys of pages -> their numbers in this index, 16 bytes each."""
+
+    def __init__(self) -> None:
+        self._keys = array("Q")
+        self._numbers = array("q")
+
+    @classmethod
+    def of(cls, records: Iterable[PageRecord]) -> "_Numbers":
+        """Note the pages of an index by what never changes of them."""
+        pairs = ((_key(record), record.page) for record in records)
+        found = np.fromiter(pairs, [("key", np.uint64), ("page", np.int64)])
+        found.sort(order="key", kind="stable")
+        numbers = cls()
+        numbers._keys.frombytes(found["key"].tobytes())
+        numbers._numbers.frombytes(found["page"].tobytes())
+        return numbers
+
+    def require_next(self, key: int) -> None:
+        """Raise ValueError if a number of an export does not come after the last one."""
+        if self._keys and key <= self._keys[-1]:
+            raise ValueError(f"has page {key} after page {self._keys[-1]}: out of order")
+
+    def add(self, key: int, number: int) -> None:
+        """Note a page with a higher key than all others."""
+        self._keys.append(key)
+        self._numbers.append(number)
+
+    def get(self, key: int) -> int | None:
+        """Return the number of a page here."""
+        place = bisect_left(self._keys, key)
+        is_there = place < len(self._keys) and self._keys[place] == key
+        return self._numbers[place] if is_there else None
+
+
+def _key(record: PageRecord) -> int:
+    fixed = f"{url_key(record.url)} {record.first_seen} {record.judged.outcome} "
+    return xxhash.xxh3_64_intdigest(fixed.encode() + record.digest)

@@ -1,13 +1,13 @@
-"""An index -> another whose fingerprints are made in another way, of the texts that were kept.
+"""A directory -> an index whose fingerprints are made in another way, of the texts that were kept.
 
     DIR -> a new folder beside it, filled -> DIR moved to DIR.backup-<time>, the new one to DIR
 
-Until the folders change names nothing in DIR is touched, and what was there is never deleted.
-Pages keep their numbers, times, crawls and verdicts: what was said of them is history. What
-hosts have shown is taken over unless texts are read in another way now.
+Nothing in DIR is touched until the folders change names, and what was there is never deleted.
+Pages keep their numbers, times, crawls and verdicts. The frames of hosts are taken over if both
+schemes read text in the same way.
 
-What was kept of a page is its text. Titles, headings and images, where they are to count, were
-not, so such a scheme cannot be made of it.
+Of a page only its text was kept. Titles, headings and images were not, so no scheme in which
+these count can be made of it.
 
 Cost: 0.5 ms for a page of 1,000 words.
 """
@@ -15,11 +15,11 @@ Cost: 0.5 ms for a page of 1,000 words.
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import count
 from os import name as system
 from pathlib import Path
-from typing import NamedTuple
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, StoreError
@@ -30,93 +30,49 @@ from dedup_filter.pages.directory.kept_pages import measured_of
 from dedup_filter.pages.directory.owner_lock import OwnerLock
 from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.pages.directory.records import PageRecord
-from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.pages.directory.snapshot import Snapshot
 from dedup_filter.pages.directory.store_keeper import StoreKeeper
 from dedup_filter.pages.location import scheme_of
+from dedup_filter.upkeep.protocol import Migration, Watch
 from dedup_filter.wording import counted
 
-__all__ = ["Migration", "migrate", "start_fresh"]
-
-Watch = Callable[[Iterable[PageRecord], int], AbstractContextManager[Iterable[PageRecord]]]
-
-
-class Migration(NamedTuple):
-    """What came of it."""
-
-    pages: int
-    """In the index as it is now."""
-    dropped: int
-    """Pages that are only in the backup: their texts were not kept."""
-    backup: Path | None
-    """Where the index is as it was; None: it is in the wanted scheme already."""
+__all__ = ["migrate"]
 
 
 def migrate(
-    directory: str | Path,
-    config: FilterConfig,
-    *,
-    drop_unkept: bool = False,
-    watch: Watch = lambda records, _: nullcontext(records),
+    files: IndexDirectory, config: FilterConfig, *, drop_unkept: bool, fresh: bool, watch: Watch
 ) -> Migration:
     """Make the fingerprints of an index anew, as a filter with this configuration does.
 
-    `watch` may look on as the records pass; it is told how many there are.
+    With `fresh` the new index is empty, and the old one is not read: it may be damaged.
 
     Raises:
-        ConfigError: there is no index at this path, or not all of its pages' texts were kept.
+        ConfigError: there is no index, or not all of its pages' texts were kept.
         StoreBusy: another process writes to it.
-        StoreError: it cannot be read, or the new one not be written; it is as it was.
+        StoreError: it cannot be read, or the new one cannot be written; it is as it was.
     """
-    wanted = scheme_of(config)
-    with _held(directory) as (files, lock):
-        with PageReader.open_to_read(files.path) as reader, Snapshot(reader) as snapshot:
-            count = snapshot.count()
-            if reader.scheme == wanted:
-                return Migration(count, 0, None)
-            without = snapshot.without_text()
-            _require_enough(config, files, without if not drop_unkept else 0, count)
-            fresh = _new_folder(files.path)
-            try:
-                pages = _fill(fresh, snapshot, config, watch)
-            except BaseException:
-                shutil.rmtree(fresh, ignore_errors=True)
-                raise
-        return Migration(pages, count - pages, _change_places(files.path, fresh, lock))
-
-
-def start_fresh(directory: str | Path, config: FilterConfig) -> Path:
-    """Move an index aside, whatever state it is in, and make an empty one; return where it is.
-
-    Raises:
-        ConfigError: there is no index at this path.
-        StoreBusy: another process writes to it.
-        StoreError: it cannot be moved.
-    """
-    with _held(directory) as (files, lock):
-        fresh = _new_folder(files.path)
-        try:
-            StoreKeeper.open(fresh, scheme_of(config)).close()
-        except BaseException:
-            shutil.rmtree(fresh, ignore_errors=True)
-            raise
-        return _change_places(files.path, fresh, lock)
-
-
-@contextmanager
-def _held(directory: str | Path) -> Iterator[tuple[IndexDirectory, OwnerLock]]:
-    """Keep writers away from an index; what it is called is where it lies."""
-    files = IndexDirectory.at(directory)
     files.require_index()
     files = IndexDirectory.at(files.path.resolve())
     lock = OwnerLock(files)
-    try:
-        yield files, lock
-    finally:
-        lock.release()
+    with ExitStack() as cleanup:
+        cleanup.callback(lock.release)
+        if fresh:
+            total = pages = 0
+            folder = cleanup.enter_context(_new_folder(files.path))
+            StoreKeeper.open(folder, scheme_of(config)).close()
+        else:
+            with PageReader.open_to_read(files.path) as reader, Snapshot(reader) as snapshot:
+                total = snapshot.count()
+                if snapshot.scheme == scheme_of(config):
+                    return Migration(total, 0, None)
+                _require_kept(config, files, 0 if drop_unkept else snapshot.without_text(), total)
+                folder = cleanup.enter_context(_new_folder(files.path))
+                pages = _fill(folder, snapshot, config, watch)
+        return Migration(pages, total - pages, _replace(files.path, folder, lock))
 
 
-def _require_enough(config: FilterConfig, files: IndexDirectory, without: int, count: int) -> None:
+def _require_kept(config: FilterConfig, files: IndexDirectory, without: int, total: int) -> None:
+    """Refuse to make fingerprints of what was not kept."""
     if any(config.part_weights):
         raise ConfigError(
             "titles, headings and images were not kept, so they cannot count: leave their "
@@ -124,28 +80,34 @@ def _require_enough(config: FilterConfig, files: IndexDirectory, without: int, c
         )
     if without:
         raise ConfigError(
-            f"the texts of {without:,} of {counted(count, 'page')} in {files} were not kept, so "
+            f"the texts of {without:,} of {counted(total, 'page')} in {files} were not kept, so "
             "their fingerprints cannot be made anew: leave these pages behind with --drop-unkept, "
             "or begin a new index with --fresh (either way a backup keeps them)"
         )
 
 
-def _new_folder(path: Path) -> Path:
+@contextmanager
+def _new_folder(path: Path) -> Iterator[Path]:
+    """Make a folder beside another, with its rights; what is left of it in the end is removed."""
     try:
-        fresh = Path(tempfile.mkdtemp(prefix=f".{path.name}.new-", dir=path.parent))
-        shutil.copymode(path, fresh)
+        folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.new-", dir=path.parent))
     except OSError as error:
         raise StoreError(
             f"no folder can be made in {path.parent}: {error.strerror}; give this user the right "
             "to write there"
         ) from error
-    return fresh
+    try:
+        shutil.copymode(path, folder)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _fill(fresh: Path, snapshot: Snapshot, config: FilterConfig, watch: Watch) -> int:
+def _fill(folder: Path, snapshot: Snapshot, config: FilterConfig, watch: Watch) -> int:
+    """Put all pages whose texts were kept into a new folder; return how many these are."""
     scheme = scheme_of(config)
     pages = 0
-    with StoreKeeper.open(fresh, scheme) as store:
+    with StoreKeeper.open(folder, scheme) as store:
         for crawl in snapshot.crawls():
             store.restore_crawl(crawl)
         with watch(snapshot.records(), snapshot.count()) as records:
@@ -154,7 +116,7 @@ def _fill(fresh: Path, snapshot: Snapshot, config: FilterConfig, watch: Watch) -
                 if text is not None:
                     store.restore(_measured_anew(record, text, config), text)
                     pages += 1
-        if _reads_alike(scheme, snapshot.reader.scheme):
+        if scheme.parts.get("text") == snapshot.scheme.parts.get("text"):
             for known in snapshot.hosts():
                 store.restore_host(known)
         store.sync()
@@ -164,7 +126,7 @@ def _fill(fresh: Path, snapshot: Snapshot, config: FilterConfig, watch: Watch) -
 def _measured_anew(record: PageRecord, text: str, config: FilterConfig) -> PageRecord:
     texts = PageTexts.of(Document(text, language=record.language))
     measured = measured_of(profile(texts, config))
-    # A page is known by more than its text, which was not kept: its digest stays.
+    # The digest stays: it is made of more than the text, and the rest was not kept.
     return record._replace(
         fingerprint=measured.fingerprint,
         sketch=measured.sketch,
@@ -173,36 +135,23 @@ def _measured_anew(record: PageRecord, text: str, config: FilterConfig) -> PageR
     )
 
 
-def _reads_alike(scheme: Scheme, other: Scheme) -> bool:
-    return scheme.parts.get("text") == other.parts.get("text")
-
-
-def _change_places(path: Path, fresh: Path, lock: OwnerLock) -> Path:
-    """Put a new folder in the place of one, which is moved aside; return where to."""
-    backup = _backup_name(path)
+def _replace(path: Path, folder: Path, lock: OwnerLock) -> Path:
+    """Put a new folder in the place of an index; return where the index was moved to."""
+    stem = f"{path.name}.backup-{time.strftime('%Y%m%d-%H%M%S')}"
+    names = (stem if number == 1 else f"{stem}-{number}" for number in count(1))
+    backup = next(free for name in names if not (free := path.with_name(name)).exists())
     if system == "nt":  # a folder with an open file in it cannot be moved there
         lock.release()
     try:
         path.rename(backup)
         try:
-            fresh.rename(path)
+            folder.rename(path)
         except OSError:
             backup.rename(path)
             raise
     except OSError as error:
-        shutil.rmtree(fresh, ignore_errors=True)
         raise StoreError(
             f"{path} cannot be moved to {backup}: {error.strerror}; it is as it was"
         ) from error
     IndexDirectory.at(backup).owner.unlink(missing_ok=True)
-    return backup
-
-
-def _backup_name(path: Path) -> Path:
-    name = f"{path.name}.backup-{time.strftime('%Y%m%d-%H%M%S')}"
-    backup = path.with_name(name)
-    number = 1
-    while backup.exists():
-        number += 1
-        backup = path.with_name(f"{name}-{number}")
     return backup

@@ -7,7 +7,7 @@ from command_line import run
 from index_feed import article
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.commands.indexes import index_at
+from dedup_filter.upkeep import index_at
 
 
 def work(location, seed, is_over, errors):
@@ -38,7 +38,7 @@ def test_it_is_clean_and_stays_so(servers):
         for number in range(12):
             assert index.check().faults == []
             with index.source() as source:
-                assert all(not record.is_pending for record in source.records())
+                assert all(not page.record.is_pending for page in source.pages)
             assert index.figures()["processes"] <= 3
             index.compact()
             index.forget([f"https://{number % 3}.example.com/{number}"])

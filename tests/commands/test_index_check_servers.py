@@ -5,8 +5,8 @@ from command_line import lines, run
 from index_feed import ITEMS, article, kept
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.commands.indexes import index_at
 from dedup_filter.pages.redis import CHUNK, SharedKeeper
+from dedup_filter.upkeep import index_at
 
 LOG, FLIGHT = "dedup:{index}:log:0", "dedup:{index}:flight"
 META, PROCESSES = "dedup:{index}:meta", "dedup:{index}:processes"
@@ -165,7 +165,7 @@ def test_pages_have_expired(location, client):
 
 def test_the_beginning_of_the_log_tells_of_nothing(location, client):
     with index_at(location).source() as source:
-        record = next(source.records())
+        record = next(source.pages).record
         scheme = source.scheme
     keeper = SharedKeeper.open(location, scheme)
     for _ in range(CHUNK):

@@ -1,9 +1,11 @@
 """`dedup-filter index forget`."""
 
+import pytest
 from command_line import lines, run
 from index_feed import ITEMS, article, tamper
 
 from dedup_filter import NearDuplicateFilter
+from dedup_filter.pages.directory.page_reader import PageReader
 
 
 class TestForget:
@@ -26,6 +28,30 @@ class TestForget:
             == f"{ITEMS[0]['url']}: 1 page forgotten\nhttps://none/\\x1b[31m: 0 pages forgotten\n"
         )
         assert run("index", "check", index)[0] == 0
+
+    @pytest.mark.parametrize("count", [1, 20])
+    def test_pages_are_passed_over_once_however_many_urls_there_are(
+        self, index, monkeypatch, count
+    ):
+        passes = []
+        for name in ("records", "at_url"):
+            read = getattr(PageReader, name)
+
+            def counting(*arguments, name=name, read=read):
+                passes.append(name)
+                return read(*arguments)
+
+            monkeypatch.setattr(PageReader, name, counting)
+        urls = [each["url"] for each in ITEMS[:count]]
+        found = lines("index", "forget", str(index), *urls, "--json")
+        assert found == [{"url": url, "forgotten": 1} for url in urls]
+        assert len(passes) == 1
+
+    def test_two_spellings_of_one_url(self, place):
+        index = place.seeded()
+        spellings = [ITEMS[0]["url"], f"{ITEMS[0]['url']}#top"]
+        found = lines("index", "forget", index, *spellings, "--json")
+        assert [each["forgotten"] for each in found] == [1, 1]
 
     def test_none_at_all_is_told_by_the_exit_code(self, every_place):
         index = every_place.seeded()

@@ -8,7 +8,7 @@ from command_line import run
 from redis_servers import RedisServer
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.upkeep.page_lines import FORMAT, HEADER_KEY
+from dedup_filter.upkeep.export_lines import FORMAT, HEADER_KEY
 
 COMMANDS = [
     ["stats"],

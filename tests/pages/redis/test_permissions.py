@@ -9,7 +9,7 @@ import pytest
 from site_pages import framed
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.commands.indexes import index_at
+from dedup_filter.upkeep import index_at
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "scaling.md").read_text("utf-8")
 
@@ -120,8 +120,8 @@ def test_a_reader_needs_what_is_documented(server, login, require_nothing_refuse
         assert index.figures()["processes"] == 1
         assert index.check().faults == []
         with index.source() as source:
-            assert len(list(source.records())) == len(alive) - 1
-            assert len(source.crawls()) == 3
+            assert len(list(source.pages)) == len(alive) - 1
+            assert len(source.crawls) == 3
     require_nothing_refused()
 
 
@@ -129,9 +129,10 @@ def test_who_looks_after_an_index_needs_both(server, login, require_nothing_refu
     crawl(server.url, server.client(), article)
     index = index_at(login("keeper", *rights("crawler"), *rights("reader")))
     with index.source() as source:
-        records, crawls, scheme = list(source.records()), source.crawls(), source.scheme
+        records = [page.record for page in source.pages]
+        crawls, scheme = source.crawls, source.scheme
     assert index.forget([records[0].url]) == {records[0].url: 1}
-    keeper = index.target().keeper(scheme)
+    keeper = index.target(scheme)
     for each in crawls:
         keeper.restore_crawl(each)
     keeper.restore(records[0])

@@ -4,10 +4,10 @@ import pytest
 from index_feed import ITEMS, article
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.commands.indexes import index_at
 from dedup_filter.errors import StoreBusy
 from dedup_filter.pages.directory.crawls import Crawl
 from dedup_filter.pages.redis import SharedKeeper, SharedReader
+from dedup_filter.upkeep import index_at
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def keeper(location):
 
 def urls(location):
     with index_at(location).source() as source:
-        return [record.url for record in source.records()]
+        return [page.record.url for page in source.pages]
 
 
 def test_records_get_other_numbers_if_a_page_comes_in_between(keeper, record, location):

@@ -1,0 +1,265 @@
+"""Records -> objects of JSON -> the same records. The format of an export, which users keep.
+
+    {"dedup_filter_export": 2, "scheme": {...}, "crawls": [...]}        first line
+    {"page": 1, "url": ..., "outcome": "new", ..., "sketch": ...}       a page
+    {"frames_of": "example.com", "state": ..., "lessons": [...], ...}   a host's frames
+
+Numbers of pages ascend and are those of the exported index. 64-bit fingerprints are strings in
+hexadecimal, since many readers of JSON round large numbers; bytes are base64; times are ISO
+8601 in UTC, of whole seconds. A digest is 16 bytes, a sketch what `fingerprints.sketch` makes.
+
+Each field of a line that is read is verified: an index gets nothing that it could not have
+written itself.
+"""
+
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import suppress
+from datetime import datetime, timezone
+from functools import partial
+from types import MappingProxyType
+from typing import Any, NamedTuple, get_args
+from zlib import error as ZlibError  # noqa: N812 - it is a class
+
+from dedup_filter.fingerprints import is_sketch
+from dedup_filter.frames import frame_bytes
+from dedup_filter.model import Outcome
+from dedup_filter.pages.directory.crawls import Crawl
+from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
+from dedup_filter.pages.directory.records import Judged, PageRecord
+from dedup_filter.pages.directory.scheme import Scheme
+from dedup_filter.pages.directory.snapshot import KnownHost
+from dedup_filter.text import Headline
+from dedup_filter.upkeep.protocol import ExportedPage, Source
+
+__all__ = [
+    "FORMAT",
+    "FRAMES_KEY",
+    "HEADER_KEY",
+    "Object",
+    "exported",
+    "frames_line",
+    "header_line",
+    "host_in",
+    "page_line",
+    "record_in",
+    "scheme_and_crawls_in",
+]
+
+HEADER_KEY = "dedup_filter_export"
+FRAMES_KEY = "frames_of"
+FORMAT = 2
+
+Object = dict[str, Any]
+
+_FINGERPRINT = re.compile(r"0x[0-9a-fA-F]{1,16}")
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
+_OUTCOMES = get_args(Outcome)
+
+
+def exported(source: Source) -> Generator[Object, None, None]:
+    """Yield the header, a line for each page, and one for each host whose frames are known.
+
+    The frames of hosts come last, so that an index made of the lines judges later pages as this
+    one would. Cost: 20 us a page without text.
+
+    Raises:
+        StoreError: the index cannot be read.
+    """
+    yield header_line(source.scheme, source.crawls)
+    yield from map(page_line, source.pages)
+    yield from map(frames_line, source.hosts)
+
+
+def header_line(scheme: Scheme, crawls: Iterable[Crawl]) -> Object:
+    """Make the first line of an export."""
+    return {
+        HEADER_KEY: FORMAT,
+        "scheme": dict(scheme.parts),
+        "crawls": [_written(dict(zip(_CRAWL, crawl, strict=True)), _CRAWL) for crawl in crawls],
+    }
+
+
+def page_line(page: ExportedPage) -> Object:
+    """Make the line of a page."""
+    record, judged = page.record, page.record.judged
+    values = {**record._asdict(), **judged._asdict(), **record.headline._asdict()}
+    values |= {"original": page.original_url, "original_page": judged.original}
+    line = _written(values, _PAGE)
+    return line if page.text is None else {**line, "text": page.text}
+
+
+def frames_line(known: KnownHost) -> Object:
+    """Make the line of a host's frames."""
+    state = known.frames.state
+    return {
+        FRAMES_KEY: known.frames.host,
+        "state": None if state is None else _base64(state),
+        "lessons": [[page, _base64(lesson), un] for page, lesson, un in known.frames.lessons],
+        "early": [[page, _base64(form), _base64(note)] for page, _, form, note in known.early],
+    }
+
+
+def scheme_and_crawls_in(line: Object) -> tuple[Scheme, list[Crawl]]:
+    """Read a first line. Raises ValueError, saying what is wrong with it, as all here do."""
+    if line[HEADER_KEY] != FORMAT:
+        raise ValueError(
+            f"begins an export of format {line[HEADER_KEY]!r}, and this version of dedup-filter "
+            f"reads format {FORMAT}: use the version that wrote it"
+        )
+    header = _read(line, _HEADER)
+    crawls = [Crawl(*_read(each, _CRAWL).values()) for each in header["crawls"]]
+    return Scheme(MappingProxyType(header["scheme"])), crawls
+
+
+def record_in(line: Object) -> tuple[PageRecord, str | None]:
+    """Read the line of a page: its record, and its text if that was kept."""
+    values = _read(line, {**_PAGE, "text": _or_none(_TEXT)})
+    text, _ = values.pop("text"), values.pop("original")  # its number tells which page that is
+    headline = Headline(values.pop("h1"), values.pop("title"))
+    judged = Judged(
+        values.pop("outcome"),
+        values.pop("reason"),
+        values.pop("original_page"),
+        values.pop("distance"),
+        values.pop("similarity"),
+    )
+    record = PageRecord(**values, is_pending=False, judged=judged, headline=headline)
+    if not judged.is_kept and judged.original is None:
+        raise ValueError(f"has outcome {judged.outcome!r} and no original_page")
+    if judged.original is not None and judged.original >= record.page:
+        raise ValueError(f"has original_page {judged.original}, which came after {record.page}")
+    if record.last_seen < record.first_seen:
+        raise ValueError("was last seen before it was first seen")
+    return record, text
+
+
+def host_in(line: Object) -> KnownHost:
+    """Read the line of a host's frames; refuse what frames could not read from an index."""
+    try:
+        host, state = line[FRAMES_KEY], line["state"]
+        lessons = [Lesson(page, _bytes(lesson), bool(un)) for page, lesson, un in line["lessons"]]
+        early = [EarlyForm(page, host, _bytes(f), _bytes(note)) for page, f, note in line["early"]]
+        frames = HostFrames(host, None if state is None else _bytes(state), lessons)
+        _read_field(line, FRAMES_KEY, _TEXT)
+        for page, *_ in (*lessons, *early):
+            _read_field({"page": page}, "page", _whole(0))
+        if frames.state is not None:
+            frame_bytes.HostState.from_bytes(frames.state)
+        for lesson in lessons:
+            frame_bytes.Lesson.from_bytes(lesson.lesson)
+        for form in early:
+            frame_bytes.EarlyNote.from_bytes(form.note)
+    except (KeyError, TypeError, ValueError, ZlibError) as why:
+        raise ValueError(f"has frames that cannot be read ({why!r:.80})") from None
+    return KnownHost(frames, early)
+
+
+class _Field(NamedTuple):
+    """A field of a line. None stands for a value that is missing, where that is allowed."""
+
+    wanted: str
+    """What it may hold, for messages."""
+    is_right: Callable[[Any], object]
+    """Whether it may hold a value of JSON. ValueError and TypeError mean that it may not."""
+    read: Callable[[Any], Any] = lambda value: value
+    write: Callable[[Any], Any] = lambda value: value
+    is_optional: bool = False
+
+
+def _written(values: Mapping[str, Any], fields: Mapping[str, _Field]) -> Object:
+    return {
+        name: None if values[name] is None else field.write(values[name])
+        for name, field in fields.items()
+    }
+
+
+def _read(line: Mapping[str, Any], fields: Mapping[str, _Field]) -> dict[str, Any]:
+    return {name: _read_field(line, name, field) for name, field in fields.items()}
+
+
+def _read_field(line: Mapping[str, Any], name: str, field: _Field) -> Any:
+    value = line.get(name)
+    if value is None and field.is_optional:
+        return None
+    if name not in line:
+        raise ValueError(f"has no {name}")
+    with suppress(ValueError, TypeError):
+        if field.is_right(value):
+            return field.read(value)
+    shown = repr(value)
+    shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
+    raise ValueError(f"has {name} {shown}, not {field.wanted}")
+
+
+def _whole(least: int, most: int = 2**63 - 1) -> _Field:
+    return _Field(
+        f"a whole number from {least} to {most}",
+        lambda value: type(value) is int and least <= value <= most,
+    )
+
+
+def _or_none(field: _Field) -> _Field:
+    return field._replace(is_optional=True)
+
+
+def _base64(value: bytes) -> str:
+    return b64encode(value).decode()
+
+
+_bytes = partial(b64decode, validate=True)
+_TEXT = _Field("a string", lambda value: isinstance(value, str))
+_TIMESTAMP = _Field(
+    "a time like 2026-01-31T12:00:00Z",
+    _TIME.fullmatch,  # strptime takes ten times as long
+    lambda value: int(datetime.fromisoformat(f"{value[:-1]}+00:00").timestamp()),
+    lambda seconds: datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+)
+_HEADER = {
+    "scheme": _Field(
+        "an object of strings",
+        lambda value: isinstance(value, dict) and all(isinstance(v, str) for v in value.values()),
+    ),
+    "crawls": _Field(
+        "a list of objects",
+        lambda value: isinstance(value, list) and all(isinstance(v, dict) for v in value),
+    ),
+}
+_CRAWL = {
+    "crawl": _whole(1),
+    "name": _or_none(_TEXT),
+    "started": _TIMESTAMP,
+    "ended": _or_none(_TIMESTAMP),
+}
+_PAGE = {
+    "page": _whole(1),
+    "url": _TEXT,
+    "host": _TEXT,
+    "outcome": _Field(f"one of {', '.join(_OUTCOMES)}", _OUTCOMES.__contains__),
+    "reason": _or_none(_TEXT),
+    "original": _or_none(_TEXT),
+    "original_page": _or_none(_whole(0)),
+    "distance": _or_none(_whole(0, 64)),
+    "similarity": _or_none(
+        _Field("a number from 0 to 1", lambda v: type(v) in (int, float) and 0 <= v <= 1)
+    ),
+    "language": _or_none(_TEXT),
+    "words": _whole(0),
+    "first_seen": _TIMESTAMP,
+    "last_seen": _TIMESTAMP,
+    "first_crawl": _whole(1),
+    "crawl": _whole(1),
+    "fingerprint": _or_none(
+        _Field(
+            'a string like "0x1f" of 64 bits',
+            _FINGERPRINT.fullmatch,
+            lambda value: int(value, 16),
+            hex,
+        )
+    ),
+    "digest": _Field("16 bytes in base64", lambda value: len(_bytes(value)) == 16, _bytes, _base64),
+    "sketch": _Field("a sketch in base64", lambda value: is_sketch(_bytes(value)), _bytes, _base64),
+    "h1": _TEXT,
+    "title": _TEXT,
+}
