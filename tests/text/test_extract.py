@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from lxml import etree, html
 
 from dedup_filter.model import Document
-from dedup_filter.text import decode, extract, parse
+from dedup_filter.text import decode, parse, read_page
 
 PAGE = """<!DOCTYPE html>
 <html lang="en-GB"><head><title>
@@ -25,6 +25,12 @@ MAIN = (
     " the end of March, when the wind turned.\n"
     "There had been plans for an icebreaker, but the council found it too dear."
 )
+
+
+def extract(tree: etree._Element | etree._ElementTree) -> Document:
+    """The document of a page of which nothing but its tree is known."""
+    page = read_page(tree)
+    return page.document(page.content.main)
 
 
 def document(markup: str) -> Document:
