@@ -126,13 +126,16 @@ class Page:
         Its headings and images are those within `with_parts`; None: within the main text.
         """
         content = list(content)
+        text = _joined(content)
+        # On other pages the main text tells as much, and to join all blocks takes 40 us.
+        needs_all = self.unread_words > 0 or not any(map(str.isalnum, text))
         around = content if with_parts is None else with_parts
         headings = (block.text for block in around if block.kind in _HEADINGS)
         return Document(
-            _joined(content),
+            text,
             self.title,
             self.language,
-            _joined(self.blocks),
+            _joined(self.blocks) if needs_all else "",
             tuple(headings) if self.wanted.headings else (),
             images_inside(self.images, around, self.blocks) if self.images else (),
             self.unread_words,
