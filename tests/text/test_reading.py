@@ -1,3 +1,5 @@
+"""Pages of any condition -> tree -> document."""
+
 from pathlib import Path
 
 import pytest
@@ -131,6 +133,7 @@ def test_title_is_the_first_and_not_that_of_a_picture():
     ("markup", "text"),
     [
         ("plain text", "plain text"),
+        ("\ufeff<p>text", "text"),
         ("<p>網頁 page ページ 🙂👨\u200d👩\u200d👧</p>", "網頁 page ページ 🙂👨\u200d👩\u200d👧"),
         ("<p>before \ud83d after", "before ? after"),
         ("<p>one\0two", "onetwo"),
@@ -158,9 +161,31 @@ def test_all_blocks_are_joined_where_the_main_text_does_not_tell_as_much(markup,
     assert extract(tree).whole_text == (whole_text(tree) if is_joined else "")
 
 
-def test_ten_megabytes_of_one_repeated_word():
-    words = "word " * 2_000_000
-    assert document(f"<p>{words}</p>").text == words.rstrip()
+@pytest.mark.parametrize(
+    "markup", ["", " \n\t", "\0\0", "<!-- only a comment -->", "<!DOCTYPE html>"]
+)
+def test_no_tree_of_nothing(markup: str):
+    assert parse(markup) is None
+
+
+def test_xhtml_is_parsed_as_html():
+    tree = parse(
+        '<?xml version="1.0" encoding="GB2312"?>\n'
+        '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "xhtml1-strict.dtd">'
+        '<html xmlns="http://www.w3.org/1999/xhtml" xml:lang="zh"><body>'
+        "<p>联合国 A & B&nbsp;C<br/>D</p></body></html>"
+    )
+    assert isinstance(tree, html.HtmlElement)
+    assert [p.text for p in tree.iter("p")] == ["联合国 A & B\xa0C"]
+
+
+@pytest.mark.parametrize("charset", ["gb2312", "utf-16", "x-unknown"])
+def test_declared_encoding_of_decoded_text_is_without_effect(charset: str):
+    assert document(f'<meta charset="{charset}"><p>联合国 größer').text == "联合国 größer"
+
+
+def test_text_longer_than_libxml2_takes_by_default():
+    assert len(document("<p>" + "w" * 11_000_000).text) == 11_000_000
 
 
 def test_a_hundred_thousand_nested_tags():
@@ -168,10 +193,18 @@ def test_a_hundred_thousand_nested_tags():
     assert before in document(f"<p>{before}</p>" + "<div>" * 100_000 + "x").text
 
 
-@given(st.text() | st.text(st.sampled_from("<>/=\"'& divpanvtlesc!-é中\0\ud800\ue000\uf800")))
+BROKEN = "<p> </p> <a <!-- --> <![CDATA[ ]]> <?x &#x & </ > \" ' = \0".split(" ")
+
+
+@given(
+    st.text()
+    | st.text(st.sampled_from("<>/=\"'& divpanvtlesc!-é中\0\ud800\ue000\uf800"))
+    | st.lists(st.sampled_from(BROKEN)).map("".join)
+)
 def test_never_raises(markup: str):
     tree = parse(markup)
     if tree is not None:
+        assert tree.tag == "html"
         found = extract(tree)
         assert set(found.text.split("\n")) <= set(whole_text(tree).split("\n")) | {""}
 
