@@ -195,7 +195,7 @@ def test_a_record_is_missing(location, client):
 def test_a_record_is_that_of_another_page(location, client):
     client.set(record_key(3), client.get(record_key(4)))
     (fault,) = faults(location)
-    assert fault == "1 of the pages, 3 first: in the log otherwise than in the record"
+    assert fault == "1 of the pages, 3 first: not the same in the log and in the record"
 
 
 def test_a_record_is_damaged(location, client):
@@ -234,7 +234,7 @@ def test_a_process_died(location):
     pages.claim("https://example.com/pending", text=article(40))
     die(pages)
     (note,) = notes(location)
-    assert note.startswith("ended without a word: 1 process;")
+    assert note.startswith("killed or crashed: 1 process;")
     assert stats(location)["pending"] == 1
     assert compacted(location) == {**NOTHING, "released": 1}
     assert (stats(location)["pending"], stats(location)["kept"]) == (0, 20)
@@ -246,7 +246,7 @@ def test_records_are_of_no_page(location, client):
     client.set(record_key(1), client.get(record_key(2)))
     client.set("dedup:{index:1}:page:x", "somebody's own")
     (note,) = notes(location)
-    assert note.startswith("of no page: 1 record;")
+    assert note.startswith("without a page: 1 record;")
     assert compacted(location) == {**NOTHING, "deleted": 1}
     assert kept(location) == before
     assert client.get("dedup:{index:1}:page:x") == b"somebody's own"
