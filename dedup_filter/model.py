@@ -17,7 +17,7 @@ Fate = Literal["pending", "kept", "gone"]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What is left of a page when markup is taken off it."""
+    """The text of a page without its markup, and what else its profile needs."""
 
     text: str
     """The main text, blocks separated by newlines."""
@@ -25,17 +25,18 @@ class Document:
     language: str | None = None
     """What the page declares of itself (`<html lang>`): primary subtag in lower case."""
     whole_text: str = ""
-    """All visible text of the page, its frame included."""
+    """All text that is read of the page, frame included; only if the page has unread text, or no
+    letter and no digit in its main text. "": take the main text for it."""
     headings: tuple[str, ...] = ()
     """Those within the main text; only where they are asked for."""
     images: tuple[int, ...] = ()
     """64-bit hashes of the images within the main text; only where they are asked for."""
     unread_words: float = 0
-    """Words that the page has and the text has not: in hidden parts, or in the data of scripts."""
+    """Words of the page that are not read: in hidden parts, or in the data of scripts."""
     unread_hash: int = 0
-    """64 bits of those; 0 for none."""
+    """64 bits of that text; 0 for none."""
     whole_hash: int = field(default=0, compare=False)
-    """64 bits of all visible text, block by block as it is written; 0: it is not known."""
+    """64 bits of all text that is read, block by block; 0: `whole_text` is hashed instead."""
 
 
 class Match(NamedTuple):

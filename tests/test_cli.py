@@ -10,6 +10,8 @@ import pytest
 from command_line import COMMAND, lines, run
 from oracles import distance
 
+from dedup_filter import NearDuplicateFilter
+
 BAD_LINES = [
     "abc",
     "-1",
@@ -284,16 +286,23 @@ def test_the_examples_in_the_help_print_what_they_say(command, tmp_path):
     assert finished.stdout.splitlines() == printed
 
 
-def test_commands_load_neither_scrapy_nor_a_dictionary():
+@pytest.mark.parametrize(
+    ("arguments", "module"), [(["plan", "--pages", "1e6"], "plan"), (["index", "stats"], "index")]
+)
+def test_commands_load_neither_scrapy_nor_a_dictionary(arguments, module, tmp_path):
+    if module == "index":
+        NearDuplicateFilter.open(tmp_path / "index").close()
+        arguments = [*arguments, str(tmp_path / "index")]
     code = (
-        "import sys; sys.argv[1:] = ['plan', '--pages', '1e6']\n"
+        f"import sys; sys.argv[1:] = {arguments}\n"
         "from dedup_filter.cli import main\n"
         "try: main()\n"
         "finally: print(*sys.modules, file=sys.stderr)"
     )
     finished = subprocess.run(
-        [sys.executable, "-c", code], check=False, capture_output=True, text=True
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
     )
     loaded = set(finished.stderr.split())
-    assert "dedup_filter.commands.plan" in loaded
-    assert not {"scrapy", "twisted", "jieba", "dedup_filter.commands.fingerprints"} & loaded
+    assert f"dedup_filter.commands.{module}" in loaded
+    others = {"dedup_filter.commands.fingerprints"}
+    assert not {"scrapy", "itemadapter", "twisted", "jieba", *others} & loaded

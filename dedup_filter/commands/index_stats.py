@@ -21,13 +21,13 @@ _TIMES = ("first_seen", "last_seen", "started", "ended")
 def stats_command(index: Index, as_json: bool) -> None:
     """Tell what an index holds: pages by outcome, hosts, crawls, bytes, tables.
 
-    A page has the outcome that it had when it was seen last, so that one which came again at its
-    URL in a later crawl is revisited. Of each crawl it tells how many of the kept pages were seen
-    there first, and how many last. A repeat is recorded each time. Pending pages are those whose
-    items are still under way. All pages are read: half a kilobyte each.
+    A page has the outcome that it had when it was seen last, so a page that came again at its
+    URL in a later crawl counts as revisited. For each crawl, the kept pages are counted that were
+    seen there first, and those that were seen there last. A repeat is recorded each time. Pending
+    pages are those whose items are still under way. All pages are read: half a kilobyte each.
 
-    Of a shared index the outcomes are those that all its crawlers have counted, since it was made;
-    the log is read, and what a page takes on the servers is estimated. Looking is not taking part.
+    Of a shared index the outcomes are those that all its crawlers have counted since it was made;
+    the log is read, and what a page takes on the servers is estimated.
 
     \b
     $ dedup-filter index stats DIR --json
@@ -49,7 +49,7 @@ def _with_times(figures: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lines(figures: dict[str, Any]) -> Iterator[str]:
-    """Say what there is: the two kinds of index have different figures."""
+    """Write figures for people; an index in a directory has others than one on servers."""
     what = "recorded" if "bytes" in figures else "judged since it was made"
     yield f"pages     {figures['pages']:,} {what} ({by_outcome(figures['outcomes'])})"
     yield f"kept      {figures['kept']:,}, which later pages are compared with"

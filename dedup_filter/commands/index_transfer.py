@@ -11,29 +11,10 @@ from typing import Any, BinaryIO, TextIO
 
 import click
 
-from dedup_filter.commands.options import (
-    filter_option,
-    filter_options,
-    index_argument,
-    json_option,
-)
-from dedup_filter.commands.streams import (
-    by_outcome,
-    opened,
-    printable,
-    progress,
-    say,
-    write_lines,
-)
+from dedup_filter.commands.options import filter_option, filter_options, index_argument, json_option
+from dedup_filter.commands.streams import by_outcome, opened, printable, progress, say, write_lines
 from dedup_filter.text.page_fields import FieldNames
-from dedup_filter.upkeep import (
-    Imported,
-    ImportOptions,
-    Index,
-    exported,
-    import_lines,
-    read_lines,
-)
+from dedup_filter.upkeep import Imported, ImportOptions, Index, exported, import_lines, read_lines
 from dedup_filter.wording import counted
 
 __all__ = ["export_command", "import_command"]
@@ -53,12 +34,13 @@ def export_command(index: Index, output: Path | None, overwrite: bool, as_json: 
     """Write every page that an index has recorded, dropped ones too, as lines of JSON.
 
     The first line says how fingerprints were made and which crawls there were. Then comes a line
-    for each page, oldest first, and last what is known of the frames of hosts. `index import`
-    makes an equal index of it. Pages whose items are still under way are left out; a crawl may
-    go on meanwhile. A shared index has no records of dropped pages, and exports no frames.
+    for each page, oldest first, and at last a line for each host whose frames are known. `index
+    import` makes an equal index of these lines. Pages whose items are still under way are left
+    out; a crawl may go on meanwhile. A shared index has no records of dropped pages, and exports
+    no frames.
 
     \b
-    {"dedup_filter_export": 1, "scheme": {...}, "crawls": [...]}
+    {"dedup_filter_export": 2, "scheme": {...}, "crawls": [...]}
     {"page": 1, "url": "https://...", "outcome": "new", "first_seen": "2026-01-31T12:00:00Z",
      "fingerprint": "0x1f...", "digest": "base64", "sketch": "base64", ...}
 
@@ -157,8 +139,8 @@ def import_command(index: Index, file: str, as_json: bool, **given: Any) -> None
     needs its page in the field html, else in text, and its URL in url, unless other fields are
     named. With -o keep_text=true texts are kept, for `index migrate`.
 
-    A bad line ends it, with an error that names it; what came before is in the index. To go on
-    when it is mended: --from-line for items; an export can be imported again as a whole.
+    A bad line ends the import, with an error that names the line; the lines before it are in the
+    index. When it is mended, go on with --from-line for items; import an export again as a whole.
 
     \b
     $ zcat items.jsonl.gz | dedup-filter index import DIR --json

@@ -4,12 +4,7 @@ from collections.abc import Sequence
 
 import click
 
-from dedup_filter.commands.options import (
-    filter_option,
-    filter_options,
-    index_argument,
-    json_option,
-)
+from dedup_filter.commands.options import filter_option, filter_options, index_argument, json_option
 from dedup_filter.commands.streams import as_bytes, progress, say, write_lines
 from dedup_filter.config import FilterConfig
 from dedup_filter.upkeep import Index

@@ -3,7 +3,7 @@
 Knows languages, not pages: no markup, no URL, no fingerprint.
 """
 
-from dedup_filter.features.analysis import Analysis, analyse, analyse_parts
+from dedup_filter.features.analysis import Analysis, analyse_parts
 from dedup_filter.features.recipes import (
     RECIPES,
     Features,
@@ -21,7 +21,6 @@ __all__ = [
     "Analysis",
     "Features",
     "PartWeights",
-    "analyse",
     "analyse_parts",
     "image_features",
     "joined",

@@ -23,7 +23,6 @@ Cost: some milliseconds a language, once; 0.1 ms to detect a language.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.metadata import distribution
@@ -66,57 +65,19 @@ _MOST_FREQUENT = 100
 """With 80, 5 % of the shingles of English terms of service are no sentence's; with 130, fewer than
 half of the shingles of calls to action are dropped (docs/decisions/0002)."""
 
-_JUSTEXT_NAMES = {
-    "af": "Afrikaans",
-    "ar": "Arabic",
-    "bg": "Bulgarian",
-    "bn": "Bengali",
-    "br": "Breton",
-    "ca": "Catalan",
-    "cs": "Czech",
-    "da": "Danish",
-    "de": "German",
-    "el": "Greek",
-    "en": "English",
-    "eo": "Esperanto",
-    "es": "Spanish",
-    "et": "Estonian",
-    "eu": "Basque",
-    "fa": "Persian",
-    "fi": "Finnish",
-    "fr": "French",
-    "ga": "Irish",
-    "gl": "Galician",
-    "gu": "Gujarati",
-    "he": "Hebrew",
-    "hi": "Hindi",
-    "hr": "Croatian",
-    "hu": "Hungarian",
-    "hy": "Armenian",
-    "id": "Indonesian",
-    "it": "Italian",
-    "la": "Latin",
-    "lt": "Lithuanian",
-    "lv": "Latvian",
-    "mr": "Marathi",
-    "ms": "Malay",
-    "nl": "Dutch",
-    "no": "Norwegian_Bokmal",
-    "pl": "Polish",
-    "pt": "Portuguese",
-    "ro": "Romanian",
-    "ru": "Russian",
-    "sk": "Slovak",
-    "sl": "Slovenian",
-    "sv": "Swedish",
-    "sw": "Swahili",
-    "tl": "Tagalog",
-    "tr": "Turkish",
-    "uk": "Ukrainian",
-    "ur": "Urdu",
-    "vi": "Vietnamese",
-    "yo": "Yoruba",
-}
+_JUSTEXT_NAMES = dict(
+    pair.split(":")
+    for pair in """
+    af:Afrikaans ar:Arabic bg:Bulgarian bn:Bengali br:Breton ca:Catalan cs:Czech da:Danish
+    de:German el:Greek en:English eo:Esperanto es:Spanish et:Estonian eu:Basque fa:Persian
+    fi:Finnish fr:French ga:Irish gl:Galician gu:Gujarati he:Hebrew hi:Hindi hr:Croatian
+    hu:Hungarian hy:Armenian id:Indonesian it:Italian la:Latin lt:Lithuanian lv:Latvian mr:Marathi
+    ms:Malay nl:Dutch no:Norwegian_Bokmal pl:Polish pt:Portuguese ro:Romanian ru:Russian sk:Slovak
+    sl:Slovenian sv:Swedish sw:Swahili tl:Tagalog tr:Turkish uk:Ukrainian ur:Urdu vi:Vietnamese
+    yo:Yoruba
+    """.split()
+)
+"""The names of the lists of `justext` by language."""
 
 _JAPANESE = """
 する ます され こと てい して ある この しま れる ない いる でき るこ であ って れた では れて
@@ -189,8 +150,14 @@ def detect_language(words: Sequence[str]) -> str | None:
     sample = words[:_SAMPLE]
     if not sample:
         return None
-    language, hits = _best_covered(sample)
-    return language if hits >= _DETECTABLE * len(sample) else None
+    (masks,) = VOCABULARY.look_up(sample, {"languages": _masks})
+    are_stopwords = np.unpackbits(
+        masks.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little"
+    )
+    hits = are_stopwords.sum(axis=0, dtype=np.intp)
+    # Of equal ones the first in the alphabet, so that a text has one language on every machine.
+    best = int(hits.argmax())
+    return _languages()[best] if hits[best] >= _DETECTABLE * len(sample) else None
 
 
 def _own_stopwords(language: str | None) -> frozenset[str]:
@@ -223,42 +190,24 @@ def _cut(words: Iterable[str]) -> list[str]:
     return [cut for word in words for cut in tokens(word).words]
 
 
-def _best_covered(sample: Sequence[str]) -> tuple[str | None, int]:
-    combinations = _combinations()
-    (numbers,) = VOCABULARY.look_up(sample, {"languages": _numbers_of_combinations})
-    hits: Counter[str] = Counter()
-    for number, words in enumerate(np.bincount(numbers).tolist()):
-        if words:
-            for language in combinations[number]:
-                hits[language] += words
-    # Ties go to the first in the alphabet, so that a text has one language on every machine.
-    return max(sorted(hits.items()), key=lambda item: item[1], default=(None, 0))
-
-
-def _numbers_of_combinations(words: Sequence[str]) -> npt.NDArray[np.int16]:
-    """Return for each word, (n,), the number of the languages that it is a stopword of."""
-    numbers = _numbers_by_stopword()
-    return np.fromiter((numbers.get(word, 0) for word in words), np.int16, len(words))
+def _masks(words: Sequence[str]) -> npt.NDArray[np.uint64]:
+    """Return for each word, (n,), a bit for each of `_languages` that it is a stopword of."""
+    masks = _mask_by_stopword()
+    return np.fromiter((masks.get(word, 0) for word in words), np.uint64, len(words))
 
 
 @cache
-def _numbers_by_stopword() -> dict[str, int]:
-    numbers = {languages: number for number, languages in enumerate(_combinations())}
-    return {word: numbers[languages] for word, languages in _languages_by_stopword().items()}
+def _mask_by_stopword() -> dict[str, int]:
+    masks: dict[str, int] = {}
+    for number, language in enumerate(_languages()):
+        for word in _own_stopwords(language):
+            masks[word] = masks.get(word, 0) | 1 << number
+    return masks
 
 
 @cache
-def _combinations() -> list[tuple[str, ...]]:
-    """List the distinct sets of languages that share a stopword; the first is empty."""
-    return [(), *sorted(set(_languages_by_stopword().values()))]
-
-
-@cache
-def _languages_by_stopword() -> dict[str, tuple[str, ...]]:
+def _languages() -> list[str]:
+    """Return the languages that have stopwords, in alphabetical order; there are 58."""
     import stopwordsiso
 
-    languages: dict[str, tuple[str, ...]] = {}
-    for language in sorted(stopwordsiso.langs()):
-        for word in stopwordsiso.stopwords(language):
-            languages[word] = (*languages.get(word, ()), language)
-    return languages
+    return sorted(stopwordsiso.langs())

@@ -6,20 +6,19 @@
                       elements      what each element is
                       marked_text   tree -> all its text, with marks
                       concealed     which of it is read: hidden text and script_data, too
-    main_content  blocks -> the blocks of the main text
-    read_page     tree -> Page: its blocks, title, language, headlines, menus, images
-    parse_page    str or UTF-8 -> Page, by parse and read_page; the tree is freed at once
-    extract       tree -> Document, by read_page and main_content
+    find_content  blocks -> the blocks of the main text
+    parse_page    str or UTF-8 -> Page: its blocks, title, language, headlines, menus, images
+    read_page     tree -> Page
     normalize     text -> its normal form; count_words: -> number of words, in any script
 
 Pure functions of their arguments that never raise on any page. Nothing here knows of hosts,
 features or an index.
 """
 
-from dedup_filter.text.blocks import Block, Container, blocks_hash, text_hash
+from dedup_filter.text.blocks import Block, text_hash
 from dedup_filter.text.concealed import tree_blocks
 from dedup_filter.text.content import find_content, main_content, whole_content, word_sum
-from dedup_filter.text.decode import as_utf8, decode, looks_binary
+from dedup_filter.text.decode import as_utf8, decode, looks_binary, parse
 from dedup_filter.text.headlines import (
     MOST_OF_HEADLINE,
     Headline,
@@ -30,25 +29,21 @@ from dedup_filter.text.headlines import (
 )
 from dedup_filter.text.images import ImageSource
 from dedup_filter.text.menus import ANY_MENU, has_links, menus
-from dedup_filter.text.parse import parse
 from dedup_filter.text.plain_text import count_words, normalize, normalize_parts
-from dedup_filter.text.reading import NO_PARTS, Page, WantedParts, extract, parse_page, read_page
+from dedup_filter.text.reading import NO_PARTS, Page, WantedParts, parse_page, read_page
 
 __all__ = [
     "ANY_MENU",
     "MOST_OF_HEADLINE",
     "NO_PARTS",
     "Block",
-    "Container",
     "Headline",
     "ImageSource",
     "Page",
     "WantedParts",
     "as_utf8",
-    "blocks_hash",
     "count_words",
     "decode",
-    "extract",
     "find_content",
     "has_links",
     "is_headed_alike",

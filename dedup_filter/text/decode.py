@@ -1,8 +1,9 @@
-"""Bytes of a page -> str, whatever its server and author say of the encoding.
+"""Bytes of a page -> str -> lxml tree, whatever its server and author say of the encoding.
 
     looks_binary   whether the bytes are text in any encoding
     decode         bytes and Content-Type -> str
     as_utf8        the same as bytes of UTF-8, without the way to str and back for pages of UTF-8
+    parse          str or UTF-8 -> lxml tree, always by the rules of HTML
 
 The encoding is, in this order:
 
@@ -24,15 +25,22 @@ A body is binary if it begins as a well-known file format does, or if more than 
 4 KB are bytes that no text has ("binary data bytes", WHATWG MIME Sniffing Standard, section 3;
 random or compressed bytes have 10.5 %).
 
+XHTML is parsed as HTML, too: as XML, its elements would be in a namespace, and one stray "&" would
+end the page. libxml2 limits the depth of a tree (2.14 to 2,048 levels) and leaves out what comes
+after; above 256 levels a page is malformed or hostile.
+
 Never raises: bytes that cannot be decoded become replacement characters, a binary body the empty
 string. A character cut off at the end is left out.
 
-Cost: 5 us for `looks_binary`; 0.06 ms for 100 KB of UTF-8, 0.4 ms of GBK, 1 to 2 ms in step 5.
+Cost: 5 us for `looks_binary`; 0.06 ms to decode 100 KB of UTF-8, 0.4 ms of GBK, 1 to 2 ms in step
+5; 0.9 ms to parse 100 KB, 0.2 ms to free the tree. Not collecting ids for XPath's id() saves a
+twelfth of that; dropping comments or the element classes of lxml.html saves nothing measurable.
 """
 
 import codecs
 
 from charset_normalizer import from_bytes
+from lxml import etree, html
 from w3lib.encoding import (
     html_body_declared_encoding,
     http_content_type_encoding,
@@ -40,7 +48,7 @@ from w3lib.encoding import (
     to_unicode,
 )
 
-__all__ = ["WEB_ENCODINGS", "as_utf8", "decode", "guess_encoding", "looks_binary"]
+__all__ = ["WEB_ENCODINGS", "as_utf8", "decode", "guess_encoding", "looks_binary", "parse"]
 
 _SIGNATURES = (
     b"%PDF-",
@@ -146,6 +154,20 @@ def as_utf8(body: bytes, content_type: str | None = None) -> bytes:
     """
     read = None if _precludes_utf8(body, content_type) else _whole_utf8(body)
     return decode(body, content_type).encode("utf-8", "replace") if read is None else read
+
+
+def parse(markup: str | bytes) -> html.HtmlElement | None:
+    """Parse a page, bytes as UTF-8; None when there is nothing in it."""
+    # Unpaired surrogates have no UTF-8; libxml2 ends a text at NUL.
+    body = markup.encode("utf-8", "replace") if isinstance(markup, str) else markup
+    if b"\0" in body:
+        body = body.replace(b"\0", b"")
+    if not body or body.isspace():
+        return None
+    # The parser recovers from any fault, and returns None for a page without elements.
+    return etree.fromstring(
+        body, html.HTMLParser(encoding="utf-8", huge_tree=True, collect_ids=False)
+    )
 
 
 def guess_encoding(body: bytes) -> str | None:

@@ -3,7 +3,6 @@
     read         HTML, a tree or text -> Page, Document or a reason
     read_page    tree -> Page: its blocks, title and language; its images where asked for
     parse_page   str or UTF-8 -> Page; the tree is freed at once
-    extract      tree -> Document, knowing nothing of the host
 
 The reasons:
 
@@ -31,12 +30,11 @@ from dedup_filter.model import Document
 from dedup_filter.text.blocks import Block, blocks_hash
 from dedup_filter.text.concealed import read_blocks
 from dedup_filter.text.content import Content, find_content
-from dedup_filter.text.decode import as_utf8, looks_binary
+from dedup_filter.text.decode import as_utf8, looks_binary, parse
 from dedup_filter.text.headlines import MOST_OF_HEADLINE, part_hash, title_parts
 from dedup_filter.text.images import Image, ImageSource, images_inside, page_images
 from dedup_filter.text.marked_text import marked_text
 from dedup_filter.text.menus import ANY_MENU, menus
-from dedup_filter.text.parse import parse
 
 __all__ = [
     "MAX_PAGE_LENGTH",
@@ -46,7 +44,6 @@ __all__ = [
     "Html",
     "Page",
     "WantedParts",
-    "extract",
     "parse_page",
     "read",
     "read_page",
@@ -129,13 +126,16 @@ class Page:
         Its headings and images are those within `with_parts`; None: within the main text.
         """
         content = list(content)
+        text = _joined(content)
+        # On other pages the main text tells as much, and to join all blocks takes 40 us.
+        needs_all = self.unread_words > 0 or not any(map(str.isalnum, text))
         around = content if with_parts is None else with_parts
         headings = (block.text for block in around if block.kind in _HEADINGS)
         return Document(
-            _joined(content),
+            text,
             self.title,
             self.language,
-            _joined(self.blocks),
+            _joined(self.blocks) if needs_all else "",
             tuple(headings) if self.wanted.headings else (),
             images_inside(self.images, around, self.blocks) if self.images else (),
             self.unread_words,
@@ -184,12 +184,6 @@ def parse_page(markup: str | bytes, wanted: WantedParts = NO_PARTS) -> Page | No
     # Freed now, while it is in the processor's caches, the tree takes half the time.
     del root
     return _page(written, wanted)
-
-
-def extract(tree: etree._Element | etree._ElementTree) -> Document:
-    """Make a document of a parsed page."""
-    page = read_page(tree)
-    return page.document(page.content.main)
 
 
 def _read_text(text: str) -> Document | str:

@@ -22,8 +22,8 @@ import re
 from collections.abc import Iterator
 
 from dedup_filter.text.blocks import split_blocks
+from dedup_filter.text.decode import parse
 from dedup_filter.text.marked_text import Script, marked_text, parts_of, without_marks
-from dedup_filter.text.parse import parse
 from dedup_filter.text.plain_text import count_words
 
 __all__ = ["Strings", "has_data", "has_markup", "markup_texts"]

@@ -62,22 +62,18 @@ class Line(NamedTuple):
     content: bytes
 
     def fields(self) -> Object:
-        """Read the object of JSON on it. Raises BadLine if there is none."""
+        """Read the object of JSON on it. Raises ValueError if there is none: why."""
         if len(self.content) >= _LONGEST_LINE:
-            raise self.bad(f"is longer than {_LONGEST_LINE // 2**20} MiB")
+            raise ValueError(f"is longer than {_LONGEST_LINE // 2**20} MiB")
         is_array = self.number == 1 and self.content[:1] == b"["
         hint = "; an object on each line is wanted (a .jsonl feed), not one array" * is_array
         try:
             value = json.loads(self.content)
         except (ValueError, RecursionError) as error:
-            raise self.bad(f"is not JSON ({error}){hint}") from None
+            raise ValueError(f"is not JSON ({error}){hint}") from None
         if not isinstance(value, dict):
-            raise self.bad(f"is no JSON object{hint}")
+            raise ValueError(f"is no JSON object{hint}")  # noqa: TRY004 - the line is bad
         return value
-
-    def bad(self, why: object) -> BadLine:
-        """Make the error that says what is wrong with it."""
-        return BadLine(f"{self.file}, line {self.number}: it {why}")
 
 
 @dataclass(frozen=True)
@@ -145,26 +141,20 @@ def import_lines(lines: Iterable[Line], index: Index, options: ImportOptions) ->
                 if taker is None:
                     is_export = HEADER_KEY in fields
                     taker = (_Records if is_export else _Items)(index, options, imported)
-                _take(taker, line, fields)
+                taker.take(fields)
                 imported.lines += 1
-            except BadLine as bad:
+            except DedupError:
+                raise
+            except ValueError as why:
+                bad = BadLine(f"{line.file}, line {line.number}: it {why}")
                 if not options.skip_bad_lines:
-                    raise
+                    raise bad from None
                 imported.bad_lines += 1
                 imported.first_bad = imported.first_bad or str(bad)
     finally:
         if taker is not None:
             taker.close()
     return imported
-
-
-def _take(taker: "_Records | _Items", line: Line, fields: Object) -> None:
-    try:
-        taker.take(fields)
-    except DedupError:
-        raise
-    except ValueError as why:
-        raise line.bad(why) from None
 
 
 class _Records:

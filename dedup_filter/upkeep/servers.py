@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, StoreCorrupt
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
@@ -30,7 +29,6 @@ from dedup_filter.upkeep.protocol import (
     Findings,
     Migration,
     Source,
-    Watch,
     options_in,
     pages_by_url,
 )
@@ -44,8 +42,8 @@ _PAUSE = 0.2
 
 _GONE = "in flight and not in the log"
 _UNCLAIMED = "in flight and claimed by no process"
-_DIFFERENT = "in the log otherwise than in the record"
-_LACKING = "in the log without a record; `index compact` takes out what is"
+_DIFFERENT = "not the same in the log and in the record"
+_LACKING = "in the log without a record; `index compact` takes them out"
 
 Doubt = tuple[str, int]
 """What seems to be wrong, and with which page."""
@@ -87,10 +85,7 @@ class ServerIndex:
                 "first_seen": int(seen.min()) if kept else None,
                 "last_seen": int(seen.max()) if kept else None,
                 "processes": len(reader.processes()),
-                "server_bytes": {
-                    **memory._asdict(),
-                    "a_page": sum(memory) // kept if kept else 0,
-                },
+                "server_bytes": {**memory._asdict(), "a_page": sum(memory) // kept if kept else 0},
                 "scheme": dict(reader.scheme.parts),
                 "options": reader.options,
                 "crawls": [
@@ -163,14 +158,7 @@ class ServerIndex:
         except ConfigError:  # if other keys are there, opening the index tells
             return {}
 
-    def migrate(
-        self,
-        config: FilterConfig,  # noqa: ARG002
-        *,
-        drop_unkept: bool,  # noqa: ARG002
-        fresh: bool,  # noqa: ARG002
-        watch: Watch,  # noqa: ARG002
-    ) -> Migration:
+    def migrate(self, *_: object, **__: object) -> Migration:
         """Refuse: servers keep no texts that fingerprints could be made of."""
         raise ConfigError(
             f"the fingerprints of the shared index {self} cannot be made anew, as no texts "
@@ -222,7 +210,15 @@ def _check(reader: SharedReader) -> Findings:
         f"{len(pages):,} of the pages, {pages[0]} first: {what}" for what, pages in wrong.items()
     ]
     orphans = log.lacks(page for page in recorded if page <= log.end)
-    findings.notes += _notes(len(expired), len(orphans), len(reader.processes(alive=False)))
+    killed = reader.processes(alive=False)
+    notes = findings.notes
+    if expired:
+        notes.append(f"expired: {counted(len(expired), 'page')}; the next crawl removes them")
+    if orphans:
+        notes.append(f"without a page: {counted(len(orphans), 'record')}; see `index compact`")
+    if killed:
+        count = counted(len(killed), "process", "processes")
+        notes.append(f"killed or crashed: {count}; the next crawl releases their pending pages")
     return findings
 
 
@@ -273,17 +269,3 @@ def _due(reader: SharedReader, log: Standing) -> set[int]:
     if days is None:
         return set()
     return set(log.pages[log.events["seen"] <= now() - expiry_seconds(days)].tolist())
-
-
-def _notes(expired: int, orphans: int, lapsed: int) -> list[str]:
-    notes = []
-    if expired:
-        notes.append(f"expired: {counted(expired, 'page')}; the next crawl takes out what has")
-    if orphans:
-        notes.append(f"of no page: {counted(orphans, 'record')}; `index compact` deletes what is")
-    if lapsed:
-        notes.append(
-            f"ended without a word: {counted(lapsed, 'process', 'processes')}; the next crawl, or "
-            "`index compact`, releases what was pending there"
-        )
-    return notes

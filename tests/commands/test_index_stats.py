@@ -1,7 +1,6 @@
 """`dedup-filter index stats`, and what reading leaves alone."""
 
-import subprocess
-import sys
+from pathlib import Path
 
 from command_line import run
 from index_feed import ITEMS, article, contents, item, stats
@@ -101,21 +100,19 @@ class TestStats:
         assert (found["pages"], found["outcomes"], found["first_seen"]) == (0, {}, None)
         assert run("index", "stats", place.new("index"))[0] == 0
 
-    def test_reads_only(self, index):
-        before = contents(index)
-        for command in (["stats"], ["check"], ["export"]):
-            assert run("index", *command, str(index))[0] == 0
-        assert contents(index) == before
-
-    def test_reads_only_on_a_server_too(self, redis_server):
+    def test_reads_only(self, place, redis_server):
+        location = place.seeded()
         client = redis_server.client()
-        with NearDuplicateFilter.open(redis_server.url) as pages:
-            for each in ITEMS:
-                pages.see(**each)
-        before = {key: client.dump(key) for key in client.keys("*")}
+
+        def content():
+            if "redis:" in location:
+                return {key: client.dump(key) for key in client.keys("*")}
+            return contents(Path(location))
+
+        before = content()
         for command in (["stats"], ["check"], ["export"]):
-            assert run("index", *command, redis_server.url)[0] == 0
-        assert {key: client.dump(key) for key in client.keys("*")} == before
+            assert run("index", *command, location)[0] == 0
+        assert content() == before
 
     def test_reads_a_server_that_takes_no_writes(self, redis_server, start_redis):
         with NearDuplicateFilter.open(redis_server.url) as pages:
@@ -133,18 +130,3 @@ class TestStats:
         assert code == 0
         assert "\\x1b[31mred\\n" in out
         assert "\x1b" not in out
-
-
-def test_looking_at_an_index_loads_neither_scrapy_nor_a_dictionary(index):
-    code = (
-        f"import sys; sys.argv[1:] = ['index', 'stats', {str(index)!r}]\n"
-        "from dedup_filter.cli import main\n"
-        "try: main()\n"
-        "finally: print(*sys.modules, file=sys.stderr)"
-    )
-    finished = subprocess.run(
-        [sys.executable, "-c", code], check=False, capture_output=True, text=True
-    )
-    loaded = set(finished.stderr.split())
-    assert "dedup_filter.commands.index_stats" in loaded
-    assert not {"scrapy", "itemadapter", "twisted", "jieba"} & loaded

@@ -3,8 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from measured_pages import analyse
 
-from dedup_filter.features import analyse, tokens
+from dedup_filter.features import tokens
 from dedup_filter.features.languages import detect_language, function_words, stopwords
 
 CODES = (

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from measured_pages import analyse
 
-from dedup_filter.features import RECIPES, analyse, analyse_parts, tokens
+from dedup_filter.features import RECIPES, analyse_parts, tokens
 from dedup_filter.features.languages import function_words, stopwords
 from dedup_filter.features.shingles import Shingles, WordLists
 from dedup_filter.features.tokens import tokens_of_parts

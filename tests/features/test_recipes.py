@@ -7,9 +7,10 @@ from math import sqrt
 import numpy as np
 import pytest
 import xxhash
+from measured_pages import analyse
 
 from dedup_filter import FilterConfig, fingerprint
-from dedup_filter.features import RECIPES, analyse, image_features, joined, shingles_of_kind
+from dedup_filter.features import RECIPES, image_features, joined, shingles_of_kind
 from dedup_filter.features.languages import function_words, stopwords
 from dedup_filter.features.vocabulary import hash_of_kind, hash_shingles, hash_words
 from dedup_filter.fingerprints.profile import PageTexts, profile

@@ -152,28 +152,14 @@ def test_bytes_of_images_are_not_kept_with_the_page():
 
 PIECES = [
     *(
-        "<div>",
-        "</div>",
-        "<p>",
-        "</p>",
-        "<nav>",
-        "</nav>",
-        "<a href=/>",
-        "</a>",
-        "<ul><li>",
-        "</ul>",
-    ),
-    *("<table><tr><td>", "</table>", "<noscript>", "</noscript>", "<pre>", "<br>", "<h1>", "</h1>"),
-    *(
-        "<title>",
-        "</title>",
-        "<svg>",
-        "<!-- -->",
-        "<base href=http://b/c/>",
-        "<img>",
-        "<img src=''>",
-    ),
-    *("<img src=a.png>", "<img src='http://[1/'>", "<img src=data:,x>", "word", " ", FIRST, SECOND),
+        "<div>|</div>|<p>|</p>|<nav>|</nav>|<a href=/>|</a>|<ul><li>|</ul>|<table><tr><td>|"
+        "</table>|<noscript>|</noscript>|<pre>|<br>|<h1>|</h1>|<title>|</title>|<svg>|"
+        "<!-- -->|<base href=http://b/c/>|<img>|<img src=''>|<img src=a.png>|"
+        "<img src='http://[1/'>|<img src=data:,x>|word"
+    ).split("|"),
+    " ",
+    FIRST,
+    SECOND,
 ]
 
 

@@ -1,0 +1,252 @@
+"""Kinds of pages that are no articles, or hardly pages at all, and what the filter says of each.
+
+`KINDS` has for each kind a function, seed and number of edits -> page, and what the filter says of
+four pages on hosts of their own: one, the same again, one with two edits, another one. Judged pages
+are new, exact, near and new; pages with too few words to be judged, or whose text is made by
+scripts, repeat only verbatim; what holds no text never repeats anything.
+"""
+
+import json
+import random
+from collections.abc import Callable
+from html import escape
+from typing import NamedTuple
+
+from lxml import etree
+
+JUDGED = ("new", "exact", "near", "new")
+SHORT = ("too_short", "exact", "too_short", "too_short")
+NO_TEXT = ("no_text",) * 4
+BY_SCRIPT = ("by_script", "exact", "by_script", "by_script")
+BINARY = ("binary",) * 4
+TOO_LARGE = ("too_large",) * 4
+
+LATIN = "abcdefghiklmnoprstuw"
+HAN = "春山雪河水村田菜孩学校院球老师课阳光暖门喝茶谈论收成天气晚饭看星简单满足远城市海船桥灯"
+ARABIC = [letter + mark for letter in "بتجدرسعفقكلمن" for mark in ("", "\u064e", "\u0650\u0651")]
+HEBREW = [letter + mark for letter in "אבגדהלמנרשת" for mark in ("", "\u05b8", "\u05bc\u05b4")]
+EMOJI = [chr(code) for code in range(0x1F400, 0x1F43F)]
+
+
+class Kind(NamedTuple):
+    make: Callable[[int, int], str | bytes]
+    said: tuple[str, ...]
+
+
+def words(seed, count, letters=LATIN, length=5):
+    """Words that occur about three times each, other ones for each seed."""
+    chance = random.Random(f"{seed} {letters}")
+    known = ["".join(chance.choices(letters, k=length)) for _ in range(count // 3)]
+    return chance.choices(known, k=count)
+
+
+def edit(pieces, edits):
+    changed = {(37 * number + 40) % len(pieces) for number in range(edits)}
+    return ["edited" if number in changed else piece for number, piece in enumerate(pieces)]
+
+
+def grouped(seed, edits, count, size):
+    """Words, in groups of so many."""
+    return list(zip(*[iter(edit(words(seed, count), edits))] * size, strict=True))
+
+
+def sentences(seed, edits, glue="the {} of a {} is in", letters=LATIN):
+    pairs = zip(*[iter(edit(words(seed, 120, letters), edits))] * 2, strict=True)
+    return " ".join(glue.format(*pair) for pair in pairs)
+
+
+def around(template, said=JUDGED):
+    """A kind of pages that have sentences in the place of TEXT, seed and edits in that of ID."""
+
+    def make(seed, edits):
+        named = template.replace("ID", f"{seed}{edits}")
+        return named.replace("TEXT", sentences(seed, edits))
+
+    return Kind(make, said)
+
+
+def framed(template, said=JUDGED):
+    """The same within a frame of few words."""
+    menu = "<ul><li><a href=/>Home</a><li><a href=/n>News of the day</a></ul>"
+    return around(f"{menu}{template}<p>All rights reserved</p>", said)
+
+
+def each(count, size, template, whole="{}", said=JUDGED):
+    """A kind of pages that repeat a template, with groups of words in it."""
+
+    def make(seed, edits):
+        groups = grouped(seed, edits, count, size)
+        return whole.format("".join(template.format(*group) for group in groups))
+
+    return Kind(make, said)
+
+
+def script(data, of_type="application/json"):
+    return f"<div id=__next></div><script type={of_type}>{data}</script>"
+
+
+def mixed(seed, edits):
+    pieces = zip(grouped(seed, edits, 150, 2), words(seed, 75, HAN, 6), strict=True)
+    return f"<p>{' '.join(f'{a} {b} 的{c}，' for (a, b), c in pieces)}</p>"
+
+
+def chinese(seed, edits):
+    return f"<p>{'，'.join(edit(words(seed, 150, HAN, 4), edits))}。</p>"
+
+
+def emoji(seed, edits):
+    return f"<p>{' '.join(words(seed, 200, EMOJI[edits:], 3))}</p>"
+
+
+def arabic(seed, edits):
+    return f"<html lang=ar dir=rtl><p>{sentences(seed, edits, '{} في {} من', ARABIC)}"
+
+
+def hebrew(seed, edits):
+    return f"<html lang=he dir=rtl><p>{sentences(seed, edits, '{} של {} על', HEBREW)}"
+
+
+def article(seed, edits):
+    return f"<html><body><p>{sentences(seed, edits)}</p></body></html>"
+
+
+def broken_markup(seed, edits):
+    text = sentences(seed, edits)
+    return (
+        f"<p <b>{text[:300]}</ <<>><table><tr><i></table></i>{text[300:]} & &#xFFFFFFF; "
+        "<![CDATA[ x ]]> <div class='a' class=\"b\"><a href='x> <!-- open"
+    )
+
+
+def latin_called_utf8(seed, edits):
+    return f"<meta charset=utf-8>{article(seed, edits).replace('is', 'été')}".encode("cp1252")
+
+
+XHTML = (
+    '<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE html>'
+    '<html xmlns="http://www.w3.org/1999/xhtml"><body><p>TEXT</p></body></html>'
+)
+FRAMESET = (
+    '<html><head><title>Site ID</title></head><frameset cols="20%,*"><frame src=menu.html>'
+    "<frame src=ID.html><noframes>Get a browser</noframes></frameset>"
+)
+FEED_ITEM = (
+    "<item><title>{0}</title><link>http://a/{0}</link>"
+    "<description>&lt;p&gt;the {1} of a {2}</description></item>"
+)
+FORM = "<form action=/send>{}<button>Send</button></form>"
+LINK = "<li><a href=/{0}>{0} {1}</a></li>"
+MENU = "".join(LINK.format(*pair) for pair in grouped(99, 0, 160, 2))
+NOTICE = sentences("the same on all pages", 0)
+SHADOW = (
+    "<my-page><template shadowrootmode=open><my-text><template shadowrootmode=closed>"
+    "<p>TEXT</template></my-text></template>"
+)
+NEXT = {"cls": "flex items-center px-4", "html": "<p>TEXT</p>"}
+FLIGHT = json.dumps("2:" + json.dumps(["$", "p", None, {"children": "TEXT"}]))
+
+KINDS = {
+    "table": each(200, 2, "<tr><td>{}</td><td>{}</td></tr>", "<table>{}</table>"),
+    "form": each(160, 2, "<p><label>{0} {1}</label><input name={0}></p>", FORM),
+    # Its links are no main content, and the words outside them are too few.
+    "links": each(160, 2, LINK, "<ul>{}</ul>", said=SHORT),
+    "listing": each(200, 4, "    {} = {}({}, {})\n", "<pre>{}"),
+    "poem": each(160, 4, "<p>{} {},<br>{} {}</p>", "<h1>Poem</h1><div>{}</div>"),
+    "haiku": each(12, 4, "<p>{} {},<br>{} {}</p>", "<h1>Poem</h1><div>{}</div>", said=SHORT),
+    "mixed scripts": Kind(mixed, JUDGED),
+    "chinese": Kind(chinese, JUDGED),
+    # Neither letters nor digits: nothing that could be told apart with any certainty.
+    "emoji": Kind(emoji, NO_TEXT),
+    "arabic": Kind(arabic, JUDGED),
+    "hebrew": Kind(hebrew, JUDGED),
+    "NUL characters": Kind(lambda *page: article(*page).replace(" ", "\0 "), JUDGED),
+    "a NUL byte": Kind(lambda *page: article(*page).replace("is", "i\0s", 1).encode(), JUDGED),
+    "unpaired surrogates": Kind(lambda *page: article(*page).replace("is", "\ud800"), JUDGED),
+    "broken markup": Kind(broken_markup, JUDGED),
+    "a page cut off": around('<div><table><tr><td><p>TEXT<a href="/lin'),
+    "unclosed comment": around("<!-- TEXT", NO_TEXT),
+    "three hundred levels": around("<div>" * 300 + "<p>TEXT</p>" + "</div>" * 300),
+    "levels after the text": around("<p>TEXT</p>" + "<div>" * 100_000),
+    "gbk called latin": Kind(
+        lambda *page: f"<meta charset=iso-8859-1>{chinese(*page)}".encode("gbk"), JUDGED
+    ),
+    "latin called utf-8": Kind(latin_called_utf8, JUDGED),
+    "no such charset": Kind(
+        lambda *page: f"<meta charset=x-none>{chinese(*page)}".encode(), JUDGED
+    ),
+    "xhtml": around(XHTML),
+    "feed": each(150, 3, FEED_ITEM, '<?xml version="1.0"?><rss><channel>{}</channel></rss>'),
+    "data in xml": each(
+        200, 2, "<row><x>{} </x><y>{} </y></row>", '<?xml version="1.0"?><rows>{}</rows>'
+    ),
+    "data in json": each(200, 2, '"{}": "{}", ', "{{{}}}"),
+    "frameset": around(FRAMESET, NO_TEXT),
+    "forwarding": around(
+        "<meta http-equiv=refresh content='0; url=/ID'><title>Moved</title>", NO_TEXT
+    ),
+    "forwarding in words": around(
+        "<meta http-equiv=refresh content='0; url=/'><title>Moved</title>Go on to "
+        "<a href=/ID>page ID</a>",
+        SHORT,
+    ),
+    "script alone": around(
+        "<div id=app></div><script>TEXT</script><noscript>Use it</noscript>", BY_SCRIPT
+    ),
+    "script beside a frame": framed(
+        "<div id=root></div><script src=app.js?ID></script>", BY_SCRIPT
+    ),
+    "streamed": framed(
+        '<div id=root>Loading</div><div hidden id="S:0"><p>TEXT</p></div>'
+        '<script>$RC("B:0","S:0")</script>'
+    ),
+    "shadow roots": framed(SHADOW),
+    "noscript": framed(
+        "<noscript><img src=http://t.example/pixel></noscript><noscript><p>TEXT</p></noscript>"
+    ),
+    "escaped noscript": framed(f"<noscript>{escape('<p>TEXT</p><img src=x>')}</noscript>"),
+    "next data": framed(script(json.dumps({"props": {"pageProps": NEXT}, "buildId": "x" * 40}))),
+    "linked data": framed(script('{"articleBody": "TEXT"}', "application/ld+json")),
+    "nuxt state": framed('<script>window.__NUXT__=(function(a){return {b:"TEXT"}}(1))</script>'),
+    "flight": framed(f"<script>self.__next_f.push([1,{FLIGHT}])</script>"),
+    "broken json": framed(script('{"a": [, "b": "TEXT", "c": "\\x20 \\q \\u12')),
+    "cookie dialog": framed(
+        f"<p>TEXT</p><div hidden class=cookie-consent><p>{NOTICE * 2}</p></div>"
+    ),
+    "hidden menu": framed(f"<p>TEXT</p><div hidden><ul>{MENU * 4}</ul></div>"),
+    "row templates": framed(
+        "<p>TEXT</p>" + "<template><li>{{ the name of a thing }}</li></template>" * 20
+    ),
+    "json of a megabyte": framed(
+        script(json.dumps({"rows": [[n, f"id-{n}"] for n in range(50_000)]})) + "<p>TEXT</p>"
+    ),
+    "short strings": framed(script(json.dumps(["a", "ID"] * 450_000)), BY_SCRIPT),
+    "deep json": framed(script("[" * 100_000 + '"TEXT"' + "]" * 100_000)),
+    # libxml2 builds 2,048 levels and leaves out what is below, since 2.14.
+    "too many shadow roots": around(
+        "<template shadowrootmode=open>" * 3_000 + "<p>TEXT</p>",
+        NO_TEXT if etree.LIBXML_VERSION >= (2, 14) else JUDGED,
+    ),
+    "a million paragraphs": Kind(lambda *page: f"<p>{page}" * 1_000_000, TOO_LARGE),
+    "eighty thousand paragraphs": each(80_000, 1, "<p>{}"),
+    "picture alone": around("<title>A picture</title><img src=ID.jpg alt='TEXT'>", NO_TEXT),
+    "nothing": around("", NO_TEXT),
+    "white space": Kind(lambda seed, edits: " \n\t\xa0\u3000" * (100 * seed + edits), NO_TEXT),
+    "NUL bytes": Kind(lambda seed, edits: b"\0" * (1000 * seed + edits), BINARY),
+    "noise": Kind(lambda *page: random.Random(f"{page}").randbytes(5000), BINARY),
+    "ten megabytes of a word": Kind(
+        lambda seed, edits: f"<p>{f'word{seed} ' * 1_700_000}{'edited ' * edits}", TOO_LARGE
+    ),
+    "ten megabytes in one word": Kind(
+        lambda seed, edits: f"<p>{LATIN[seed] * 10_000_000}{'edited' * edits}", TOO_LARGE
+    ),
+    # One shingle, and two edits bring three more: unlike the page without them.
+    "a megabyte of a word": Kind(
+        lambda seed, edits: f"<p>{f'word{seed} ' * 170_000}{'edited ' * edits}",
+        ("new", "exact", "new", "new"),
+    ),
+    "a megabyte in one word": Kind(
+        lambda seed, edits: f"<p>{LATIN[seed] * 1_000_000}{'edited' * edits}", SHORT
+    ),
+}
+LARGE = {"short strings", "a million paragraphs", "eighty thousand paragraphs"}
+SMALL = [name for name in KINDS if "megabyte" not in name and name not in LARGE]

@@ -1,0 +1,162 @@
+"""`dedup-filter index ...` where there is no index, or none that can be read."""
+
+import json
+import os
+import re
+
+import pytest
+from command_line import run
+from index_feed import contents, tamper
+from redis_servers import RedisServer
+
+from dedup_filter import NearDuplicateFilter
+from dedup_filter.upkeep.export_lines import FORMAT, HEADER_KEY
+
+COMMANDS = [
+    ["stats"],
+    ["check"],
+    ["export"],
+    ["forget", "https://example.com/"],
+    ["compact"],
+]
+MIGRATE = ["migrate", "-o", "features=words"]
+FRESH = ["migrate", "--fresh"]
+IMPORT = ["import"]
+EXPORT = json.dumps({HEADER_KEY: FORMAT, "scheme": {}, "crawls": []}) + "\n"
+
+
+def refused(command, location, text="", code=2):
+    """What a command says that is refused, in one line and without control characters."""
+    ended, out, err = run("index", command[0], str(location), *command[1:], text=text)
+    assert ended == code
+    assert (out == "") == (code == 2)
+    said = err or out
+    assert "Traceback" not in said
+    assert len(said.splitlines()) == 1
+    assert not re.search(r"[\x00-\x09\x0b-\x1f]", said)
+    return said
+
+
+def keys_of(client):
+    return {key: client.dump(key) for key in client.keys("*")}
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, MIGRATE, FRESH], ids=" ".join)
+class TestDirectories:
+    def test_a_folder_of_something_else(self, tmp_path, command):
+        (tmp_path / "letter.txt").write_text("Dear all")
+        assert "there is no index at" in refused(command, tmp_path)
+        assert contents(tmp_path) == {"letter.txt": b"Dear all"}
+
+    def test_the_folder_of_a_job(self, index, command):
+        assert f"there is one in {index}" in refused(command, index.parent)
+
+    def test_nothing_at_all(self, tmp_path, command):
+        assert "\\x1b[31m" in refused(command, tmp_path / "\x1b[31mnone")
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, MIGRATE], ids=" ".join)
+class TestUnreadableDirectories:
+    """`migrate --fresh` moves such a directory away, whatever it is."""
+
+    def test_a_newer_format(self, index, command):
+        tamper(index, "PRAGMA user_version = 99")
+        assert "format 99" in refused(command, index)
+
+    def test_no_database(self, index, command):
+        (index / "pages.sqlite3").write_bytes(b"x" * 9000)
+        code = 1 if command == ["check"] else 2
+        assert "SQLite database" in refused(command, index, code=code)
+
+
+def test_what_is_in_memory_is_no_folder():
+    assert "is not a folder" in refused(["stats"], "memory:")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write")
+def test_a_folder_without_the_right_to_write_can_be_read(index):
+    index.chmod(0o555)
+    try:
+        assert run("index", "check", str(index))[0] == 0
+        assert run("index", "forget", str(index), "https://none/")[0] == 2
+    finally:
+        index.chmod(0o755)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_servers_without_an_index(redis_server, command):
+    client = redis_server.client()
+    assert "there is no index at" in refused(command, redis_server.url)
+    assert keys_of(client) == {}
+    client.hset("dedup:{pages}:meta", "theirs", "1")
+    before = keys_of(client)
+    assert "other keys are there" in refused(command, redis_server.url)
+    assert keys_of(client) == before
+
+
+def test_an_index_of_a_newer_format(redis_server):
+    NearDuplicateFilter.open(redis_server.url).close()
+    client = redis_server.client()
+    client.hset("dedup:{pages}:meta", "format", 99)
+    before = keys_of(client)
+    for command in (["compact"], IMPORT):
+        assert "format 99" in refused(command, redis_server.url, EXPORT)
+    assert keys_of(client) == before
+
+
+def test_an_index_of_another_name(servers):
+    servers.seeded("index")
+    assert "?name=other" in refused(["stats"], servers.new("other"))
+
+
+@pytest.mark.parametrize("command", [["stats"], IMPORT], ids=" ".join)
+def test_servers_that_do_not_answer(start_redis, command):
+    server = start_redis(password="sesame")
+    said = refused(command, server.url.replace("sesame", "closed"), EXPORT)
+    assert "refuses the user or the password" in said
+    assert "closed" not in said
+    with RedisServer() as ended:
+        unused_port = ended.port
+    said = refused(command, f"redis://:secret@127.0.0.1:{unused_port}/0", EXPORT)
+    assert "cannot be reached" in said
+    assert "secret" not in said
+
+
+@pytest.mark.parametrize("options", [[], ["--fresh"]], ids=" ".join)
+def test_a_shared_index_cannot_be_migrated(options):
+    said = refused(["migrate", *options], "redis://:secret@127.0.0.1:9/0")
+    assert "no texts are kept on servers" in said
+    assert "secret" not in said
+
+
+@pytest.mark.parametrize(
+    "location", ["redis://:secret@host:port/0", "redis+cluster://:secret@a,b/1", "rdis://:secret@a"]
+)
+def test_a_wrong_address_is_refused_without_its_password(location):
+    said = refused(["stats"], location)
+    assert "location" in said
+    assert "secret" not in said
+
+
+def test_an_import_touches_no_keys_of_others(redis_server):
+    client = redis_server.client()
+    client.set("dedup:{pages}:length", "theirs")
+    before = keys_of(client)
+    for text in (EXPORT, '{"url": "https://example.com/", "text": "short"}'):
+        assert "other keys are there" in refused(IMPORT, redis_server.url, text)
+    assert keys_of(client) == before
+
+
+def test_an_import_of_another_scheme_changes_nothing(servers):
+    location = servers.seeded()
+    before = run("index", "export", location)
+    assert "made in another way" in refused(IMPORT, location, EXPORT)
+    assert run("index", "export", location) == before
+
+
+def test_no_output_has_the_password_in_it(start_redis):
+    server = start_redis(password="geheim")
+    NearDuplicateFilter.open(server.url).close()
+    for command in (*COMMANDS, IMPORT, ["stats", "--json"], ["migrate"]):
+        assert "geheim" not in "".join(run("index", command[0], server.url, *command[1:])[1:])
