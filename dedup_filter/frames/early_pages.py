@@ -11,7 +11,7 @@ Guarantee: a page stops waiting in time that does not depend on how many others 
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
 
 from dedup_filter.text import Page
@@ -63,7 +63,7 @@ class EarlyPage:
         """Whether it is to be judged again."""
         return self.tellings < TELLING_PAGES
 
-    def has_template(self, shown: set[int]) -> bool:
+    def has_template(self, shown: Set[int]) -> bool:
         """Tell whether a page with these block hashes has the same template."""
         return len(self.new & shown) >= _SAME_TEMPLATE * len(self.new)
 
@@ -115,7 +115,7 @@ class EarlyPages:
             else:
                 self._pack(largest)
 
-    def due(self, host: str, shown: set[int] | None) -> list[EarlyPage]:
+    def due(self, host: str, shown: Set[int] | None) -> list[EarlyPage]:
         """Return the pages to be judged again after one with these block hashes was kept.
 
         `shown` None: it has the template of all pages of the host.

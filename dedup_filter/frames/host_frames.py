@@ -96,9 +96,10 @@ class Frames:
         assert page.page is not None
         known = self._hosts.get(host, _NOTHING)
         hashes = [block.hash for block in page.page.blocks]
-        page.new = frozenset(hashes).difference(known.sightings)
+        shown = frozenset(hashes)
+        page.new = shown.difference(known.sightings)
         # Whether the first pages of a host have one template is not known yet.
-        due = self.early.due(host, None if known.pages <= TELLING_PAGES else set(hashes))
+        due = self.early.due(host, None if known.pages <= TELLING_PAGES else shown)
         if _is_mostly_new(page.page.blocks, page.new, hashes):
             self.early.wait(host, page)
         elif known.pages < TELLING_PAGES:

@@ -135,11 +135,9 @@ def _container(described: list[Any], containers: list[Container]) -> Container:
 
 
 def _count_containers(blocks: Iterable[Block]) -> int:
-    seen: set[Container | None] = {None}
-    add = seen.add
-    for block in blocks:
-        around: Container | None = block.container
-        while around not in seen:
-            add(around)
-            around = around.parent  # type: ignore[union-attr]  # None is seen
-    return len(seen) - 1
+    seen: set[Container] = set()
+    added = {block.container for block in blocks}
+    while added:
+        seen |= added
+        added = {each.parent for each in added if each.parent} - seen
+    return len(seen)
