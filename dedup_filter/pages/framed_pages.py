@@ -104,7 +104,7 @@ class FramedPages:
     def commit(self, page: int) -> None:
         """Keep a pending page for good."""
         self._kept.commit(page)
-        self._frames.settle(page)
+        self._frames.commit(page)
 
     def release(self, page: int) -> None:
         """Forget a pending page and what was learnt from it."""

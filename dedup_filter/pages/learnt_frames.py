@@ -192,7 +192,7 @@ class LearntFrames:
         else:
             self._store.wait_no_more(early.row)
 
-    def settle(self, page: int) -> None:
+    def commit(self, page: int) -> None:
         """Keep what a committed page taught."""
         taught = self._pending.pop(page, None)
         if taught is not None:
