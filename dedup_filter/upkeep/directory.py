@@ -73,7 +73,7 @@ class DirectoryIndex:
             "first_seen": found.first_seen,
             "last_seen": found.last_seen,
             "bytes": self._sizes(),
-            "tables": self._table_figures(),
+            "tables": self._tables(),
             "scheme": dict(scheme.parts),
             "crawls": [_crawl_figures(each) for each in found.crawls],
         }
@@ -105,11 +105,10 @@ class DirectoryIndex:
         with self._writer() as store:
             before = self._sizes()
             store.vacuum()
-            saved = self._tables()
-            if saved is not None:
-                about = saved.about
-                del saved  # files that are mapped cannot be removed on every system
-                PageIndex(store, about["max_distance"], by_host=about["by_host"]).save()
+            tables = self._tables()
+            if tables is not None:
+                by_host = tables["scope"] == "host"
+                PageIndex(store, tables["max_distance"], by_host=by_host).save()
         return Compaction(before, self._sizes(), {})
 
     @contextmanager
@@ -129,11 +128,8 @@ class DirectoryIndex:
                 options = options_in(reader.scheme)
         except ConfigError:
             return {}
-        saved = self._tables()
-        if saved is not None:
-            options["max_distance"] = saved.about["max_distance"]
-            options["scope"] = _scope(saved)
-        return options
+        tables = self._tables() or {}
+        return options | {name: tables[name] for name in tables if name != "entries"}
 
     def migrate(
         self, config: FilterConfig, *, drop_unkept: bool, fresh: bool, watch: Watch
@@ -156,17 +152,16 @@ class DirectoryIndex:
             "tables": TableFiles(self._files.tables).nbytes,
         }
 
-    def _tables(self) -> SavedTables | None:
+    def _tables(self) -> dict[str, Any] | None:
+        """Tell what the tables are for and how much they hold; None: they cannot be used."""
         saved = TableFiles(self._files.tables).load()
-        return None if isinstance(saved, str) else saved
-
-    def _table_figures(self) -> dict[str, Any] | None:
-        saved = self._tables()
-        if saved is None:
+        if isinstance(saved, str):
             return None
-        entries = len(saved.arrays["rows"])
-        distance = saved.about["max_distance"]
-        return {"max_distance": distance, "scope": _scope(saved), "entries": entries}
+        return {
+            "max_distance": saved.about["max_distance"],
+            "scope": "host" if saved.about["by_host"] else "all",
+            "entries": len(saved.arrays["rows"]),
+        }
 
 
 class DirectoryTarget:
@@ -200,10 +195,6 @@ def _pages_of(snapshot: Snapshot) -> Iterator[ExportedPage]:
     for record in snapshot.records():
         text = snapshot.text(record.page) if has_texts else None
         yield ExportedPage(record, snapshot.original_url(record.judged.original), text)
-
-
-def _scope(saved: SavedTables) -> str:
-    return "host" if saved.about["by_host"] else "all"
 
 
 def _crawl_figures(each: CrawlStatistics) -> dict[str, Any]:

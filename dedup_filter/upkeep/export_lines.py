@@ -15,7 +15,6 @@ written itself.
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import suppress
 from datetime import datetime, timezone
 from functools import partial
 from types import MappingProxyType
@@ -53,7 +52,7 @@ FORMAT = 2
 
 Object = dict[str, Any]
 
-_FINGERPRINT = re.compile(r"0x[0-9a-fA-F]{1,16}")
+_HEX = re.compile(r"0x[0-9a-fA-F]{1,16}")
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 _OUTCOMES = get_args(Outcome)
 
@@ -108,9 +107,13 @@ def scheme_and_crawls_in(line: Object) -> tuple[Scheme, list[Crawl]]:
             f"begins an export of format {line[HEADER_KEY]!r}, and this version of dedup-filter "
             f"reads format {FORMAT}: use the version that wrote it"
         )
-    header = _read(line, _HEADER)
-    crawls = [Crawl(*_read(each, _CRAWL).values()) for each in header["crawls"]]
-    return Scheme(MappingProxyType(header["scheme"])), crawls
+    scheme, crawls = line.get("scheme"), line.get("crawls")
+    if not isinstance(scheme, dict) or not all(isinstance(each, str) for each in scheme.values()):
+        raise ValueError("has no scheme, or one with a part that is no string")
+    if not isinstance(crawls, list) or not all(isinstance(each, dict) for each in crawls):
+        raise ValueError("has no list of crawls")
+    crawls = [Crawl(*_read(each, _CRAWL).values()) for each in crawls]
+    return Scheme(MappingProxyType(scheme)), crawls
 
 
 def record_in(line: Object) -> tuple[PageRecord, str | None]:
@@ -161,9 +164,8 @@ class _Field(NamedTuple):
 
     wanted: str
     """What it may hold, for messages."""
-    is_right: Callable[[Any], object]
-    """Whether it may hold a value of JSON. ValueError and TypeError mean that it may not."""
-    read: Callable[[Any], Any] = lambda value: value
+    read: Callable[[Any], Any]
+    """Value of JSON -> value. ValueError or TypeError: it may not hold that."""
     write: Callable[[Any], Any] = lambda value: value
     is_optional: bool = False
 
@@ -185,18 +187,24 @@ def _read_field(line: Mapping[str, Any], name: str, field: _Field) -> Any:
         return None
     if name not in line:
         raise ValueError(f"has no {name}")
-    with suppress(ValueError, TypeError):
-        if field.is_right(value):
-            return field.read(value)
-    shown = repr(value)
-    shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
-    raise ValueError(f"has {name} {shown}, not {field.wanted}")
+    try:
+        return field.read(value)
+    except (ValueError, TypeError):
+        shown = repr(value)
+        shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
+        raise ValueError(f"has {name} {shown}, not {field.wanted}") from None
+
+
+def _require(is_right: object, value: Any) -> Any:
+    if not is_right:
+        raise ValueError
+    return value
 
 
 def _whole(least: int, most: int = 2**63 - 1) -> _Field:
     return _Field(
         f"a whole number from {least} to {most}",
-        lambda value: type(value) is int and least <= value <= most,
+        lambda value: _require(type(value) is int and least <= value <= most, value),
     )
 
 
@@ -204,28 +212,31 @@ def _or_none(field: _Field) -> _Field:
     return field._replace(is_optional=True)
 
 
+def _seconds(time: str) -> int:
+    # strptime takes ten times as long
+    return int(datetime.fromisoformat(f"{time[:-1]}+00:00").timestamp())
+
+
 def _base64(value: bytes) -> str:
     return b64encode(value).decode()
 
 
 _bytes = partial(b64decode, validate=True)
-_TEXT = _Field("a string", lambda value: isinstance(value, str))
+_TEXT = _Field("a string", lambda value: _require(isinstance(value, str), value))
 _TIMESTAMP = _Field(
     "a time like 2026-01-31T12:00:00Z",
-    _TIME.fullmatch,  # strptime takes ten times as long
-    lambda value: int(datetime.fromisoformat(f"{value[:-1]}+00:00").timestamp()),
+    lambda value: _seconds(_require(_TIME.fullmatch(value), value)),
     lambda seconds: datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
 )
-_HEADER = {
-    "scheme": _Field(
-        "an object of strings",
-        lambda value: isinstance(value, dict) and all(isinstance(v, str) for v in value.values()),
-    ),
-    "crawls": _Field(
-        "a list of objects",
-        lambda value: isinstance(value, list) and all(isinstance(v, dict) for v in value),
-    ),
-}
+_OUTCOME = _Field(f"one of {', '.join(_OUTCOMES)}", lambda v: _require(v in _OUTCOMES, v))
+_SHARE = _Field(
+    "a number from 0 to 1", lambda v: _require(type(v) in (int, float) and 0 <= v <= 1, v)
+)
+_FINGERPRINT = _Field(
+    'a string like "0x1f" of 64 bits', lambda v: int(_require(_HEX.fullmatch(v), v), 16), hex
+)
+_DIGEST = _Field("16 bytes in base64", lambda v: _require(len(b := _bytes(v)) == 16, b), _base64)
+_SKETCH = _Field("a sketch in base64", lambda v: _require(is_sketch(b := _bytes(v)), b), _base64)
 _CRAWL = {
     "crawl": _whole(1),
     "name": _or_none(_TEXT),
@@ -236,30 +247,21 @@ _PAGE = {
     "page": _whole(1),
     "url": _TEXT,
     "host": _TEXT,
-    "outcome": _Field(f"one of {', '.join(_OUTCOMES)}", _OUTCOMES.__contains__),
+    "outcome": _OUTCOME,
     "reason": _or_none(_TEXT),
     "original": _or_none(_TEXT),
     "original_page": _or_none(_whole(0)),
     "distance": _or_none(_whole(0, 64)),
-    "similarity": _or_none(
-        _Field("a number from 0 to 1", lambda v: type(v) in (int, float) and 0 <= v <= 1)
-    ),
+    "similarity": _or_none(_SHARE),
     "language": _or_none(_TEXT),
     "words": _whole(0),
     "first_seen": _TIMESTAMP,
     "last_seen": _TIMESTAMP,
     "first_crawl": _whole(1),
     "crawl": _whole(1),
-    "fingerprint": _or_none(
-        _Field(
-            'a string like "0x1f" of 64 bits',
-            _FINGERPRINT.fullmatch,
-            lambda value: int(value, 16),
-            hex,
-        )
-    ),
-    "digest": _Field("16 bytes in base64", lambda value: len(_bytes(value)) == 16, _bytes, _base64),
-    "sketch": _Field("a sketch in base64", lambda value: is_sketch(_bytes(value)), _bytes, _base64),
+    "fingerprint": _or_none(_FINGERPRINT),
+    "digest": _DIGEST,
+    "sketch": _SKETCH,
     "h1": _TEXT,
     "title": _TEXT,
 }

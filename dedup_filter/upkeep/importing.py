@@ -178,7 +178,8 @@ class _Records:
         if HEADER_KEY in line:
             self._begin(line)
             return
-        assert self._target is not None, "the first line opens the index"
+        if self._target is None:
+            raise ValueError("belongs to an export whose first line was refused")
         if FRAMES_KEY in line:
             self._take_host(host_in(line), self._target)
         else:
@@ -190,6 +191,7 @@ class _Records:
             self._target.close()
 
     def _begin(self, line: Object) -> None:
+        self._crawls, self._numbers = {}, _Numbers()
         scheme, crawls = scheme_and_crawls_in(line)
         if self._target is None:
             self._target = self._index.target(scheme)
@@ -198,7 +200,6 @@ class _Records:
         else:
             scheme.require(self._target.scheme, str(self._index))
         self._crawls = {crawl.number: self._target.restore_crawl(crawl) for crawl in crawls}
-        self._numbers = _Numbers()
 
     def _take_page(self, record: PageRecord, text: str | None, target: Target) -> None:
         for crawl in (record.crawl, record.first_crawl):

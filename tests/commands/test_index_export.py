@@ -102,6 +102,17 @@ class TestExportAndImport:
         assert json.loads(out)["outcomes"] == {"new": 22, "near": 5}
         assert run("index", "check", str(tmp_path / "both"))[0] == 0
 
+    def test_no_page_of_an_export_with_a_bad_first_line_is_taken(self, export, tmp_path):
+        """Not even if a whole export with a crawl of the same number is before it."""
+        first, later = (str(tmp_path / name) for name in ("first", "later"))
+        run("index", "import", first, text=json.dumps(item(60)))
+        head, *pages = export.read_text().splitlines(keepends=True)
+        bad = json.dumps({**json.loads(head), "dedup_filter_export": FORMAT + 1}) + "\n"
+        text = "".join([run("index", "export", first)[1], bad, *pages])
+        (found,) = lines("index", "import", later, "--skip-bad-lines", "--json", text=text)
+        assert (found["outcomes"], found["bad_lines"]) == ({"new": 1}, 26)
+        assert [record.url for record in records(later)] == [item(60)["url"]]
+
     def test_an_original_that_was_left_out_is_gone(self, export, tmp_path):
         whole = export.read_text().splitlines(keepends=True)
         text = "".join([whole[0], *whole[2:]])
@@ -205,11 +216,17 @@ class TestExportAndImport:
         assert code == 2
         assert "line 1: it is a page of an export" in err
 
-    def test_an_export_of_a_newer_format_is_refused(self, tmp_path):
-        text = json.dumps({"dedup_filter_export": FORMAT + 1, "scheme": {}, "crawls": []}) + "\n"
-        code, _, err = run("index", "import", str(tmp_path / "other"), text=text)
+    def test_an_export_of_a_newer_format_is_refused(self, export, tmp_path):
+        head, *pages = export.read_text().splitlines(keepends=True)
+        newer = json.dumps({**json.loads(head), "dedup_filter_export": FORMAT + 1})
+        text = "".join([newer, "\n", *pages])
+        other = str(tmp_path / "other")
+        code, _, err = run("index", "import", other, text=text)
         assert code == 2
         assert f"format {FORMAT + 1}" in err
+        code, out, err = run("index", "import", other, "--skip-bad-lines", text=text)
+        assert (code, out) == (0, "0 pages\n")
+        assert err.startswith("26 bad lines; the first: standard input, line 1: ")
         assert not (tmp_path / "other").exists()
 
     def test_a_disk_that_is_full_costs_nothing_that_was_there(self, index, tmp_path):
