@@ -137,13 +137,8 @@ def decode(body: bytes, content_type: str | None = None) -> str:
     """
     if looks_binary(body):
         return ""
-    encoding, mark = read_bom(body)
-    if encoding is not None and mark is not None:
-        return to_unicode(body[len(mark) :], encoding)
-    utf16 = _utf16_without_mark(body)
-    if utf16 is not None:
-        return to_unicode(body, utf16)
-    return _decode_unmarked(body, _declared(body, content_type))
+    marked = _decode_marked(body)
+    return _decode_unmarked(body, _declared(body, content_type)) if marked is None else marked
 
 
 def as_utf8(body: bytes, content_type: str | None = None) -> bytes:
@@ -152,8 +147,16 @@ def as_utf8(body: bytes, content_type: str | None = None) -> bytes:
     >>> as_utf8("<p>联合国".encode("gbk"), "text/html; charset=gb2312").decode()
     '<p>联合国'
     """
-    read = None if _precludes_utf8(body, content_type) else _whole_utf8(body)
-    return decode(body, content_type).encode("utf-8", "replace") if read is None else read
+    if looks_binary(body):
+        return b""
+    text = _decode_marked(body)
+    if text is None:
+        declared = _declared(body, content_type)
+        valid = None if declared in _MULTI_BYTE else _valid_utf8(body)
+        if valid is not None:
+            return valid
+        text = _decode_unmarked(body, declared)
+    return text.encode("utf-8", "replace")
 
 
 def parse(markup: str | bytes) -> html.HtmlElement | None:
@@ -199,14 +202,16 @@ def _utf16_without_mark(body: bytes) -> str | None:
     return "utf-16-le" if odd > 20 * even else None
 
 
-def _precludes_utf8(body: bytes, content_type: str | None) -> bool:
-    """Tell whether `decode` reads another encoding even if the bytes are valid UTF-8."""
-    if looks_binary(body) or read_bom(body)[0] is not None or _utf16_without_mark(body):
-        return True
-    return _declared(body, content_type) in _MULTI_BYTE
+def _decode_marked(body: bytes) -> str | None:
+    """Decode a body with a byte order mark, or in UTF-16; None: another body."""
+    encoding, mark = read_bom(body)
+    if encoding is not None and mark is not None:
+        return to_unicode(body[len(mark) :], encoding)
+    utf16 = _utf16_without_mark(body)
+    return None if utf16 is None else to_unicode(body, utf16)
 
 
-def _whole_utf8(body: bytes) -> bytes | None:
+def _valid_utf8(body: bytes) -> bytes | None:
     """Return valid UTF-8 without a character that is cut off at its end; None for other bytes."""
     try:
         _, length = codecs.utf_8_decode(body, "strict", False)

@@ -21,7 +21,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
-from typing import NamedTuple
 
 import xxhash
 from lxml import etree
@@ -172,7 +171,7 @@ def read_page(tree: etree._Element | etree._ElementTree, wanted: WantedParts = N
     root = tree if isinstance(tree, etree._Element) else tree.getroot()
     if root is None or not isinstance(root.tag, str):
         return Page(())
-    return _page(_written(root, wanted), wanted)
+    return _page(*_needed(root, wanted), wanted)
 
 
 def parse_page(markup: str | bytes, wanted: WantedParts = NO_PARTS) -> Page | None:
@@ -180,10 +179,10 @@ def parse_page(markup: str | bytes, wanted: WantedParts = NO_PARTS) -> Page | No
     root = parse(markup)
     if root is None:
         return None
-    written = _written(root, wanted)
+    needed = _needed(root, wanted)
     # Freed now, while it is in the processor's caches, the tree takes half the time.
     del root
-    return _page(written, wanted)
+    return _page(*needed, wanted)
 
 
 def _read_text(text: str) -> Document | str:
@@ -220,27 +219,20 @@ def _bounded(page: Page) -> Page | str:
     return "too_large" if length > MAX_TEXT_LENGTH else page
 
 
-class _Written(NamedTuple):
-    """What a page needs of a tree."""
-
-    marked: str
-    language: str | None
-    images: Sequence[Image]
-
-
-def _written(root: etree._Element, wanted: WantedParts) -> _Written:
+def _needed(root: etree._Element, wanted: WantedParts) -> tuple[str, str | None, Sequence[Image]]:
+    """Return what a page needs of a tree: its marked text, language and images."""
     images = page_images(root, wanted.images) if wanted.images else ()
-    return _Written(marked_text(root), _declared_language(root), images)
+    return marked_text(root), _declared_language(root), images
 
 
-def _page(written: _Written, wanted: WantedParts) -> Page:
-    reading = read_blocks(written.marked)
+def _page(marked: str, language: str | None, images: Sequence[Image], wanted: WantedParts) -> Page:
+    reading = read_blocks(marked)
     titles = [block.text for block in reading.blocks if block.kind == "title"]
     return Page(
         [block for block in reading.blocks if block.kind != "title"],
         titles[0] if titles else "",
-        written.language,
-        written.images,
+        language,
+        images,
         # The page may be kept for a while: it must not keep the bytes of its images in memory.
         WantedParts(wanted.headings, _NO_SOURCE) if wanted.images else wanted,
         *reading[1:],
