@@ -21,14 +21,17 @@ are merged (as in LevelDB) instead of files that are built once; neighbours of a
 probed; and all matches are had, not only one.
 """
 
-from dedup_filter.hamming.index_pairs import Pairs
 from dedup_filter.hamming.layout import Layout
 from dedup_filter.hamming.levels import Levels
-from dedup_filter.hamming.neighbours import Neighbours, NeighboursOfMany
 from dedup_filter.hamming.numbers import Integers, fingerprint_of, fingerprints_of, row_of, rows_of
+from dedup_filter.hamming.pairs import Pairs
 from dedup_filter.hamming.sealed_arrays import SealedArrays
-from dedup_filter.hamming.search import pairs_within
-from dedup_filter.hamming.search_many import pairs_within_of_many
+from dedup_filter.hamming.search import (
+    Neighbours,
+    NeighboursOfMany,
+    pairs_within,
+    pairs_within_of_many,
+)
 from dedup_filter.model import Match
 
 __all__ = ["HammingIndex"]

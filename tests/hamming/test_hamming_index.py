@@ -19,7 +19,7 @@ NOT_INTEGERS = [True, 1.0, "1", None, np.float64(1), np.bool_(True)]
 def way(request, monkeypatch):
     """Look-ups by the scan of a small index, and by sealed tables whatever its size."""
     if request.param == "tables":
-        monkeypatch.setattr("dedup_filter.hamming.layout_choice.scan_limit", lambda *_: -1)
+        monkeypatch.setattr("dedup_filter.hamming.levels.scan_limit", lambda *_: -1)
         monkeypatch.setattr("dedup_filter.hamming.levels.FRESH", 1)
     return request.param
 
@@ -331,11 +331,7 @@ def test_what_is_no_fingerprint_is_not_in_an_index(value):
 def test_check_notices_an_entry_that_one_table_lacks(way):
     index = index_of([(7, 1), (9, 2), (11, 3)], 3, Layout(4))
     index.compact()
-    tables = index._levels.old
-    if tables.is_scanned:
-        tables.first.run.entries[0] = 99
-    else:
-        tables.others[1].entries[0] = 0
+    index._levels.old.runs[-1].entries[0] = 99
     with pytest.raises(AssertionError):
         index.check()
 

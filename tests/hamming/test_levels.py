@@ -81,7 +81,7 @@ def test_an_index_that_outgrows_its_plan_plans_again(pairs, monkeypatch):
         planned.append(expected)
         return Layout(2 + len(planned))
 
-    monkeypatch.setattr("dedup_filter.hamming.layout_choice.plan", plan)
+    monkeypatch.setattr("dedup_filter.hamming.levels.plan", plan)
     index = HammingIndex(3, expected=10)
     assert index.layout == Layout(3)
     for number, pair in enumerate(pairs):
