@@ -7,7 +7,8 @@
 Beside fewer than 262,144 old entries the young tables only wait for their merge, which takes them
 in at once. Beside more they are let grow: with n old entries and y young ones at most, y pay for
 moving n entries in each table, and 4,096 for moving y/2 on average. Both cost the same where y is
-the root of 2 * 4,096 * n (90,000 beside a million), so that many there are.
+the root of 2 * 4,096 * n. As look-ups pay for young tables, too, there are half as many: 45,000
+beside a million.
 
 A merge makes one new table in each call of `add`: 0.1 to 0.2 s each for 10 million entries. The
 first table, which has the rows, comes last, and with it the young tables are gone. Between two
@@ -49,9 +50,6 @@ FRESH = 4096
 
 _FRESH_ALONE = 16_384
 """As long as there is nothing else to ask, and a scan is quickest, this many are."""
-
-_YOUNG_SLICES = 4
-"""How many times sooner than alone tables pay beside others: a look-up has a fixed cost."""
 
 _FEW_OLD = 262_144
 """Old entries up to which merging every 4,096 takes less than asking young tables, too."""
@@ -223,12 +221,13 @@ class Levels:
     def _seal(self) -> None:
         """Move the fresh entries into the young tables, and begin to merge these if they are many.
 
-        Tables that are about to be merged are scanned for as long as that takes.
+        Tables that are about to be merged are scanned for as long as that takes. Beside others a
+        scan pays for half as many as alone, since look-ups have a fixed cost.
         """
         self._finish_merge()
         count = len(self.young.first) + len(self.fresh)
         is_full = count >= _most_young(len(self.old.first))
-        is_scanned = is_full or self._is_scanned(max(len(self), _YOUNG_SLICES * count))
+        is_scanned = is_full or self._is_scanned(2 * count)
         self._put(self.old, self.young.merged(self.fresh.pairs, is_scanned=is_scanned))
         self.fresh.clear()
         if is_full:
@@ -294,4 +293,4 @@ class Levels:
 
 def _most_young(old: int) -> int:
     """Return from how many young entries on they are merged with so many old ones."""
-    return min(isqrt(2 * FRESH * old), _MOST_YOUNG) if old > _FEW_OLD else 0
+    return min(isqrt(FRESH * old // 2), _MOST_YOUNG) if old > _FEW_OLD else 0

@@ -115,9 +115,9 @@ class Run:
             packed = np.insert(_without(packed, leaving), places, added)
         bits = _directory_bits(len(entries), self.prefix_bits)
         counts = self._counts(bits)
-        counts += _counts(permuted, bits)
-        if len(leaving):
-            counts -= _counts(self.permutation.apply_many(self.entries[leaving]), bits)
+        gone = self.permutation.apply_many(self.entries[leaving])
+        np.add.at(counts, _keys(permuted, bits), 1)
+        np.subtract.at(counts, _keys(gone, bits), 1)
         directory = _directory_of(counts)
         return Run(self.permutation, self.prefix_bits, entries, directory, packed)
 
