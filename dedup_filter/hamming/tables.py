@@ -62,6 +62,10 @@ class Tables:
         self.layout = layout
         self.max_distance = max_distance
         self.runs = runs
+        self.first = runs[0]
+        """The table in the order of the fingerprints, which has the rows."""
+        self.is_scanned = len(runs) == 1
+        """Whether there is only the first table, all of whose entries are candidates."""
         self.dead: set[int] = set()
         """Places, in the first table, of pairs that were removed."""
         self._ways: dict[int, _Ways] = {}
@@ -100,16 +104,6 @@ class Tables:
         return run.merged(places, coming.fingerprints)
 
     @property
-    def first(self) -> Run:
-        """The table in the order of the fingerprints, which has the rows."""
-        return self.runs[0]
-
-    @property
-    def is_scanned(self) -> bool:
-        """Whether there is only the first table, all of whose entries are candidates."""
-        return len(self.runs) == 1
-
-    @property
     def pairs(self) -> Pairs:
         """The pairs that were not removed, by fingerprint."""
         fingerprints, rows = self.first.entries, self.first.rows
@@ -133,7 +127,7 @@ class Tables:
         return sum(run.nbytes for run in self.runs) + self.dead.__sizeof__() + 32 * len(self.dead)
 
     def replace(self, number: int, run: Run) -> None:
-        """Put another run in place of table `number`."""
+        """Put another run in place of table `number`, which is not the first one (0)."""
         self.runs[number] = run
         self._ways.clear()
 
