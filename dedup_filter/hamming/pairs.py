@@ -30,7 +30,6 @@ class Pairs(NamedTuple):
     @classmethod
     def joined(cls, parts: Sequence["Pairs"]) -> "Pairs":
         """Put several into one."""
-        parts = [part for part in parts if len(part.rows)]
         if len(parts) < 2:
             return parts[0] if parts else NO_PAIRS
         return cls(
