@@ -1,10 +1,10 @@
-"""The pairs that came last: packed to be compared with every query, and found by fingerprint.
+"""The pairs added last, in order of arrival: compared with every query, and found by fingerprint.
 
     two arrays   fingerprints, rows     compared with every query, in the same numpy calls as the
                                         candidates of the tables
     a dict       fingerprint -> rows    is a pair there?  which rows have a fingerprint?
 
-Nothing is sorted until the tables take them in: docs/decisions/0005 has the measures.
+They are sorted only when the tables take them in (measures: docs/decisions/0005).
 
 Cost: 0.6 us of a look-up for every thousand entries; an addition 0.6 us.
 """
@@ -16,7 +16,7 @@ from dedup_filter.hamming.pairs import IntpArray, Pairs, UInt64Array
 __all__ = ["FreshEntries"]
 
 _ENTRY_BYTES = 200
-"""In the dict: a fingerprint, a tuple of one row, and their slots (measured)."""
+"""Of the dict: a fingerprint, a tuple of one row, and their slots (measured)."""
 
 
 class FreshEntries:

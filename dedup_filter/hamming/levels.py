@@ -1,25 +1,26 @@
-"""Where the pairs of an index are, and when they move on: fresh -> young -> old.
+"""Where an index holds its pairs, and when it moves them: fresh -> young -> old.
 
-    fresh   the last 4,096, as they came           sealed at once
-    young   sorted runs, beside many old ones      merged table by table, one every addition
-    old     sorted runs of all others
+    fresh   the last 4,096 pairs, in order of arrival    4,096: sorted into the young tables
+    young   small sorted tables                          full: merged into the old tables, one
+                                                         table in each addition
+    old     sorted tables of all other pairs
 
-Beside fewer than 262,144 old entries the young tables only wait for their merge, which takes them
-in at once. Beside more they are let grow: with n old entries and y young ones at most, y pay for
-moving n entries in each table, and 4,096 for moving y/2 on average. Both cost the same where y is
-the root of 2 * 4,096 * n. As look-ups pay for young tables, too, there are half as many: 45,000
-beside a million.
+Up to 262,144 old entries, the young tables are merged as soon as they have any entries. Beyond,
+they grow to y entries. With n old entries, an addition then costs the moving of n / y entries in
+each table by merges and of y / 8,192 by sealing, which is least for y = sqrt(2 * 4,096 * n).
+Look-ups must ask the young tables, too, so y is half of that: 45,000 beside a million.
 
-A merge makes one new table in each call of `add`: 0.1 to 0.2 s each for 10 million entries. The
-first table, which has the rows, comes last, and with it the young tables are gone. Between two
-steps every look-up is exact: what is in a new table but not yet in the first one is still found
-among the young ones. A step that fails, for want of memory, is taken again by the next call.
+A merge makes one new table in each addition: 0.1 to 0.2 s each for 10 million entries. The first
+table, which has the rows, is made last; then the young tables are dropped. Look-ups between two
+steps are exact: the young pairs are found in the young tables until the first table has them. A
+step that runs out of memory changes nothing; the next addition takes it again.
 
-That removed pairs are a quarter of the tables starts a merge, too.
+A merge starts also when a quarter of the old pairs have been removed.
 
-Another layout is planned when the entries are twice as many as it was planned for. The next merge
-then sorts all tables anew, one in each call, and takes their memory twice until it is done; where
-that takes more than 0.25 s a table, it waits for `compact` or a large addition.
+When there are twice as many entries as the layout was planned for, another one is planned. The next
+merge then sorts every table anew, one in each addition, and needs memory for old and new tables
+until it is done. If sorting a table would take more than 0.25 s, `compact` or the next `add_many`
+of 1,024 pairs or more does it instead.
 """
 
 import sys
@@ -46,21 +47,22 @@ from dedup_filter.hamming.tables import Tables, sorted_run
 __all__ = ["FRESH", "Levels"]
 
 FRESH = 4096
-"""Pairs that are compared with every query: 2.5 us when all are there."""
+"""Most fresh pairs beside tables. Comparing all of them with a query takes 2.5 us."""
 
 _FRESH_ALONE = 16_384
-"""As long as there is nothing else to ask, and a scan is quickest, this many are."""
+"""Most fresh pairs while there are no tables and a scan is quicker than tables."""
 
 _FEW_OLD = 262_144
-"""Old entries up to which merging every 4,096 takes less than asking young tables, too."""
+"""Old entries up to which a merge of every 4,096 pairs costs less than asking young tables."""
 
 _MOST_YOUNG = 524_288
+"""Bounds the time of one sealing: 10 ns an entry and table."""
 
 _MOST_SORTED = 2_500_000
 """Entries that one call may sort: 0.1 us each."""
 
 _BULK = 1024
-"""Pairs from which adding them together is quicker than one by one."""
+"""From so many pairs on, adding them together is quicker than one by one."""
 
 
 @dataclass
@@ -69,11 +71,11 @@ class _Merge:
 
     layout: Layout
     make: Callable[[int], Run]
-    """Makes the new table of a number."""
+    """Makes the new table with a number, counted from 0."""
     to_do: list[int]
     """Numbers of the tables that are still to be made; the first table comes last."""
     marks: tuple[set[int], set[int]]
-    """In the old and the young tables, when it began: these pairs will be gone."""
+    """Removed pairs of the old and young tables when the merge began: it leaves them out."""
     made: list[Run] = field(default_factory=list)
     """Tables of another layout than the old ones have."""
 
@@ -95,7 +97,7 @@ class Levels:
         self._put(Tables.empty(self.layout, max_distance))
 
     def take(self, tables: Tables) -> None:
-        """Take ready-made tables, and their layout, in place of all there is."""
+        """Replace everything by ready-made tables and their layout."""
         self.layout = tables.layout
         self.fresh.clear()
         self._merge = None
@@ -150,7 +152,7 @@ class Levels:
         return rows
 
     def compact(self) -> None:
-        """Merge everything into the old tables, and take out what was removed."""
+        """Merge everything into the old tables, and leave out the removed pairs."""
         self._finish_merge()
         if len(self.fresh) or len(self.young.first) or self.old.dead:
             self._fold(NO_PAIRS)
@@ -190,7 +192,7 @@ class Levels:
         self._most_fresh = max(FRESH, min(_FRESH_ALONE, alone))
 
     def _plan_for(self, count: int) -> None:
-        """Plan another layout if there are far more entries than the present one is for."""
+        """Plan another layout if there are twice as many entries as the present one is for."""
         if count > 2 * self._planned_for:
             self._planned_for = 2 * count
             self.layout = plan(self.max_distance, self._planned_for)
@@ -219,10 +221,10 @@ class Levels:
         return Pairs.joined(stored)
 
     def _seal(self) -> None:
-        """Move the fresh entries into the young tables, and begin to merge these if they are many.
+        """Move the fresh entries into the young tables, and begin a merge if these are full.
 
-        Tables that are about to be merged are scanned for as long as that takes. Beside others a
-        scan pays for half as many as alone, since look-ups have a fixed cost.
+        Young tables that are about to be merged are only scanned. Others are scanned up to half as
+        many entries as if they were alone: a look-up has a fixed cost, which the old tables bear.
         """
         self._finish_merge()
         count = len(self.young.first) + len(self.fresh)
@@ -240,7 +242,7 @@ class Levels:
             self._plan_for(count)
         is_scanned = self._is_scanned(count)
         if is_scanned or old.is_scanned:  # there are few
-            self._put(old.merged(young.pairs, is_scanned=is_scanned))
+            self._put(self._old_with(young.pairs))
             return
         make = partial(old.merged_run, leaving=old.dead_places, coming=young.pairs)
         if self.layout != old.layout:
@@ -278,17 +280,20 @@ class Levels:
     def _fold(self, pairs: Pairs) -> None:
         """Move everything and more pairs, which are not stored yet, into the old tables."""
         self._finish_merge()
-        old = self.old
         coming = Pairs.joined([self.young.pairs, self.fresh.pairs, pairs])
-        count = len(old) + coming.size
-        self._plan_for(count)
-        is_scanned = self._is_scanned(count)
-        if self.layout == old.layout and coming.size <= len(old) // 2:
-            self._put(old.merged(coming, is_scanned=is_scanned))
-        else:  # sorting everything anew is quicker, or there is no other way
-            everything = Pairs.joined([old.pairs, coming])
-            self._put(Tables.of(self.layout, self.max_distance, everything, is_scanned=is_scanned))
+        self._plan_for(len(self.old) + coming.size)
+        self._put(self._old_with(coming))
         self.fresh.clear()
+
+    def _old_with(self, coming: Pairs) -> Tables:
+        """Make tables of the old pairs and of others, all at once."""
+        old = self.old
+        is_scanned = self._is_scanned(len(old) + coming.size)
+        if self.layout == old.layout and coming.size <= len(old) // 2:
+            return old.merged(coming, is_scanned=is_scanned)
+        # Sorting everything anew is quicker; for another layout there is no other way.
+        everything = Pairs.joined([old.pairs, coming])
+        return Tables.of(self.layout, self.max_distance, everything, is_scanned=is_scanned)
 
 
 def _most_young(old: int) -> int:

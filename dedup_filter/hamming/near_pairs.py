@@ -4,18 +4,15 @@
                              ├─ table 2: …                                      ├─ pairs
                              └─ table 3: …                                      ┘
 
-One pass over each permuted table of a layout, as an index has them, but one table at a time
-and all its queries at once. A pair is reported by the first table that finds it, so nothing
-need be remembered of what was reported.
+The tables of a layout are made one after the other, and each is used for all queries at once. A
+table reports a pair only if no earlier table finds it, so reported pairs need not be remembered.
 
 Guarantee: exact for every k from 0 to 12, each pair once. Fingerprints that occur several times
-count as one: a crowd of n equal ones costs what one costs, where it would make n**2 / 2 pairs.
-A crowd of n near ones does make so many pairs; `pair_blocks` holds few of them at a time.
+count as one. A crowd of n near ones makes up to n**2 / 2 pairs; `pair_blocks` holds few at a time.
 
-The layout is not an index's (`planner`): these tables take no memory, so there may be many, but
-each is a sort. Few bits and few fingerprints need no table: all are compared with all. Expected
-times are in nanoseconds of a 2-core machine; `python benchmarks/pairs.py --layouts` compares them
-with what is measured:
+The layout is chosen by other costs than an index's (`planner`): only one table exists at a time, so
+there may be many, but each takes a sort. Few fingerprints are compared all with all. Expected times
+in nanoseconds of a 2-core machine (`python benchmarks/pairs.py --layouts` measures them):
 
     table        300,000; 40 a fingerprint if its prefix has up to 16 bits, else 80
     comparison   1
@@ -96,8 +93,8 @@ def pair_blocks(
 ) -> Iterator[UInt64Array]:
     """Return the pairs of `near_pairs` in arrays of two columns, as they are found.
 
-    Memory stays bounded however many there are. Their order is the same in every run, but they
-    are not sorted. Without a layout the quickest is taken.
+    Memory stays bounded for any number of pairs. Their order is the same in every run, but they
+    are not sorted. Without a layout the quickest is chosen.
 
     Raises:
         ConfigError: as for `near_pairs`; or the layout cannot be exact for the distance.
@@ -129,7 +126,7 @@ def pair_layout(count: int, max_distance: int) -> Layout | None:
 
 @cache
 def layouts(max_distance: int) -> tuple[Layout, ...]:
-    """Return the layouts that are worth a thought."""
+    """Return the layouts that are exact and whose probes need little memory."""
     return tuple(layout for layout in _layouts() if _is_served(layout, max_distance))
 
 

@@ -3,10 +3,10 @@
     permuted   1011 0010…  1011 1100…  | 1100 0001… | 1110 0000…  1110 0111…  1110 1010…
     groups           0                       1                   2
 
-What a `Run` is to one query, groups are to a whole batch: made once, gone through once and thrown
-away. Within a group entries are in no promised order: a prefix of up to 16 bits is sorted by radix,
-and by nothing else. A group is compared with itself, and with those to whose prefix a probe leads;
-a probe leads both ways, so each pair of groups is listed once, from its smaller prefix.
+Groups are made for one pass over a batch and then thrown away. Entries of a group are in no
+particular order: prefixes of up to 16 bits are sorted by radix, and the other bits are not sorted.
+A group is compared with itself and with the groups whose prefixes differ from its own by a probe;
+each such pair of groups is listed once, from the smaller prefix.
 
 Groups of like size are compared together, in numpy calls of some ten thousand entries each:
 
@@ -15,8 +15,8 @@ Groups of like size are compared together, in numpy calls of some ten thousand e
              a1   b1   c1         one call     XOR, popcount, compare, for all groups at once
              a2   b2   c2         next call    a0 b0 c0 against a2 b2 c2, and so on
 
-A group that is shorter than the widest of its block is read beyond its end; what is found
-there is dropped again. Blocks are made of groups sorted by size, so that little is.
+In a block of groups, the shorter ones are read beyond their ends; what is found there is dropped.
+Groups are sorted by size first, so this is little.
 
 Guarantee: each pair of places once. Memory: a few buffers of `_BLOCK` entries, however long
 the groups, 4 * 2**bits bytes for probes, and what is found in one block.

@@ -14,9 +14,9 @@ So the candidates of all tables are compared with the query at once, in three nu
 instead of three for each table (6 us instead of 15 for four tables of 10 million, both tried in
 one script), and nothing has to be permuted back.
 
-The directory stands for the search in the sorted list. It has no more bits than the table's
-prefix, and no more than pay for this many entries: then an entry shares fewer bits than it
-might, which makes more candidates but misses none.
+The directory takes the place of a binary search. It has at most as many bits as the table's prefix,
+and fewer for few entries: then more entries share a key, and a look-up has more candidates, but
+misses none.
 
 Guarantee: all entries that begin with the bits of a key are among its candidates.
 
@@ -43,8 +43,7 @@ PackedRows = npt.NDArray[np.integer]
 Number = TypeVar("Number", bound=np.integer[Any])
 
 _LONG_PIECE = 24
-"""Mean entries of a piece from which slices are quicker than an array of places: a slice costs
-as much as the places of 30 entries."""
+"""From so many entries a piece (mean) on, slices are quicker than an array of places."""
 
 _SMALL_ROWS = 2**32
 _NO_ROWS: PackedRows = np.empty(0, np.uint32)
@@ -97,10 +96,12 @@ class Run:
     def merged(
         self, leaving: IntpArray, coming: UInt64Array, rows: RowArray | None = None
     ) -> "Run":
-        """Make a run without the entries at some ascending places, and with those that come.
+        """Make a run with the fingerprints `coming`, and without the entries at places `leaving`.
 
-        Cost: 10 to 20 ns an entry, 0.1 to 0.2 s for 10 million; meanwhile memory for two more
-        copies of the entries if some leave, else for one.
+        `leaving` ascends; `rows` are those of `coming`, if the run has rows.
+
+        Cost: 10 to 20 ns an entry, 0.1 to 0.2 s for 10 million. Memory meanwhile: one more copy of
+        the entries, or two if some are leaving.
         """
         permuted = self.permutation.apply_many(coming)
         order = permuted.argsort(kind="stable")

@@ -4,20 +4,20 @@
     fresh entries        ->  all of them ┘                    └─ places -> rows
     a lone first table   ->  all of it, compared by itself        places -> rows
 
-A pair is in the first table of exactly one of the tables. An entry may be hit in several tables,
-its rows are had once.
+Each stored pair is in the first table of either the old or the young tables, or is fresh. A look-up
+may find an entry in several tables; it reads the entry's rows once.
 
-Where nearly all entries share a prefix the tables have more candidates than entries, since each
-table has them; then the first table is scanned instead, so that a look-up is never dearer by far
-than a scan.
+If nearly all entries share a prefix, there are more candidates than entries, as every table has
+them. The first table is then scanned instead, so a look-up costs at most a little more than a scan.
 
-Many fingerprints are asked a million comparisons at a time: all probes of all of them in one table,
-then the next; what is not in tables is compared with all of them.
+A look-up of many fingerprints makes the probes of all of them in one table, then in the next, a
+million comparisons at a time. Fresh entries and a lone first table are compared with all of them.
 
-An object for each of thousands of neighbours costs more than finding them; so they stay arrays, and
-only `HammingIndex.within` makes `Match`es.
+Results are arrays: a `Match` object for each of thousands of neighbours would cost more than the
+search. Only `HammingIndex.within` makes `Match`es.
 
-Guarantee: every pair that is stored, not marked, and within the distance, once; nothing else.
+Guarantee: every pair that is stored, not marked as removed, and within the distance, once; nothing
+else.
 """
 
 from collections.abc import Sequence
@@ -123,7 +123,7 @@ def pairs_within(
 ) -> Pairs:
     """Return the pairs within a distance of one fingerprint, in no order.
 
-    With `most`, pairs may be left out that are farther away than so many others.
+    With `most`, pairs may be missing if so many others are nearer.
     """
     found: list[Pairs] = []
     pieces: list[UInt64Array] = []
@@ -159,7 +159,7 @@ def pairs_within(
 def pairs_within_of_many(
     asked: UInt64Array, distance: int, sealed: Sequence[Tables], fresh: FreshEntries
 ) -> tuple[IntpArray, Pairs]:
-    """Return the pairs within a distance of each of many fingerprints, and who asked for them."""
+    """Return the pairs within a distance of each of many fingerprints, and each pair's query."""
     places, owners = _scan_of_many(fresh.fingerprints, asked, distance)
     queries, found = [owners], [fresh.pairs_at(places)]
     in_tables = [tables for tables in sealed if not (tables.is_scanned and distance)]

@@ -6,11 +6,11 @@
                  └─ table 4: blocks D | A B C      within the distance
 
 Table 1 is in the order of the fingerprints themselves, as its leading block is the first of the 64
-bits; it alone has rows. As long as a scan of it is quicker than the tables, it stands alone, and
-all its entries are candidates.
+bits; it alone has rows. If a scan of it is quicker than a look-up in all tables, it is the only
+one, and all its entries are candidates.
 
-Pairs that were removed are marked, by their place in table 1, and left out of what is found; a
-merge leaves them out of the new tables.
+A removed pair is marked by its place in table 1, and look-ups leave it out; the next merge leaves
+it out of the new tables.
 
 Guarantee: exact for every distance up to the one that the tables were made for (`layout`).
 
@@ -33,8 +33,8 @@ from dedup_filter.hamming.run import Run
 __all__ = ["Tables", "probe_keys", "sorted_run"]
 
 _PROBE_US, _TABLE_US, _CANDIDATE_US = 0.38, 8.0, 0.006
-"""A probe made by Python, with a slice; or numpy's calls for all probes of a table, and the place
-of a candidate: which way is quicker depends on how many probes and candidates there are."""
+"""The cost of one probe by Python, with a slice; or of numpy's calls for all probes of a table, and
+of each candidate then. The quicker way is taken for each table."""
 
 _CHUNK = 1 << 20
 """Candidates, or probes, that a look-up of many fingerprints handles at a time: 8 MB."""
@@ -96,7 +96,7 @@ class Tables:
         return Tables.of(self.layout, self.max_distance, pairs, is_scanned=False)
 
     def merged_run(self, number: int, *, leaving: IntpArray, coming: Pairs) -> Run:
-        """Do the same with one table, counted from 0; `leaving` are places in the first one."""
+        """Make one of the tables of `merged`, counted from 0; `leaving` are places in the first."""
         run = self.runs[number]
         if number == 0:
             return run.merged(leaving, *coming)
