@@ -28,7 +28,7 @@ import numpy.typing as npt
 from stopwatch import figure
 
 from dedup_filter.hamming import near_pairs, pair_blocks
-from dedup_filter.hamming.pair_layout import expected_seconds, layouts
+from dedup_filter.hamming.near_pairs import expected_seconds, layouts
 
 Fingerprints = npt.NDArray[np.uint64]
 Finder = Callable[[Fingerprints, int], int]

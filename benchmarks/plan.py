@@ -4,7 +4,7 @@
 
 For each size and distance the layouts that are planned best, and one table of each kind that the
 literature has: look-up (microseconds of the process, the least of three rounds over random
-queries) and bytes an entry. The constants in `dedup_filter.hamming.table_costs` are fitted to such
+queries) and bytes an entry. The constants in `dedup_filter.hamming.planner` are fitted to such
 figures. An index scans as long as that is quicker than the layout: "scanned" is said then.
 """
 
@@ -15,8 +15,7 @@ import numpy as np
 from stopwatch import figure
 
 from dedup_filter.hamming import HammingIndex, Layout
-from dedup_filter.hamming.table_costs import estimate
-from dedup_filter.hamming.table_plan import paper_layouts, ranked, scan_limit
+from dedup_filter.hamming.planner import estimate, paper_layouts, ranked, scan_limit
 
 SEED = 20071
 QUERIES = 300

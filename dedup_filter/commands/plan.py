@@ -1,6 +1,6 @@
 """`dedup-filter plan`: the layouts there are for so many pages, what each costs, and which is best.
 
-Times are estimates for a 2-core machine, from the formula in `dedup_filter.hamming.table_costs`: it
+Times are estimates for a 2-core machine, from the formula in `dedup_filter.hamming.planner`: it
 was fitted to indexes of up to 10 million random fingerprints. What they say of more is
 arithmetic, not measured; beyond the processor's cache a probe takes longer.
 """
@@ -16,7 +16,7 @@ from dedup_filter.commands.streams import scaled, write_lines
 from dedup_filter.wording import counted
 
 if TYPE_CHECKING:
-    from dedup_filter.hamming.table_costs import Estimate
+    from dedup_filter.hamming.planner import Estimate
 
 __all__ = ["plan_command"]
 
@@ -66,8 +66,7 @@ def plan_command(pages: int, memory: int | None, max_distance: int, as_json: boo
     page        time of a look-up and of an insert; the last column: against the best
     bytes       of memory for each page stored
     """  # noqa: D301 - click must see the character
-    from dedup_filter.hamming.table_costs import estimate
-    from dedup_filter.hamming.table_plan import chance_neighbours, paper_layouts, ranked
+    from dedup_filter.hamming.planner import chance_neighbours, estimate, paper_layouts, ranked
 
     best = ranked(max_distance, pages, memory)
     papers = {

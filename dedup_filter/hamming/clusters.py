@@ -2,15 +2,16 @@
 
     pairs   3-7  7-9  4-5          clusters   [3, 7, 9]  [4, 5]
 
-A member need only be near to one other of its cluster: a chain of small steps is one
-cluster, though its ends may be far apart.
+A member need only be near to one other member: a chain of small steps is one cluster, though its
+ends may be far apart.
 
-Guarantee: the same for every order of the pairs and of the two in a pair. The least member
-represents its cluster and stands first: where members are numbered by arrival, the original.
+Guarantee: the result does not depend on the order of the pairs, nor on the order in a pair. The
+least member represents its cluster and comes first: if members are numbered by arrival, that is
+the original.
 
-Union-find on arrays: each member points to one that is not greater, and a batch of pairs moves
-roots under smaller roots until no pair has two (Tarjan 1975, without ranks). Where others go
-pair by pair, we go round by round over all pairs; chains in bad order take more rounds.
+Union-find on arrays: each member points to one that is not greater, and each round over all pairs
+of a batch moves roots under smaller roots, until the two members of every pair have one root
+(Tarjan 1975, without ranks). Chains in bad order take more rounds.
 
 Cost, a pair: 0.1 to 0.3 us to unite; with numbering and lists 0.7 to 1.7 us from an array, and
 2.5 to 3.3 us from tuples.
@@ -31,9 +32,8 @@ IntArray = npt.NDArray[np.intp]
 def clusters(pairs: Iterable[tuple[Member, Member]] | npt.NDArray[Any]) -> list[list[Member]]:
     """Return the clusters that pairs make, each ascending, sorted by their first members.
 
-    Members are numbers, strings or whatever can be sorted; pairs come as tuples, lists or as
-    the rows of an array of two columns. Nothing is in no pair, so no cluster has one member
-    but for a pair of one with itself.
+    Members are numbers, strings or other values that can be sorted; pairs are tuples, lists or
+    the rows of an array of two columns. A pair of a member with itself makes a cluster of one.
 
     Raises:
         ValueError: a pair does not have two members.
@@ -50,7 +50,7 @@ def clusters(pairs: Iterable[tuple[Member, Member]] | npt.NDArray[Any]) -> list[
 class DisjointSets:
     """The numbers 0 to count-1 in sets, at first each in one of its own; sets only grow.
 
-    For pairs that come in batches: nothing is kept of them, and memory is 8 bytes a number.
+    For pairs in batches: the pairs are not kept, and memory is 8 bytes a number.
 
     >>> sets = DisjointSets(5)
     >>> sets.unite(np.array([3, 4]), np.array([1, 3]))

@@ -1,34 +1,37 @@
 """Fingerprints with rows -> all that lie within k bits of the one asked for.
 
     add ->  fresh entries (4,096)      compared with every query, all of them
-              | sealed when full
-            young tables               small sorted runs
-              | merged in steps, one every few additions
-            old tables                 the large sorted runs
+              | sorted when full
+            young tables               small sorted tables, beside many old entries
+              | merged, one table in each addition
+            old tables                 the large sorted tables
 
     within  asks all three at once
 
 Guarantee: `within` returns every stored row within the distance and nothing else, at once
-after `add`, for every k from 0 to 12 and every layout that is accepted, in the midst of a
-merge too. A refused call leaves the index as it was.
+after `add` and during a merge, for every k from 0 to 12 and every accepted layout. A call that
+raises an error leaves the index as it was.
 
-Cost: `python benchmarks/index.py` measures it. One thread at a time.
+Cost: measured by `python benchmarks/index.py`. Not for several threads at a time.
 
 An index knows nothing of pages: a row is a number that the caller gives and understands.
 
-Manku, Jain and Das Sarma (2007), section 3. Where we differ: tables are online, by runs that
-are merged (as in LevelDB) instead of files that are built once; neighbours of a prefix are
-probed; and all matches are had, not only one.
+Manku, Jain and Das Sarma (2007), section 3. Where we differ: the tables take additions all the
+time, by merges of sorted runs (as in LevelDB), instead of being built once; neighbours of a prefix
+are probed; and a look-up returns all matches, not only one.
 """
 
-from dedup_filter.hamming.index_pairs import Pairs
 from dedup_filter.hamming.layout import Layout
 from dedup_filter.hamming.levels import Levels
-from dedup_filter.hamming.neighbours import Neighbours, NeighboursOfMany
 from dedup_filter.hamming.numbers import Integers, fingerprint_of, fingerprints_of, row_of, rows_of
+from dedup_filter.hamming.pairs import Pairs
 from dedup_filter.hamming.sealed_arrays import SealedArrays
-from dedup_filter.hamming.search import pairs_within
-from dedup_filter.hamming.search_many import pairs_within_of_many
+from dedup_filter.hamming.search import (
+    Neighbours,
+    NeighboursOfMany,
+    pairs_within,
+    pairs_within_of_many,
+)
 from dedup_filter.model import Match
 
 __all__ = ["HammingIndex"]
@@ -37,8 +40,8 @@ __all__ = ["HammingIndex"]
 class HammingIndex:
     """Fingerprints with their rows, searched by Hamming distance.
 
-    `max_distance` (k) is inclusive, 0 to 12. Without a layout a good one is planned for the
-    expected entries, and another one when there are many more.
+    `max_distance` (k) is inclusive, 0 to 12. Without a layout, one is planned for the expected
+    number of entries, and another one when there are twice as many.
 
     Raises:
         ConfigError: the distance is out of range, or the layout cannot be exact for it.
@@ -59,7 +62,7 @@ class HammingIndex:
     def from_sealed(cls, sealed: SealedArrays) -> "HammingIndex":
         """Make an index that uses these arrays, without a copy. Nothing is written to them.
 
-        Cost: none to speak of, whatever their size; `check` verifies the contents.
+        Cost: under a millisecond for any size; the contents are not verified, see `check`.
 
         Raises:
             ConfigError: the layout cannot be exact for the distance.
@@ -92,14 +95,14 @@ class HammingIndex:
     def add_new(self, fingerprint: int, row: int) -> None:
         """Store a pair that is known not to be stored: `add` without looking for it.
 
-        Requires: plain ints in the ranges of `add`; a pair that is stored would be there twice.
+        Requires: plain ints in the ranges of `add`, and a pair that is not stored.
         """
         self._levels.add_new(fingerprint, row)
 
     def add_many(self, fingerprints: Integers, rows: Integers) -> None:
         """Store many rows, each under the fingerprint in the same place: all of them or none.
 
-        Cost: 0.2 us a row and table from 10,000 on; the index answers when all are sorted.
+        Cost: 0.1 us a row and table for 10,000 rows or more; returns when all are sorted.
 
         Raises:
             TypeError, ValueError: as for `add`, or there is not one row for each fingerprint.
@@ -145,9 +148,9 @@ class HammingIndex:
     def neighbours(
         self, fingerprint: int, max_distance: int | None = None, most: int | None = None
     ) -> Neighbours:
-        """Return the same as arrays; with `most` only so many, the first ones.
+        """Return the matches of `within` as arrays; with `most`, only the first so many.
 
-        Cost: of thousands, a third of what their `Match`es take or less; see `most` too.
+        Cost: for thousands of matches a third of `within` or less; less still with `most`.
 
         Raises:
             TypeError, ValueError: as for `within`.
@@ -163,9 +166,9 @@ class HammingIndex:
     ) -> NeighboursOfMany:
         """Return all rows within a distance of each of many fingerprints.
 
-        The result is flat: its arrays tell, side by side, which of the fingerprints asked (by
-        its number), and the row, fingerprint and distance of what was found; sorted by the
-        first, then nearest first, then by row.
+        The result is four arrays of one length: for each match the number of the query, counted
+        from 0, and the row, fingerprint and distance. Sorted by query, then nearest first, then by
+        row.
 
         Raises:
             TypeError, ValueError: as for `within`.
@@ -183,14 +186,14 @@ class HammingIndex:
         return NeighboursOfMany.of(asked, queries, pairs)
 
     def compact(self) -> None:
-        """Merge everything into one set of tables, and take out what was removed.
+        """Merge everything into one set of tables, and leave out the removed pairs.
 
-        The index does so by itself, in small steps; this takes all of them at once.
+        The index does so by itself, one table at a time; this does all of it at once.
         """
         self._levels.compact()
 
     def sealed(self) -> SealedArrays:
-        """Compact the index and return its arrays, which stay its own: read them only."""
+        """Compact the index and return its arrays. The index still uses them: only read them."""
         self._levels.compact()
         return SealedArrays.of(self._levels.old)
 

@@ -1,7 +1,7 @@
-"""How the 64 bits are cut -> which permuted tables there are, and whether they serve a distance.
+"""How the 64 bits are cut -> which permuted tables there are, and what a look-up probes in them.
 
-One scheme covers what the literature has. Cut the 64 bits into m blocks; a table for each
-choice of l blocks, which lead it; optionally cut the remaining bits again, and so on:
+The bits are cut into m blocks of nearly equal width, and there is a table for each choice of l
+blocks, which lead it; the bits that are left may be cut again (a nested layout):
 
     Layout(4)                    4 tables of 16 bits            k = 3   Manku et al., 3.1
     Layout(6, 3)                20 tables of 31 to 33 bits      k = 3   the same
@@ -10,7 +10,23 @@ choice of l blocks, which lead it; optionally cut the remaining bits again, and 
     Layout(k + 1)               k+1 tables, no neighbours       any k   the pigeonhole itself
     Layout(4)                    4 tables, neighbours probed    any k   Norouzi et al. 2012
 
-The proof that nothing is missed is in `table_shape`.
+Why a look-up misses nothing. Let k = q*m + s differing bits fall into m blocks, s < m. The
+l least damaged blocks then hold at most
+
+    r = q*l + max(0, s - (m - l))
+
+of them. Were it one more, the l-th smallest damage would be at least q+1, and with it each
+of the other m-l: together over k. So the table that these blocks lead holds the wanted
+entry among the prefixes that differ from the query's in at most r bits: these are probed.
+
+For l = 1 fewer will do (Norouzi et al., section 3): block j, counted from 0, need only be
+probed to radius (k - j) // m, for if every block j held one bit more than that, they would
+hold k + 1. Below 0 the table is not needed at all: so m > k blocks make k + 1 tables.
+
+Nested cuts spend one budget: if x of the k bits fell into the first leading blocks, the
+inner cut need only allow for k - x.
+
+A bit position is the power of two that it stands for: 63 leads.
 
 Manku, Jain and Das Sarma (2007), section 3; Norouzi, Punjani and Fleet (2012).
 """
@@ -18,23 +34,79 @@ Manku, Jain and Das Sarma (2007), section 3; Norouzi, Punjani and Fleet (2012).
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import comb
 
 from dedup_filter.errors import ConfigError
-from dedup_filter.hamming.blocks import FINGERPRINT_BITS, cut
-from dedup_filter.hamming.table_shape import Lead, TableShape
 
-__all__ = ["MAX_DISTANCE", "MAX_PROBES", "MAX_TABLES", "Layout", "require_whole"]
+__all__ = [
+    "FINGERPRINT_BITS",
+    "MAX_DISTANCE",
+    "Layout",
+    "TableShape",
+    "bit_flips",
+    "cut",
+    "require_whole",
+]
+
+FINGERPRINT_BITS = 64
 
 MAX_DISTANCE = 12
 """Beyond it two unrelated pages meet too often for 64 bits, and no table narrows the search."""
 
-MAX_PROBES = 20_000
+_MAX_PROBES = 20_000
 """Of one look-up: among 10 million entries 12 thousand take 0.7 ms, as a scan of 1 million does."""
 
-MAX_TABLES = 128
+_MAX_TABLES = 128
 """A fingerprint takes 8 bytes in each, and up to 2 of its directory."""
+
+
+@dataclass(frozen=True)
+class Lead:
+    """One choice of leading blocks in one cut: the number of the choice and its bits."""
+
+    block_count: int
+    leading_blocks: int
+    number: int
+    positions: tuple[int, ...]
+
+    def radius(self, distance: int) -> int:
+        """Return r for `distance` differing bits; -1 where another choice suffices."""
+        if self.leading_blocks == 1:
+            return (distance - self.number) // self.block_count
+        everywhere, more = divmod(distance, self.block_count)
+        spared = self.block_count - self.leading_blocks
+        return everywhere * self.leading_blocks + max(0, more - spared)
+
+
+@dataclass(frozen=True)
+class TableShape:
+    """One table of a layout: the leading bits of each cut, and the bits left over."""
+
+    leads: tuple[Lead, ...]
+    rest: tuple[int, ...]
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The permutation: bit positions from the most significant of the permuted word down."""
+        return (*(bit for lead in self.leads for bit in lead.positions), *self.rest)
+
+    @property
+    def prefix_bits(self) -> int:
+        """How many bits lead."""
+        return FINGERPRINT_BITS - len(self.rest)
+
+    def radius(self, distance: int) -> int:
+        """Return how far from the prefix the probes go; -1 when the table is not needed."""
+        return _radius(self.leads, distance)
+
+    def probe_count(self, distance: int) -> int:
+        """Count the probes without making them."""
+        return _probe_count(self.leads, distance)
+
+    def probes(self, distance: int) -> Iterator[int]:
+        """Yield the masks to be flipped in the fingerprint (not yet permuted), each once."""
+        return _probes(self.leads, distance)
 
 
 @dataclass(frozen=True)
@@ -45,7 +117,7 @@ class Layout:
     neighbours); None allows as many as the distance needs.
 
     Raises:
-        ConfigError: a number out of range, or more than `MAX_TABLES` tables.
+        ConfigError: a number out of range, or more than `_MAX_TABLES` tables.
 
     >>> Layout(6, 3).table_count, sorted({s.prefix_bits for s in Layout(6, 3).table_shapes})
     (20, [31, 32, 33])
@@ -64,9 +136,9 @@ class Layout:
         if self.nested is not None and self.nested.probe_radius is not None:
             raise ConfigError("probe_radius belongs to the outermost layout, not to a nested one")
         self._require_bits(FINGERPRINT_BITS)
-        if self.table_count > MAX_TABLES:
+        if self.table_count > _MAX_TABLES:
             raise ConfigError(
-                f"{self} make {self.table_count} tables; at most {MAX_TABLES} are allowed"
+                f"{self} make {self.table_count} tables; at most {_MAX_TABLES} are allowed"
             )
 
     @property
@@ -100,16 +172,6 @@ class Layout:
     def probe_count(self, distance: int) -> int:
         """Count the probes of one look-up in all tables."""
         return sum(shape.probe_count(distance) for shape in self.table_shapes)
-
-    def expected_candidates(self, distance: int, entries: int) -> float:
-        """Return how many of `entries` random fingerprints one look-up compares.
-
-        The paper's arithmetic: n / 2**prefix_bits a probe.
-        """
-        return sum(
-            entries * shape.probe_count(distance) / (1 << shape.prefix_bits)
-            for shape in self.table_shapes
-        )
 
     def is_exact(self, distance: int) -> bool:
         """Tell whether the allowed probes find everything within a distance."""
@@ -158,8 +220,10 @@ class Layout:
                 f"and the probes flip at most {self.probe_radius}"
             )
         probes = self.probe_count(distance)
-        if probes > MAX_PROBES:
-            return f"a look-up would take {probes:,} probes, and at most {MAX_PROBES:,} are allowed"
+        if probes > _MAX_PROBES:
+            return (
+                f"a look-up would take {probes:,} probes, and at most {_MAX_PROBES:,} are allowed"
+            )
         return None
 
     def _nearest(self, distance: int) -> "Layout":
@@ -168,7 +232,7 @@ class Layout:
             (blocks, leading)
             for blocks in range(2, MAX_DISTANCE + 2)
             for leading in range(1, blocks)
-            if comb(blocks, leading) <= MAX_TABLES
+            if comb(blocks, leading) <= _MAX_TABLES
         ]
         shapes.sort(
             key=lambda s: (abs(s[0] - self.block_count) + abs(s[1] - self.leading_blocks), s)
@@ -185,3 +249,57 @@ def require_whole(name: str, value: object, least: int, most: int) -> None:
     """
     if type(value) is not int or not least <= value <= most:
         raise ConfigError(f"{name} must be a whole number from {least} to {most}, not {value!r}")
+
+
+def cut(positions: Sequence[int], block_count: int) -> list[tuple[int, ...]]:
+    """Cut positions into blocks whose widths differ by at most one, the wider ones first.
+
+    Requires: 1 <= block_count <= len(positions).
+
+    >>> [len(block) for block in cut(range(63, -1, -1), 6)]
+    [11, 11, 11, 11, 10, 10]
+    """
+    width, wider = divmod(len(positions), block_count)
+    ends = [number * width + min(number, wider) for number in range(block_count + 1)]
+    return [tuple(positions[a:b]) for a, b in pairwise(ends)]
+
+
+def bit_flips(positions: Sequence[int], count: int) -> Iterator[int]:
+    """Yield each mask with exactly `count` of the bits at these positions set.
+
+    >>> [f"{mask:03b}" for mask in bit_flips([2, 1, 0], 2)]
+    ['110', '101', '011']
+    """
+    bits = [1 << position for position in positions]
+    return (sum(chosen) for chosen in combinations(bits, count))
+
+
+def _radius(leads: Sequence[Lead], distance: int) -> int:
+    if not leads:
+        return 0
+    first, *inner = leads
+    radii = [
+        (flips, _radius(inner, distance - flips)) for flips in range(first.radius(distance) + 1)
+    ]
+    return max((flips + radius for flips, radius in radii if radius >= 0), default=-1)
+
+
+def _probe_count(leads: Sequence[Lead], distance: int) -> int:
+    if not leads:
+        return 1
+    first, *inner = leads
+    return sum(
+        comb(len(first.positions), flips) * _probe_count(inner, distance - flips)
+        for flips in range(first.radius(distance) + 1)
+    )
+
+
+def _probes(leads: Sequence[Lead], distance: int) -> Iterator[int]:
+    if not leads:
+        yield 0
+        return
+    first, *inner = leads
+    for flips in range(first.radius(distance) + 1):
+        inner_masks = list(_probes(inner, distance - flips))
+        for mask in bit_flips(first.positions, flips):
+            yield from (mask | inner_mask for inner_mask in inner_masks)

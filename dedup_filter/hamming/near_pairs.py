@@ -4,38 +4,69 @@
                              ├─ table 2: …                                      ├─ pairs
                              └─ table 3: …                                      ┘
 
-One pass over each permuted table of a layout, as an index has them, but one table at a time
-and all its queries at once. A pair is reported by the first table that finds it, so nothing
-need be remembered of what was reported.
+The tables of a layout are made one after the other, and each is used for all queries at once. A
+table reports a pair only if no earlier table finds it, so reported pairs need not be remembered.
 
 Guarantee: exact for every k from 0 to 12, each pair once. Fingerprints that occur several times
-count as one: a crowd of n equal ones costs what one costs, where it would make n**2 / 2 pairs.
-A crowd of n near ones does make so many pairs; `pair_blocks` holds few of them at a time.
+count as one. A crowd of n near ones makes up to n**2 / 2 pairs; `pair_blocks` holds few at a time.
+
+The layout is chosen by other costs than an index's (`planner`): only one table exists at a time, so
+there may be many, but each takes a sort. Few fingerprints are compared all with all. Expected times
+in nanoseconds of a 2-core machine (`python benchmarks/pairs.py --layouts` measures them):
+
+    table        300,000; 40 a fingerprint if its prefix has up to 16 bits, else 80
+    comparison   1
+    group        40, 10 for each probe, and 80 for each group that a probe leads to
 
 Manku, Jain and Das Sarma (2007), section 4 (batch queries). Where we differ: the batch is
 compared with itself, in memory, and group by group instead of query by query.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from math import comb, exp
 
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.hamming.blocks import FINGERPRINT_BITS
-from dedup_filter.hamming.distinct import distinct
-from dedup_filter.hamming.layout import MAX_DISTANCE, Layout, require_whole
-from dedup_filter.hamming.numbers import Integers
-from dedup_filter.hamming.pair_comparison import Found, between, inside
-from dedup_filter.hamming.pair_layout import pair_layout
-from dedup_filter.hamming.pair_neighbours import neighbours
+from dedup_filter.hamming.layout import (
+    FINGERPRINT_BITS,
+    MAX_DISTANCE,
+    Layout,
+    TableShape,
+    require_whole,
+)
+from dedup_filter.hamming.numbers import Integers, distinct
+from dedup_filter.hamming.pair_groups import (
+    RADIX_BITS,
+    Found,
+    PrefixGroups,
+    between,
+    group,
+    inside,
+    neighbours,
+    one_group,
+)
+from dedup_filter.hamming.pairs import UInt64Array
 from dedup_filter.hamming.permutation import Permutation
-from dedup_filter.hamming.prefix_groups import PrefixGroups, UInt64Array, group, one_group
-from dedup_filter.hamming.table_shape import TableShape
 
-__all__ = ["near_pairs", "pair_blocks"]
+__all__ = ["expected_seconds", "layouts", "near_pairs", "pair_blocks", "pair_layout"]
 
 _TOGETHER = 1 << 16
 """Found pairs that are passed on together, or a few more."""
+
+_TABLE_NS = 300_000
+_RADIX_NS = 40
+_SORT_NS = 80
+_COMPARISON_NS = 1.0
+_GROUP_NS = 40
+_PROBE_NS = 10
+_GROUP_PAIR_NS = 80
+
+_MOST_BLOCKS = 18
+_MOST_TABLES = 128
+_LONGEST_PROBED = 22
+"""Bits. The groups of a table with probes are found by number, in an array of 2**bits."""
 
 
 def near_pairs(fingerprints: Integers, max_distance: int = 3) -> list[tuple[int, int]]:
@@ -62,8 +93,8 @@ def pair_blocks(
 ) -> Iterator[UInt64Array]:
     """Return the pairs of `near_pairs` in arrays of two columns, as they are found.
 
-    Memory stays bounded however many there are. Their order is the same in every run, but they
-    are not sorted. Without a layout the quickest is taken.
+    Memory stays bounded for any number of pairs. Their order is the same in every run, but they
+    are not sorted. Without a layout the quickest is chosen.
 
     Raises:
         ConfigError: as for `near_pairs`; or the layout cannot be exact for the distance.
@@ -79,6 +110,52 @@ def pair_blocks(
     if layout is None or not len(entries):
         return map(_ascending, _together(inside(one_group(entries), max_distance)))
     return _from_tables(entries, max_distance, layout.tables_needed(max_distance))
+
+
+def pair_layout(count: int, max_distance: int) -> Layout | None:
+    """Return the layout, or None where comparing all with all is soonest.
+
+    >>> pair_layout(1_000_000, 3), pair_layout(1000, 3)
+    (Layout(4, 1), None)
+    """
+    if expected_seconds(None, count, max_distance) * 1e9 <= _TABLE_NS:
+        return None
+    choices = [None, *layouts(max_distance)]
+    return min(choices, key=lambda layout: expected_seconds(layout, count, max_distance))
+
+
+@cache
+def layouts(max_distance: int) -> tuple[Layout, ...]:
+    """Return the layouts that are exact and whose probes need little memory."""
+    return tuple(layout for layout in _layouts() if _is_served(layout, max_distance))
+
+
+@cache
+def _layouts() -> tuple[Layout, ...]:
+    shapes = [(m, lead) for m in range(2, _MOST_BLOCKS + 1) for lead in range(1, m)]
+    return tuple(Layout(m, lead) for m, lead in shapes if comb(m, lead) <= _MOST_TABLES)
+
+
+def _is_served(layout: Layout, max_distance: int) -> bool:
+    shapes = layout.tables_needed(max_distance)
+    probed = [shape.prefix_bits for shape in shapes if shape.radius(max_distance)]
+    return layout.is_exact(max_distance) and max(probed, default=0) <= _LONGEST_PROBED
+
+
+def expected_seconds(layout: Layout | None, count: int, max_distance: int) -> float:
+    """Return the expected time for so many random fingerprints."""
+    if layout is None:
+        return count**2 / 2 * _COMPARISON_NS * 1e-9
+    total = 0.0
+    for shape in layout.tables_needed(max_distance):
+        prefixes = 2**shape.prefix_bits
+        taken = 1 - exp(-count / prefixes)  # the share of prefixes that occur
+        neighbours = (shape.probe_count(max_distance) - 1) / 2
+        total += _TABLE_NS + count * (_RADIX_NS if shape.prefix_bits <= RADIX_BITS else _SORT_NS)
+        led_to = neighbours * (2 * _PROBE_NS + taken * _GROUP_PAIR_NS)  # each pair listed once
+        total += prefixes * taken * (_GROUP_NS + led_to)
+        total += count**2 / prefixes * (0.5 + neighbours) * _COMPARISON_NS
+    return total * 1e-9
 
 
 def _from_tables(

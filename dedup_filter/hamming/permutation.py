@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.hamming.blocks import FINGERPRINT_BITS
+from dedup_filter.hamming.layout import FINGERPRINT_BITS
 
 __all__ = ["Move", "Permutation"]
 

@@ -1,8 +1,8 @@
-"""The whole of an index as plain arrays, to be kept somewhere and given back.
+"""The tables of an index as plain arrays, to be kept somewhere and given back.
 
 Derived data: whoever has the pairs can make them again (`HammingIndex.add_many`). They are given
-out and taken back as they are, without a copy, so that they may lie in files that are mapped
-into memory; nothing ever writes into them.
+out and taken back as they are, without a copy, so they may lie in files that are mapped into
+memory; nothing ever writes into them.
 """
 
 from typing import NamedTuple
@@ -10,18 +10,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.hamming.index_pairs import UInt64Array
 from dedup_filter.hamming.layout import Layout
+from dedup_filter.hamming.pairs import UInt64Array
 from dedup_filter.hamming.permutation import Permutation
-from dedup_filter.hamming.row_run import PackedRows, RowRun
-from dedup_filter.hamming.run import Directory, Run
-from dedup_filter.hamming.sealed_tables import SealedTables
+from dedup_filter.hamming.run import Directory, PackedRows, Run
+from dedup_filter.hamming.tables import Tables
 
 __all__ = ["SealedArrays"]
 
 
 class SealedArrays(NamedTuple):
-    """Sealed tables as arrays: one run and one directory a table, and the rows of the first.
+    """One run and one directory a table, and the rows of the first.
 
     A small index has only the first of its layout's tables.
     """
@@ -33,18 +32,17 @@ class SealedArrays(NamedTuple):
     directories: tuple[Directory, ...]
 
     @classmethod
-    def of(cls, tables: SealedTables) -> "SealedArrays":
+    def of(cls, tables: Tables) -> "SealedArrays":
         """Show the arrays of tables without marks."""
-        runs = (tables.first.run, *tables.others)
         return cls(
             tables.layout,
             tables.max_distance,
             tables.first.rows,
-            tuple(run.entries for run in runs),
-            tuple(run.directory for run in runs),
+            tuple(run.entries for run in tables.runs),
+            tuple(run.directory for run in tables.runs),
         )
 
-    def tables(self) -> SealedTables:
+    def tables(self) -> Tables:
         """Make tables that use these arrays.
 
         Verifies shapes and types at once; for the contents there is `HammingIndex.check`.
@@ -60,17 +58,23 @@ class SealedArrays(NamedTuple):
                 f"{self.layout!r} needs 1 or {len(shapes)} runs with as many directories, not "
                 f"{len(self.runs)} and {len(self.directories)}"
             )
+        # asarray: slices of a numpy.memmap take eight times as long as those of an array
         rows = np.asarray(self.rows)
         if rows.ndim != 1 or rows.dtype not in (np.uint32, np.int64):
             raise ValueError(f"rows are uint32 or int64, not {rows.dtype} of shape {rows.shape}")
-        runs = []
+        runs: list[Run] = []
         for shape, entries, directory in zip(shapes, self.runs, self.directories, strict=False):
             _require_entries(entries, len(rows))
             _require_directory(directory, len(rows), shape.prefix_bits)
-            # asarray: slices of a numpy.memmap take eight times as long as those of an array
-            order, bits = Permutation(shape.order), shape.prefix_bits
-            runs.append(Run(order, bits, np.asarray(entries), np.asarray(directory)))
-        return SealedTables(self.layout, self.max_distance, RowRun(runs[0], rows), runs[1:])
+            run = Run(
+                Permutation(shape.order),
+                shape.prefix_bits,
+                np.asarray(entries),
+                np.asarray(directory),
+            )
+            runs.append(run)
+        runs[0].rows = rows
+        return Tables(self.layout, self.max_distance, runs)
 
 
 def _require_entries(entries: npt.NDArray[np.generic], count: int) -> None:

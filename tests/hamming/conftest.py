@@ -4,15 +4,14 @@ import pytest
 
 
 def make_small(patch):
-    """Seal three pairs, merge from six on, move four entries a step, look up by tables."""
+    """Seal three pairs, let young tables grow beside more than twelve, look up by tables."""
     patch.setattr("dedup_filter.hamming.levels.FRESH", 3)
     patch.setattr("dedup_filter.hamming.levels._FRESH_ALONE", 3)
-    patch.setattr("dedup_filter.hamming.levels._LEAST_YOUNG", 6)
+    patch.setattr("dedup_filter.hamming.levels._FEW_OLD", 12)
     patch.setattr("dedup_filter.hamming.levels._BULK", 4)
-    patch.setattr("dedup_filter.hamming.layout_choice.scan_limit", lambda *_: -1)
-    patch.setattr("dedup_filter.hamming.merging.STEP", 4)
-    patch.setattr("dedup_filter.hamming.sealed_tables._CHUNK", 8)
-    patch.setattr("dedup_filter.hamming.search_many._CHUNK", 8)
+    patch.setattr("dedup_filter.hamming.levels.scan_limit", lambda *_: -1)
+    patch.setattr("dedup_filter.hamming.tables._CHUNK", 8)
+    patch.setattr("dedup_filter.hamming.search._CHUNK", 8)
 
 
 @pytest.fixture

@@ -26,24 +26,13 @@ def test_what_was_added_and_not_removed_is_there(pairs, data):
         fresh.check()
         left.remove(pair)
     assert len(fresh) == len(left)
-    found = zip(fresh.fingerprints.tolist(), fresh.rows.tolist(), strict=True)
+    found = zip(fresh.fingerprints.tolist(), fresh.pairs.rows.tolist(), strict=True)
     assert set(found) == left
     for fingerprint in range(4):
         for row in range(7):
             assert ((fingerprint, row) in fresh) == ((fingerprint, row) in left)
         of_it = sorted(row for other, row in left if other == fingerprint)
         assert sorted(fresh.rows_of(fingerprint)) == of_it
-    ascending = list(zip(fresh.pairs.fingerprints.tolist(), fresh.pairs.rows.tolist(), strict=True))
-    assert ascending == sorted(left)
-
-
-def test_pairs_given_out_do_not_change_with_the_next_ones():
-    fresh = fresh_of([(1, 2)])
-    pairs = fresh.pairs
-    fresh.clear()
-    fresh.add(5, 6)
-    assert pairs.fingerprints.tolist() == [1]
-    assert pairs.rows.tolist() == [2]
 
 
 @pytest.mark.parametrize("rows", [[4, 4], [-1, 4]])

@@ -1,12 +1,15 @@
 """The guarantee of a layout, first as arithmetic, then on every pattern of few bits."""
 
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement, pairwise, product
 
 import oracles
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dedup_filter.errors import ConfigError
 from dedup_filter.hamming import Layout
+from dedup_filter.hamming.layout import bit_flips, cut
 
 NESTED = Layout(4, 1, Layout(4))
 
@@ -114,11 +117,6 @@ def test_a_permuted_word_has_each_bit_once():
         assert sorted(shape.order) == list(range(64))
 
 
-def test_expected_candidates_are_those_of_the_paper():
-    assert Layout(4).expected_candidates(3, 2**34) == 4 * 2**18
-    assert NESTED.expected_candidates(3, 2**34) == 16 * 2**6
-
-
 @pytest.mark.parametrize(
     "make",
     [
@@ -184,3 +182,38 @@ def test_a_layout_that_may_probe_as_far_as_it_must_is_exact():
     assert Layout(6, 3, probe_radius=1).is_exact(4)
     assert not Layout(6, 3, probe_radius=0).is_exact(4)
     assert Layout(4, probe_radius=0).is_exact(3)
+
+
+def widths(block_count):
+    return [len(block) for block in cut(range(63, -1, -1), block_count)]
+
+
+def test_the_blocks_of_the_literature_have_its_widths():
+    assert widths(4) == [16, 16, 16, 16]
+    assert widths(6) == [11, 11, 11, 11, 10, 10]
+    assert widths(8) == [8] * 8
+
+
+def test_the_most_significant_block_comes_first():
+    assert cut(range(63, -1, -1), 2) == [tuple(range(63, 31, -1)), tuple(range(31, -1, -1))]
+
+
+@given(st.lists(st.integers(), min_size=1, max_size=64, unique=True), st.data())
+def test_blocks_are_contiguous_complete_and_nearly_equal(positions, data):
+    block_count = data.draw(st.integers(1, len(positions)))
+    blocks = cut(positions, block_count)
+    assert len(blocks) == block_count
+    assert [position for block in blocks for position in block] == positions
+    assert all(len(a) - len(b) in (0, 1) for a, b in pairwise(blocks))
+    assert len(blocks[0]) - len(blocks[-1]) <= 1
+
+
+@given(st.sets(st.integers(0, 63), max_size=10).map(sorted), st.integers(0, 4))
+def test_flips_are_all_masks_of_so_many_of_the_bits(positions, count):
+    expected = [mask for mask in _all_masks(positions) if oracles.distance(mask, 0) == count]
+    assert sorted(bit_flips(positions, count)) == sorted(expected)
+
+
+def _all_masks(positions):
+    for number in range(2 ** len(positions)):
+        yield sum(1 << p for place, p in enumerate(positions) if number >> place & 1)

@@ -81,7 +81,7 @@ def test_an_index_that_outgrows_its_plan_plans_again(pairs, monkeypatch):
         planned.append(expected)
         return Layout(2 + len(planned))
 
-    monkeypatch.setattr("dedup_filter.hamming.layout_choice.plan", plan)
+    monkeypatch.setattr("dedup_filter.hamming.levels.plan", plan)
     index = HammingIndex(3, expected=10)
     assert index.layout == Layout(3)
     for number, pair in enumerate(pairs):
@@ -93,6 +93,19 @@ def test_an_index_that_outgrows_its_plan_plans_again(pairs, monkeypatch):
     assert index.layout == Layout(2 + len(planned))
     index.add_many([fingerprint ^ 2**40 for fingerprint, _ in pairs], range(100, 190))
     index.check()
+
+
+def test_more_entries_than_one_call_may_sort_are_planned_for_when_compacted(pairs, monkeypatch):
+    layouts = iter([Layout(4), Layout(5)])
+    monkeypatch.setattr("dedup_filter.hamming.levels.plan", lambda *_: next(layouts))
+    monkeypatch.setattr("dedup_filter.hamming.levels._MOST_SORTED", 10)
+    index = HammingIndex(3, expected=40)
+    for pair in pairs:
+        index.add(*pair)
+    assert index.layout == Layout(4)
+    index.compact()
+    assert index.layout == Layout(5)
+    assert_found(index, pairs)
 
 
 def test_a_layout_that_was_given_stays(pairs):

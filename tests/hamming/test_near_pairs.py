@@ -10,10 +10,8 @@ from strategies import ALL_ONES, damage, fingerprints
 
 from dedup_filter import near_pairs
 from dedup_filter.errors import ConfigError
-from dedup_filter.hamming import Layout, distinct, pair_blocks
-from dedup_filter.hamming import pair_comparison as comparison
-from dedup_filter.hamming import pair_neighbours as neighbours
-from dedup_filter.hamming.pair_layout import expected_seconds, layouts, pair_layout
+from dedup_filter.hamming import Layout, pair_blocks, pair_groups
+from dedup_filter.hamming.near_pairs import expected_seconds, layouts, pair_layout
 
 
 def all_pairs(values, max_distance):
@@ -83,14 +81,14 @@ def test_distance_k_is_near_and_k_plus_one_is_not(max_distance):
 @pytest.mark.parametrize("block", [1, 2, 7, 64])
 @pytest.mark.parametrize("max_distance", [3, 7, 10])
 def test_groups_longer_than_a_block_are_compared_in_full(monkeypatch, block, max_distance):
-    monkeypatch.setattr(comparison, "_BLOCK", block)
+    monkeypatch.setattr(pair_groups, "_BLOCK", block)
     expected = all_pairs(CROWD, max_distance)
     assert pairs_by(None, CROWD, max_distance) == expected
     assert pairs_by(Layout(4), CROWD, max_distance) == expected
 
 
 def test_lists_of_groups_that_are_cut_short_lose_none(monkeypatch):
-    monkeypatch.setattr(neighbours, "_LISTED", 3)
+    monkeypatch.setattr(pair_groups, "_LISTED", 3)
     assert pairs_by(Layout(5), CROWD, 9) == all_pairs(CROWD, 9)
 
 
@@ -152,11 +150,6 @@ def test_a_distance_out_of_range_is_refused_before_anything_is_done(bad):
 def test_a_layout_that_would_miss_pairs_is_refused():
     with pytest.raises(ConfigError, match="nearest that can"):
         pair_blocks([1, 2], 5, Layout(4, probe_radius=0))
-
-
-def test_distinct_fingerprints_ascend():
-    assert distinct([3, ALL_ONES, 0, 3]).tolist() == [0, 3, ALL_ONES]
-    assert distinct([]).tolist() == []
 
 
 @pytest.mark.parametrize("max_distance", range(1, 13))

@@ -1,7 +1,17 @@
-import numpy as np
-import pytest
+"""What callers give: numbers, arrays of them, and pairs of fingerprint and row."""
 
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import ALL_ONES, fingerprints
+
+from dedup_filter.hamming import distinct, hamming_distance
 from dedup_filter.hamming.numbers import fingerprint_of, fingerprints_of, row_of, rows_of
+from dedup_filter.hamming.pairs import NO_PAIRS, Pairs, places_in
+
+some_pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=12)
 
 
 @pytest.mark.parametrize("value", [0, 2**64 - 1, np.uint64(7), np.int8(7)])
@@ -48,3 +58,69 @@ def test_an_array_of_the_right_kind_is_not_copied():
 def test_the_largest_numbers_pass():
     assert fingerprints_of([2**64 - 1, 0]).tolist() == [2**64 - 1, 0]
     assert rows_of(np.array([2**63 - 1], np.uint64)).tolist() == [2**63 - 1]
+
+
+@given(fingerprints, fingerprints)
+def test_the_distance_is_the_number_of_differing_bits(a, b):
+    assert hamming_distance(a, b) == oracles.distance(a, b)
+
+
+def test_the_furthest_fingerprints_differ_in_64_bits():
+    assert hamming_distance(0, ALL_ONES) == 64
+
+
+def test_numpy_integers_of_any_kind_are_fingerprints():
+    assert hamming_distance(np.uint64(ALL_ONES), np.int32(1)) == 63
+
+
+@pytest.mark.parametrize("bad", [-1, 2**64])
+def test_a_number_that_is_no_fingerprint_is_refused(bad):
+    with pytest.raises(ValueError, match="0 to 2\\*\\*64-1"):
+        hamming_distance(0, bad)
+    with pytest.raises(ValueError, match="0 to 2\\*\\*64-1"):
+        hamming_distance(bad, 0)
+
+
+def test_a_float_is_refused():
+    with pytest.raises(TypeError):
+        hamming_distance(1.0, 2)
+
+
+def pairs_of(pairs):
+    return Pairs(
+        np.array([f for f, _ in pairs], np.uint64), np.array([r for _, r in pairs], np.int64)
+    )
+
+
+def contents(pairs):
+    return list(zip(pairs.fingerprints.tolist(), pairs.rows.tolist(), strict=True))
+
+
+@given(some_pairs, some_pairs)
+def test_of_pairs_those_that_are_not_known_are_left_once_each(pairs, known):
+    left = contents(pairs_of(pairs).not_in(pairs_of(known)))
+    assert sorted(left) == sorted(set(pairs) - set(known))
+
+
+@given(st.lists(some_pairs, max_size=3))
+def test_joined_pairs_are_those_of_every_part(parts):
+    joined = contents(Pairs.joined([pairs_of(part) for part in parts]))
+    assert joined == [pair for part in parts for pair in part]
+
+
+@given(st.lists(st.integers(0, 5), max_size=12))
+def test_distinct_fingerprints_ascend(values):
+    assert distinct(values).tolist() == sorted(set(values))
+
+
+def test_no_pairs_are_none():
+    assert NO_PAIRS.size == 0
+    assert Pairs.joined([]) is NO_PAIRS
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 4)), max_size=8))
+def test_places_in_pieces_are_those_of_each_piece(pieces):
+    starts = np.array([start for start, _ in pieces], np.intp)
+    lengths = np.array([length for _, length in pieces], np.intp)
+    expected = [place for start, length in pieces for place in range(start, start + length)]
+    assert places_in(starts, lengths).tolist() == expected

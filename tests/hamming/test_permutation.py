@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import fingerprints
 
-from dedup_filter.hamming import Permutation, bit_flips
+from dedup_filter.hamming import Permutation
 
 any_order = st.permutations(range(64))
 block_order = st.integers(0, 63).map(lambda cut: [*range(cut, -1, -1), *range(63, cut, -1)])
@@ -44,14 +44,3 @@ def test_an_array_is_permuted_as_its_fingerprints_are(order, values):
 def test_an_order_that_is_no_permutation_is_refused(order):
     with pytest.raises(ValueError, match="each of the bit positions"):
         Permutation(order)
-
-
-@given(st.sets(st.integers(0, 63), max_size=10).map(sorted), st.integers(0, 4))
-def test_flips_are_all_masks_of_so_many_of_the_bits(positions, count):
-    expected = [mask for mask in _all_masks(positions) if oracles.distance(mask, 0) == count]
-    assert sorted(bit_flips(positions, count)) == sorted(expected)
-
-
-def _all_masks(positions):
-    for number in range(2 ** len(positions)):
-        yield sum(1 << p for place, p in enumerate(positions) if number >> place & 1)

@@ -1,3 +1,5 @@
+from collections import Counter
+
 import numpy as np
 import oracles
 import pytest
@@ -5,15 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import ALL_ONES, fingerprints
 
-from dedup_filter.hamming import Permutation, Run, places_in
+from dedup_filter.hamming import Permutation, Run
 
 UNCHANGED = Permutation(range(63, -1, -1))
 LAST_BYTE_FIRST = Permutation([*range(7, -1, -1), *range(63, 7, -1)])
 permutations = st.sampled_from([UNCHANGED, LAST_BYTE_FIRST])
+few = st.sampled_from([0, 5, 5 << 56, 1 << 63, ALL_ONES])
+values_some_equal = st.lists(st.one_of(few, fingerprints), max_size=40)
 
 
 def run_of(values, permutation=UNCHANGED, prefix_bits=16):
-    run = Run.of(permutation, prefix_bits, np.array(values, np.uint64))
+    run = Run.of(permutation, prefix_bits, np.array(list(values), np.uint64))
     run.check()
     return run
 
@@ -84,14 +88,6 @@ def test_a_directory_has_no_more_bits_than_the_prefix_nor_than_pay():
     assert run_of([], prefix_bits=16).directory_bits == 1
 
 
-@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 4)), max_size=8))
-def test_places_in_pieces_are_those_of_each_piece(pieces):
-    starts = np.array([start for start, _ in pieces], np.intp)
-    lengths = np.array([length for _, length in pieces], np.intp)
-    expected = [place for start, length in pieces for place in range(start, start + length)]
-    assert places_in(starts, lengths).tolist() == expected
-
-
 def test_check_notices_entries_out_of_order():
     run = run_of([1, 2, 3 << 60])
     run.entries[:] = run.entries[::-1].copy()
@@ -104,3 +100,42 @@ def test_check_notices_a_directory_that_points_elsewhere():
     run.directory[1] += 1
     with pytest.raises(AssertionError):
         run.check()
+
+
+def array(entries):
+    return np.array(list(entries), np.uint64)
+
+
+@given(values_some_equal, values_some_equal, permutations, st.integers(1, 20), st.data())
+def test_a_merged_run_is_one_made_of_the_same_entries(old, added, permutation, prefix, data):
+    removed = data.draw(st.lists(st.sampled_from(old), max_size=9)) if old else []
+    removed = list((Counter(removed) & Counter(old)).elements())
+    run = run_of(old, permutation, prefix)
+    before = run.entries.tolist()
+    leaving = run.places_of(array(removed))
+    assert sorted(run.entries[leaving].tolist()) == sorted(removed)
+    assert leaving.tolist() == sorted(set(leaving.tolist()))
+    new = run.merged(leaving, array(added))
+    new.check()
+    expected = run_of(
+        (Counter(old) - Counter(removed) + Counter(added)).elements(), permutation, prefix
+    )
+    assert new.entries.tolist() == expected.entries.tolist()
+    assert new.directory.tolist() == expected.directory.tolist()
+    assert run.entries.tolist() == before, "the old run is still asked"
+
+
+def test_an_entry_added_or_removed_at_either_end_is_in_its_place():
+    run = run_of([0, 1 << 60, ALL_ONES])
+    new = run.merged(array([]).astype(int), array([0, ALL_ONES]))
+    assert new.entries.tolist() == [0, 0, 1 << 60, ALL_ONES, ALL_ONES]
+    new = run.merged(np.array([0, 2]), array([]))
+    assert new.entries.tolist() == [1 << 60]
+
+
+def test_rows_take_four_bytes_until_one_is_too_large():
+    small = Run.of(UNCHANGED, 16, array([2, 1]), np.array([2**32 - 1, 5]))
+    assert small.rows.dtype == np.uint32
+    new = small.merged(np.array([0]), array([3]), np.array([2**40]))
+    assert new.rows.dtype == np.int64
+    assert new.rows.tolist() == [2**32 - 1, 2**40]

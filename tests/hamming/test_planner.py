@@ -2,8 +2,14 @@ import pytest
 
 from dedup_filter.errors import ConfigError
 from dedup_filter.hamming import Layout, plan
-from dedup_filter.hamming.table_costs import estimate, estimate_scan
-from dedup_filter.hamming.table_plan import chance_neighbours, paper_layouts, ranked, scan_limit
+from dedup_filter.hamming.planner import (
+    chance_neighbours,
+    estimate,
+    estimate_scan,
+    paper_layouts,
+    ranked,
+    scan_limit,
+)
 
 
 @pytest.mark.parametrize("expected", [1, 10_000, 1_000_000, 10**9])

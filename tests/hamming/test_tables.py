@@ -7,13 +7,12 @@ import oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import crowds
+from strategies import ALL_ONES, crowds
 
 from dedup_filter.errors import ConfigError
 from dedup_filter.hamming import HammingIndex, Layout, Permutation, plan
-from dedup_filter.hamming.index_pairs import Pairs
-from dedup_filter.hamming.probe_keys import probe_keys
-from dedup_filter.hamming.sealed_tables import SealedTables
+from dedup_filter.hamming.pairs import Pairs
+from dedup_filter.hamming.tables import Tables, probe_keys
 
 LAYOUTS = {
     "4 tables of 16 bits": Layout(4),
@@ -39,8 +38,8 @@ PLANNED = [pytest.param(plan(k, n), k, id=f"k={k}, n={n}") for k in range(13) fo
 def way(request, monkeypatch):
     """Probes made by Python, or all probes of a table by numpy."""
     least = -1.0 if request.param == "together" else 1e9
-    monkeypatch.setattr("dedup_filter.hamming.sealed_tables._TABLE_US", least)
-    monkeypatch.setattr("dedup_filter.hamming.sealed_tables._CANDIDATE_US", 0.0)
+    monkeypatch.setattr("dedup_filter.hamming.tables._TABLE_US", least)
+    monkeypatch.setattr("dedup_filter.hamming.tables._CANDIDATE_US", 0.0)
 
 
 @cache
@@ -51,7 +50,7 @@ def strangers(count):
 
 def tables_of(layout, max_distance, stored):
     pairs = Pairs(np.array(stored, np.uint64), np.arange(len(stored)))
-    tables = SealedTables.of(layout, max_distance, pairs, is_scanned=False)
+    tables = Tables.of(layout, max_distance, pairs, is_scanned=False)
     tables.check()
     tables.check_agreement()
     return tables
@@ -110,16 +109,54 @@ def test_keys_flip_what_the_probes_flip_of_a_directorys_bits(layout, bits):
         assert probe_keys(layout, 4, number, bits).tolist() == sorted(expected)
 
 
-def test_a_pair_that_is_marked_is_no_longer_there_but_its_entry_is():
-    tables = tables_of(Layout(4), 3, [5, 6])
-    place = tables.place_of(5, 0)
-    tables.dead.add(place)
+some_pairs = st.sets(
+    st.tuples(st.sampled_from([0, 3, 3 << 60, ALL_ONES]), st.integers(0, 9)), max_size=30
+)
+
+
+def pairs_of(pairs):
+    return Pairs(
+        np.array([f for f, _ in pairs], np.uint64), np.array([r for _, r in pairs], np.int64)
+    )
+
+
+def contents(pairs):
+    return set(zip(*(column.tolist() for column in pairs), strict=True))
+
+
+@given(some_pairs, some_pairs, st.booleans(), st.booleans(), st.data())
+def test_merged_tables_have_what_came_and_not_what_was_removed(
+    old, added, were_scanned, are_scanned, data
+):
+    tables = Tables.of(Layout(4), 3, pairs_of(old), is_scanned=were_scanned)
+    removed = data.draw(st.sets(st.sampled_from(sorted(old)))) if old else set()
+    tables.dead.update(tables.place_of(*pair) for pair in removed)
     tables.check()
-    assert tables.place_of(5, 0) is None
-    assert tables.place_of(6, 1) is not None
-    assert tables.living == 1
-    assert tables.living_pairs.fingerprints.tolist() == [6]
-    assert tables.pairs_at(np.array([place, 1 - place])).rows.tolist() == [1]
+    assert contents(tables.pairs) == old - removed
+    assert len(tables) == len(old - removed)
+    new = tables.merged(pairs_of(added - (old - removed)), is_scanned=are_scanned)
+    for stored, those in ((old - removed, tables), (old - removed | added, new)):
+        those.check()
+        those.check_agreement()
+        assert contents(those.pairs) == stored
+        for fingerprint in (0, 3, 5, ALL_ONES):
+            rows = sorted(row for f, row in stored if f == fingerprint)
+            assert sorted(those.rows_of(fingerprint)) == rows
+            assert sorted(those.pairs_of(fingerprint).rows.tolist()) == rows
+            for row in range(10):
+                place = those.place_of(fingerprint, row)
+                assert (place is not None) == (row in rows)
+                if place is not None:
+                    assert those.pair_at(place) == (fingerprint, row)
+                    assert contents(those.pairs_at(np.array([place]))) == {(fingerprint, row)}
+
+
+@pytest.mark.parametrize("rows", [[5, 5], [-1, 2]])
+def test_check_notices_a_pair_twice_and_a_negative_row(rows):
+    tables = Tables.of(Layout(4), 3, pairs_of([(1, 5), (1, 6)]), is_scanned=True)
+    tables.first.rows = np.array(rows, np.int64)
+    with pytest.raises(AssertionError):
+        tables.check()
 
 
 def test_check_notices_a_mark_on_nothing():
@@ -131,14 +168,14 @@ def test_check_notices_a_mark_on_nothing():
 
 def test_check_notices_a_table_that_is_anothers():
     tables = tables_of(Layout(4), 3, [5, 6, 7])
-    tables.others.reverse()
+    tables.runs.reverse()
     with pytest.raises(AssertionError):
         tables.check()
 
 
 def test_check_notices_a_table_with_another_entry():
     tables = tables_of(Layout(4), 3, [5, 6, 7])
-    tables.replace(1, tables_of(Layout(4), 3, [5, 6, 9]).others[1])
+    tables.replace(2, tables_of(Layout(4), 3, [5, 6, 9]).runs[2])
     tables.check()
     with pytest.raises(AssertionError):
         tables.check_agreement()

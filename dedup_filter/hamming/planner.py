@@ -1,0 +1,231 @@
+"""A distance k and an expected number of entries n -> the layout that costs a page least.
+
+Every layout gets an estimate: a look-up and an insert together. Up to k = 3 the best is k + 1
+blocks and no neighbours (k = 3: to 100 million entries); for larger k 3 to 6 blocks with the
+neighbours of their prefixes probed, the fewer blocks the more entries.
+
+Microseconds of a 2-core machine; ratios are what counts:
+
+    look-up   2.5  and  in tables of at most 12 probes       1.0 a table, 0.2 a further probe,
+                                                             0.0014 a candidate
+                        in tables of more probes             8.0 a table, 0.04 a probe,
+                                                             0.006 a candidate; or, if a probe
+                                                             meets 24 or more, 0.3 a probe,
+                                                             0.002 a candidate
+    scan      2.0 and 0.00062 an entry
+    insert    6.5 and 0.6 a table
+    bytes     4 a row; 8 a table, and of its directory 4 for each piece, at most 2 an entry
+
+`python benchmarks/plan.py` compares this with what indexes take. Look-ups of the layouts that are
+planned and of the literature's, at 100 thousand to 10 million entries and k = 3, 7 and 10, take
+0.65 to 1.5 times what is expected; bytes are as expected.
+
+A probe meets n / 2**bits candidates, where the bits are those of the table's prefix, or fewer:
+a directory is not larger than pays for n entries (`dedup_filter.hamming.run`).
+
+Manku, Jain and Das Sarma (2007), section 3, weigh the same two things, tables (memory) against
+candidates (time). Where we differ: a popcount in numpy makes candidates so cheap that short
+prefixes are best, where they advise 10 to 20 tables.
+"""
+
+import sys
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from math import comb, log2
+
+from dedup_filter.hamming.layout import (
+    FINGERPRINT_BITS,
+    MAX_DISTANCE,
+    Layout,
+    TableShape,
+    require_whole,
+)
+
+__all__ = [
+    "Estimate",
+    "chance_neighbours",
+    "estimate",
+    "estimate_scan",
+    "paper_layouts",
+    "plan",
+    "ranked",
+    "scan_limit",
+]
+
+_LOOK_UP_US = 2.5
+_FEW = 12
+_FEW_TABLE_US, _FEW_PROBE_US, _FEW_CANDIDATE_US = 1.0, 0.2, 0.0014
+_MANY_TABLE_US, _MANY_PROBE_US, _MANY_CANDIDATE_US = 8.0, 0.04, 0.006
+_LONG_PIECE, _SLICE_US, _SLICED_US = 24, 0.3, 0.002
+_SCAN_US, _SCANNED_US = 2.0, 0.00062
+_INSERT_US, _INSERT_TABLE_US = 6.5, 0.6
+
+_ROW_BYTES, _ENTRY_BYTES, _PIECE_BYTES = 4, 8, 4
+_ENTRIES_PER_PIECE = 2
+
+_BYTES_PER_ENTRY = 48
+"""What a planned index may take: up to 4 tables, or 5 if their directories are small."""
+
+_MOST_BLOCKS = 16
+_MOST_TABLES = 36
+_MOST_NESTED = 5
+
+_MOST_SCANNED = 1 << 40
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a layout, or None for a scan of all entries, is expected to cost."""
+
+    layout: Layout | None
+    tables: int
+    prefix_bits: tuple[int, int]
+    """The shortest and the longest."""
+    probes: int
+    candidates: float
+    look_up_us: float
+    insert_us: float
+    bytes_per_entry: float
+
+    @cached_property
+    def page_us(self) -> float:
+        """Time that each page takes: one look-up and one insert."""
+        return self.look_up_us + self.insert_us
+
+
+@lru_cache(maxsize=256)
+def plan(max_distance: int, expected_entries: int = 1_000_000) -> Layout:
+    """Return the layout that costs a page least among those of at most 48 bytes an entry.
+
+    Raises:
+        ConfigError: `max_distance` is not from 0 to 12, or `expected_entries` is less than 1.
+
+    >>> plan(3), plan(1), plan(8, expected_entries=100_000)
+    (Layout(4, 1), Layout(2, 1), Layout(5, 1))
+    """
+    _require(max_distance, expected_entries)
+    found = [estimate(one, max_distance, expected_entries) for one in _exact(max_distance)]
+    best = min(found, key=lambda one: (one.bytes_per_entry > _BYTES_PER_ENTRY, one.page_us))
+    return best.layout or Layout(max_distance + 1)
+
+
+def ranked(max_distance: int, entries: int, most_bytes: float | None = None) -> list[Estimate]:
+    """Return an estimate for every layout and for a scan, those that fit the memory first.
+
+    Among these, and among those that do not fit, the one that costs a page least is first.
+
+    Raises:
+        ConfigError: as for `plan`.
+    """
+    _require(max_distance, entries)
+    found = [estimate(layout, max_distance, entries) for layout in _exact(max_distance)]
+    found.append(estimate_scan(entries))
+    most = sys.maxsize if most_bytes is None else most_bytes
+    return sorted(found, key=lambda one: (one.bytes_per_entry * entries > most, one.page_us))
+
+
+def paper_layouts(max_distance: int) -> dict[str, Layout]:
+    """Return those configurations of the literature that are exact for a distance, by name."""
+    known = {
+        "Manku et al.: 4 blocks": Layout(4, probe_radius=0),
+        "Manku et al.: 4 x 4, nested": Layout(4, 1, Layout(4), probe_radius=0),
+        "Manku et al.: 6, 3 lead": Layout(6, 3, probe_radius=0),
+        "8 blocks, 2 lead": Layout(8, 2, probe_radius=0),
+        "k + 1 blocks": Layout(max(max_distance + 1, 2), probe_radius=0),
+        "Norouzi et al.: 4, probed": Layout(4),
+    }
+    return {name: layout for name, layout in known.items() if layout.is_exact(max_distance)}
+
+
+def chance_neighbours(max_distance: int, entries: int) -> float:
+    """Return how many of so many unrelated entries lie within a distance by chance.
+
+    For bits that are fair coins; those of real pages are less fair.
+
+    >>> f"{chance_neighbours(3, 10**9):.1e}"
+    '2.4e-06'
+    """
+    near = sum(comb(FINGERPRINT_BITS, bits) for bits in range(max_distance + 1))
+    return entries * near / float(2**FINGERPRINT_BITS)
+
+
+@cache
+def scan_limit(layout: Layout, distance: int) -> int:
+    """Return the number of entries up to which a scan is quicker than the tables."""
+
+    def is_slower(entries: int) -> bool:
+        tables = estimate(layout, distance, entries).look_up_us
+        return estimate_scan(entries).look_up_us > tables
+
+    most = 1
+    while not is_slower(most):
+        most *= 2
+        if most > _MOST_SCANNED:  # the candidates alone take longer than to scan everything
+            return sys.maxsize
+    return bisect_left(range(most), True, lo=most // 2, key=is_slower) - 1
+
+
+def estimate(layout: Layout, distance: int, entries: int) -> Estimate:
+    """Return what a layout costs when so many random fingerprints are stored."""
+    shapes = layout.tables_needed(distance)
+    probes, candidates, look_up, size = 0, 0.0, _LOOK_UP_US, float(_ROW_BYTES)
+    for shape in shapes:
+        bits = _directory_bits(shape, entries)
+        asked = _probes(shape, distance, bits)
+        met = asked * entries / 2**bits
+        probes, candidates = probes + asked, candidates + met
+        look_up += _table_us(asked, met)
+        size += _ENTRY_BYTES + _PIECE_BYTES * 2**bits / entries
+    insert = _INSERT_US + len(shapes) * _INSERT_TABLE_US
+    widths = [shape.prefix_bits for shape in shapes]
+    span = (min(widths), max(widths))
+    return Estimate(layout, len(shapes), span, probes, candidates, look_up, insert, size)
+
+
+def estimate_scan(entries: int) -> Estimate:
+    """Return what it costs to compare every query with every entry."""
+    look_up = _SCAN_US + entries * _SCANNED_US
+    insert = _INSERT_US + _INSERT_TABLE_US
+    return Estimate(None, 1, (0, 0), 0, entries, look_up, insert, _ROW_BYTES + _ENTRY_BYTES)
+
+
+def _table_us(probes: int, candidates: float) -> float:
+    if probes <= _FEW:
+        return _FEW_TABLE_US + (probes - 1) * _FEW_PROBE_US + candidates * _FEW_CANDIDATE_US
+    if candidates >= probes * _LONG_PIECE:
+        return _MANY_TABLE_US + probes * _SLICE_US + candidates * _SLICED_US
+    return _MANY_TABLE_US + probes * _MANY_PROBE_US + candidates * _MANY_CANDIDATE_US
+
+
+def _directory_bits(shape: TableShape, entries: int) -> int:
+    return min(shape.prefix_bits, max(0, int(log2(entries / _ENTRIES_PER_PIECE or 1))))
+
+
+def _probes(shape: TableShape, distance: int, bits: int) -> int:
+    """Count the different probes that are left of the table's when only so many bits count."""
+    all_probes = shape.probe_count(distance)
+    if bits == shape.prefix_bits:
+        return all_probes
+    return min(all_probes, sum(comb(bits, flips) for flips in range(shape.radius(distance) + 1)))
+
+
+def _require(max_distance: int, entries: int) -> None:
+    require_whole("max_distance", max_distance, 0, MAX_DISTANCE)
+    require_whole("expected_entries", entries, 1, sys.maxsize)
+
+
+@cache
+def _exact(max_distance: int) -> tuple[Layout, ...]:
+    return tuple(layout for layout in _layouts() if layout.is_exact(max_distance))
+
+
+def _layouts() -> Iterator[Layout]:
+    for blocks in range(2, _MOST_BLOCKS + 1):
+        for leading in range(1, blocks):
+            if comb(blocks, leading) <= _MOST_TABLES:
+                yield Layout(blocks, leading)
+    for outer in range(2, _MOST_NESTED + 1):
+        for inner in range(2, _MOST_NESTED + 1):
+            yield Layout(outer, 1, Layout(inner))
