@@ -4,13 +4,35 @@ import itertools
 from unittest import mock
 
 import pytest
+from scrapy.settings import Settings
 from twisted.internet.defer import Deferred
 
 from dedup_filter import FilterConfig, NearDuplicate, Verdict
-from dedup_filter.scrapy_plugin import settlement
+from dedup_filter.scrapy_plugin import claims
+from dedup_filter.scrapy_plugin.judge import Judge
+from dedup_filter.scrapy_plugin.settings import PluginSettings
+from dedup_filter.scrapy_plugin.stats import CrawlStats
 
 BY_TEXT = {"DEDUP_TEXT_FIELDS": "text"}
 """Settings with which items are judged by their field `text`."""
+
+
+class Collector(dict):
+    """The part of Scrapy's stats collector that is used, over a dict."""
+
+    def inc_value(self, key, count=1):
+        self[key] = self.get(key, 0) + count
+
+    def set_value(self, key, value):
+        self[key] = value
+
+    def get_value(self, key, default=None):
+        return self.get(key, default)
+
+
+def new_judge(pages, stats, end_crawl=None, **settings):
+    """Make a judge without a crawler."""
+    return Judge(PluginSettings.read(Settings(settings)), pages, CrawlStats(stats), end_crawl)
 
 
 def run(coroutine):
@@ -34,10 +56,9 @@ def put_through(judge, item, response=None):
     """Let an item pass all pipelines, or be dropped by that of the filter."""
     judgement = judged(judge, item)
     if judgement is not None and judge.drops(judgement.verdict):
-        dropped = NearDuplicate("", judgement.verdict)
-        judge.settlement.item_dropped(item, response, dropped)
+        judge.came_out(item, response, went_through=None)
     else:
-        judge.settlement.item_scraped(item, response)
+        judge.came_out(item, response, went_through=True)
     return judgement
 
 
@@ -56,8 +77,11 @@ class PlainPages:
         self.flushed = 0
         self.numbers = itertools.count(1)
 
-    def claim(self, url, *, html=None, text=None, content_type=None):
-        content = html if text is None else text
+    def read(self, url, *, html=None, text=None, content_type=None):
+        return url, html if text is None else text
+
+    def claim_read(self, page):
+        url, content = page
         page = next(self.numbers)
         self.pending[page] = content
         if content in self.kept:
@@ -95,7 +119,7 @@ class PlainPages:
 
 def without_asyncio():
     """Wait as under a reactor that is not asyncio's: a Deferred is awaited as it is."""
-    return mock.patch.object(settlement, "maybe_deferred_to_future", lambda deferred: deferred)
+    return mock.patch.object(claims, "maybe_deferred_to_future", lambda deferred: deferred)
 
 
 class Waiting:

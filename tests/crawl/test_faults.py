@@ -5,10 +5,10 @@ import pytest
 BROKEN_FILTER = """
     import dedup_filter
 
-    def claim(*arguments, **options):
+    def claim_read(*arguments):
         raise ZeroDivisionError("out of order")
 
-    dedup_filter.NearDuplicateFilter.claim = claim
+    dedup_filter.NearDuplicateFilter.claim_read = claim_read
 """
 SPIDER = """
     import scrapy

@@ -110,8 +110,8 @@ def test_items_are_kept_meanwhile_and_judged_again_afterwards(
     assert kept & twins(0, PAGES) == twins(GOES, COMES)
     assert done.stats["finish_reason"] == "finished"
     assert done.stats["dedup/unjudged/error"] == COMES - GOES
-    told = [line for line in done.lines("[dedup_filter]") if "The index is " in line]
-    assert ["The index is away" in line for line in told] == [True, False]
+    told = [line for line in done.lines("[dedup_filter]") if "Index server " in line]
+    assert ["unreachable" in line for line in told] == [True, False]
     with NearDuplicateFilter.open(server.url) as pages:
         pages.check()
 
@@ -142,7 +142,7 @@ def test_crawl_ends_without_its_server(begin, project, site, server, goes):
     assert PAGES - 1 in check(done, server)  # it would have been dropped
     assert done.stats["finish_reason"] == "finished"
     assert f"INFO: {PAGES} pages: " in done.log
-    assert "The index is back" not in done.log
+    assert "reachable again" not in done.log
 
 
 def test_password_is_shown_nowhere(begin, project, server):

@@ -1,16 +1,16 @@
-"""Calls of the filter -> their answers, got in a way that holds up nobody.
+"""Calls of the index -> their answers, without holding up the crawl.
 
-    AtOnce      an index in this process: plain calls, and nothing is ever awaited
-    InThread    an index on a server: one thread of its own makes all calls, in their order
+    DirectCalls    an index in this process: plain calls, and nothing is ever awaited
+    ThreadCalls    an index on a server: one thread of its own makes all calls, in their order
 
-Between asking and being answered other items pass, so whoever claims pages takes his `turn`
-first. What only has to be told is not waited for. Faults come back in the answers, in the thread
-of the crawl. Without asyncio (another reactor) there is nobody to wait for a thread: then
-`InThread` makes its calls at once, too, and the crawl stands still for as long as one takes.
+Other items pass between a call and its answer, so whoever claims pages takes his `turn` first.
+`tell` waits for nothing. Faults come back in the answers, in the thread of the crawl. Under a
+reactor other than asyncio's nothing can wait for a thread: then `ThreadCalls` makes its calls
+directly too, and the crawl stands still while one is made.
 
-The thread is a daemon, and no answer is awaited for ever: a server that hangs, with a client
-that does not notice, holds up neither the crawl nor its end. A claim that succeeds after nobody
-waits for it any more is taken back.
+The thread is a daemon and each wait is bounded: a server that hangs, with a client that does not
+notice, holds up neither the crawl nor its end. A claim that succeeds when nobody waits for it any
+more is released.
 """
 
 import asyncio
@@ -27,14 +27,22 @@ from scrapy.utils.reactor import CallLaterOnce
 from twisted.internet.defer import Deferred
 
 from dedup_filter.errors import StoreAway
-from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.filter import NearDuplicateFilter, ReadPage
 from dedup_filter.model import Verdict
 from dedup_filter.text.page_fields import PageText
 
-__all__ = ["LONGEST_ANSWER", "Answer", "AtOnce", "InThread", "at_once", "desk_of", "pause"]
+__all__ = [
+    "LONGEST_ANSWER",
+    "Answer",
+    "DirectCalls",
+    "ThreadCalls",
+    "calls_of",
+    "pause",
+    "without_waiting",
+]
 
 LONGEST_ANSWER = 30.0
-"""Seconds that a call of the filter is waited for; then it has failed. Clients give up sooner."""
+"""Seconds that a call is waited for; then it has failed. Clients give up sooner."""
 
 Result = TypeVar("Result")
 Then = Callable[["Answer[Any]"], None]
@@ -55,14 +63,14 @@ class Answer(Generic[Result]):
         return cast("Result", self.value)
 
 
-class AtOnce:
-    """Ask a filter that answers at once."""
+class DirectCalls:
+    """Call a filter whose index is in this process."""
 
     def __init__(self, pages: NearDuplicateFilter) -> None:
         self._pages = pages
 
     def turn(self) -> AbstractAsyncContextManager[object]:
-        """Return what keeps other judgements out from a look at what is known to a claim's end."""
+        """Return what keeps other judgements out while a page is looked up and claimed."""
         return nullcontext()
 
     def tell(self, call: Callable[[], Any], then: Then) -> None:
@@ -74,36 +82,50 @@ class AtOnce:
         call: Callable[[], Result],
         undo: Callable[[Result], None] | None = None,  # noqa: ARG002
     ) -> Answer[Result]:
-        """Make a call after those before it; `undo` takes back what comes too late."""
+        """Make a call after those before it; `undo` takes back a result that comes too late."""
         return _answer(call)
 
     async def claim(self, url: str, page: PageText) -> Answer[Verdict]:
-        """Claim a page; who reads the index meanwhile sees it as pending."""
-        claimed = await self.ask(partial(self._pages.claim, url, **_parts(page)))
-        if claimed.fault is not None:
-            return claimed
-        shown = await self.ask(self._pages.flush)  # if it fails, the commit flushes, and tells
-        return replace(claimed, seconds=claimed.seconds + shown.seconds)
+        """Claim a page; who reads the index meanwhile sees it as pending.
+
+        The page is read in the crawl's thread: another one only waits for the server.
+        """
+        read = _answer(
+            lambda: self._pages.read(
+                url, html=page.html, text=page.text, content_type=page.content_type
+            )
+        )
+        if read.fault is not None:
+            return Answer(fault=read.fault, seconds=read.seconds)
+        claim = partial(self._claim, read.result())
+        claimed = await self.ask(claim, undo=self._pages.release)
+        return replace(claimed, seconds=read.seconds + claimed.seconds)
 
     async def close(self) -> Answer[None]:
         """Close the filter."""
         return await self.ask(self._pages.close)
 
+    def _claim(self, page: ReadPage) -> Verdict:
+        claimed = self._pages.claim_read(page)
+        with suppress(Exception):  # if it cannot be flushed, the commit tries again and reports
+            self._pages.flush()
+        return claimed
 
-class InThread(AtOnce):
-    """Ask a filter that waits for a server."""
+
+class ThreadCalls(DirectCalls):
+    """Call a filter that waits for a server."""
 
     def __init__(self, pages: NearDuplicateFilter) -> None:
         super().__init__(pages)
         self._lock = asyncio.Lock()
         self._jobs: SimpleQueue[tuple[Callable[[], Any], Then] | None] = SimpleQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
-        """That of the crawl, once the thread runs."""
+        """The loop of the crawl, once the thread runs."""
         self._is_stuck = False
         """Whether a call is under way that was waited for too long."""
 
     def turn(self) -> AbstractAsyncContextManager[object]:
-        """Let one judgement at a time go from a look at what is known to its claim's end."""
+        """Let one judgement at a time look up and claim its page."""
         return self._lock
 
     def tell(self, call: Callable[[], Any], then: Then) -> None:
@@ -138,21 +160,12 @@ class InThread(AtOnce):
         finally:
             given.cancel()
 
-    async def claim(self, url: str, page: PageText) -> Answer[Verdict]:
-        """Claim a page; it is read here, so that the thread has only the server to wait for."""
-        read = _answer(partial(self._pages.read, url, **_parts(page)))
-        if read.fault is not None:
-            return Answer(fault=read.fault, seconds=read.seconds)
-        claim = partial(self._pages.claim_read, read.result())
-        claimed = await self.ask(claim, undo=self._pages.release)
-        return replace(claimed, seconds=read.seconds + claimed.seconds)
-
     async def close(self) -> Answer[None]:
         """Close the filter when all calls before are made, and end the thread."""
-        closed = await self.ask(self._pages.close)
+        closed = await super().close()
         if self._loop is not None:
             if closed.fault is not None:
-                self.tell(self._pages.close, _ignore)  # if it comes to life again
+                self.tell(self._pages.close, _ignore)  # in case the server answers again
             self._jobs.put(None)
         return closed
 
@@ -167,37 +180,36 @@ class InThread(AtOnce):
         return self._loop
 
     def _work(self) -> None:
+        loop = cast("asyncio.AbstractEventLoop", self._loop)
         while (job := self._jobs.get()) is not None:
             call, then = job
             answer = _answer(call)
-            with suppress(RuntimeError):  # the loop is closed: nobody is left to be told
-                cast("asyncio.AbstractEventLoop", self._loop).call_soon_threadsafe(
-                    self._deliver, then, answer
-                )
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(self._deliver, then, answer)
 
     def _deliver(self, then: Then, answer: Answer[Any]) -> None:
         self._is_stuck = False
         then(answer)
 
 
-def desk_of(pages: NearDuplicateFilter) -> AtOnce:
-    """Return the way to ask a filter."""
-    return InThread(pages) if pages.is_shared else AtOnce(pages)
+def calls_of(pages: NearDuplicateFilter) -> DirectCalls:
+    """Return the way to call a filter."""
+    return ThreadCalls(pages) if pages.is_shared else DirectCalls(pages)
 
 
-def at_once(waiting_for_nothing: Coroutine[Any, Any, Result]) -> Result:
-    """Run what awaits nothing: a coroutine that asks a filter in this process.
+def without_waiting(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine that awaits nothing: one that calls an index in this process.
 
     >>> async def five(): return 5
-    >>> at_once(five())
+    >>> without_waiting(five())
     5
     """
     try:
-        waiting_for_nothing.send(None)
+        coroutine.send(None)
     except StopIteration as done:
         return cast("Result", done.value)
-    waiting_for_nothing.close()
-    raise RuntimeError("what was to be done at once has to wait")
+    coroutine.close()
+    raise RuntimeError("a call of an index in this process has to wait")
 
 
 async def pause(seconds: float) -> None:
@@ -221,13 +233,9 @@ def _answer(call: Callable[[], Result]) -> Answer[Result]:
     return Answer(value, seconds=perf_counter() - started)
 
 
-def _parts(page: PageText) -> dict[str, Any]:
-    return {"html": page.html, "text": page.text, "content_type": page.content_type}
-
-
 def _too_late() -> Answer[Any]:
     return Answer(fault=StoreAway(f"the server has not answered for {LONGEST_ANSWER:g} s"))
 
 
 def _ignore(answer: Answer[Any]) -> None:
-    """Do nothing: whoever asked was told already that it failed."""
+    """Do nothing: whoever asked was told already that the call failed."""
