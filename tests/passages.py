@@ -42,24 +42,28 @@ def run(coroutine):
     return done.value.value
 
 
-def judged(judge, item):
-    """Judge an item and act on the verdict as the pipeline does; return the judgement."""
-    passage = run(judge.item(item))
-    if passage.judgement is not None and judge.drops(passage.judgement.verdict):
-        judge.drop(passage.judgement)
-    else:
+async def through(judge, item):
+    """Judge an item and act on the verdict as the pipeline does; return passage and exception."""
+    passage = await judge.item(item)
+    judgement = passage.judgement
+    if judgement is None or not judge.drops(judgement.verdict):
         judge.keep(passage)
+        return passage, None
+    judge.drop(judgement)
+    return passage, NearDuplicate("", judgement.verdict)
+
+
+def judged(judge, item):
+    """Judge an item, act on the verdict, and return the judgement."""
+    passage, _ = run(through(judge, item))
     return passage.judgement
 
 
 def put_through(judge, item, response=None):
     """Let an item pass all pipelines, or be dropped by that of the filter."""
-    judgement = judged(judge, item)
-    if judgement is not None and judge.drops(judgement.verdict):
-        judge.came_out(item, response, went_through=None)
-    else:
-        judge.came_out(item, response, went_through=True)
-    return judgement
+    passage, dropped = run(through(judge, item))
+    judge.came_out(item, response, went_through=dropped is None or None)
+    return passage.judgement
 
 
 class PlainPages:
@@ -135,15 +139,9 @@ class Waiting:
         Deferred.fromCoroutine(self._go(item)).addErrback(self._fail)
 
     async def _go(self, item):
-        passage = await self._judge.item(item)
-        verdict = passage.judgement.verdict
+        self.passage, self.dropped = await through(self._judge, item)
+        verdict = self.passage.judgement.verdict
         self.outcome = verdict.reason or verdict.outcome
-        if self._judge.drops(verdict):
-            self._judge.drop(passage.judgement)
-            self.dropped = NearDuplicate("", verdict)
-        else:
-            self._judge.keep(passage)
-        self.passage = passage
 
     def _fail(self, failure):
         self.outcome = failure

@@ -5,9 +5,9 @@ import threading
 from contextlib import contextmanager
 from unittest import mock
 
-from passages import PlainPages
+from passages import PlainPages, through
 
-from dedup_filter import NearDuplicate, Verdict
+from dedup_filter import Verdict
 from dedup_filter.errors import StoreAway
 from dedup_filter.scrapy_plugin import claims
 
@@ -148,14 +148,7 @@ class Item:
         return verdict.reason or verdict.outcome
 
     async def _go(self):
-        passage = await self.judge.item(self.item)
-        verdict = passage.judgement.verdict
-        if self.judge.drops(verdict):
-            self.judge.drop(passage.judgement)
-            self.dropped = NearDuplicate("", verdict)
-        else:
-            self.judge.keep(passage)
-        self.passage = passage
+        self.passage, self.dropped = await through(self.judge, self.item)
 
     async def end(self, went_through=True):
         """Let it come out of the pipelines; return what was said of it."""

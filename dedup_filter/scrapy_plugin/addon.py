@@ -130,7 +130,7 @@ def crawl_name(folder: str) -> str:
             _write_whole(path, uuid4().hex)
         name = path.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise StoreError(f"the name of the job's crawl, {path}, cannot be kept: {error}") from error
+        raise StoreError(f"the name of the crawl cannot be kept in {path}: {error}") from error
     if not _CRAWL_NAME.fullmatch(name):
         raise StoreError(
             f"{path} holds no name of a crawl: delete it, and the job's next run is a new crawl"

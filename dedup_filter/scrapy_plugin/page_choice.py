@@ -196,8 +196,8 @@ class Choice:
         if not self._has_warned:
             self._has_warned = True
             logger.warning(
-                "%s has no page text where DEDUP_HTML_FIELD or DEDUP_TEXT_FIELDS name it (%s); "
-                "it is kept unjudged, and so are others like it",
+                "%s without page text in the fields that DEDUP_HTML_FIELD and DEDUP_TEXT_FIELDS "
+                "name (%s); it and others like it are kept unjudged",
                 type(item).__name__,
                 reason,
             )

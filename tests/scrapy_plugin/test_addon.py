@@ -118,7 +118,7 @@ class Crawler:
         self.settings = Settings(settings)
 
     def get_addon(self, cls):
-        return self.addon
+        return self.addon if isinstance(self.addon, cls) else None
 
 
 def test_pipeline_and_middleware_of_a_crawl_share_one_judge(stats):

@@ -192,28 +192,6 @@ def test_opted_out_response_is_neither_judged_nor_remembered(judge, respond, pag
     assert "dedup/pages" not in stats
 
 
-def test_links_and_items_share_one_verdict_if_links_are_not_followed(
-    make_judge, respond, page, stats
-):
-    judge = make_judge(DEDUP_FOLLOW_LINKS=False)
-    here, there = respond("http://a/", page(1)), respond("http://b/", page(1))
-
-    assert not run(judge.repeats(here))
-    assert outcomes(judge, here, {"html": page(2)}, {"number": 1}) == ["new", "new"]
-    assert run(judge.repeats(there))
-    assert outcomes(judge, there, {"html": page(3)}, {"number": 1}) == ["exact", "exact"]
-    assert stats["dedup/pages"] == 2
-
-
-def test_response_that_is_no_page_never_holds_back_links(make_judge, respond, page, stats):
-    judge = make_judge(DEDUP_FOLLOW_LINKS=False)
-    answers = [respond(f"http://api/{number}", "{}", JsonResponse) for number in range(2)]
-
-    assert not any(run(judge.repeats(answer)) for answer in answers)
-    assert "dedup/pages" not in stats
-    assert outcomes(judge, answers[0], {"html": page(1), "url": "http://a/"}) == ["new"]
-
-
 class Broken(NearDuplicateFilter):
     def claim_read(self, page):
         raise MemoryError("no room")
