@@ -24,7 +24,7 @@ from twisted.internet.defer import Deferred
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
 from dedup_filter.scrapy_plugin.faults import Faults
-from dedup_filter.scrapy_plugin.index_calls import Answer, DirectCalls, pause
+from dedup_filter.scrapy_plugin.index_calls import Answer, IndexCalls, pause
 from dedup_filter.scrapy_plugin.page_choice import Visit
 from dedup_filter.scrapy_plugin.page_fate import Event, Judgement, State
 from dedup_filter.scrapy_plugin.stats import CrawlStats
@@ -54,7 +54,7 @@ class Claims:
     """The claimed pages of one crawl."""
 
     def __init__(
-        self, pages: NearDuplicateFilter, calls: DirectCalls, stats: CrawlStats, faults: Faults
+        self, pages: NearDuplicateFilter, calls: IndexCalls, stats: CrawlStats, faults: Faults
     ) -> None:
         self._pages = pages
         self._calls = calls
@@ -210,7 +210,7 @@ class Claims:
                 answer.result()
             self._unwritten += left
             if answer.fault is None:
-                self._faults.outage.answered()
+                self._faults.note_answer()
                 if not is_retry:
                     self._retry(_MOST_RETRIES)
 

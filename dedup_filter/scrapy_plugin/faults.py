@@ -34,7 +34,11 @@ class Faults:
         self._end_crawl = end_crawl
         self._logged = 0
         """Faults other than outages."""
-        self.outage = _Outage()
+        self._outage_began: float | None = None
+        self._outage_faults = 0
+        self._last_outage_fault = 0.0
+        self._was_answered = False
+        """Whether the last call of the index was answered."""
 
     @contextmanager
     def caught(self, message: str = NOT_RECORDED) -> Iterator[None]:
@@ -45,18 +49,34 @@ class Faults:
             self._stats.add("errors")
             what = printable(f"{type(fault).__name__}: {fault}", _LONGEST_FAULT)
             if isinstance(fault, StoreAway):
-                self.outage.fault(what)
+                self._note_outage(what)
             else:
                 self._log(fault, message, what)
             self._close_spider()
 
-    def _close_spider(self) -> None:
-        if self._end_crawl is not None:
-            end_crawl, self._end_crawl = self._end_crawl, None
-            logger.error(
-                "Spider closed after a fault (DEDUP_ON_ERROR); items still under way are kept"
+    def note_answer(self) -> None:
+        """Note that the index did what it was asked to; after a while this ends an outage."""
+        self._was_answered = True
+        if monotonic() - self._last_outage_fault >= _CALM:
+            self.end_outage()
+
+    def end_outage(self) -> None:
+        """Log the end of an outage, if there was one and the last call was answered."""
+        if self._outage_began is not None and self._was_answered:
+            logger.warning(
+                "Index server reachable again after %.0f s and %s; pages are judged again",
+                monotonic() - self._outage_began,
+                counted(self._outage_faults, "fault"),
             )
-            end_crawl()
+            self._outage_began, self._outage_faults = None, 0
+
+    def _note_outage(self, what: str) -> None:
+        self._last_outage_fault = monotonic()
+        self._was_answered = False
+        self._outage_faults += 1
+        if self._outage_began is None:
+            self._outage_began = self._last_outage_fault
+            logger.error("Index server unreachable; items are kept unjudged meanwhile: %s", what)
 
     def _log(self, fault: Exception, message: str, what: str) -> None:
         """Log the 1st, 2nd, 4th, 8th, ... fault: one on every page must not fill the disk."""
@@ -68,38 +88,10 @@ class Faults:
         elif self._logged & (self._logged - 1) == 0:
             logger.error("%d faults so far; the last: %s: %s", self._logged, message, what)
 
-
-class _Outage:
-    """Whether the server of one crawl's index cannot be reached."""
-
-    def __init__(self) -> None:
-        self._began: float | None = None
-        self._last_fault = 0.0
-        self._faults = 0
-        self._was_answered = False
-        """Whether the last call was answered."""
-
-    def fault(self, what: str) -> None:
-        """Note that the server could not be reached."""
-        self._last_fault = monotonic()
-        self._was_answered = False
-        self._faults += 1
-        if self._began is None:
-            self._began = self._last_fault
-            logger.error("Index server unreachable; items are kept unjudged meanwhile: %s", what)
-
-    def answered(self) -> None:
-        """Note that the server did what it was asked to."""
-        self._was_answered = True
-        if self._began is not None and monotonic() - self._last_fault >= _CALM:
-            self.end()
-
-    def end(self) -> None:
-        """Log the end of an outage if the last call was answered, however short ago a fault was."""
-        if self._began is not None and self._was_answered:
-            logger.warning(
-                "Index server reachable again after %.0f s and %s; pages are judged again",
-                monotonic() - self._began,
-                counted(self._faults, "fault"),
+    def _close_spider(self) -> None:
+        if self._end_crawl is not None:
+            end_crawl, self._end_crawl = self._end_crawl, None
+            logger.error(
+                "Spider closed after a fault (DEDUP_ON_ERROR); items still under way are kept"
             )
-            self._began, self._faults = None, 0
+            end_crawl()

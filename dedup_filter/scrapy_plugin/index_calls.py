@@ -1,12 +1,12 @@
 """Calls of the index -> their answers, without holding up the crawl.
 
-    DirectCalls    an index in this process: plain calls, and nothing is ever awaited
-    ThreadCalls    an index on a server: one thread of its own makes all calls, in their order
+An index in this process is called directly, and nothing is ever awaited. An index on a server is
+called in a thread of its own, all calls in their order. Under a reactor other than asyncio's
+nothing can wait for a thread: then that index is called directly too, and the crawl stands still
+while a call is made.
 
 Other items pass between a call and its answer, so whoever claims pages takes his `turn` first.
-`tell` waits for nothing. Faults come back in the answers, in the thread of the crawl. Under a
-reactor other than asyncio's nothing can wait for a thread: then `ThreadCalls` makes its calls
-directly too, and the crawl stands still while one is made.
+`tell` waits for nothing. Faults come back in the answers, in the thread of the crawl.
 
 The thread is a daemon and each wait is bounded: a server that hangs, with a client that does not
 notice, holds up neither the crawl nor its end. A claim that succeeds when nobody waits for it any
@@ -15,7 +15,7 @@ more is released.
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from queue import SimpleQueue
@@ -31,15 +31,7 @@ from dedup_filter.filter import NearDuplicateFilter, ReadPage
 from dedup_filter.model import Verdict
 from dedup_filter.text.page_fields import PageText
 
-__all__ = [
-    "LONGEST_ANSWER",
-    "Answer",
-    "DirectCalls",
-    "ThreadCalls",
-    "calls_of",
-    "pause",
-    "without_waiting",
-]
+__all__ = ["LONGEST_ANSWER", "Answer", "IndexCalls", "pause", "without_waiting"]
 
 LONGEST_ANSWER = 30.0
 """Seconds that a call is waited for; then it has failed. Clients give up sooner."""
@@ -63,85 +55,34 @@ class Answer(Generic[Result]):
         return cast("Result", self.value)
 
 
-class DirectCalls:
-    """Call a filter whose index is in this process."""
+class IndexCalls:
+    """Make the calls of one filter, directly or in a thread."""
 
     def __init__(self, pages: NearDuplicateFilter) -> None:
         self._pages = pages
-
-    def turn(self) -> AbstractAsyncContextManager[object]:
-        """Return what keeps other judgements out while a page is looked up and claimed."""
-        return nullcontext()
-
-    def tell(self, call: Callable[[], Any], then: Then) -> None:
-        """Make a call after those before it, and hand its answer to `then`; wait for nothing."""
-        then(_answer(call))
-
-    async def ask(
-        self,
-        call: Callable[[], Result],
-        undo: Callable[[Result], None] | None = None,  # noqa: ARG002
-    ) -> Answer[Result]:
-        """Make a call after those before it; `undo` takes back a result that comes too late."""
-        return _answer(call)
-
-    async def claim(self, url: str, page: PageText) -> Answer[Verdict]:
-        """Claim a page; who reads the index meanwhile sees it as pending.
-
-        The page is read in the crawl's thread: another one only waits for the server.
-        """
-        read = _answer(
-            lambda: self._pages.read(
-                url, html=page.html, text=page.text, content_type=page.content_type
-            )
-        )
-        if read.fault is not None:
-            return Answer(fault=read.fault, seconds=read.seconds)
-        claim = partial(self._claim, read.result())
-        claimed = await self.ask(claim, undo=self._pages.release)
-        return replace(claimed, seconds=read.seconds + claimed.seconds)
-
-    async def close(self) -> Answer[None]:
-        """Close the filter."""
-        return await self.ask(self._pages.close)
-
-    def _claim(self, page: ReadPage) -> Verdict:
-        claimed = self._pages.claim_read(page)
-        with suppress(Exception):  # if it cannot be flushed, the commit tries again and reports
-            self._pages.flush()
-        return claimed
-
-
-class ThreadCalls(DirectCalls):
-    """Call a filter that waits for a server."""
-
-    def __init__(self, pages: NearDuplicateFilter) -> None:
-        super().__init__(pages)
-        self._lock = asyncio.Lock()
+        self.turn = asyncio.Lock()
+        """Keeps other judgements out while a page is looked up and claimed; awaits nothing if
+        calls are direct, for then nobody else can hold it."""
         self._jobs: SimpleQueue[tuple[Callable[[], Any], Then] | None] = SimpleQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
         """The loop of the crawl, once the thread runs."""
         self._is_stuck = False
         """Whether a call is under way that was waited for too long."""
 
-    def turn(self) -> AbstractAsyncContextManager[object]:
-        """Let one judgement at a time look up and claim its page."""
-        return self._lock
-
     def tell(self, call: Callable[[], Any], then: Then) -> None:
-        """Let the thread make a call, and hand its answer to `then` in the crawl's thread."""
-        if self._running_loop() is None:
-            super().tell(call, then)
+        """Make a call after those before it; `then` gets its answer, in the crawl's thread."""
+        if self._loop_of_thread() is None:
+            then(_answer(call))
         else:
             self._jobs.put((call, then))
 
     async def ask(
         self, call: Callable[[], Result], undo: Callable[[Result], None] | None = None
     ) -> Answer[Result]:
-        """Let the thread make a call, and wait for the answer."""
-        loop = self._running_loop()
+        """Make a call after those before it, and wait; `undo` takes back what comes too late."""
+        loop = self._loop_of_thread()
         if loop is None:
-            return await super().ask(call)
+            return _answer(call)
         if self._is_stuck:
             return _too_late()
         given: asyncio.Future[Answer[Result]] = loop.create_future()
@@ -160,18 +101,43 @@ class ThreadCalls(DirectCalls):
         finally:
             given.cancel()
 
+    async def claim(self, url: str, page: PageText) -> Answer[Verdict]:
+        """Claim a page; who reads the index meanwhile sees it as pending.
+
+        The page is read in the crawl's thread: another one only waits for the server.
+        """
+        read = _answer(
+            lambda: self._pages.read(
+                url, html=page.html, text=page.text, content_type=page.content_type
+            )
+        )
+        if read.fault is not None:
+            return Answer(fault=read.fault, seconds=read.seconds)
+        claim = partial(self._claim, read.result())
+        claimed = await self.ask(claim, undo=self._pages.release)
+        return replace(claimed, seconds=read.seconds + claimed.seconds)
+
     async def close(self) -> Answer[None]:
         """Close the filter when all calls before are made, and end the thread."""
-        closed = await super().close()
+        closed = await self.ask(self._pages.close)
         if self._loop is not None:
             if closed.fault is not None:
                 self.tell(self._pages.close, _ignore)  # in case the server answers again
             self._jobs.put(None)
         return closed
 
-    def _running_loop(self) -> asyncio.AbstractEventLoop | None:
-        """Return the loop of the crawl, if there is one; start the thread when it is first seen."""
-        if self._loop is None:
+    def _claim(self, page: ReadPage) -> Verdict:
+        claimed = self._pages.claim_read(page)
+        with suppress(Exception):  # if it cannot be flushed, the commit tries again and reports
+            self._pages.flush()
+        return claimed
+
+    def _loop_of_thread(self) -> asyncio.AbstractEventLoop | None:
+        """Return the loop that waits for the thread; None: calls are direct.
+
+        The thread is started when the loop is first seen.
+        """
+        if self._loop is None and self._pages.is_shared:
             try:
                 self._loop = asyncio.get_running_loop()
             except RuntimeError:
@@ -190,11 +156,6 @@ class ThreadCalls(DirectCalls):
     def _deliver(self, then: Then, answer: Answer[Any]) -> None:
         self._is_stuck = False
         then(answer)
-
-
-def calls_of(pages: NearDuplicateFilter) -> DirectCalls:
-    """Return the way to call a filter."""
-    return ThreadCalls(pages) if pages.is_shared else DirectCalls(pages)
 
 
 def without_waiting(coroutine: Coroutine[Any, Any, Result]) -> Result:

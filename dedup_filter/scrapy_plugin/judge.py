@@ -18,7 +18,7 @@ from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
 from dedup_filter.scrapy_plugin.claims import Claims
 from dedup_filter.scrapy_plugin.faults import NOT_JUDGED, Faults
-from dedup_filter.scrapy_plugin.index_calls import Answer, calls_of
+from dedup_filter.scrapy_plugin.index_calls import Answer, IndexCalls
 from dedup_filter.scrapy_plugin.items import Items, Passage
 from dedup_filter.scrapy_plugin.page_choice import Choice, Visit, Wanted, of_response
 from dedup_filter.scrapy_plugin.page_fate import Event, Judgement
@@ -53,7 +53,7 @@ class Judge:
         self.pages = pages
         self.stats = stats
         self._choice = Choice(settings)
-        self._calls = calls_of(pages)
+        self._calls = IndexCalls(pages)
         self._faults = Faults(stats, end_crawl)
         self._claims = Claims(pages, self._calls, stats, self._faults)
         self._items = Items(self._claims, settings.field_names)
@@ -147,7 +147,7 @@ class Judge:
         closed = await self._calls.close()
         with self._faults.caught():
             closed.result()
-        self._faults.outage.end()
+        self._faults.end_outage()
 
     async def _final(self, passage: Passage) -> Judgement:
         """Return a judgement whose original was committed, or whose wait was given up."""
@@ -169,7 +169,7 @@ class Judge:
 
     async def _judged(self, choose: Callable[[], Judgement | Wanted]) -> Judgement:
         """Return the judgement on what is chosen, claiming its page if there is none yet."""
-        async with self._calls.turn():
+        async with self._calls.turn:
             chosen = self._guarded(choose)
             if not isinstance(chosen, Wanted):
                 return chosen or self._failed()
@@ -180,7 +180,7 @@ class Judge:
             return self._guarded(lambda: self._claimed(wanted, answer.result())) or self._failed()
 
     def _claimed(self, wanted: Wanted, verdict: Verdict) -> Judgement:
-        self._faults.outage.answered()
+        self._faults.note_answer()
         judgement = Judgement(verdict, wanted.url, wanted.page.size)
         visit = wanted.visit
         self._claims.add(judgement, visit)

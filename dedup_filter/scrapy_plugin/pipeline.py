@@ -19,7 +19,6 @@ from scrapy.exceptions import DropItem
 from scrapy.utils.defer import deferred_from_coro
 
 from dedup_filter.model import Verdict
-from dedup_filter.scrapy_plugin.index_calls import without_waiting
 from dedup_filter.scrapy_plugin.judge import Judge, judge_of
 from dedup_filter.scrapy_plugin.page_fate import Judgement
 from dedup_filter.scrapy_plugin.stats import Figures
@@ -124,11 +123,9 @@ class NearDuplicatePipeline:
     def close_spider(self, spider: "Spider | None" = None) -> Any:  # noqa: ARG002
         """Release what is still claimed, set the final figures, sum up and close the index.
 
-        What this returns is to be awaited, if the index is on a server.
+        What this returns is to be awaited.
         """
         closing = self._judge.close(self._set_final_figures)
-        if not self._judge.pages.is_shared:
-            return without_waiting(closing)
         return closing if version_info >= (2, 14) else deferred_from_coro(closing)
 
     def _drop(self, judgement: Judgement) -> NearDuplicate:

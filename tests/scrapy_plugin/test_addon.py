@@ -192,7 +192,7 @@ def test_fates_of_items_reach_the_judge_by_signals(stats, page):
 
     assert stats["dedup/released"] == 2
     assert len(judge.pages) == 1
-    pipeline.close_spider()
+    run(pipeline.close_spider())
 
 
 class OldEngine:

@@ -8,13 +8,7 @@ from server_stand_in import SharedPages, in_a_loop, until
 
 from dedup_filter.errors import StoreAway
 from dedup_filter.scrapy_plugin import index_calls
-from dedup_filter.scrapy_plugin.index_calls import (
-    DirectCalls,
-    ThreadCalls,
-    calls_of,
-    pause,
-    without_waiting,
-)
+from dedup_filter.scrapy_plugin.index_calls import IndexCalls, pause, without_waiting
 from dedup_filter.text.page_fields import PageText
 
 
@@ -25,17 +19,24 @@ def pages():
 
 @pytest.fixture
 def shared(pages):
-    return ThreadCalls(pages)
+    return IndexCalls(pages)
 
 
 def page(text):
     return PageText(text=text)
 
 
-def test_only_a_shared_filter_gets_a_thread(pages):
-    assert type(calls_of(pages)) is ThreadCalls
+def test_filter_in_this_process_is_called_directly(pages):
     pages.is_shared = False
-    assert type(calls_of(pages)) is DirectCalls
+    calls = IndexCalls(pages)
+
+    async def test():
+        assert without_waiting(calls.claim("http://a/", page("text"))).result().outcome == "new"
+        without_waiting(calls.close()).result()
+
+    in_a_loop(test())
+
+    assert pages.threads == {threading.current_thread().name}
 
 
 def test_calls_are_made_in_one_thread_in_the_order_asked_for(shared):

@@ -138,7 +138,7 @@ def test_item_without_room_for_the_tag_is_kept_with_one_warning(make_pipeline, s
 def test_final_figures_and_summary_are_written_at_the_close(pipeline, page, stats, log):
     pipeline.open_spider()
     process(pipeline, {"html": page(1)})
-    pipeline.close_spider()
+    run(pipeline.close_spider())
 
     assert stats["dedup/index_size"] == 1
     assert stats["dedup/index_bytes"] > 0
