@@ -1,9 +1,11 @@
-"""What the spiders yield."""
+"""What the spiders yield: the same for pages from the network and from an archive."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["PageItem"]
+from scrapy.http import HtmlResponse
+
+__all__ = ["PageItem", "page_item"]
 
 
 @dataclass
@@ -16,3 +18,9 @@ class PageItem:
     """The whole page, decoded. Kept out of the repr: Scrapy logs items."""
     dedup: dict[str, Any] | None = None
     """The filter's verdict, with DEDUP_ACTION="tag"."""
+
+
+def page_item(response: HtmlResponse) -> PageItem:
+    """Make the item of a page."""
+    title = response.xpath("normalize-space(//title)").get(default="")
+    return PageItem(url=response.url, title=title, html=response.text)

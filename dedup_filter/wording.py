@@ -1,6 +1,6 @@
-"""Numbers -> words, for logs, errors and reports."""
+"""Numbers and texts -> words, for logs, errors and reports."""
 
-__all__ = ["counted"]
+__all__ = ["counted", "printable"]
 
 
 def counted(count: float, noun: str, plural: str | None = None) -> str:
@@ -11,3 +11,13 @@ def counted(count: float, noun: str, plural: str | None = None) -> str:
     """
     named = noun if count == 1 else plural or f"{noun}s"
     return f"{count:,.0f} {named}"
+
+
+def printable(text: str, longest: int | None = None) -> str:
+    r"""Escape characters that move a cursor, colour a terminal or start a line; cut at `longest`.
+
+    >>> printable("http://a/\x1b[31m\n"), printable("http://a/", 4)
+    ('http://a/\\x1b[31m\\n', 'http...')
+    """
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[:longest])
+    return shown if len(text) == len(text[:longest]) else f"{shown}..."

@@ -4,13 +4,35 @@ import itertools
 from unittest import mock
 
 import pytest
+from scrapy.settings import Settings
 from twisted.internet.defer import Deferred
 
 from dedup_filter import FilterConfig, NearDuplicate, Verdict
-from dedup_filter.scrapy_plugin import settlement
+from dedup_filter.scrapy_plugin import claims
+from dedup_filter.scrapy_plugin.judge import Judge
+from dedup_filter.scrapy_plugin.settings import PluginSettings
+from dedup_filter.scrapy_plugin.stats import CrawlStats
 
 BY_TEXT = {"DEDUP_TEXT_FIELDS": "text"}
 """Settings with which items are judged by their field `text`."""
+
+
+class Collector(dict):
+    """The part of Scrapy's stats collector that is used, over a dict."""
+
+    def inc_value(self, key, count=1):
+        self[key] = self.get(key, 0) + count
+
+    def set_value(self, key, value):
+        self[key] = value
+
+    def get_value(self, key, default=None):
+        return self.get(key, default)
+
+
+def new_judge(pages, stats, end_crawl=None, **settings):
+    """Make a judge without a crawler."""
+    return Judge(PluginSettings.read(Settings(settings)), pages, CrawlStats(stats), end_crawl)
 
 
 def run(coroutine):
@@ -20,25 +42,28 @@ def run(coroutine):
     return done.value.value
 
 
-def judged(judge, item):
-    """Judge an item and act on the verdict as the pipeline does; return the judgement."""
-    passage = run(judge.item(item))
-    if passage.judgement is not None and judge.drops(passage.judgement.verdict):
-        judge.drop(passage.judgement)
-    else:
+async def through(judge, item):
+    """Judge an item and act on the verdict as the pipeline does; return passage and exception."""
+    passage = await judge.item(item)
+    judgement = passage.judgement
+    if judgement is None or not judge.drops(judgement.verdict):
         judge.keep(passage)
+        return passage, None
+    judge.drop(judgement)
+    return passage, NearDuplicate("", judgement.verdict)
+
+
+def judged(judge, item):
+    """Judge an item, act on the verdict, and return the judgement."""
+    passage, _ = run(through(judge, item))
     return passage.judgement
 
 
 def put_through(judge, item, response=None):
     """Let an item pass all pipelines, or be dropped by that of the filter."""
-    judgement = judged(judge, item)
-    if judgement is not None and judge.drops(judgement.verdict):
-        dropped = NearDuplicate("", judgement.verdict)
-        judge.settlement.item_dropped(item, response, dropped)
-    else:
-        judge.settlement.item_scraped(item, response)
-    return judgement
+    passage, dropped = run(through(judge, item))
+    judge.came_out(item, response, went_through=dropped is None or None)
+    return passage.judgement
 
 
 class PlainPages:
@@ -56,8 +81,11 @@ class PlainPages:
         self.flushed = 0
         self.numbers = itertools.count(1)
 
-    def claim(self, url, *, html=None, text=None, content_type=None):
-        content = html if text is None else text
+    def read(self, url, *, html=None, text=None, content_type=None):
+        return url, html if text is None else text
+
+    def claim_read(self, page):
+        url, content = page
         page = next(self.numbers)
         self.pending[page] = content
         if content in self.kept:
@@ -95,7 +123,7 @@ class PlainPages:
 
 def without_asyncio():
     """Wait as under a reactor that is not asyncio's: a Deferred is awaited as it is."""
-    return mock.patch.object(settlement, "maybe_deferred_to_future", lambda deferred: deferred)
+    return mock.patch.object(claims, "maybe_deferred_to_future", lambda deferred: deferred)
 
 
 class Waiting:
@@ -111,15 +139,9 @@ class Waiting:
         Deferred.fromCoroutine(self._go(item)).addErrback(self._fail)
 
     async def _go(self, item):
-        passage = await self._judge.item(item)
-        verdict = passage.judgement.verdict
+        self.passage, self.dropped = await through(self._judge, item)
+        verdict = self.passage.judgement.verdict
         self.outcome = verdict.reason or verdict.outcome
-        if self._judge.drops(verdict):
-            self._judge.drop(passage.judgement)
-            self.dropped = NearDuplicate("", verdict)
-        else:
-            self._judge.keep(passage)
-        self.passage = passage
 
     def _fail(self, failure):
         self.outcome = failure

@@ -5,11 +5,11 @@ import threading
 from contextlib import contextmanager
 from unittest import mock
 
-from passages import PlainPages
+from passages import PlainPages, through
 
-from dedup_filter import NearDuplicate, Verdict
+from dedup_filter import Verdict
 from dedup_filter.errors import StoreAway
-from dedup_filter.scrapy_plugin import settlement
+from dedup_filter.scrapy_plugin import claims
 
 
 class SharedPages(PlainPages):
@@ -35,28 +35,21 @@ class SharedPages(PlainPages):
         self.fates = {}
         self.closed = False
 
-    def read(self, url, *, html=None, text=None, content_type=None):
-        return url, {"html": html, "text": text, "content_type": content_type}
-
     def claim_read(self, page):
-        url, parts = page
         with self._call("claim"):
-            verdict = self._verdict(url, parts)
+            verdict = self._verdict(page)
             if self.records_repeats or not verdict.is_duplicate:
                 return verdict
             del self.pending[verdict.page]
             return verdict._replace(page=None)
 
-    def _verdict(self, url, parts):
-        content = parts["html"] if parts["text"] is None else parts["text"]
+    def _verdict(self, page):
+        _, content = page
         if content not in self.elsewhere or content in self.kept:
-            return super().claim(url, **parts)
+            return super().claim_read(page)
         page, original = next(self.numbers), self.elsewhere[content]
         self.pending[page] = content
         return Verdict("near", "http://x/", 1, 0.9, page=page, original_page=original)
-
-    def claim(self, url, **parts):
-        return self.claim_read(self.read(url, **parts))
 
     def commit(self, verdict):
         with self._call("commit"):
@@ -116,12 +109,25 @@ async def until(is_so):
 def in_a_loop(test):
     """Run a test as Scrapy runs under asyncio: Deferreds are awaited as futures."""
     to_future = mock.patch.object(
-        settlement,
+        claims,
         "maybe_deferred_to_future",
         lambda deferred: deferred.asFuture(asyncio.get_running_loop()),
     )
     with to_future:
         return asyncio.run(asyncio.wait_for(test, 20))
+
+
+def crawl(judge, test):
+    """Run a test of a judge in a loop, and close the judge."""
+
+    async def run():
+        try:
+            return await test()
+        finally:
+            judge.pages.answer()
+            await judge.close(lambda figures: None)
+
+    return in_a_loop(run())
 
 
 class Item:
@@ -142,23 +148,11 @@ class Item:
         return verdict.reason or verdict.outcome
 
     async def _go(self):
-        passage = await self.judge.item(self.item)
-        verdict = passage.judgement.verdict
-        if self.judge.drops(verdict):
-            self.judge.drop(passage.judgement)
-            self.dropped = NearDuplicate("", verdict)
-        else:
-            self.judge.keep(passage)
-        self.passage = passage
+        self.passage, self.dropped = await through(self.judge, self.item)
 
     async def end(self, went_through=True):
         """Let it come out of the pipelines; return what was said of it."""
         await self.task
-        after = self.judge.settlement
-        if self.dropped is not None:
-            after.item_dropped(self.item, self.response, self.dropped)
-        elif went_through:
-            after.item_scraped(self.item, self.response)
-        else:
-            after.item_error(self.item, self.response)
+        outcome = None if self.dropped is not None else went_through
+        self.judge.came_out(self.item, self.response, went_through=outcome)
         return self.outcome

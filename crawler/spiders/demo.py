@@ -14,8 +14,7 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import LinkExtractor
 
 from crawler.demo_site import DemoServer, Outcome, differences, read_expectations
-from crawler.items import PageItem
-from crawler.pages import page_item
+from crawler.items import PageItem, page_item
 
 __all__ = ["DemoSpider"]
 

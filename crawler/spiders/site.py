@@ -15,9 +15,8 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import LinkExtractor
 
 from crawler.arguments import urls_of, whole_number_of
-from crawler.items import PageItem
+from crawler.items import PageItem, page_item
 from crawler.page_budget import PageBudget
-from crawler.pages import page_item
 
 __all__ = ["SiteSpider"]
 

@@ -21,8 +21,7 @@ from scrapy.http import Headers, HtmlResponse
 from scrapy.responsetypes import responsetypes
 
 from crawler.arguments import ArgumentError
-from crawler.items import PageItem
-from crawler.pages import page_item
+from crawler.items import PageItem, page_item
 from crawler.warc_record import ArchivedPage, Damage, Skipped, WarcRecord
 
 WarcReader: TypeAlias = Callable[[Path, int], Iterator[WarcRecord]]

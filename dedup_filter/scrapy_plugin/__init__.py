@@ -3,12 +3,11 @@
     response -> Visit ─┐
     item -> PageText ──┴─> verdict -> item kept, marked or dropped
 
-The only layer that imports Scrapy. It decides what the text of an item's page is, asks the
-filter, acts on the verdict and counts. It judges nothing itself and knows neither text
-extraction nor fingerprints nor the index.
+The only layer that imports Scrapy. It decides what the text of an item's page is, asks the filter,
+acts on the verdict and counts. It knows neither text extraction nor fingerprints nor the index.
 """
 
 from dedup_filter.scrapy_plugin.addon import Addon
-from dedup_filter.scrapy_plugin.near_duplicate import NearDuplicate
+from dedup_filter.scrapy_plugin.pipeline import NearDuplicate
 
 __all__ = ["Addon", "NearDuplicate"]

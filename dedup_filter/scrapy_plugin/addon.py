@@ -1,40 +1,43 @@
 """The add-on: `ADDONS = {"dedup_filter.Addon": 500}` puts the filter into a crawl.
 
-A wrong setting must stop the crawl, with one sentence. Scrapy asks an add-on twice: when
-the process is set up (settings of the project and of the command line), and for each crawl
-(those of the spider too). Both times settings are only checked; the index is opened when the
-crawl begins. The first time nothing runs yet, so the error may at once be the end of the
-program, which Python shows as a bare message; a `try` around CrawlerProcess still catches a
-ConfigError. In a running event loop the same tears the loop down: under the `scrapy` command,
-which runs one crawl, that is what is wanted; in a program of the user it would end other
-crawls too, so there it is a plain ConfigError. Scrapy 2.13 wraps errors of the second kind
-into a Deferred and shows a traceback. The exit code is 1 in every case.
+A wrong setting must stop the crawl, with one sentence. Scrapy asks an add-on twice: when the
+process is set up (settings of the project and of the command line), and for each crawl (those of
+the spider too). Both times settings are only checked; the index is opened when the crawl begins.
+The first time nothing runs yet, so the error may at once be the end of the program, which Python
+shows as a bare message; a `try` around CrawlerProcess still catches a ConfigError. In a running
+event loop the same tears the loop down: under the `scrapy` command, which runs one crawl, that is
+what is wanted; in a program of the user it would end other crawls too, so there it is a plain
+ConfigError. Scrapy 2.13 wraps errors of the second kind into a Deferred and shows a traceback.
+The exit code is 1 in every case.
 
-What the pipeline and the spider middleware share, the judge, belongs to the add-on: Scrapy
-makes one add-on per crawl, and both can ask the crawler for it.
+With a JOBDIR the crawl gets a name when it first begins, kept in the job's folder. A job that is
+resumed is the same crawl: its pages are compared with those of the earlier runs as pages of one
+crawl, not as pages of an earlier one. Without a JOBDIR every crawl is a new one.
 """
 
+import os
+import re
 import sys
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
-from scrapy import signals
 from scrapy.utils.defer import deferred_from_coro
 
 from dedup_filter.errors import ConfigError, StoreError
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.scrapy_plugin.job import crawl_name
-from dedup_filter.scrapy_plugin.judge import Judge
+from dedup_filter.scrapy_plugin.judge import Judge, JudgeKeeper
+from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
 from dedup_filter.scrapy_plugin.settings import PluginSettings, in_settings, is_enabled
-from dedup_filter.scrapy_plugin.settlement import Settlement
+from dedup_filter.scrapy_plugin.spider_middleware import NearDuplicateMiddleware
 from dedup_filter.scrapy_plugin.stats import CrawlStats
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
-    from scrapy.signalmanager import SignalManager
 
-__all__ = ["Addon", "OpeningError", "SettingsError", "judge_of"]
+__all__ = ["Addon", "OpeningError", "SettingsError", "crawl_name"]
 
 PIPELINE_ORDER = 0
 """Before all others, so that images and databases only see what is kept: 1 is the order that
@@ -42,25 +45,26 @@ Scrapy's documentation gives its image pipeline."""
 MIDDLEWARE_ORDER = 10
 """Next to the engine: an item that passes here is the very object that reaches the pipelines."""
 CLOSE_REASON = "dedup_error"
+_CRAWL_NAME = re.compile("[0-9a-f]{32}")
 
 
-class SettingsError(ConfigError, SystemExit):
-    """A wrong setting of the project: an error to catch, or else the program's last words."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.code = f"dedup_filter: {message}"
-
-
-class OpeningError(StoreError, SystemExit):
-    """An index that cannot be opened: the last words of the `scrapy` command."""
+class _LastWords(SystemExit):
+    """An error to catch, or else the end of the program with the error's message."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.code = f"dedup_filter: {message}"
 
 
-class Addon:
+class SettingsError(_LastWords, ConfigError):
+    """A wrong setting of the project."""
+
+
+class OpeningError(_LastWords, StoreError):
+    """An index that cannot be opened, under the `scrapy` command."""
+
+
+class Addon(JudgeKeeper):
     """Put the near-duplicate filter into a crawl."""
 
     def __init__(self) -> None:
@@ -85,16 +89,12 @@ class Addon:
         Raises:
             ConfigError: a setting is wrong.
         """
-        # Both ask for the add-on's judge, so they import this module.
-        from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
-        from dedup_filter.scrapy_plugin.spider_middleware import NearDuplicateMiddleware
-
         try:
             if not is_enabled(settings):
                 return
             PluginSettings.read(settings)
         except ConfigError as error:
-            if "scrapy.cmdline" in sys.modules:
+            if _is_scrapy_command():
                 raise SettingsError(str(error)) from None
             raise
         settings.setdefault_in_component_priority_dict(
@@ -115,15 +115,42 @@ class Addon:
             end_crawl = partial(_close, crawler) if settings.on_error == "close" else None
             pages = _open(settings)
             self._judge = Judge(settings, pages, CrawlStats(crawler.stats), end_crawl)
-            _connect(self._judge.settlement, crawler.signals)
         return self._judge
 
 
-def _open(settings: PluginSettings) -> NearDuplicateFilter:
-    """Open the index, before anything of the crawl has begun.
+def crawl_name(folder: str) -> str:
+    """Return the name of a job's crawl, given and written down the first time.
 
-    It can be refused as a wrong setting can; then nothing was crawled, and no feed begun.
+    Raises:
+        StoreError: the file cannot be read or written, or holds something else.
     """
+    path = Path(folder) / "dedup_filter.crawl"
+    try:
+        if not path.exists():
+            _write_whole(path, uuid4().hex)
+        name = path.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreError(f"the name of the crawl cannot be kept in {path}: {error}") from error
+    if not _CRAWL_NAME.fullmatch(name):
+        raise StoreError(
+            f"{path} holds no name of a crawl: delete it, and the job's next run is a new crawl"
+        )
+    return name
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file that after a crash is there as a whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f"{path.name}.new")
+    with fresh.open("w", encoding="ascii") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+
+
+def _open(settings: PluginSettings) -> NearDuplicateFilter:
+    """Open the index before anything is crawled and before a feed is begun."""
     try:
         crawl = None if settings.job_folder is None else crawl_name(settings.job_folder)
         return NearDuplicateFilter.open(settings.index, crawl=crawl, **settings.options)
@@ -131,27 +158,9 @@ def _open(settings: PluginSettings) -> NearDuplicateFilter:
         message = in_settings(str(error))
         if not message.startswith("DEDUP_"):
             message = f"DEDUP_INDEX: {message}"
-        if "scrapy.cmdline" in sys.modules:
+        if _is_scrapy_command():
             raise OpeningError(message) from None
         raise type(error)(message) from None
-
-
-def _connect(settlement: Settlement, connected: "SignalManager") -> None:
-    connected.connect(settlement.item_scraped, signals.item_scraped)
-    connected.connect(settlement.item_dropped, signals.item_dropped)
-    connected.connect(settlement.item_error, signals.item_error)
-
-
-def judge_of(crawler: "Crawler") -> Judge:
-    """Return what the pipeline and the spider middleware of a crawl share.
-
-    Raises:
-        ConfigError: the crawl has no add-on.
-    """
-    addon = crawler.get_addon(Addon)
-    if addon is None:
-        raise ConfigError('dedup_filter needs its add-on: ADDONS = {"dedup_filter.Addon": 500}')
-    return addon.judge(crawler)
 
 
 def _close(crawler: "Crawler") -> None:
@@ -160,3 +169,7 @@ def _close(crawler: "Crawler") -> None:
         deferred_from_coro(crawler.engine.close_spider_async(reason=CLOSE_REASON))
     else:
         crawler.engine.close_spider(crawler.spider, CLOSE_REASON)  # type: ignore[arg-type]
+
+
+def _is_scrapy_command() -> bool:
+    return "scrapy.cmdline" in sys.modules

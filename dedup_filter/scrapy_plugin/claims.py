@@ -1,31 +1,33 @@
-"""Pages that are pending -> committed or released; whoever waits for one of them is told.
+"""Claimed pages: the index is told what became of them, and duplicates wait for their originals.
 
-A claim is ended before the filter is told of it, so that a fault there leaves nobody waiting.
-Everything committed is flushed at once: what a crawl has acknowledged outlives its process. What
-could not be written is tried again after the next fate that could, and at the end; a release
-also before the next claim, for until then the index takes the page for one that others repeat.
-What is found to repeat it nevertheless is kept, unjudged.
+A claim ends here before the index is told, so that a fault there leaves nobody waiting. Each
+commit is flushed at once: it must outlive the process. A write that failed is retried after the
+next one that succeeds, and at the end of the crawl. A failed release is retried before the next
+claim too, for until then the index takes the page for one that others repeat; a page that is found
+to repeat it nevertheless is kept, unjudged.
 
-A wait for a page of this crawl is bounded without a timer, which could not be the same with and
-without a reactor: who has waited for longer than `LONGEST_WAIT` is let go when the next page
-comes or is settled. If none comes any more, the crawl waits for that other page too. A page that
-another process claimed tells nobody of its fate; it is asked for, less and less often.
+A wait for a page of this crawl ends without a timer, because timers differ with and without a
+reactor: who has waited for longer than `LONGEST_WAIT` is let go when the next page comes or is
+committed or released. If none comes any more, the crawl waits for that other page too. What
+becomes of a page that another process claimed is asked of the index, less and less often.
 """
 
+from collections.abc import Callable
 from functools import partial
 from time import monotonic
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
+from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
-from dedup_filter.scrapy_plugin.desk import Answer, AtOnce, pause
 from dedup_filter.scrapy_plugin.faults import Faults
-from dedup_filter.scrapy_plugin.judgement import Judgement
+from dedup_filter.scrapy_plugin.index_calls import Answer, IndexCalls, pause
+from dedup_filter.scrapy_plugin.page_choice import Visit
+from dedup_filter.scrapy_plugin.page_fate import Event, Judgement, State
 from dedup_filter.scrapy_plugin.stats import CrawlStats
-from dedup_filter.scrapy_plugin.visits import Visit
 
 __all__ = ["LONGEST_WAIT", "Claims"]
 
@@ -33,8 +35,8 @@ LONGEST_WAIT = 60.0
 """Seconds that an item waits for the fate of its page's original; then it is kept."""
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0
-_MOST_AT_ONCE = 100
-"""So many pages that could not be written are tried again after one that could."""
+_MOST_RETRIES = 100
+"""Failed writes that are retried after one that succeeded."""
 
 
 class _Waiter(NamedTuple):
@@ -43,179 +45,182 @@ class _Waiter(NamedTuple):
     woken: "Deferred[None]"
 
 
-class _Fate(NamedTuple):
+class _Write(NamedTuple):
     verdict: Verdict
-    is_released: bool
+    is_commit: bool
 
 
 class Claims:
-    """The pages of one crawl that are pending."""
+    """The claimed pages of one crawl."""
 
     def __init__(
-        self, pages: NearDuplicateFilter, desk: AtOnce, stats: CrawlStats, faults: Faults
+        self, pages: NearDuplicateFilter, calls: IndexCalls, stats: CrawlStats, faults: Faults
     ) -> None:
         self._pages = pages
-        self._desk = desk
+        self._calls = calls
         self._stats = stats
         self._faults = faults
-        self._pending: dict[int, tuple[Judgement, Visit | None]] = {}
+        self._claimed: dict[int, tuple[Judgement, Visit | None]] = {}
         self._elsewhere: WeakValueDictionary[int, Judgement] = WeakValueDictionary()
         """Stand-ins for pages that other processes claimed, and that pages here repeat."""
         self._waiters: list[_Waiter] = []
-        self._unwritten: list[_Fate] = []
-        """Settled, but for a fault of the filter."""
+        self._unwritten: list[_Write] = []
+        """Writes that failed."""
 
     def add(self, judgement: Judgement, visit: Visit | None) -> None:
-        """Note a page that was just claimed."""
+        """Note a page that was just claimed; `visit` is what brought it."""
         verdict = judgement.verdict
         if verdict.is_duplicate and verdict.original_page is not None:
             judgement.original = self._original(verdict.original_page)
-        if verdict.page is not None:  # there is none for a duplicate, if the index is in memory
-            judgement.is_pending = True
-            self._pending[verdict.page] = (judgement, visit)
+        if verdict.page is not None:  # an index in memory may record no duplicates
+            judgement.move(Event.CLAIM)
+            self._claimed[verdict.page] = (judgement, visit)
         if judgement.original is None and verdict.original_page in self._unreleased():
-            self.withdraw(judgement)
-            judgement.give_up("error")
-
-    def before_claim(self) -> None:
-        """Write the releases that could not be, so that no page repeats one that came to nothing.
-
-        With an index that is shared, `watch` does it: the twin waits for that page anyhow.
-        """
-        if not self._pages.is_shared and self._unreleased():
-            self._write_again(_MOST_AT_ONCE)
+            self.give_up(judgement, "error")
 
     def of(self, visit: Visit) -> list[Judgement]:
-        """Return the judgements on pending pages of a visit."""
-        return [judgement for judgement, by in self._pending.values() if by is visit]
+        """Return the judgements on claimed pages of a visit."""
+        return [judgement for judgement, by in self._claimed.values() if by is visit]
 
     def visit(self, judgement: Judgement) -> Visit | None:
-        """Return the visit that brought a pending page."""
-        return self._pending[judgement.verdict.page or 0][1]
+        """Return the visit that brought a claimed page."""
+        return self._claimed[judgement.verdict.page or 0][1]
 
-    def commit(self, judgement: Judgement) -> None:
-        """Let a page count as seen. One that is not pending is left as it is."""
-        if self._end(judgement):
-            self._write([_Fate(judgement.verdict, is_released=False)])
-            self.wake()
-
-    def release(self, judgement: Judgement) -> None:
-        """Forget a page, so that its twin can be kept. One not pending is left as it is."""
-        if not self._end(judgement):
+    def end(self, judgement: Judgement, event: Event) -> None:
+        """Let an event move a page; if its claim ends, tell the index and wake who waits."""
+        if not judgement.move(event):
             return
-        judgement.is_released = True
-        if not judgement.verdict.is_duplicate:
+        del self._claimed[judgement.verdict.page or 0]
+        if judgement.state is State.RELEASED and not judgement.verdict.is_duplicate:
             self._stats.add("released")
-        self._write([_Fate(judgement.verdict, is_released=True)])
+        self._write([_Write(judgement.verdict, judgement.state is State.COMMITTED)])
         self.wake()
 
-    def withdraw(self, judgement: Judgement) -> None:
-        """Forget a duplicate of whose original no fate will be known; its item is kept."""
-        if self._end(judgement):
-            self._write([_Fate(judgement.verdict, is_released=True)])
+    def give_up(self, judgement: Judgement, reason: str = "pending") -> None:
+        """Keep a duplicate, unjudged, because its original's fate will not be known."""
+        judgement.mark_unjudged(reason)
+        self.end(judgement, Event.ORIGINAL_UNKNOWN)
 
-    def await_fate(self, original: Judgement) -> "Deferred[None]":
-        """Return what fires when a page is settled, or has been waited for too long."""
-        waiter = _Waiter(original, monotonic(), Deferred())
-        self._waiters.append(waiter)
-        return waiter.woken
+    async def wait(self, judgement: Judgement, reconsider: Callable[[Judgement], None]) -> None:
+        """Wait for a page's original; afterwards the judgement holds, is void or is given up.
+
+        `reconsider` is called with an original of this crawl, for which somebody waits now.
+        """
+        original = judgement.original
+        if original is None or not original.is_claimed:
+            return
+        reason = "pending"
+        if original.is_elsewhere:
+            reason = await self._watch(judgement, original)
+        else:
+            waiter = _Waiter(original, monotonic(), Deferred())
+            self._waiters.append(waiter)
+            with self._faults.caught():
+                reconsider(original)
+            await maybe_deferred_to_future(waiter.woken)
+        if judgement.is_void:
+            self.end(judgement, Event.ORIGINAL_RELEASED)
+        elif judgement.waits:
+            self.give_up(judgement, reason)
 
     def is_awaited(self, judgement: Judgement) -> bool:
         """Tell whether somebody waits for the fate of a page."""
         return any(waiter.original is judgement for waiter in self._waiters)
 
     def wake(self) -> None:
-        """Wake all whose original is settled, and those who have waited for too long.
+        """Wake all whose original's claim has ended, and those who have waited for too long.
 
-        Each may at once claim, settle or wait again.
+        Each may at once claim, commit, release or wait again.
         """
         latest = monotonic() - LONGEST_WAIT
-        done: list[_Waiter] = []
-        waiting: list[_Waiter] = []
-        for waiter in self._waiters:
-            is_done = not waiter.original.is_pending or waiter.since < latest
-            (done if is_done else waiting).append(waiter)
-        self._waiters = waiting
-        for waiter in done:
+        waiters, self._waiters = self._waiters, []
+        woken: list[_Waiter] = []
+        for waiter in waiters:
+            is_over = not waiter.original.is_claimed or waiter.since < latest
+            (woken if is_over else self._waiters).append(waiter)
+        for waiter in woken:
             waiter.woken.callback(None)
 
-    async def watch(self, judgement: Judgement, original: Judgement) -> str:
-        """Ask for the fate of a page of another process until it is known, or nobody cares.
+    def retry_releases(self) -> None:
+        """Retry failed releases before a claim, so that no page repeats a released one.
+
+        A shared index needs none: who repeats such a page waits for it, and `_watch` retries.
+        """
+        if not self._pages.is_shared and self._unreleased():
+            self._retry(_MOST_RETRIES)
+
+    async def close(self) -> None:
+        """Retry all writes that failed, and release what is still claimed."""
+        await self._calls.ask(lambda: None)  # all earlier writes have succeeded or failed
+        self._retry(len(self._unwritten))
+        for judgement, _ in list(self._claimed.values()):
+            self.end(judgement, Event.CRAWL_ENDED)
+
+    async def _watch(self, judgement: Judgement, original: Judgement) -> str:
+        """Ask for the fate of a page of another process until it is known or nobody waits.
 
         Return the reason for which a page stays unjudged if it is still waiting then.
         """
         latest, seconds = monotonic() + LONGEST_WAIT, _FIRST_PAUSE
         while judgement.waits:
-            fate = await self._desk.ask(partial(self._pages.fate, original.verdict.page or 0))
-            found = self._faults.guard(fate.result, lambda: None)
-            if found is None:
+            answer = await self._calls.ask(partial(self._pages.fate, original.verdict.page or 0))
+            fate = None
+            with self._faults.caught():
+                fate = answer.result()
+            if fate is None:
                 return "error"
-            if found != "pending":
-                original.is_pending = False
-                original.is_released = found == "gone"
+            if fate != "pending":
+                original.move(Event.GONE_ELSEWHERE if fate == "gone" else Event.KEPT_ELSEWHERE)
             elif monotonic() > latest:
                 break
             else:
-                self._write_again(_MOST_AT_ONCE)  # it may be one of those
+                self._retry(_MOST_RETRIES)  # its release may be one that failed here
                 await pause(seconds)
                 seconds = min(2 * seconds, _LONGEST_PAUSE)
         return "pending"
 
-    async def close(self) -> None:
-        """Try once more to write what could not be, and release what is still pending."""
-        await self._desk.ask(lambda: None)  # what is still to be written is, or has failed
-        self._write_again(len(self._unwritten))
-        for judgement, _ in list(self._pending.values()):
-            self.release(judgement)
-
     def _original(self, page: int) -> Judgement | None:
-        """Return the judgement on a page that is pending here, or may be elsewhere."""
-        if page in self._pending:
-            return self._pending[page][0]
+        """Return the judgement on a page that is claimed here, or may be by another process."""
+        if page in self._claimed:
+            return self._claimed[page][0]
         if not self._pages.is_shared:
             return None
-        # One that was settled here while its twin was being judged is asked for, too.
+        # A page whose claim ended here while its twin was being judged is asked for, too.
         known = self._elsewhere.get(page)
-        if known is None or known.is_released:
-            known = Judgement(Verdict("new", page=page), "", is_pending=True, is_elsewhere=True)
+        if known is None or known.state is State.RELEASED:
+            known = Judgement(Verdict("new", page=page), "", is_elsewhere=True)
+            known.move(Event.CLAIM)
             self._elsewhere[page] = known
         return known
 
-    def _end(self, judgement: Judgement) -> bool:
-        if not judgement.is_pending:
-            return False
-        judgement.is_pending = False
-        del self._pending[judgement.verdict.page or 0]
-        return True
+    def _write(self, writes: list[_Write], *, is_retry: bool = False) -> None:
+        """Tell the index what became of pages, and wait for nothing."""
+        left = list(writes)
 
-    def _write(self, fates: list[_Fate], *, is_another_try: bool = False) -> None:
-        """Tell the filter what became of pages, and wait for nothing."""
-        left = list(fates)
-
-        def write() -> bool:
+        def write() -> None:
             while left:
-                verdict, is_released = left[0]
-                (self._pages.release if is_released else self._pages.commit)(verdict)
+                verdict, is_commit = left[0]
+                (self._pages.commit if is_commit else self._pages.release)(verdict)
                 self._pages.flush()
                 del left[0]
-            return True
 
-        def then(done: Answer[bool]) -> None:
-            self._stats.add("seconds", done.seconds)
-            is_written = self._faults.guard(done.result, lambda: False)
+        def then(answer: Answer[None]) -> None:
+            self._stats.add("seconds", answer.seconds)
+            with self._faults.caught():
+                answer.result()
             self._unwritten += left
-            if is_written:
-                self._faults.outage.answered()
-                if not is_another_try:
-                    self._write_again(_MOST_AT_ONCE)
+            if answer.fault is None:
+                self._faults.note_answer()
+                if not is_retry:
+                    self._retry(_MOST_RETRIES)
 
-        self._desk.tell(write, then)
+        self._calls.tell(write, then)
 
-    def _unreleased(self) -> set[int | None]:
-        """Return the pages that came to nothing, and that the index still holds."""
-        return {fate.verdict.page for fate in self._unwritten if fate.is_released}
-
-    def _write_again(self, most: int) -> None:
+    def _retry(self, most: int) -> None:
         if self._unwritten:
             again, self._unwritten = self._unwritten[:most], self._unwritten[most:]
-            self._write(again, is_another_try=True)
+            self._write(again, is_retry=True)
+
+    def _unreleased(self) -> set[int | None]:
+        """Return the released pages that the index still holds."""
+        return {write.verdict.page for write in self._unwritten if not write.is_commit}

@@ -1,39 +1,76 @@
-"""Judgement -> item kept, marked or dropped, with one line in the log for each drop.
+"""Judgement -> item kept, marked or dropped, with one line in the log for each page dropped.
 
-Scrapy runs `process_item` for many items at once, and two pages must not both be new because
-each was looked up before the other was inserted: between a verdict and what is done about it
-nothing is awaited. What is awaited, before, is the fate of the page's original.
+Scrapy runs `process_item` for many items at once, and two pages must not both be new because each
+was looked up before the other was inserted: between a verdict and what is done about it nothing
+is awaited. What is awaited, before, is the fate of the page's original.
+
+Scrapy logs a dropped item whole, at the level that the exception names. A page of 100 KB is no
+log line, so the level named here is one that never shows (NOTSET: no logger is enabled for 0,
+whatever LOG_LEVEL says), and the pipeline writes its own line instead.
 """
 
 import logging
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from scrapy import version_info
+from itemadapter import ItemAdapter
+from scrapy import signals, version_info
+from scrapy.exceptions import DropItem
 from scrapy.utils.defer import deferred_from_coro
 
-from dedup_filter.scrapy_plugin.addon import judge_of
-from dedup_filter.scrapy_plugin.desk import at_once
-from dedup_filter.scrapy_plugin.judgement import Judgement
-from dedup_filter.scrapy_plugin.near_duplicate import NearDuplicate, Revisit, describe
+from dedup_filter.model import Verdict
+from dedup_filter.scrapy_plugin.judge import Judge, judge_of
+from dedup_filter.scrapy_plugin.page_fate import Judgement
 from dedup_filter.scrapy_plugin.stats import Figures
-from dedup_filter.scrapy_plugin.tag import tag
+from dedup_filter.wording import counted, printable
 
 if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
-    from dedup_filter.scrapy_plugin.judge import Judge
+__all__ = ["NearDuplicate", "NearDuplicatePipeline", "Revisit", "describe", "tag"]
 
-__all__ = ["NearDuplicatePipeline"]
+_LONGEST_URL = 500
 
 logger = logging.getLogger("dedup_filter")
+
+
+class NearDuplicate(DropItem):
+    """Drop an item because its page repeats one that was seen before.
+
+    `url` is the item's page, `original` the page that it repeats, `distance` the number of
+    differing bits and `similarity` the share of common phrases, as in `verdict`.
+    """
+
+    def __init__(self, url: str, verdict: Verdict) -> None:
+        super().__init__(describe(url, verdict), log_level="NOTSET")
+        self.url = url
+        self.verdict = verdict
+
+    @property
+    def original(self) -> str | None:
+        """URL of the page that this one repeats."""
+        return self.verdict.original
+
+    @property
+    def distance(self) -> int | None:
+        """Differing bits of the two fingerprints."""
+        return self.verdict.distance
+
+    @property
+    def similarity(self) -> float | None:
+        """Estimated Jaccard similarity of the two pages."""
+        return self.verdict.similarity
+
+
+class Revisit(NearDuplicate):
+    """Drop an item because its page was kept in an earlier crawl (`revisit="drop"`)."""
 
 
 class NearDuplicatePipeline:
     """Drop the items of pages that repeat an earlier page."""
 
-    def __init__(self, judge: "Judge", summary_interval: float) -> None:
+    def __init__(self, judge: Judge, summary_interval: float) -> None:
         self._judge = judge
         self._settings = judge.settings
         self._stats = judge.stats
@@ -42,8 +79,12 @@ class NearDuplicatePipeline:
 
     @classmethod
     def from_crawler(cls, crawler: "Crawler") -> "NearDuplicatePipeline":
-        """Make the pipeline of a crawl."""
-        return cls(judge_of(crawler), crawler.settings.getfloat("LOGSTATS_INTERVAL"))
+        """Make the pipeline of a crawl, and let Scrapy tell it what becomes of items."""
+        pipeline = cls(judge_of(crawler), crawler.settings.getfloat("LOGSTATS_INTERVAL"))
+        crawler.signals.connect(pipeline.item_scraped, signals.item_scraped)
+        crawler.signals.connect(pipeline.item_dropped, signals.item_dropped)
+        crawler.signals.connect(pipeline.item_error, signals.item_error)
+        return pipeline
 
     def open_spider(self, spider: "Spider | None" = None) -> None:  # noqa: ARG002
         """Begin to count."""
@@ -66,14 +107,25 @@ class NearDuplicatePipeline:
         self._judge.keep(passage)
         return item
 
-    def close_spider(self, spider: "Spider | None" = None) -> Any:  # noqa: ARG002
-        """Release what is still pending, set the final figures, sum up and close the index.
+    def item_scraped(self, item: Any, response: Any) -> None:
+        """Note an item that went through all pipelines."""
+        self._judge.came_out(item, response, went_through=True)
 
-        What this returns is to be awaited, if an index on a server is.
+    def item_dropped(self, item: Any, response: Any, exception: Any) -> None:
+        """Note an item that was dropped, by this pipeline or another."""
+        is_repeat = isinstance(exception, NearDuplicate)
+        self._judge.came_out(item, response, went_through=None if is_repeat else False)
+
+    def item_error(self, item: Any, response: Any) -> None:
+        """Note an item that a pipeline failed on."""
+        self._judge.came_out(item, response, went_through=False)
+
+    def close_spider(self, spider: "Spider | None" = None) -> Any:  # noqa: ARG002
+        """Release what is still claimed, set the final figures, sum up and close the index.
+
+        What this returns is to be awaited.
         """
         closing = self._judge.close(self._set_final_figures)
-        if not self._judge.pages.is_shared:
-            return at_once(closing)
         return closing if version_info >= (2, 14) else deferred_from_coro(closing)
 
     def _drop(self, judgement: Judgement) -> NearDuplicate:
@@ -83,19 +135,19 @@ class NearDuplicatePipeline:
         self._stats.add("items_dropped")
         self._stats.add("bytes_dropped", judgement.size)
         judgement.size = 0  # further items of the same page add nothing
-        self._tell(judgement, "Dropped %s", dropped)
+        self._log(judgement, "Dropped %s", dropped)
         return dropped
 
     def _tag(self, item: Any, judgement: Judgement) -> None:
         if not tag(item, self._settings.tag_field, judgement.verdict):
             self._warn_of_missing_field(item)
         if judgement.verdict.is_duplicate:
-            self._tell(judgement, "Found %s", describe(judgement.url, judgement.verdict))
+            self._log(judgement, "Found %s", describe(judgement.url, judgement.verdict))
 
-    def _tell(self, judgement: Judgement, message: str, what: object) -> None:
+    def _log(self, judgement: Judgement, message: str, what: object) -> None:
         """Write one line a page, however many items were made of it."""
-        if not judgement.is_told:
-            judgement.is_told = True
+        if not judgement.is_logged:
+            judgement.is_logged = True
             logger.log(self._settings.log_level, message, what)
 
     def _warn_of_missing_field(self, item: Any) -> None:
@@ -115,7 +167,7 @@ class NearDuplicatePipeline:
     def _sum_up_now_and_then(self) -> None:
         """Sum up every LOGSTATS_INTERVAL.
 
-        Asked at each item instead of by a timer: without items there is no news, and there
+        Checked at each item instead of by a timer: without items there is no news, and there
         is no timer that works on every supported Scrapy, with and without a reactor.
         """
         if self._summary_interval > 0 and monotonic() >= self._summary_at:
@@ -125,3 +177,42 @@ class NearDuplicatePipeline:
     def _sum_up(self, figures: Figures | None) -> None:
         if self._stats.get("pages"):
             logger.info(self._stats.summary(figures))
+
+
+def describe(url: str, verdict: Verdict) -> str:
+    """Say in one line what a duplicate repeats, and how closely. URLs are made fit for a log.
+
+    >>> describe("http://a/2", Verdict("near", "http://a/1", distance=3, similarity=0.92))
+    '(near, 3 bits, 92 % similar): http://a/2 repeats http://a/1'
+    """
+    kind: list[str] = [verdict.outcome]
+    if verdict.outcome != "exact" and verdict.distance is not None:
+        kind.append(counted(verdict.distance, "bit"))
+    if verdict.outcome != "exact" and verdict.similarity is not None:
+        kind.append(f"{100 * verdict.similarity:.0f} % similar")
+    page, original = (
+        printable(each or "", _LONGEST_URL) or "(a page without URL)"
+        for each in (url, verdict.original)
+    )
+    if verdict.outcome == "revisit":
+        return f"({', '.join(kind)}): {page} was kept in an earlier crawl"
+    return f"({', '.join(kind)}): {page} repeats {original}"
+
+
+def tag(item: Any, field: str, verdict: Verdict) -> bool:
+    """Write the verdict into a field of the item; return whether the item has room for it.
+
+    Dicts always have. Other kinds of items need the field, or must allow extra ones (pydantic).
+    """
+    names = ("outcome", "original", "distance", "similarity", "reason")
+    mark = {name: getattr(verdict, name) for name in names}
+    try:
+        if getattr(item, "model_config", {}).get("extra") == "allow":
+            setattr(item, field, mark)
+        else:
+            ItemAdapter(item)[field] = mark
+    except Exception:
+        # No such field, no item at all, frozen, or whatever else its class objects to: the
+        # caller counts and warns. An item must not be lost because it cannot be marked.
+        return False
+    return True

@@ -8,14 +8,15 @@ import logging
 import os
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.scrapy_plugin.job import index_of_job
 from dedup_filter.text.page_fields import FieldNames
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class PluginSettings:
     def read(cls, settings: "BaseSettings") -> "PluginSettings":
         """Read and check all DEDUP_ settings."""
         _refuse_unknown(settings)
-        job_folder = _job_folder(settings)
+        job_folder = str(settings.get("JOBDIR") or "") or None
         read = cls(
             index=_index(settings, job_folder),
             job_folder=job_folder,
@@ -96,7 +97,10 @@ class PluginSettings:
             log_level=_log_level(settings),
             options=_options(settings),
         )
-        _check(read.index, read.options)
+        try:  # the filter checks what is its own
+            NearDuplicateFilter.check_options(read.index, **read.options)
+        except ConfigError as error:
+            raise ConfigError(in_settings(str(error))) from None
         if not read.follow_links and (read.source == "item" or read.field_names.name_page):
             raise ConfigError(
                 "DEDUP_FOLLOW_LINKS=False needs the verdict on the response, before its items "
@@ -114,22 +118,17 @@ def is_enabled(settings: "BaseSettings") -> bool:
 def _refuse_unknown(settings: "BaseSettings") -> None:
     for name in settings:
         if isinstance(name, str) and name.startswith("DEDUP_") and name not in SETTINGS:
-            # Without their common beginning, which would make all names look alike.
+            # Without the common prefix, which would make all names look alike.
             known = [known.removeprefix("DEDUP_") for known in SETTINGS]
             near = get_close_matches(name.removeprefix("DEDUP_"), known, n=1)
             hint = f"did you mean DEDUP_{near[0]}?" if near else f"there are {', '.join(SETTINGS)}"
             raise ConfigError(f"unknown setting {name}: {hint}")
 
 
-def _job_folder(settings: "BaseSettings") -> str | None:
-    folder = settings.get("JOBDIR")
-    return str(folder) if folder else None
-
-
 def _index(settings: "BaseSettings", job_folder: str | None) -> str:
     place = settings.get("DEDUP_INDEX")
     if place is None:
-        return "memory:" if job_folder is None else index_of_job(job_folder)
+        return "memory:" if job_folder is None else str(Path(job_folder).absolute() / "dedup_index")
     return os.fsdecode(place) if isinstance(place, os.PathLike) else _word(settings, "DEDUP_INDEX")
 
 
@@ -204,16 +203,8 @@ def _options(settings: "BaseSettings") -> dict[str, Any]:
     }
 
 
-def _check(index: str, options: Mapping[str, Any]) -> None:
-    """Let the filter check what is its own, and call that by the names that the user gave."""
-    try:
-        NearDuplicateFilter.check_options(index, **options)
-    except ConfigError as error:
-        raise ConfigError(in_settings(str(error))) from None
-
-
 def in_settings(message: str) -> str:
-    """Call arguments of the filter by the settings that they are, in what it says of them."""
+    """Replace the filter's arguments in a message by the settings that they come from."""
     return _ARGUMENT.sub(lambda found: _SETTING_OF[found[0]], message)
 
 
@@ -222,14 +213,6 @@ def _typed(value: Any, hint: Any) -> Any:
     if not isinstance(value, str):
         return value
     for kind in get_args(hint) or (hint,):
-        typed = _converted(value, kind)
-        if typed is not value:
-            return typed
+        with suppress(KeyError, ValueError):
+            return _FROM_TEXT[kind](value)
     return value
-
-
-def _converted(text: str, kind: Any) -> Any:
-    try:
-        return _FROM_TEXT[kind](text)
-    except (KeyError, ValueError):
-        return text

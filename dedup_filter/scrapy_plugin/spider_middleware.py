@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request
 from scrapy.http import Response
 
-from dedup_filter.scrapy_plugin.addon import judge_of
-from dedup_filter.scrapy_plugin.desk import at_once
+from dedup_filter.scrapy_plugin.index_calls import without_waiting
+from dedup_filter.scrapy_plugin.judge import Judge, judge_of
 
 if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
-
-    from dedup_filter.scrapy_plugin.judge import Judge
 
 __all__ = ["NearDuplicateMiddleware"]
 
@@ -26,7 +24,7 @@ __all__ = ["NearDuplicateMiddleware"]
 class NearDuplicateMiddleware:
     """Note the items of each response, and hold back the links of repeated pages."""
 
-    def __init__(self, judge: "Judge") -> None:
+    def __init__(self, judge: Judge) -> None:
         self._judge = judge
 
     @classmethod
@@ -45,7 +43,9 @@ class NearDuplicateMiddleware:
         """Pass on what a synchronous callback gives."""
         with self._output_of(response):
             for output in result:
-                is_repeated = self._asks_of(output) and at_once(self._judge.repeats(response))
+                is_repeated = self._asks_of(output) and without_waiting(
+                    self._judge.repeats(response)
+                )
                 if self._passes(output, response, is_repeated=is_repeated):
                     yield output
 
@@ -77,18 +77,17 @@ class NearDuplicateMiddleware:
         return output is not None and not self._judge.settings.follow_links
 
     def _passes(self, output: Any, response: Response, *, is_repeated: bool) -> bool:
-        if output is None:
-            return True
-        if not isinstance(output, Request):
+        if isinstance(output, Request):
+            if self._judge.settings.follow_links:
+                return True
+            # A request for the page itself is a retry; it follows no link.
+            if self._judge.asks_for_itself(output, response) or not is_repeated:
+                return True
+            self._judge.stats.add("links_not_followed")
+            return False
+        if output is not None:
             self._judge.expect(output, response)
-            return True
-        if self._judge.settings.follow_links:
-            return True
-        # A request for the page itself tries again; it follows no link.
-        if self._judge.asks_for_itself(output, response) or not is_repeated:
-            return True
-        self._judge.stats.add("links_not_followed")
-        return False
+        return True
 
 
 class WaitingMiddleware(NearDuplicateMiddleware):

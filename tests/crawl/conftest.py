@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
-from textwrap import dedent
+from textwrap import dedent, indent
 from time import monotonic, sleep
 
 import pytest
@@ -28,6 +28,28 @@ TELNETCONSOLE_ENABLED = False
 CONCURRENT_REQUESTS = 1  # in order: the first page of a kind is the one the site names first
 """
 
+SPIDER = """
+    import scrapy
+
+    class QuotesSpider(scrapy.Spider):
+        name = "quotes"
+
+        def __init__(self, urls="", **kwargs):
+            super().__init__(**kwargs)
+            self.urls = urls.split(",")
+
+        async def start(self):
+            first = [self.urls.pop(0)] if {in_turn} else self.urls
+            for url in first:
+                yield scrapy.Request(url, dont_filter=True, meta={meta})
+
+        def parse(self, response):
+            {parse}
+            if {in_turn} and self.urls:
+                yield scrapy.Request(self.urls.pop(0))
+"""
+"""Takes URLs from its argument; `in_turn`: each when the page before it was parsed."""
+ITEM = 'yield {"url": response.url}'
 CLOSED = '''
 
     def closed(self, reason):
@@ -69,6 +91,10 @@ class Site(ThreadingHTTPServer):
         self.gates = {}
         """Paths that are answered only when they are let through."""
         self.url = f"http://127.0.0.1:{self.server_port}"
+
+    def urls(self, *paths):
+        """Return the URLs of some paths, or of all pages."""
+        return [self.url + path for path in paths or self.pages]
 
     def add(self, path, body, content_type="text/html; charset=utf-8"):
         body = body.encode() if isinstance(body, str) else body
@@ -124,18 +150,23 @@ class Project:
         (spiders / "__init__.py").touch()
         (folder / "tutorial" / "settings.py").write_text(f"{SETTINGS}{addons_line}\n")
 
-    def spider(self, code, name="quotes"):
+    def spider(self, code=None, name="quotes", *, parse=ITEM, meta="{}", in_turn=False):
+        """Write the project's spider: whole, or what it does with a response."""
+        if code is None:
+            parse = indent(dedent(parse).strip(), " " * 12).strip()
+            code = SPIDER.format(parse=parse, meta=meta, in_turn=in_turn)
         path = self.folder / "tutorial" / "spiders" / f"{name}_spider.py"
         path.write_text(dedent(code).rstrip() + CLOSED)
 
     def module(self, name, code):
         (self.folder / "tutorial" / f"{name}.py").write_text(dedent(code))
 
-    def crawl(self, *arguments, spider="quotes", **settings):
-        return self.end(self.begin(*arguments, spider=spider, **settings))
+    def crawl(self, *urls, **settings):
+        return self.end(self.begin(*urls, **settings))
 
-    def begin(self, *arguments, spider="quotes", **settings):
-        """Begin a crawl, to be waited for by `end`."""
+    def begin(self, *urls, spider="quotes", **settings):
+        """Begin a crawl of some URLs, to be waited for by `end`."""
+        arguments = ["-a", f"urls={','.join(urls)}"] if urls else []
         options = [f"-s{name}={value}" for name, value in settings.items()]
         command = [sys.executable, "-m", "scrapy", "crawl", spider, "-O", "items.jsonl"]
         environment = {**os.environ, "no_proxy": "*", "PYTHONWARNINGS": "default"}
@@ -221,6 +252,26 @@ def paragraphs(article):
 def project(tmp_path: Path):
     with closing(Project(tmp_path)) as project:
         yield project
+
+
+@pytest.fixture
+def refused(project, site):
+    """Crawl with an index that cannot be opened; return the last line of the log."""
+    project.spider()
+    feed = project.folder / "items.jsonl"
+    feed.write_text('{"earlier": "feed"}\n')
+
+    def run(location):
+        done = project.crawl(site.url, DEDUP_INDEX=location)
+        assert done.exit_code == 1
+        assert feed.read_text() == '{"earlier": "feed"}\n'
+        assert site.asked == []
+        assert "pa55" not in done.log
+        last = done.log.rstrip().splitlines()[-1]
+        assert "DEDUP_INDEX" in last
+        return last
+
+    return run
 
 
 @pytest.fixture

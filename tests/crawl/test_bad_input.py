@@ -19,19 +19,6 @@ SIMPLIFIED = (
     "这样的生活虽然简单,但是每个人都觉得很满足,也不想搬到很远的城市里去。"
 )
 
-SPIDER = """
-    import scrapy
-
-    class QuotesSpider(scrapy.Spider):
-        name = "quotes"
-
-        def __init__(self, urls=None, **kwargs):
-            super().__init__(**kwargs)
-            self.start_urls = urls.split(",")
-
-        def parse(self, response):
-            yield {"url": response.url}
-"""
 
 ITEMS_SPIDER = """
     import scrapy
@@ -79,9 +66,9 @@ def test_pages_that_cannot_be_judged_are_kept_and_counted(project, site, article
     site.add("/no-such-charset", page(article(2)), "text/html; charset=x-none")
     site.add("/no-type", page(article(3)), None)
     site.add("/text", article(4), "text/plain")
-    project.spider(SPIDER)
+    project.spider()
 
-    crawl = project.crawl("-a", "urls=" + ",".join(site.url + path for path in site.pages))
+    crawl = project.crawl(*site.urls())
 
     assert crawl.exit_code == 0
     kept = {item["url"].removeprefix(site.url) for item in crawl.items}

@@ -5,22 +5,9 @@ import pytest
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.pages.directory.page_reader import PageReader
 
-SPIDER = """
-    import scrapy
-
-    class QuotesSpider(scrapy.Spider):
-        name = "quotes"
-
-        def __init__(self, url=None, pages=None, **kwargs):
-            super().__init__(**kwargs)
-            self.urls = [f"{url}/{number}" for number in range(int(pages))]
-            self.start_urls = [self.urls.pop(0)]
-
-        def parse(self, response):
-            yield {"url": response.url}
-            yield {"url": response.url, "again": True}
-            if self.urls:
-                yield scrapy.Request(self.urls.pop(0))
+TWO_ITEMS = """
+    yield {"url": response.url}
+    yield {"url": response.url, "again": True}
 """
 FAULT = """
     import resource
@@ -75,15 +62,13 @@ def crawl(project, site, paragraphs):
     for number in range(PAGES):
         twin = number % 4 == 3
         site.add(f"/{number}", paragraphs(number - twin, edits=int(twin)))
-    project.spider(SPIDER)
+    project.spider(parse=TWO_ITEMS, in_turn=True)
 
     def run(fault, *, after=(12,), until=(), **settings):
         breaking, repair = FAULTS[fault]
         code = FAULT.format(fault=breaking, repair=repair, after=after, until=until)
         project.module("__init__", code)
-        done = project.crawl(
-            "-a", f"url={site.url}", "-a", f"pages={PAGES}", DEDUP_INDEX="pages", **settings
-        )
+        done = project.crawl(*site.urls(), DEDUP_INDEX="pages", **settings)
         assert done.exit_code == 0
         assert not done.lines("Traceback"), done.log
         kept = [number_of(item["url"]) for item in done.items]
@@ -101,7 +86,7 @@ def without_twins(numbers):
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_no_item_is_lost(crawl, fault):
+def test_no_item_is_lost_and_the_index_holds_what_was_acknowledged(crawl, project, fault):
     done, kept = crawl(fault)
 
     assert without_twins(kept) == without_twins(range(PAGES))
@@ -111,6 +96,15 @@ def test_no_item_is_lost(crawl, fault):
     told = [line for line in done.lines("ERROR") if "[dedup_filter]" in line]
     assert 3 <= len(told) <= 8  # the 1st, 2nd, 4th, ...
     assert all("StoreError: " in line for line in told)
+    index = project.folder / "pages"
+    with NearDuplicateFilter.open(index) as pages:
+        pages.check()
+    with PageReader.open_to_read(index) as record:
+        record.check()
+        records = list(record.records())
+    assert len(records) >= 3
+    assert not any(page.is_pending for page in records)
+    assert {number_of(page.url) for page in records if page.judged.is_kept} <= set(kept)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -121,21 +115,6 @@ def test_spider_is_closed_after_the_first_fault_if_so_wished(crawl, fault, site)
     assert len(site.asked) < PAGES
     asked = {int(path[1:]) for path in site.asked}
     assert without_twins(kept) == without_twins(asked)
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_index_is_whole_and_holds_what_was_acknowledged(crawl, project, fault):
-    _, kept = crawl(fault)
-
-    index = project.folder / "pages"
-    with NearDuplicateFilter.open(index) as pages:
-        pages.check()
-    with PageReader.open_to_read(index) as record:
-        record.check()
-        records = list(record.records())
-    assert len(records) >= 3
-    assert not any(page.is_pending for page in records)
-    assert {number_of(page.url) for page in records if page.judged.is_kept} <= set(kept)
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -5,25 +5,15 @@ import pytest
 BROKEN_FILTER = """
     import dedup_filter
 
-    def claim(*arguments, **options):
+    def claim_read(*arguments):
         raise ZeroDivisionError("out of order")
 
-    dedup_filter.NearDuplicateFilter.claim = claim
+    dedup_filter.NearDuplicateFilter.claim_read = claim_read
 """
-SPIDER = """
-    import scrapy
-
-    class QuotesSpider(scrapy.Spider):
-        name = "quotes"
-
-        def __init__(self, url=None, **kwargs):
-            super().__init__(**kwargs)
-            self.start_urls = [url]
-
-        def parse(self, response):
-            yield {"url": response.url, "number": 1}
-            yield {"url": response.url, "number": 2}
-            yield from response.follow_all(css="a")
+PARSE = """
+    yield {"url": response.url, "number": 1}
+    yield {"url": response.url, "number": 2}
+    yield from response.follow_all(css="a")
 """
 PAGES = 6
 
@@ -33,9 +23,9 @@ def crawl(project, site):
     """Crawl a chain of pages with a filter that is out of order."""
     for number in range(PAGES):
         site.add(f"/{number}", f"<p>{number} <a href='/{number + 1}'>next</a></p>")
-    project.spider(SPIDER)
+    project.spider(parse=PARSE)
     project.module("__init__", BROKEN_FILTER)
-    return lambda **settings: project.crawl("-a", f"url={site.url}/0", **settings)
+    return lambda **settings: project.crawl(f"{site.url}/0", **settings)
 
 
 def test_items_are_kept_and_the_traceback_is_logged_once(crawl):

@@ -2,22 +2,9 @@
 
 import pytest
 
-SPIDER = """
-    import scrapy
-
-    class QuotesSpider(scrapy.Spider):
-        name = "quotes"
-
-        def __init__(self, urls=None, **kwargs):
-            super().__init__(**kwargs)
-            self.urls = urls.split(",")
-            self.start_urls = [self.urls.pop(0)]
-
-        def parse(self, response):
-            for number in (1, 2):
-                yield {"url": response.url, "number": number}
-            if self.urls:  # while the items are still in the pipelines
-                yield scrapy.Request(self.urls.pop(0))
+TWO_ITEMS = """
+    for number in (1, 2):
+        yield {"url": response.url, "number": number}
 """
 PIPELINES = """
     import asyncio
@@ -73,15 +60,13 @@ def crawl(project, site, paragraphs):
     site.add("/a", paragraphs(1))
     site.add("/b", paragraphs(1, edits=1))
     site.add("/c", paragraphs(2))
-    project.spider(SPIDER)
+    project.spider(parse=TWO_ITEMS, in_turn=True)  # while items are in the pipelines
     project.module("pipelines", PIPELINES)
 
     def run(*pipelines, paths="abc", **settings):
         order = {f'"tutorial.pipelines.{name}": {300 + at}' for at, name in enumerate(pipelines)}
-        urls = ",".join(f"{site.url}/{path}" for path in paths)
-        done = project.crawl(
-            "-a", f"urls={urls}", ITEM_PIPELINES="{" + ", ".join(order) + "}", **settings
-        )
+        urls = [f"{site.url}/{path}" for path in paths]
+        done = project.crawl(*urls, ITEM_PIPELINES="{" + ", ".join(order) + "}", **settings)
         assert done.exit_code == 0
         assert done.stats["dedup/errors"] == 0
         assert "Warning" not in done.log

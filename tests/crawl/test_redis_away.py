@@ -7,34 +7,26 @@ import pytest
 
 from dedup_filter import NearDuplicateFilter
 
-SPIDER = """
+TWO_ITEMS = """
+    yield {"url": response.url}
+    yield {"url": response.url, "again": True}
+"""
+FATES = """
     import scrapy
 
-    class QuotesSpider(scrapy.Spider):
-        name = "quotes"
+    class Fates:
+        def __init__(self, crawler):
+            self.count = 0
+            crawler.signals.connect(self.note, scrapy.signals.item_scraped)
+            crawler.signals.connect(self.note, scrapy.signals.item_dropped)
 
         @classmethod
-        def from_crawler(cls, crawler, *arguments, **options):
-            spider = super().from_crawler(crawler, *arguments, **options)
-            crawler.signals.connect(spider.note, scrapy.signals.item_scraped)
-            crawler.signals.connect(spider.note, scrapy.signals.item_dropped)
-            return spider
+        def from_crawler(cls, crawler):
+            return cls(crawler)
 
         def note(self):
-            self.settled += 1
-            open(f"settled-{self.settled}", "w").close()
-
-        def __init__(self, url=None, pages=None, **kwargs):
-            super().__init__(**kwargs)
-            self.settled = 0
-            self.urls = [f"{url}/{number}" for number in range(int(pages))]
-            self.start_urls = [self.urls.pop(0)]
-
-        def parse(self, response):
-            yield {"url": response.url}
-            yield {"url": response.url, "again": True}
-            if self.urls:
-                yield scrapy.Request(self.urls.pop(0))
+            self.count += 1
+            open(f"settled-{self.count}", "w").close()
 """
 PAGES, GOES, COMES = 48, 16, 32
 SHORT_RESTS = """
@@ -56,12 +48,14 @@ def begin(project, site, paragraphs, server):
     for number in range(PAGES):
         twin = number % 4 == 3
         site.add(f"/{number}", paragraphs(number - twin, edits=int(twin)))
-    project.spider(SPIDER)
+    project.spider(parse=TWO_ITEMS, in_turn=True)
     project.module("__init__", SHORT_RESTS)
+    project.module("fates", FATES)
 
     def begin(**settings):
-        settings = {"DEDUP_INDEX": server.url, **settings}
-        return project.begin("-a", f"url={site.url}", "-a", f"pages={PAGES}", **settings)
+        extensions = '{"tutorial.fates.Fates": 0}'
+        settings = {"DEDUP_INDEX": server.url, "EXTENSIONS": extensions, **settings}
+        return project.begin(*site.urls(), **settings)
 
     return begin
 
@@ -110,8 +104,8 @@ def test_items_are_kept_meanwhile_and_judged_again_afterwards(
     assert kept & twins(0, PAGES) == twins(GOES, COMES)
     assert done.stats["finish_reason"] == "finished"
     assert done.stats["dedup/unjudged/error"] == COMES - GOES
-    told = [line for line in done.lines("[dedup_filter]") if "The index is " in line]
-    assert ["The index is away" in line for line in told] == [True, False]
+    told = [line for line in done.lines("[dedup_filter]") if "Index server " in line]
+    assert ["unreachable" in line for line in told] == [True, False]
     with NearDuplicateFilter.open(server.url) as pages:
         pages.check()
 
@@ -142,7 +136,7 @@ def test_crawl_ends_without_its_server(begin, project, site, server, goes):
     assert PAGES - 1 in check(done, server)  # it would have been dropped
     assert done.stats["finish_reason"] == "finished"
     assert f"INFO: {PAGES} pages: " in done.log
-    assert "The index is back" not in done.log
+    assert "reachable again" not in done.log
 
 
 def test_password_is_shown_nowhere(begin, project, server):
@@ -150,26 +144,6 @@ def test_password_is_shown_nowhere(begin, project, server):
 
     assert not check(done, server) & twins(0, PAGES)
     assert done.stats["dedup/errors"] == 0
-
-
-@pytest.fixture
-def refused(project, site):
-    """Crawl with an index that cannot be opened; return the last words."""
-    project.spider(SPIDER)
-    feed = project.folder / "items.jsonl"
-    feed.write_text('{"earlier": "feed"}\n')
-
-    def run(location):
-        done = project.crawl("-a", f"url={site.url}", "-a", "pages=3", DEDUP_INDEX=location)
-        assert done.exit_code == 1
-        assert feed.read_text() == '{"earlier": "feed"}\n'
-        assert site.asked == []
-        assert "pa55" not in done.log
-        last = done.log.rstrip().splitlines()[-1]
-        assert "DEDUP_INDEX" in last
-        return last
-
-    return run
 
 
 def test_wrong_password_is_told_in_one_sentence(refused, server):

@@ -4,24 +4,10 @@ import pytest
 
 from dedup_filter import NearDuplicateFilter
 
-SPIDER = """
-    import scrapy
-
-    class QuotesSpider(scrapy.Spider):
-        name = "quotes"
-
-        def __init__(self, urls=None, **kwargs):
-            super().__init__(**kwargs)
-            self.urls = urls.split(",")
-
-        async def start(self):
-            for url in self.urls:
-                yield scrapy.Request(url, dont_filter=True)
-
-        def parse(self, response):
-            yield {"url": response.url}
-            for link in response.css("a::attr(href)").getall():
-                yield response.follow(link)
+PARSE = """
+    yield {"url": response.url}
+    for link in response.css("a::attr(href)").getall():
+        yield response.follow(link)
 """
 
 
@@ -31,11 +17,10 @@ def crawl(project, site, paragraphs):
     site.add("/a", paragraphs(1))
     site.add("/b", paragraphs(1, edits=1))
     site.add("/c", paragraphs(2))
-    project.spider(SPIDER)
+    project.spider(parse=PARSE)
 
     def run(paths, **settings):
-        urls = ",".join(f"{site.url}/{path}" for path in paths)
-        done = project.crawl("-a", f"urls={urls}", **settings)
+        done = project.crawl(*(f"{site.url}/{path}" for path in paths), **settings)
         assert done.exit_code == 0, done.log
         assert done.stats["dedup/errors"] == 0
         return done.stats, [item["url"].removeprefix(f"{site.url}/") for item in done.items]
@@ -43,19 +28,13 @@ def crawl(project, site, paragraphs):
     return run
 
 
-def test_first_crawl_judges_as_in_memory(crawl):
+def test_second_crawl_keeps_the_pages_that_the_first_kept(crawl):
     stats, kept = crawl("abc", DEDUP_INDEX="pages")
-
     assert kept == ["a", "c"]
     assert stats["dedup/new"] == stats["dedup/index_size"] == 2
     assert stats["dedup/near"] == 1
 
-
-def test_second_crawl_keeps_the_pages_that_the_first_kept(crawl):
-    crawl("abc", DEDUP_INDEX="pages")
-
     stats, kept = crawl("abc", DEDUP_INDEX="pages")
-
     assert kept == ["a", "c"]
     assert stats["dedup/revisits"] == stats["dedup/index_size"] == 2
     assert stats["dedup/near"] == 1
@@ -137,26 +116,9 @@ def test_another_job_on_the_same_index_is_another_crawl(crawl):
     assert stats["dedup/revisits"] == 1
 
 
-@pytest.fixture
-def refused(project, site):
-    """Crawl with an index that cannot be opened; return the last words."""
-    project.spider(SPIDER)
-    feed = project.folder / "items.jsonl"
-    feed.write_text('{"earlier": "feed"}\n')
-
-    def run(**settings):
-        done = project.crawl("-a", f"urls={site.url}/a", **settings)
-        assert done.exit_code == 1
-        assert feed.read_text() == '{"earlier": "feed"}\n'
-        assert site.asked == []
-        return done.log.rstrip().splitlines()[-1]
-
-    return run
-
-
 def test_index_in_use_is_told_in_one_sentence(refused, project):
     with NearDuplicateFilter.open(str(project.folder / "pages")):
-        last_words = refused(DEDUP_INDEX="pages")
+        last_words = refused("pages")
 
     assert "DEDUP_INDEX: " in last_words
     assert "in use by a process (pid" in last_words
@@ -167,9 +129,9 @@ def test_folder_of_something_else_is_refused_and_left_alone(refused, project):
     notes = project.folder / "pages" / "notes.txt"
     notes.write_text("mine")
 
-    assert "pages is not an index: it holds 'notes.txt'" in refused(DEDUP_INDEX="pages")
+    assert "pages is not an index: it holds 'notes.txt'" in refused("pages")
     assert list((project.folder / "pages").iterdir()) == [notes]
 
 
 def test_path_below_a_file_is_refused(refused, project):
-    assert "an index is a folder" in refused(DEDUP_INDEX="items.jsonl/pages")
+    assert "an index is a folder" in refused("items.jsonl/pages")

@@ -10,9 +10,9 @@ TUTORIAL_SPIDER = """
     class QuotesSpider(scrapy.Spider):
         name = "quotes"
 
-        def __init__(self, url=None, **kwargs):
+        def __init__(self, urls=None, **kwargs):
             super().__init__(**kwargs)
-            self.start_urls = [url]
+            self.start_urls = [urls]
 
         {parse}
             for quote in response.css("div.quote"):
@@ -56,7 +56,7 @@ def quotes_site(site, article):
 def test_items_of_a_repeated_page_are_dropped_and_all_others_kept(project, quotes_site, spider):
     project.spider(spider)
 
-    crawl = project.crawl("-a", f"url={quotes_site.url}/page/1")
+    crawl = project.crawl(f"{quotes_site.url}/page/1")
 
     assert crawl.exit_code == 0
     assert [item["author"] for item in crawl.items] == [
@@ -78,7 +78,7 @@ def test_items_of_a_repeated_page_are_dropped_and_all_others_kept(project, quote
 def test_log_has_one_short_line_for_each_dropped_page_and_no_warning(project, quotes_site):
     project.spider(SYNCHRONOUS)
 
-    crawl = project.crawl("-a", f"url={quotes_site.url}/page/1", LOG_LEVEL="DEBUG")
+    crawl = project.crawl(f"{quotes_site.url}/page/1", LOG_LEVEL="DEBUG")
 
     assert crawl.stats["dedup/items_dropped"] == 10
     (dropped,) = crawl.lines("Dropped")
@@ -93,7 +93,7 @@ def test_log_has_one_short_line_for_each_dropped_page_and_no_warning(project, qu
 def test_without_the_line_the_crawl_is_the_old_one(project_without_addon, quotes_site):
     project_without_addon.spider(SYNCHRONOUS)
 
-    crawl = project_without_addon.crawl("-a", f"url={quotes_site.url}/page/1")
+    crawl = project_without_addon.crawl(f"{quotes_site.url}/page/1")
 
     assert len(crawl.items) == 40
     assert not [name for name in crawl.stats if name.startswith("dedup/")]
@@ -102,7 +102,7 @@ def test_without_the_line_the_crawl_is_the_old_one(project_without_addon, quotes
 def test_disabled_filter_leaves_no_trace(project, quotes_site):
     project.spider(SYNCHRONOUS)
 
-    crawl = project.crawl("-a", f"url={quotes_site.url}/page/1", DEDUP_ENABLED=False)
+    crawl = project.crawl(f"{quotes_site.url}/page/1", DEDUP_ENABLED=False)
 
     assert len(crawl.items) == 40
     assert not [name for name in crawl.stats if name.startswith("dedup/")]
@@ -112,7 +112,7 @@ def test_disabled_filter_leaves_no_trace(project, quotes_site):
 def test_links_of_a_repeated_page_are_not_followed_if_so_wished(project, quotes_site):
     project.spider(SYNCHRONOUS)
 
-    crawl = project.crawl("-a", f"url={quotes_site.url}/page/1", DEDUP_FOLLOW_LINKS=False)
+    crawl = project.crawl(f"{quotes_site.url}/page/1", DEDUP_FOLLOW_LINKS=False)
 
     assert quotes_site.asked == ["/page/1", "/page/2", "/mirror/1"]
     assert len(crawl.items) == 20
@@ -122,7 +122,7 @@ def test_links_of_a_repeated_page_are_not_followed_if_so_wished(project, quotes_
 def test_tag_keeps_every_item_and_marks_it(project, quotes_site):
     project.spider(SYNCHRONOUS)
 
-    crawl = project.crawl("-a", f"url={quotes_site.url}/page/1", DEDUP_ACTION="tag")
+    crawl = project.crawl(f"{quotes_site.url}/page/1", DEDUP_ACTION="tag")
 
     assert len(crawl.items) == 40
     twins = [item for item in crawl.items if item["dedup"]["outcome"] in ("near", "exact")]

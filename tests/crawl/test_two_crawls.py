@@ -5,21 +5,11 @@ from collections import Counter
 import pytest
 
 PAGES = 40
-SPIDER = """
-    import scrapy
-
-    class QuotesSpider(scrapy.Spider):
-        name = "quotes"
-
-        def __init__(self, urls=None, **kwargs):
-            super().__init__(**kwargs)
-            self.start_urls = urls.split(",")
-
-        def parse(self, response):
-            number = int(response.url.rpartition("/")[2])
-            yield {"url": response.url, "number": number}
-            yield {"number": number, "again": True}
-            yield from response.follow_all(css="a")
+PARSE = """
+    number = int(response.url.rpartition("/")[2])
+    yield {"url": response.url, "number": number}
+    yield {"number": number, "again": True}
+    yield from response.follow_all(css="a")
 """
 ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 SELECT = "twisted.internet.selectreactor.SelectReactor"
@@ -43,11 +33,9 @@ def crawl_both(mirrors, new_project):
         started = []
         for site, own in zip(mirrors, settings_of_each or ({}, {}), strict=True):
             project = new_project()
-            project.spider(SPIDER)
-            urls = ",".join(f"{site.url}/{number}" for number in range(PAGES))
-            process = project.begin(
-                "-a", f"urls={urls}", **{"CONCURRENT_REQUESTS": 16, **settings, **own}
-            )
+            project.spider(parse=PARSE)
+            urls = site.urls(*(f"/{number}" for number in range(PAGES)))
+            process = project.begin(*urls, **{"CONCURRENT_REQUESTS": 16, **settings, **own})
             started.append((project, process))
         return [project.end(process) for project, process in started]
 
@@ -158,15 +146,15 @@ def begin(new_project, redis_server):
     def begin(site, *numbers, holds, code=""):
         project = new_project()
         project.module("__init__", code)
-        project.spider(SPIDER)
+        project.spider(parse=PARSE)
         project.module("holding", HOLDING)
         settings = project.folder / "tutorial" / "settings.py"
         with settings.open("a") as file:
             file.write('ITEM_PIPELINES = {"tutorial.holding.Holding": 300}\n')
         if holds:
             (project.folder / "hold").touch()
-        urls = ",".join(f"{site.url}/{number}" for number in numbers)
-        return project, project.begin("-a", f"urls={urls}", DEDUP_INDEX=redis_server.url)
+        urls = site.urls(*(f"/{number}" for number in numbers))
+        return project, project.begin(*urls, DEDUP_INDEX=redis_server.url)
 
     return begin
 

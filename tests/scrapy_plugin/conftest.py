@@ -1,26 +1,10 @@
 """A judge without a crawler, and pages to judge."""
 
 import pytest
+from passages import Collector, new_judge, without_asyncio
 from scrapy.http import HtmlResponse, Request
-from scrapy.settings import Settings
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.scrapy_plugin.judge import Judge
-from dedup_filter.scrapy_plugin.settings import PluginSettings
-from dedup_filter.scrapy_plugin.stats import CrawlStats
-
-
-class Collector(dict):
-    """The part of Scrapy's stats collector that is used, over a dict."""
-
-    def inc_value(self, key, count=1):
-        self[key] = self.get(key, 0) + count
-
-    def set_value(self, key, value):
-        self[key] = value
-
-    def get_value(self, key, default=None):
-        return self.get(key, default)
 
 
 class FaultCounter:
@@ -31,6 +15,12 @@ class FaultCounter:
         self.count += 1
 
 
+@pytest.fixture(autouse=True)
+def _without_asyncio():
+    with without_asyncio():
+        yield
+
+
 @pytest.fixture
 def stats():
     return Collector()
@@ -39,10 +29,8 @@ def stats():
 @pytest.fixture
 def make_judge(stats):
     def make(pages=None, end_crawl=None, **settings):
-        read = PluginSettings.read(Settings(settings))
-        if pages is None:
-            pages = NearDuplicateFilter.open()
-        return Judge(read, pages, CrawlStats(stats), end_crawl)
+        pages = NearDuplicateFilter.open() if pages is None else pages
+        return new_judge(pages, stats, end_crawl, **settings)
 
     return make
 

@@ -9,8 +9,9 @@ from scrapy.signalmanager import SignalManager
 from scrapy.utils.misc import load_object
 
 from dedup_filter import ConfigError, NearDuplicateFilter
-from dedup_filter.errors import StoreBusy
-from dedup_filter.scrapy_plugin.addon import Addon, OpeningError, SettingsError, judge_of
+from dedup_filter.errors import StoreBusy, StoreError
+from dedup_filter.scrapy_plugin.addon import Addon, OpeningError, SettingsError, crawl_name
+from dedup_filter.scrapy_plugin.judge import judge_of
 from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
 from dedup_filter.scrapy_plugin.settings import SETTINGS
 from dedup_filter.scrapy_plugin.spider_middleware import NearDuplicateMiddleware
@@ -117,7 +118,7 @@ class Crawler:
         self.settings = Settings(settings)
 
     def get_addon(self, cls):
-        return self.addon
+        return self.addon if isinstance(self.addon, cls) else None
 
 
 def test_pipeline_and_middleware_of_a_crawl_share_one_judge(stats):
@@ -178,6 +179,7 @@ def test_job_names_its_crawl_and_keeps_its_index(stats, tmp_path):
 
 def test_fates_of_items_reach_the_judge_by_signals(stats, page):
     crawler = Crawler(Addon(), stats)
+    pipeline = NearDuplicatePipeline.from_crawler(crawler)
     judge = judge_of(crawler)
     items = [{"url": f"http://a/{number}", "html": page(number)} for number in range(3)]
     for item in items:
@@ -190,6 +192,7 @@ def test_fates_of_items_reach_the_judge_by_signals(stats, page):
 
     assert stats["dedup/released"] == 2
     assert len(judge.pages) == 1
+    run(pipeline.close_spider())
 
 
 class OldEngine:
@@ -231,3 +234,37 @@ def test_spider_goes_on_after_a_fault_by_default(stats, page):
 
     assert judged(judge, {"html": page(1)}).verdict.reason == "error"
     assert crawler.engine.closed == []
+
+
+def test_name_is_given_once_and_kept(tmp_path):
+    folder = tmp_path / "jobs" / "one"
+
+    name = crawl_name(str(folder))
+
+    assert crawl_name(str(folder)) == name != crawl_name(str(tmp_path))
+    assert [path.name for path in folder.iterdir()] == ["dedup_filter.crawl"]
+
+
+def test_name_whose_writing_was_cut_short_is_given_anew(tmp_path):
+    (tmp_path / "dedup_filter.crawl.new").write_text("0123")
+
+    assert len(crawl_name(str(tmp_path))) == 32
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"my notes", b"\xff\xfe", b"0123"])
+def test_file_that_holds_no_name_is_refused_and_left_as_it_is(tmp_path, content):
+    path = tmp_path / "dedup_filter.crawl"
+    path.write_bytes(content)
+
+    with pytest.raises(StoreError, match=str(path)):
+        crawl_name(str(tmp_path))
+
+    assert path.read_bytes() == content
+
+
+def test_folder_that_cannot_be_written_to_is_told(tmp_path):
+    (tmp_path / "file").touch()
+
+    with pytest.raises(StoreError, match="file"):
+        crawl_name(str(tmp_path / "file"))

@@ -1,3 +1,5 @@
+"""Items and responses are judged by the right page, once, and a fault costs no item."""
+
 import logging
 
 import pytest
@@ -7,14 +9,10 @@ from scrapy.http import JsonResponse
 from dedup_filter import NearDuplicateFilter
 
 
-def arrive(judge, response, *items):
-    """Let items of a response pass the spider middleware."""
+def judged(judge, response, *items):
+    """Let items of a response pass the spider middleware, then the pipelines."""
     for item in items:
         judge.expect(item, response)
-
-
-def judged(judge, response, *items):
-    arrive(judge, response, *items)
     return [put_through(judge, item, response).verdict for item in items]
 
 
@@ -184,7 +182,8 @@ def test_named_field_is_an_order_not_a_hint(make_judge, respond, page):
 def test_opted_out_response_is_neither_judged_nor_remembered(judge, respond, page, stats):
     response = respond("http://a/", page(1), meta={"dedup": False})
     items = [{"number": 1}, {"html": page(1)}]
-    arrive(judge, response, *items)
+    for item in items:
+        judge.expect(item, response)
 
     assert [put_through(judge, item) for item in items] == [None, None]
     assert not run(judge.repeats(response))
@@ -193,30 +192,8 @@ def test_opted_out_response_is_neither_judged_nor_remembered(judge, respond, pag
     assert "dedup/pages" not in stats
 
 
-def test_links_and_items_share_one_verdict_if_links_are_not_followed(
-    make_judge, respond, page, stats
-):
-    judge = make_judge(DEDUP_FOLLOW_LINKS=False)
-    here, there = respond("http://a/", page(1)), respond("http://b/", page(1))
-
-    assert not run(judge.repeats(here))
-    assert outcomes(judge, here, {"html": page(2)}, {"number": 1}) == ["new", "new"]
-    assert run(judge.repeats(there))
-    assert outcomes(judge, there, {"html": page(3)}, {"number": 1}) == ["exact", "exact"]
-    assert stats["dedup/pages"] == 2
-
-
-def test_response_that_is_no_page_never_holds_back_links(make_judge, respond, page, stats):
-    judge = make_judge(DEDUP_FOLLOW_LINKS=False)
-    answers = [respond(f"http://api/{number}", "{}", JsonResponse) for number in range(2)]
-
-    assert not any(run(judge.repeats(answer)) for answer in answers)
-    assert "dedup/pages" not in stats
-    assert outcomes(judge, answers[0], {"html": page(1), "url": "http://a/"}) == ["new"]
-
-
 class Broken(NearDuplicateFilter):
-    def claim(self, url, **given):
+    def claim_read(self, page):
         raise MemoryError("no room")
 
 
@@ -235,7 +212,7 @@ def test_fault_keeps_the_item_and_is_told_once_with_its_traceback(
     assert stats["dedup/pages"] == outcomes_adding_up(stats) == 9
     first, closing, *rest = caplog.records
     assert first.exc_info
-    assert closing.getMessage().startswith("The spider is closed (DEDUP_ON_ERROR)")
+    assert closing.getMessage().startswith("Spider closed after a fault (DEDUP_ON_ERROR)")
     assert [bool(record.exc_info) for record in rest] == [False, False, False]
     assert end_crawl.count == 1
 
@@ -271,3 +248,87 @@ def test_every_item_gets_an_answer(make_judge, respond, page, source):
     items = [5, "text", None, object(), [], {"html": []}, {"text": {}}, {"url": 5}]
 
     assert set(outcomes(judge, respond("http://a/", page(1)), *items)) <= {"new", "unjudged"}
+
+
+def test_jobs_of_one_list_share_the_verdict_on_their_page(judge, respond, article, stats):
+    """Bodies are alike, titles are not; what a field is called tells nothing of it."""
+
+    def listing(first):
+        jobs = [{"title": f"Job {first + number}", "body": article(1)} for number in range(5)]
+        shown = "".join(f"<h2>{job['title']}</h2><p>{article(first)}</p>" for job in jobs)
+        return jobs, f"<html><body>{shown}</body></html>"
+
+    for first in (10, 20, 30):
+        jobs, html = listing(first)
+        verdicts = judged(judge, respond(f"http://a/jobs/{first}", html), *jobs)
+        assert [verdict.outcome for verdict in verdicts] == ["new"] * 5
+    jobs, html = listing(10)
+    again = judged(judge, respond("http://mirror/jobs/10", html), *jobs)
+
+    assert [verdict.original for verdict in again] == ["http://a/jobs/10"] * 5
+    assert stats["dedup/pages"] == 4
+
+
+def test_without_a_page_the_whole_document_in_an_item_is_judged(judge, respond, page, stats):
+    answers = [respond(f"http://api/{number}", "{}", JsonResponse) for number in range(2)]
+
+    (first,) = judged(judge, answers[0], {"url": "http://a/", "page": page(1)})
+    (second,) = judged(judge, answers[1], {"url": "http://b/", "page": page(1).encode()})
+
+    assert (first.outcome, second.outcome) == ("new", "exact")
+    assert second.original == "http://a/"
+
+
+EDITS = [
+    "for each in tree.findall('.//p'): each.getparent().remove(each)",
+    "for each in tree.findall('.//p'): each.text = 'the same for all'",
+    "tree.clear()",
+]
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("names", [{}, {"DEDUP_FOLLOW_LINKS": False}])
+def test_what_a_spider_does_to_its_tree_changes_no_verdict(make_judge, respond, page, edit, names):
+    judge = make_judge(**names)
+    responses = {
+        url: respond(url, page(seed))
+        for url, seed in {"http://a/": 1, "http://b/": 2, "http://c/": 1}.items()
+    }
+    for response in responses.values():
+        exec(edit, {"tree": response.selector.root})
+
+    found = {url: judged(judge, response, {})[0] for url, response in responses.items()}
+
+    assert [verdict.outcome for verdict in found.values()] == ["new", "new", "exact"]
+    assert found["http://c/"].original == "http://a/"
+
+
+@pytest.mark.parametrize(
+    ("url", "meant"),
+    [
+        ("/news/1", "http://a/news/1"),
+        ("1?page=2", "http://a/list/1?page=2"),
+        ("//b/1", "http://b/1"),
+        ("https://b/1", "https://b/1"),
+        ("urn:isbn:1", "urn:isbn:1"),
+        ("http://[1/", "http://a/list/"),
+    ],
+)
+def test_relative_url_of_an_item_is_joined_to_that_of_its_response(
+    make_judge, respond, page, url, meant
+):
+    judge = make_judge(DEDUP_HTML_FIELD="html")
+    judged(judge, respond("http://a/list/", page(9)), {"url": url, "html": page(1)})
+
+    assert judge.pages.see("http://elsewhere/", html=page(1)).original == meant
+
+
+def test_item_with_a_relative_url_is_on_the_host_of_its_response(make_judge, respond, page):
+    judge = make_judge(NearDuplicateFilter.open(scope="host"), DEDUP_HTML_FIELD="html")
+    items = [{"url": "/news/1", "html": page(1, edits)} for edits in range(3)]
+
+    (first,) = judged(judge, respond("http://a/", page(8)), items[0])
+    (second,) = judged(judge, respond("http://b/", page(9)), items[1])
+    (third,) = judged(judge, respond("http://b/", page(7)), items[2])
+
+    assert (first.outcome, second.outcome, third.outcome) == ("new", "new", "near")

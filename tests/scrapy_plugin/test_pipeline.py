@@ -1,15 +1,24 @@
+"""Items are kept, dropped or tagged, with one line for each page dropped and one at the end."""
+
 import asyncio
 import logging
+from dataclasses import dataclass
 
+import attrs
+import pydantic
 import pytest
 import scrapy
 from passages import run
+from scrapy.exceptions import DropItem
 from server_stand_in import SharedPages, in_a_loop
 
-from dedup_filter import NearDuplicate
+from dedup_filter import NearDuplicate, Verdict
 from dedup_filter.scrapy_plugin import pipeline as pipeline_module
-from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
+from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline, Revisit, describe, tag
 from dedup_filter.scrapy_plugin.stats import Figures
+from dedup_filter.wording import printable
+
+NEAR = Verdict("near", "http://a/1", distance=3, similarity=0.92, language="en", candidates=2)
 
 
 @pytest.fixture
@@ -33,7 +42,7 @@ def log(caplog):
 
 def process(pipeline, item):
     passed = run(pipeline.process_item(item))
-    pipeline._judge.settlement.item_scraped(item, None)
+    pipeline.item_scraped(item, None)
     return passed
 
 
@@ -57,8 +66,7 @@ def test_repeated_item_is_dropped_with_its_original(pipeline, page, stats, log):
 
     dropped = drop(pipeline, {"url": "http://b/\n", "html": page(1, edits=1)})
 
-    assert dropped.original == "http://a/"
-    assert dropped.url == "http://b/"
+    assert (dropped.url, dropped.original) == ("http://b/", "http://a/")
     assert 0 <= dropped.distance <= 8
     assert 0.7 <= dropped.similarity <= 1
     assert stats["dedup/bytes_dropped"] == len(page(1, edits=1))
@@ -80,9 +88,8 @@ def test_bytes_of_a_page_are_counted_once_however_many_items_it_has(pipeline, re
     judge = pipeline._judge
     first, twin = respond("http://a/", page(1)), respond("http://b/", page(1))
     items = [{"number": number} for number in range(4)]
-    judge.expect(items[0], first)
-    for item in items[1:]:
-        judge.expect(item, twin)
+    for item in items:
+        judge.expect(item, twin if item["number"] else first)
 
     process(pipeline, items[0])
     for item in items[1:]:
@@ -109,40 +116,29 @@ def test_tag_marks_instead_of_dropping(make_pipeline, page, log):
         {"number": 3},
     ]
 
-    kept = [process(pipeline, item) for item in items]
-
-    assert kept == items
+    assert [process(pipeline, item) for item in items] == items
     assert [item["twin"]["outcome"] for item in items] == ["new", "exact", "unjudged"]
-    assert items[1]["twin"] == {
-        "outcome": "exact",
-        "original": "http://a/",
-        "distance": 0,
-        "similarity": 1.0,
-        "reason": None,
-    }
+    assert items[1]["twin"]["original"] == "http://a/"
     assert [record.getMessage() for record in log.records] == [
         "Found (exact): http://b/ repeats http://a/"
     ]
 
 
-def test_item_without_room_for_the_tag_is_kept_with_one_warning(make_pipeline, page, stats, log):
-    class Page(scrapy.Item):
-        html = scrapy.Field()
-
+def test_item_without_room_for_the_tag_is_kept_with_one_warning(make_pipeline, stats, log):
     pipeline = make_pipeline(DEDUP_ACTION="tag")
-    items = [Page(html=page(number)) for number in range(3)]
+    items = [OtherScrapyItem(name=str(number)) for number in range(3)]
 
     assert [process(pipeline, item) for item in items] == items
     assert stats["dedup/items_not_tagged"] == 3
     (record,) = log.records
     assert record.levelno == logging.WARNING
-    assert "Page items cannot be tagged" in record.getMessage()
+    assert "OtherScrapyItem items cannot be tagged" in record.getMessage()
 
 
 def test_final_figures_and_summary_are_written_at_the_close(pipeline, page, stats, log):
     pipeline.open_spider()
     process(pipeline, {"html": page(1)})
-    pipeline.close_spider()
+    run(pipeline.close_spider())
 
     assert stats["dedup/index_size"] == 1
     assert stats["dedup/index_bytes"] > 0
@@ -151,24 +147,18 @@ def test_final_figures_and_summary_are_written_at_the_close(pipeline, page, stat
     ]
 
 
-def test_summary_comes_at_the_interval_of_scrapys_own(make_pipeline, page, log, monkeypatch):
+@pytest.mark.parametrize(("interval", "summed_up"), [(60.0, ["3 pages", "5 pages"]), (0.0, [])])
+def test_summary_comes_at_the_interval_of_scrapys_own(
+    make_pipeline, page, log, monkeypatch, interval, summed_up
+):
     now = [1000.0]
-    monkeypatch.setattr("dedup_filter.scrapy_plugin.pipeline.monotonic", lambda: now[0])
-    pipeline = make_pipeline(summary_interval=60.0)
+    monkeypatch.setattr(pipeline_module, "monotonic", lambda: now[0])
+    pipeline = make_pipeline(summary_interval=interval)
     for seconds in (0, 30, 61, 62, 125):
         now[0] = 1000.0 + seconds
         process(pipeline, {"html": page(seconds)})
 
-    assert [record.getMessage()[:8] for record in log.records] == [
-        "3 pages:",
-        "5 pages:",
-    ]
-
-
-def test_no_summary_between_if_scrapy_shows_none(pipeline, page, log):
-    process(pipeline, {"html": page(1)})
-
-    assert not log.records
+    assert [record.getMessage().partition(":")[0] for record in log.records] == summed_up
 
 
 @pytest.mark.parametrize("scrapy_version", [(2, 13, 0), (2, 14, 0)])
@@ -194,3 +184,136 @@ def test_pipeline_of_a_shared_index_is_closed_when_its_calls_are_made(
     assert stats["dedup/all/pages"] == 7
     (record,) = log.records
     assert record.getMessage().endswith(", 7 pages: 4 new, 2 near, 1 exact, 0 unjudged")
+
+
+def test_exception_tells_all_of_the_verdict():
+    dropped = NearDuplicate("http://b/1", NEAR)
+
+    assert isinstance(dropped, DropItem)
+    assert dropped.verdict is NEAR
+    assert (dropped.original, dropped.distance, dropped.similarity) == ("http://a/1", 3, 0.92)
+    assert str(dropped) == "(near, 3 bits, 92 % similar): http://b/1 repeats http://a/1"
+    assert isinstance(Revisit("http://b/1", NEAR), NearDuplicate)
+
+
+def test_level_of_scrapys_own_line_is_never_enabled():
+    logger = logging.getLogger("test_level_of_scrapys_own_line")
+    logger.setLevel(logging.NOTSET + 1)
+
+    assert not logger.isEnabledFor(getattr(logging, NearDuplicate("http://b/", NEAR).log_level))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "start"),
+    [
+        (Verdict("exact", "http://a/", distance=0, similarity=1.0), "(exact): http://b/"),
+        (Verdict("near", "http://a/", distance=1, similarity=0.705), "(near, 1 bit, 70 % similar)"),
+        (Verdict("near", "http://a/", distance=0), "(near, 0 bits)"),
+        (Verdict("near"), "(near): http://b/ repeats (a page without URL)"),
+        (
+            Verdict("revisit", "http://b/", distance=2, similarity=0.98),
+            "(revisit, 2 bits, 98 % similar): http://b/ was kept in an earlier crawl",
+        ),
+    ],
+)
+def test_line_says_how_closely_the_page_repeats(verdict, start):
+    assert describe("http://b/", verdict).startswith(start)
+
+
+@pytest.mark.parametrize(
+    "character", ["\n", "\r", "\x1b", "\0", "\x7f", "\x85", "\u2028", "\u202e", "\ud800"]
+)
+def test_character_that_would_move_the_cursor_is_escaped(character):
+    shown = printable(f"http://a/{character}x")
+
+    assert shown.isprintable()
+    assert shown.endswith("x")
+
+
+def test_letters_of_all_scripts_stay_and_an_endless_url_is_cut():
+    assert printable("http://例え/ä?q=я b") == "http://例え/ä?q=я b"
+    assert len(describe("http://a/" + "x" * 10**6, NEAR)) < 600
+
+
+class ScrapyItem(scrapy.Item):
+    dedup = scrapy.Field()
+
+
+@dataclass
+class DataclassItem:
+    dedup: object = None
+
+
+@attrs.define
+class AttrsItem:
+    dedup: object = None
+
+
+class PydanticItem(pydantic.BaseModel):
+    dedup: object = None
+
+
+class PydanticItemWithExtras(pydantic.BaseModel, extra="allow"):
+    pass
+
+
+@pytest.mark.parametrize(
+    "kind", [dict, ScrapyItem, DataclassItem, AttrsItem, PydanticItem, PydanticItemWithExtras]
+)
+def test_item_with_room_is_marked_with_a_plain_dict(kind):
+    item = kind()
+
+    assert tag(item, "dedup", NEAR)
+    assert (item.dedup if hasattr(item, "dedup") else item["dedup"]) == {
+        "outcome": "near",
+        "original": "http://a/1",
+        "distance": 3,
+        "similarity": 0.92,
+        "reason": None,
+    }
+
+
+class OtherScrapyItem(scrapy.Item):
+    name = scrapy.Field()
+
+
+@dataclass(frozen=True)
+class FrozenItem:
+    dedup: object = None
+
+
+@attrs.frozen
+class FrozenAttrsItem:
+    dedup: object = None
+
+
+class StrictItem(pydantic.BaseModel, validate_assignment=True):
+    dedup: str = ""
+
+
+class FrozenPydanticItem(pydantic.BaseModel, frozen=True):
+    dedup: object = None
+
+
+class PydanticItemWithoutField(pydantic.BaseModel):
+    pass
+
+
+class Stubborn(dict):
+    def __setitem__(self, key, value):
+        raise RuntimeError("read only")
+
+
+NO_ROOM = [
+    OtherScrapyItem(name="x"),
+    *(FrozenItem(), FrozenAttrsItem(), StrictItem(), FrozenPydanticItem()),
+    *(PydanticItemWithoutField(), Stubborn(name="x"), "no item", 5),
+]
+
+
+@pytest.mark.parametrize("item", NO_ROOM, ids=lambda item: type(item).__name__)
+def test_item_without_room_is_left_as_it_is(item):
+    before = repr(item)
+
+    assert not tag(item, "dedup", NEAR)
+    assert repr(item) == before

@@ -6,8 +6,8 @@ import pytest
 from scrapy.settings import Settings
 
 from dedup_filter import ConfigError, FilterConfig
-from dedup_filter.scrapy_plugin.page_source import FieldNames
 from dedup_filter.scrapy_plugin.settings import SETTINGS, PluginSettings, _typed, is_enabled
+from dedup_filter.text.page_fields import FieldNames
 
 
 def read(**settings):
@@ -136,6 +136,7 @@ def test_setting_that_cannot_be_meant_is_refused_in_a_sentence(settings, sentenc
     [
         ({}, "memory:", None),
         ({"JOBDIR": ""}, "memory:", None),
+        ({"JOBDIR": "jobs/one"}, str(Path("jobs/one/dedup_index").absolute()), "jobs/one"),
         ({"JOBDIR": "/jobs/one"}, "/jobs/one/dedup_index", "/jobs/one"),
         ({"JOBDIR": "/jobs/one", "DEDUP_INDEX": "memory:"}, "memory:", "/jobs/one"),
         ({"JOBDIR": "/jobs/one", "DEDUP_INDEX": "/pages"}, "/pages", "/jobs/one"),

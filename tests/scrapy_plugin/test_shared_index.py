@@ -1,13 +1,12 @@
 """An index that is waited for: what comes between a question and its answer costs no item."""
 
 import asyncio
-import logging
 
 import pytest
-from passages import BY_TEXT, put_through
-from server_stand_in import Item, SharedPages, in_a_loop, until
+from passages import BY_TEXT
+from server_stand_in import Item, SharedPages, crawl, in_a_loop, until
 
-from dedup_filter.scrapy_plugin import claims, desk, outage
+from dedup_filter.scrapy_plugin import claims, index_calls
 
 
 @pytest.fixture
@@ -24,19 +23,6 @@ def judge(make_judge, pages):
 def _short_pauses(monkeypatch):
     monkeypatch.setattr(claims, "_FIRST_PAUSE", 0.001)
     monkeypatch.setattr(claims, "_LONGEST_PAUSE", 0.002)
-
-
-def crawl(judge, test):
-    """Run a test in a loop, and close the judge."""
-
-    async def run():
-        try:
-            return await test()
-        finally:
-            judge.pages.answer()
-            await judge.close(lambda figures: None)
-
-    return in_a_loop(run())
 
 
 def item(name, text="same"):
@@ -246,121 +232,8 @@ def test_what_could_not_be_written_is_written_at_the_close(judge, pages):
     assert sorted(pages.committed) == [1, 2, 3]
 
 
-@pytest.fixture
-def log(caplog):
-    caplog.set_level(logging.INFO, "dedup_filter")
-    return caplog
-
-
-@pytest.mark.parametrize("in_thread", [True, False])
-def test_items_are_kept_while_the_server_is_away_and_judged_when_it_is_back(
-    judge, pages, stats, log, monkeypatch, in_thread
-):
-    now = [1000.0]
-    monkeypatch.setattr(outage, "monotonic", lambda: now[0])
-
-    async def put(each):
-        return await Item(judge, each).end() if in_thread else put_through(judge, each)
-
-    async def test():
-        await put(item(1))
-        if in_thread:
-            await until(lambda: pages.committed)
-        pages.away = "no route to redis://server"
-        for number in range(2, 12):
-            now[0] += 1
-            await put(item(number))
-        pages.away = None
-        await put(item(20))
-        now[0] += 1
-        await put(item(21))
-
-    if in_thread:
-        crawl(judge, test)
-    else:
-        with pytest.raises(StopIteration):
-            test().send(None)
-
-    assert stats["dedup/errors"] == stats["dedup/unjudged/error"] == 10
-    assert stats["dedup/exact"] == 2
-    begin, end = [record.getMessage() for record in log.records]
-    assert begin.startswith("The index is away; while it is, items are kept unjudged: StoreAway")
-    assert end == "The index is back after 10 s and 10 faults; pages are judged again"
-
-
-def test_server_that_answers_now_and_then_is_away_until_it_is_calm(judge, pages, log, monkeypatch):
-    now = [1000.0]
-    monkeypatch.setattr(outage, "monotonic", lambda: now[0])
-
-    async def test():
-        for number in range(20):
-            now[0] += 0.3
-            pages.away = "cluster down" if number % 2 else None
-            await Item(judge, item(number, text=f"{number}")).end()
-        pages.away = None
-
-    crawl(judge, test)
-
-    assert [record.levelname for record in log.records] == ["ERROR", "WARNING"]
-
-
-def test_end_of_the_crawl_tells_that_the_server_is_back(judge, pages, log):
-    async def test():
-        pages.away = "no route"
-        await Item(judge, item(1)).end()
-        pages.away = None
-        await Item(judge, item(2)).end()
-
-    crawl(judge, test)
-
-    assert [record.getMessage()[:17] for record in log.records] == [
-        "The index is away",
-        "The index is back",
-    ]
-
-
-def test_crawl_that_ends_without_its_server_does_not_say_it_is_back(judge, pages, stats, log):
-    async def test():
-        pages.away = "no route"
-        await Item(judge, item(2)).end()
-
-    crawl(judge, test)
-
-    assert [record.getMessage()[:17] for record in log.records] == ["The index is away"]
-
-
-def test_outage_is_no_fault_of_another_kind(judge, pages, log):
-    async def test():
-        pages.away = "no route"
-        for number in range(3):
-            await Item(judge, item(number)).end()
-        pages.away = None
-        pages.read = lambda url, **parts: len(5)
-        await Item(judge, item(4)).end()
-
-    crawl(judge, test)
-
-    assert "TypeError" in log.records[-1].exc_text
-
-
-def test_spider_is_closed_when_the_server_goes_away_if_so_wished(make_judge, pages, end_crawl, log):
-    judge = make_judge(pages, end_crawl, **BY_TEXT)
-
-    async def test():
-        pages.away = "no route"
-        for number in range(3):
-            assert await Item(judge, item(number)).end() == "error"
-
-    crawl(judge, test)
-
-    assert end_crawl.count == 1
-    away, closing = [record.getMessage() for record in log.records]
-    assert away.startswith("The index is away; while it is, items are kept unjudged: ")
-    assert closing == "The spider is closed (DEDUP_ON_ERROR); items still under way are kept"
-
-
 def test_items_are_kept_and_the_crawl_ends_while_the_server_hangs(judge, pages, stats, monkeypatch):
-    monkeypatch.setattr(desk, "LONGEST_ANSWER", 0.01)
+    monkeypatch.setattr(index_calls, "LONGEST_ANSWER", 0.01)
     shown = []
 
     async def test():
@@ -399,19 +272,6 @@ def test_heart_of_the_crawl_beats_while_the_server_hangs(judge, pages):
             await each.end()
 
     crawl(judge, test)
-
-
-def test_calls_come_from_one_thread(judge, pages):
-    async def test():
-        items = [Item(judge, item(number, text=f"{number % 5}")) for number in range(20)]
-        await until(lambda: sum(each.outcome == "new" for each in items) == 5)
-        await asyncio.gather(*(each.end(number != 3) for number, each in enumerate(items)))
-
-    crawl(judge, test)
-
-    assert pages.threads == {"dedup_filter"}
-    assert pages.calls[-1] == "close"
-    assert not pages.pending
 
 
 def test_time_in_the_thread_is_counted(judge, pages, stats):

@@ -2,15 +2,10 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from passages import BY_TEXT, PlainPages, Waiting, without_asyncio
-from scrapy.exceptions import DropItem
+from passages import BY_TEXT, Collector, PlainPages, Waiting, new_judge
 from scrapy.http import HtmlResponse, JsonResponse, Request
-from scrapy.settings import Settings
 
 from dedup_filter.errors import StoreError
-from dedup_filter.scrapy_plugin.judge import Judge
-from dedup_filter.scrapy_plugin.settings import PluginSettings
-from dedup_filter.scrapy_plugin.stats import CrawlStats
 
 ITEMS = st.tuples(
     st.sampled_from("ABC"),  # what is on the page
@@ -23,22 +18,13 @@ RESPONSES = st.lists(
 )
 
 
-class Counted(dict):
-    def inc_value(self, key, count=1):
-        self[key] = self.get(key, 0) + count
-
-    def get_value(self, key, default=None):
-        return self.get(key, default)
-
-
 class Crawl:
     """Responses that give items, and a scheduler that takes any next step."""
 
     def __init__(self, responses, pick, pages=None):
         self.pages = PlainPages() if pages is None else pages
-        self.stats = Counted()
-        settings = PluginSettings.read(Settings(BY_TEXT))
-        self.judge = Judge(settings, self.pages, CrawlStats(self.stats))
+        self.stats = Collector()
+        self.judge = new_judge(self.pages, self.stats, **BY_TEXT)
         self.pick = pick
         self.steps = []
         self.through = set()
@@ -77,21 +63,21 @@ class Crawl:
 
     def arrive(self, item, response):
         if item["fate"][0] == "lost earlier":
-            self.judge.settlement.item_dropped(item, response, DropItem("by a rule"))
+            self.judge.came_out(item, response, went_through=False)
             return
         self.waiting.append(Waiting(self.judge, item, response))
 
     def settle(self, waiting):
-        item, settlement = waiting.passage.item, self.judge.settlement
+        item, end = waiting.passage.item, self.judge.came_out
         fate, is_remade, _ = item["fate"]
         if waiting.dropped is not None:
-            settlement.item_dropped(item, waiting.response, waiting.dropped)
+            end(item, waiting.response, went_through=None)
         elif fate == "lost later":
-            settlement.item_error(item, waiting.response)
+            end(item, waiting.response, went_through=False)
         else:
             self.through.add(waiting.passage.judgement.verdict.page)
             self.texts_through.add(item["text"])
-            settlement.item_scraped(dict(item) if is_remade else item, waiting.response)
+            end(dict(item) if is_remade else item, waiting.response, went_through=True)
 
 
 class Failing(PlainPages):
@@ -118,8 +104,7 @@ class Failing(PlainPages):
 def test_no_page_costs_another_its_item(responses, data):
     crawl = Crawl(responses, lambda count: data.draw(st.integers(0, count - 1)))
 
-    with without_asyncio():
-        crawl.run()
+    crawl.run()
 
     assert not crawl.waiting, "somebody waits for ever"
     assert not crawl.pages.pending, "a page is pending for ever"
@@ -139,8 +124,7 @@ def test_no_page_is_lost_when_the_index_fails_now_and_then(responses, data):
     pages = Failing(lambda: data.draw(st.booleans()))
     crawl = Crawl(responses, lambda count: data.draw(st.integers(0, count - 1)), pages)
 
-    with without_asyncio():
-        crawl.run()
+    crawl.run()
 
     assert not crawl.waiting, "somebody waits for ever"
     to_come = {text for _, items in responses for text, fate, *_ in items if fate == "through"}

@@ -7,9 +7,9 @@ import pytest
 from server_stand_in import SharedPages, in_a_loop, until
 
 from dedup_filter.errors import StoreAway
-from dedup_filter.scrapy_plugin import desk
-from dedup_filter.scrapy_plugin.desk import AtOnce, InThread, at_once, desk_of, pause
-from dedup_filter.scrapy_plugin.page_source import PageText
+from dedup_filter.scrapy_plugin import index_calls
+from dedup_filter.scrapy_plugin.index_calls import IndexCalls, pause, without_waiting
+from dedup_filter.text.page_fields import PageText
 
 
 @pytest.fixture
@@ -19,17 +19,24 @@ def pages():
 
 @pytest.fixture
 def shared(pages):
-    return InThread(pages)
+    return IndexCalls(pages)
 
 
 def page(text):
     return PageText(text=text)
 
 
-def test_only_a_shared_filter_gets_a_thread(pages):
-    assert type(desk_of(pages)) is InThread
+def test_filter_in_this_process_is_called_directly(pages):
     pages.is_shared = False
-    assert type(desk_of(pages)) is AtOnce
+    calls = IndexCalls(pages)
+
+    async def test():
+        assert without_waiting(calls.claim("http://a/", page("text"))).result().outcome == "new"
+        without_waiting(calls.close()).result()
+
+    in_a_loop(test())
+
+    assert pages.threads == {threading.current_thread().name}
 
 
 def test_calls_are_made_in_one_thread_in_the_order_asked_for(shared):
@@ -52,21 +59,6 @@ def test_calls_are_made_in_one_thread_in_the_order_asked_for(shared):
     assert made == [(number, "dedup_filter") for number in range(1, 5)]
 
 
-def test_others_go_on_while_the_server_hangs(shared, pages):
-    async def test():
-        pages.hang()
-        claimed = asyncio.ensure_future(shared.claim("http://a/", page("text")))
-        await until(lambda: pages.calls == ["claim"])
-        for _ in range(100):
-            await asyncio.sleep(0)
-        assert not claimed.done()
-        pages.answer()
-        assert (await claimed).result().outcome == "new"
-        await shared.close()
-
-    in_a_loop(test())
-
-
 def test_answer_is_handed_over_in_the_thread_of_the_crawl(shared):
     async def test():
         handed = []
@@ -75,17 +67,6 @@ def test_answer_is_handed_over_in_the_thread_of_the_crawl(shared):
         ((answer, thread),) = handed
         assert answer.result() == 5
         assert thread is threading.main_thread()
-        await shared.close()
-
-    in_a_loop(test())
-
-
-def test_fault_is_raised_where_the_result_is_wanted(shared, pages):
-    async def test():
-        pages.away = "no route"
-        answer = await shared.claim("http://a/", page("text"))
-        with pytest.raises(StoreAway, match="no route"):
-            answer.result()
         await shared.close()
 
     in_a_loop(test())
@@ -102,7 +83,7 @@ def test_page_that_cannot_be_read_asks_no_server(shared, pages):
 
 
 def test_no_answer_is_awaited_for_ever(shared, pages, monkeypatch):
-    monkeypatch.setattr(desk, "LONGEST_ANSWER", 0.01)
+    monkeypatch.setattr(index_calls, "LONGEST_ANSWER", 0.01)
 
     async def test():
         pages.hang()
@@ -114,7 +95,7 @@ def test_no_answer_is_awaited_for_ever(shared, pages, monkeypatch):
 
         pages.answer()
         await until(lambda: pages.released == [1])  # nobody knows of that claim
-        monkeypatch.setattr(desk, "LONGEST_ANSWER", 10)
+        monkeypatch.setattr(index_calls, "LONGEST_ANSWER", 10)
         assert (await shared.claim("http://b/", page("text"))).result().outcome == "new"
         await shared.close()
 
@@ -135,12 +116,12 @@ def test_claim_of_an_item_that_is_cancelled_is_taken_back(shared, pages):
     in_a_loop(test())
 
 
-def test_without_asyncio_calls_are_made_at_once(shared, pages):
+def test_without_asyncio_calls_are_made_without_waiting(shared, pages):
     told = []
 
-    assert at_once(shared.claim("http://a/", page("text"))).result().outcome == "new"
+    assert without_waiting(shared.claim("http://a/", page("text"))).result().outcome == "new"
     shared.tell(lambda: 5, told.append)
-    at_once(shared.close())
+    without_waiting(shared.close())
 
     assert [answer.result() for answer in told] == [5]
     assert pages.threads == {threading.current_thread().name}
@@ -153,20 +134,6 @@ def test_close_makes_all_calls_before_and_ends_the_thread(shared, pages):
         (await shared.close()).result()
         assert pages.calls == [*range(20), "close"]
         await until(lambda: "dedup_filter" not in [each.name for each in threading.enumerate()])
-
-    in_a_loop(test())
-
-
-def test_close_does_not_wait_for_ever(shared, pages, monkeypatch):
-    monkeypatch.setattr(desk, "LONGEST_ANSWER", 0.01)
-
-    async def test():
-        pages.hang()
-        with pytest.raises(StoreAway):
-            (await shared.close()).result()
-        assert not pages.closed
-        pages.answer()
-        await until(lambda: pages.closed)
 
     in_a_loop(test())
 
@@ -188,7 +155,7 @@ def test_thread_outlives_the_loop_without_a_word(shared, pages):
 
 def test_what_was_to_be_done_at_once_and_waits_is_told_of():
     with pytest.raises(RuntimeError, match="has to wait"):
-        at_once(asyncio.sleep(0))
+        without_waiting(asyncio.sleep(0))
 
 
 def test_pause_lets_others_run():

@@ -4,25 +4,13 @@ import asyncio
 import random
 
 import pytest
-from passages import BY_TEXT
+from passages import BY_TEXT, Collector, new_judge
 from scrapy.http import HtmlResponse, JsonResponse, Request
-from scrapy.settings import Settings
 from server_stand_in import Item, SharedPages, in_a_loop
 
 from dedup_filter.scrapy_plugin import claims
-from dedup_filter.scrapy_plugin.judge import Judge
-from dedup_filter.scrapy_plugin.settings import PluginSettings
-from dedup_filter.scrapy_plugin.stats import CrawlStats
 
 TEXTS = "ABCD"
-
-
-class Counted(dict):
-    def inc_value(self, key, count=1):
-        self[key] = self.get(key, 0) + count
-
-    def get_value(self, key, default=None):
-        return self.get(key, default)
 
 
 class Crawl:
@@ -34,9 +22,8 @@ class Crawl:
         self.pages.elsewhere = {"D": 1001}
         self.pages.fates = {1001: ["pending"] * 3 + [self.chance.choice(["kept", "gone"])]}
         self.fails = fails
-        self.stats = Counted()
-        settings = PluginSettings.read(Settings(BY_TEXT))
-        self.judge = Judge(settings, self.pages, CrawlStats(self.stats))
+        self.stats = Collector()
+        self.judge = new_judge(self.pages, self.stats, **BY_TEXT)
         self.through = []
         """Texts of the items that went through."""
         self.dropped = []
