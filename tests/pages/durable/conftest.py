@@ -5,6 +5,8 @@ that outlive their process; `directory` and `local_place` are for what is not pr
 A new kind of place joins by a class here.
 """
 
+import sys
+
 import pytest
 
 from dedup_filter import NearDuplicateFilter
@@ -103,7 +105,7 @@ def clock(monkeypatch):
             self.now += days * 86_400
 
     made = Clock()
-    shared = ("bounds", "claims", "followed_log", "page_records", "shared_pages")
-    for module in ("location", "kept_pages", *(f"shared_pages.{name}" for name in shared)):
-        monkeypatch.setattr(f"dedup_filter.{module}.now", lambda: made.now)
+    for name, module in list(sys.modules.items()):
+        if name.startswith("dedup_filter.pages.") and hasattr(module, "now"):
+            monkeypatch.setattr(module, "now", lambda: made.now)
     return made

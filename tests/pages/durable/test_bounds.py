@@ -1,5 +1,7 @@
 """How many pages are kept, for how long, and with which they are compared."""
 
+import sys
+
 import pytest
 from site_pages import NOTICE, framed
 
@@ -86,8 +88,9 @@ def test_a_smaller_bound_holds_from_the_next_opening_on(kept_place, article):
 
 
 def test_pages_expire_while_others_come(place, article, clock, monkeypatch):
-    for module in ("page_bounds", "shared_pages.bounds"):
-        monkeypatch.setattr(f"dedup_filter.{module}._PAGES_BETWEEN", 0)
+    for name, module in list(sys.modules.items()):
+        if name.startswith("dedup_filter.pages.") and hasattr(module, "_PAGES_BETWEEN"):
+            monkeypatch.setattr(module, "_PAGES_BETWEEN", 0)
     with place.open(expire_days=2) as pages:
         see(pages, [1], article)
         clock.pass_days(1.5)
