@@ -15,11 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.errors import StoreCorrupt
+from dedup_filter.pages.directory.index_entries import Change
 from dedup_filter.pages.directory.page_reader import PageReader
-from dedup_filter.pages.directory.page_tables import DIGESTS, from_tables
-from dedup_filter.pages.directory.records import Change
 from dedup_filter.pages.directory.snapshot import Snapshot
-from dedup_filter.pages.directory.table_files import NO_TABLES, SavedTables, TableFiles
+from dedup_filter.pages.directory.table_files import (
+    DIGESTS,
+    NO_TABLES,
+    SavedTables,
+    TableFiles,
+    from_tables,
+)
 from dedup_filter.pages.page_index import host_masks
 from dedup_filter.wording import counted
 

@@ -8,10 +8,10 @@ from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory.crawls import Crawl
 from dedup_filter.pages.directory.index_directory import IndexDirectory
 from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.pages.directory.page_store import StoreKeeper
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.pages.directory.snapshot import KnownHost, Snapshot
-from dedup_filter.pages.directory.store_keeper import StoreKeeper
 from dedup_filter.pages.directory.table_files import TableFiles
 from dedup_filter.upkeep.places import Source, options_in
 

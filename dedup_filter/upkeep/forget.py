@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from dedup_filter.pages.directory.page_reader import PageReader
-from dedup_filter.pages.directory.store_keeper import StoreKeeper
+from dedup_filter.pages.directory.page_store import StoreKeeper
 
 __all__ = ["forget", "open_to_keep"]
 

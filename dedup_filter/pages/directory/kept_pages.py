@@ -15,8 +15,9 @@ On disk every page that is judged is recorded; in memory only those that are kep
 read of the others later. What the store refuses to write did not happen for the index either.
 """
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from time import time as now
 
 from dedup_filter.config import FilterConfig
@@ -24,12 +25,17 @@ from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.hamming import Neighbours
 from dedup_filter.model import Fate, Outcome, Verdict
 from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, Comparison, choose, compared
-from dedup_filter.pages.directory.frame_store import FrameStore
-from dedup_filter.pages.directory.page_bounds import PageBounds
-from dedup_filter.pages.directory.page_changes import PageChanges
-from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import Judged, Matches, Measured, NewPage
-from dedup_filter.pages.directory.url_key import Place
+from dedup_filter.pages.directory import (
+    Change,
+    FrameStore,
+    Judged,
+    Matches,
+    Measured,
+    NewPage,
+    PageStore,
+    Place,
+)
+from dedup_filter.pages.expiry import PageBounds
 from dedup_filter.pages.frame_exchange import FrameExchange
 from dedup_filter.pages.location import MEMORY, open_store
 from dedup_filter.pages.page_index import PageIndex
@@ -51,8 +57,9 @@ class KeptPages:
         self._by_host = config.scope == "host"
         self._index = PageIndex(self.store, config.max_distance, by_host=self._by_host)
         self._bounds = PageBounds(self.store, config.max_pages, config.expire_days)
-        self._changes = PageChanges(self.store, self._index)
-        self.gone = self._changes.gone
+        self._due: list[Callable[[], None]] = []
+        """What the index must do once the transaction that is going on is whole."""
+        self.gone: list[int] = []
         """Pages whose records were deleted; for the owner to take note of, and to clear."""
         self.capped = 0
         """Comparisons in which there were more candidates than `MOST_COMPARED`."""
@@ -131,9 +138,23 @@ class KeptPages:
         """Tell what has become of a page that was recorded."""
         return self.store.fate(number)
 
-    def change(self) -> AbstractContextManager[object]:
-        """Make one change of all that is done within: whole or not at all."""
-        return self._changes
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        """Make one transaction of all that is done within. Not to be used inside another.
+
+        What the store refuses to write does not happen for the index and for `gone` either.
+        """
+        self._due.clear()
+        before = len(self.gone)
+        try:
+            with self.store.transaction():
+                yield
+        except BaseException:
+            del self.gone[before:]
+            raise
+        for step in self._due:
+            step()
+        self._index.tend()
 
     def record(
         self,
@@ -161,26 +182,26 @@ class KeptPages:
         if judged.is_kept:
             host = self.store.host_number(place.host)
             assert host is not None, "it was given one with the page"
-            self._changes.add(number, measured, host)
+            self._due.append(partial(self._index.add, number, measured, host))
         if is_revisit and not is_pending:
-            self._changes.follow(self.store.commit(number))
+            self._follow(self.store.commit(number))
             return found.verdict(page, found.original_page)
         return found.verdict(page, number)
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:
         """Give a page another profile, within a change."""
-        self._changes.follow(self.store.replace(number, measured_of(page), text))
+        self._follow(self.store.replace(number, measured_of(page), text))
 
     def commit(self, number: int) -> None:
         """Keep a pending page for good; one that is not pending is left as it is."""
         with self.change():
-            self._changes.follow(self.store.commit(number))
+            self._follow(self.store.commit(number))
 
     def release(self, number: int) -> None:
         """Forget a pending page; one that is not pending is left as it is."""
         if self.store.is_pending(number):
             with self.change():
-                self._changes.follow(self.store.release(number))
+                self._follow(self.store.release(number))
                 self.gone.append(number)
 
     def flush(self) -> None:
@@ -260,9 +281,12 @@ class KeptPages:
     def _chosen(self, best: Sequence[int], matches: Matches, place: Place) -> tuple[int, bool]:
         return choose(best, matches, place.key, self.store.crawls.current.__eq__)
 
+    def _follow(self, change: Change) -> None:
+        self._due.append(partial(self._index.follow, change))
+
     def _delete(self, pages: list[int]) -> None:
         if pages:
-            self._changes.follow(self.store.delete(pages))
+            self._follow(self.store.delete(pages))
             self.gone += pages
 
 

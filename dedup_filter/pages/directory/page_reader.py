@@ -8,7 +8,7 @@ Cost, in a million pages: 7 us for each page's sketch, 9 us for its brief; an in
 1.4 million entries a second.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -16,26 +16,32 @@ from zlib import error as ZlibError  # noqa: N812 - it is a class
 
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.model import Fate
-from dedup_filter.pages.directory.connection import connect_reader
-from dedup_filter.pages.directory.crawls import Crawls
-from dedup_filter.pages.directory.file_format import read_scheme, require_format
-from dedup_filter.pages.directory.hosts import Hosts
-from dedup_filter.pages.directory.index_directory import IndexDirectory
-from dedup_filter.pages.directory.integrity import check_pages
-from dedup_filter.pages.directory.page_entries import (
-    Digests,
-    Fingerprints,
-    read_digests,
-    read_fingerprints,
+from dedup_filter.pages.directory import index_entries
+from dedup_filter.pages.directory.crawls import Crawls, Hosts
+from dedup_filter.pages.directory.database import (
+    check_pages,
+    connect_reader,
+    read_scheme,
+    require_format,
 )
-from dedup_filter.pages.directory.page_rows import MATCHES, RECORD, record, unpacked_text
-from dedup_filter.pages.directory.records import Matches, PageRecord, from_column, signed, unsigned
+from dedup_filter.pages.directory.index_directory import IndexDirectory
+from dedup_filter.pages.directory.index_entries import Entries
+from dedup_filter.pages.directory.records import (
+    MATCHES,
+    RECORD,
+    Matches,
+    PageRecord,
+    from_column,
+    matches_of,
+    record_of,
+    signed,
+    unpacked_text,
+)
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.pages.directory.transactions import Transactions
 from dedup_filter.pages.directory.url_key import canonical, url_key
-from dedup_filter.text import Headline
 
-__all__ = ["Digests", "Fingerprints", "PageReader"]
+__all__ = ["PageReader"]
 
 Self = TypeVar("Self", bound="PageReader")
 
@@ -96,36 +102,27 @@ class PageReader:
         Cost: 4 us and 2 us a page. Raises KeyError: there is no such page.
         """
         if not pages:
-            return Matches([], [], [], [], [], [])
+            return matches_of([])
         # A statement for each power of two: one for each count would be prepared anew each time.
         places = 1 << (len(pages) - 1).bit_length()
         asked = [*pages, *[pages[-1]] * (places - len(pages))]
         sql = MATCHES.format(", ".join("?" * places))
         found = {row[0]: row for row in self._transactions.rows(sql, asked)}
-        columns = list(zip(*(found[page] for page in pages), strict=True))
-        _, hosts, crawls, keys, digests, h1s, titles, sketches = columns
-        return Matches(
-            list(hosts),
-            list(crawls),
-            list(map(unsigned, keys)),
-            list(digests),
-            list(map(Headline, map(from_column, h1s), map(from_column, titles))),
-            list(sketches),
-        )
+        return matches_of([found[page] for page in pages])
 
     def url(self, page: int) -> str:
         """Return the URL of a page. Raises KeyError: there is none."""
-        return from_column(self._each("SELECT url FROM pages WHERE id = ?", [page])[0][0])
+        return from_column(self._row("SELECT url FROM pages WHERE id = ?", page)[0])
 
     def record(self, page: int) -> PageRecord:
         """Return all that is recorded of a page. Raises KeyError: there is none."""
-        return record(self._each(f"{RECORD} WHERE pages.id = ?", [page])[0])
+        return record_of(self._row(f"{RECORD} WHERE pages.id = ?", page))
 
     def records(self, after: int = 0) -> Iterator[PageRecord]:
         """Yield all records in the order of their numbers, from after a number on."""
         sql = f"{RECORD} WHERE pages.id > ? ORDER BY pages.id LIMIT {_CHUNK}"
         while rows := self._transactions.rows(sql, (after,)):
-            yield from map(record, rows)
+            yield from map(record_of, rows)
             after = rows[-1][0]
 
     def text(self, page: int) -> str | None:
@@ -143,17 +140,17 @@ class PageReader:
                 "forget that page"
             ) from error
 
-    def fingerprints(self, after: int = 0, most: int = 100_000) -> Fingerprints:
-        """Return the next kept pages, those with a higher number, and their fingerprints."""
-        return read_fingerprints(self._transactions, after, most)
+    def fingerprints(self, after: int = 0, most: int = 100_000) -> Iterator[Entries]:
+        """Yield the fingerprints of kept pages from after a number on, so many at a time."""
+        return index_entries.fingerprints(self._transactions, after, most)
 
-    def digests(self, after: int = 0, most: int = 100_000) -> Digests:
-        """Return the next kept pages, those with a higher number, and their digests.
+    def digests(self, after: int = 0, most: int = 100_000) -> Iterator[Entries]:
+        """Yield the heads of the digests of kept pages, in the same way.
 
         Raises:
             StoreCorrupt: a digest is too short.
         """
-        return read_digests(self._transactions, after, most)
+        return index_entries.digests(self._transactions, after, most)
 
     def host_number(self, name: str) -> int | None:
         """Return the number of a host, None if no page of it was recorded."""
@@ -231,10 +228,6 @@ class PageReader:
             AssertionError: its parts do not agree.
         """
         check_pages(self._transactions)
-        for is_kept in (True, False):
-            sql = "SELECT count(*) FROM pages WHERE is_kept = ?"
-            counted = self._transactions.row(sql, (is_kept,))[0]
-            assert self.count(is_kept=is_kept) == counted, "a count is wrong"
 
     def close(self) -> None:
         """Let go of the file; the second time this does nothing."""
@@ -255,13 +248,8 @@ class PageReader:
     def _numbers(self, sql: str, values: Sequence[Any]) -> list[int]:
         return [row[0] for row in self._transactions.rows(sql, values)]
 
-    def _each(self, sql: str, pages: Iterable[int]) -> list[Any]:
-        # One prepared statement many times is as quick as lists of numbers, which come in all
-        # lengths and would each be prepared anew.
-        rows = []
-        for page in pages:
-            row = self._transactions.row(sql, (page,))
-            if row is None:
-                raise KeyError(page)
-            rows.append(row)
-        return rows
+    def _row(self, sql: str, page: int) -> Any:
+        row = self._transactions.row(sql, (page,))
+        if row is None:
+            raise KeyError(page)
+        return row

@@ -3,7 +3,7 @@
     insert (pending)  ->  commit    it stays for good
                       ->  release   as if it had never been
 
-Each method that writes is one change: whole, or not at all; `flush` is when it outlives the
+Each method that writes is one transaction: whole, or not at all; `flush` is when it outlives the
 process. What it does to the entries that an index holds it returns as a `Change`, and nothing
 else alters them.
 
@@ -18,6 +18,7 @@ Cost: 13 us for a page inserted in a group into a million; 487 bytes on disk. Se
 `benchmarks/store.py`.
 """
 
+import sqlite3
 import weakref
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
@@ -25,28 +26,35 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dedup_filter.model import Fate
-from dedup_filter.pages.directory.connection import connect_memory, connect_writer
-from dedup_filter.pages.directory.file_format import create, is_empty, read_scheme, require_format
+from dedup_filter.pages.directory.crawls import Crawl
+from dedup_filter.pages.directory.database import (
+    connect_memory,
+    connect_writer,
+    create_if_empty,
+    read_scheme,
+    require_format,
+)
 from dedup_filter.pages.directory.frame_store import FrameStore
-from dedup_filter.pages.directory.index_directory import IndexDirectory
-from dedup_filter.pages.directory.owner_lock import OwnerLock
+from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock
+from dedup_filter.pages.directory.index_entries import Change, Superseded
 from dedup_filter.pages.directory.page_reader import PageReader
-from dedup_filter.pages.directory.page_rows import (
+from dedup_filter.pages.directory.records import (
     INSERT,
     REFRESH,
     REPLACE,
-    counted,
+    Measured,
+    NewPage,
+    PageRecord,
     insert_values,
-    inserted,
+    measured_values,
     packed_text,
-    replace_values,
+    restore_values,
 )
-from dedup_filter.pages.directory.records import Change, Entries, Measured, NewPage
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.superseded import Superseded
-from dedup_filter.pages.directory.transactions import Transactions
+from dedup_filter.pages.directory.snapshot import KnownHost
+from dedup_filter.pages.directory.transactions import Transactions, Write, store_error
 
-__all__ = ["PageStore"]
+__all__ = ["PageStore", "StoreKeeper"]
 
 Self = TypeVar("Self", bound="PageStore")
 
@@ -69,18 +77,18 @@ class PageStore(PageReader):
     ) -> None:
         super().__init__(transactions, directory)
         self._lock = lock
-        transactions.summary = counted
         self.frames = FrameStore(transactions, self._hosts)
         self.superseded = Superseded(transactions)
-        self._revisited: dict[int, int] = {}
+        self._revisited: dict[int, int] = transactions.cache()
         """Numbers of revisits that were committed -> the pages that they have become."""
-        self._read_last_page()
+        self._given: dict[str, int] = transactions.cache()
+        """The highest number that was given to a page, once it was read."""
 
     @classmethod
     def in_memory(cls: type[Self], scheme: Scheme) -> Self:
         """Make a store that is gone when it is closed, or when nobody has it any more."""
         transactions = Transactions(connect_memory(), "memory:")
-        create(transactions, scheme)
+        create_if_empty(transactions, scheme)
         store = cls(transactions)
         weakref.finalize(store, transactions.connection.close)
         return store
@@ -110,8 +118,7 @@ class PageStore(PageReader):
     def _opened(cls: type[Self], files: IndexDirectory, scheme: Scheme, lock: OwnerLock) -> Self:
         transactions = Transactions(connect_writer(files.pages), str(files))
         try:
-            if is_empty(transactions):
-                create(transactions, scheme)
+            create_if_empty(transactions, scheme)
             require_format(transactions)
             scheme.require(read_scheme(transactions), str(files))
             store = cls(transactions, files, lock)
@@ -124,17 +131,17 @@ class PageStore(PageReader):
     @property
     def last_page(self) -> int:
         """The highest number that was given to a page."""
-        if self._undone != self._transactions.undone:
-            # The page that had it may have been undone; tables are said to hold all up to here.
-            self._read_last_page()
-        return self._last_page
+        if not self._given:
+            row = self._transactions.row("SELECT seq FROM sqlite_sequence WHERE name = 'pages'")
+            self._given["pages"] = int(row[0]) if row else 0
+        return self._given["pages"]
 
-    def change(self) -> AbstractContextManager[object]:
-        """Make one change of several: `with store.change(): ...` is whole or not at all.
+    def transaction(self) -> AbstractContextManager[object]:
+        """Join several writes: `with store.transaction(): ...` is whole or not at all.
 
         An error inside must leave it; then what an index has followed must be undone there too.
         """
-        return self._transactions.change()
+        return self._transactions.transaction()
 
     def insert(self, new: NewPage, *, is_pending: bool = False) -> int:
         """Record a page and return its number.
@@ -143,13 +150,10 @@ class PageStore(PageReader):
         """
         page = self.last_page + 1
         assert self.crawls.current, "no crawl was started"
-        with self._transactions.change() as write:
+        with self._transactions.transaction() as write:
             host = self._hosts.number_for(new.place.host)
             values = insert_values(page, new, host, self.crawls.current, is_pending=is_pending)
-            write(INSERT, values)
-            if new.text is not None:
-                write("INSERT INTO texts VALUES (?, ?)", (page, packed_text(new.text)))
-        self._last_page = page
+            self._insert(write, values, new.text)
         return page
 
     def commit(self, page: int) -> Change:
@@ -160,11 +164,11 @@ class PageStore(PageReader):
         if row is None:
             return Change()
         outcome, original = row
-        if outcome == "revisit" and self._entry_row(original):
+        if outcome == "revisit" and self._entry_rows([original]):
             return self._refresh(original, page)
-        with self._transactions.change() as write:
+        with self._transactions.transaction() as write:
             write("UPDATE pages SET is_pending = 0 WHERE id = ?", (page,))
-            self.frames.settle(page)
+            self.frames.commit(page)
         return Change()
 
     def release(self, page: int) -> Change:
@@ -172,27 +176,27 @@ class PageStore(PageReader):
         if not self.is_pending(page):
             return Change()
         repeats = "SELECT id FROM pages WHERE original = ? AND NOT is_kept"
-        with self._transactions.change():
+        with self.transaction():
             self.frames.unlearn(page)
             return self.delete([page, *self._numbers(repeats, (page,))])
 
     def replace(self, page: int, measured: Measured, text: str | None = None) -> Change:
         """Give a kept page other measures, and another text if one is kept of it.
 
-        One that is gone is left so.
+        A page that is gone stays gone.
         """
-        before = self._entries([page])
-        with self._transactions.change() as write:
-            write(REPLACE, replace_values(page, measured))
+        before = self._entry_rows([page])
+        with self._transactions.transaction() as write:
+            write(REPLACE, (*measured_values(measured), page))
             if text is not None:
                 write("UPDATE texts SET text = ? WHERE page = ?", (packed_text(text), page))
-            return Change.of(before, self._entries([page]))
+            return Change.of(before, self._entry_rows([page]))
 
     def delete(self, pages: Iterable[int]) -> Change:
         """Forget pages for good, with all that is kept of them. Those that are gone are left so."""
         pages = list(pages)
-        before = self._entries(pages)
-        with self._transactions.change() as write:
+        before = self._entry_rows(pages)
+        with self._transactions.transaction() as write:
             for page in pages:
                 write("DELETE FROM pages WHERE id = ?", (page,))
         return Change.of(before)
@@ -201,17 +205,15 @@ class PageStore(PageReader):
         """Tell what has become of a page; a revisit that is committed is the page it revisits."""
         return super().fate(self._revisited.get(page, page))
 
-    def count(self, *, is_kept: bool) -> int:
-        """Count the pages kept, or those dropped, pending ones too. Cost: 10 us."""
-        waiting = inserted(self._transactions.statements(), is_kept=is_kept)
-        return super().count(is_kept=is_kept) + waiting
-
     def flush(self) -> None:
         """Make all that was written so far outlive this process."""
         self._transactions.flush()
 
     def sync(self) -> None:
-        """Make all that was written so far outlive a power failure, too. Cost: waits for disk."""
+        """Make all that was written so far outlive a power failure, too.
+
+        Cost: waits for the disk, and for nobody who reads.
+        """
         self._transactions.sync()
 
     def close(self) -> None:
@@ -229,13 +231,17 @@ class PageStore(PageReader):
             if self._lock:
                 self._lock.release()
 
-    def _read_last_page(self) -> None:
-        self._undone = self._transactions.undone
-        row = self._transactions.row("SELECT seq FROM sqlite_sequence WHERE name = 'pages'")
-        self._last_page = int(row[0]) if row else 0
+    def _insert(self, write: Write, values: tuple[Any, ...], text: str | None) -> None:
+        page, _, is_kept, *_ = values
+        write(INSERT, values)
+        # A trigger would make recording a page a third slower.
+        write("UPDATE counts SET pages = pages + 1 WHERE is_kept = ?", (is_kept,))
+        if text is not None:
+            write("INSERT INTO texts VALUES (?, ?)", (page, packed_text(text)))
+        self._given["pages"] = page
 
     def _release_all(self) -> None:
-        with self._transactions.change():
+        with self.transaction():
             # Left to itself, SQLite passes over all pages in the order of their numbers.
             pending = "SELECT id FROM pages INDEXED BY page_pending WHERE is_pending ORDER BY id"
             for page in self._numbers(pending, ()):
@@ -243,25 +249,75 @@ class PageStore(PageReader):
         self.flush()
 
     def _refresh(self, page: int, newer: int) -> Change:
-        before = self._entries([newer, page])
-        with self._transactions.change() as write:
+        before = self._entry_rows([newer, page])
+        with self._transactions.transaction() as write:
             write(REFRESH, (newer, page))
             write("UPDATE pages SET original = ? WHERE original = ?", (page, newer))
             write("DELETE FROM texts WHERE page = ?", (page,))  # of the page as it was
             write("UPDATE texts SET page = ? WHERE page = ?", (page, newer))
-            self.frames.settle(newer)
+            self.frames.commit(newer)
             write("DELETE FROM pages WHERE id = ?", (newer,))
-            change = Change.of(before, self._entries([page]))
-        self._revisited[newer] = page
+            self._revisited[newer] = page
         if len(self._revisited) > _MOST_REVISITED:
             del self._revisited[next(iter(self._revisited))]
-        return change
+        return Change.of(before, self._entry_rows([page]))
 
-    def _entries(self, pages: Iterable[int]) -> Entries:
-        """Return what an index has of some pages."""
-        return Entries.of(row for row in map(self._entry_row, pages) if row)
+    def _entry_rows(self, pages: Iterable[int]) -> list[Any]:
+        """Return what an index is to know of those of some pages that are kept."""
+        sql = "SELECT id, fingerprint, host, digest FROM pages WHERE id = ? AND is_kept"
+        return [row for page in pages for row in self._transactions.rows(sql, (page,))]
 
-    def _entry_row(self, page: int) -> Any:
-        return self._transactions.row(
-            "SELECT id, fingerprint, host, digest FROM pages WHERE id = ? AND is_kept", (page,)
-        )
+
+class StoreKeeper(PageStore):
+    """A store that records can be put back into, with their times, crawls and numbers.
+
+    They come from another record: an export, or an index whose fingerprints are made anew.
+    For what a method raises see `PageStore`.
+    """
+
+    def restore_crawl(self, crawl: Crawl) -> int:
+        """Put a crawl back and return its number here.
+
+        It keeps its number if that is free. One that is here already, by its name or else by its
+        number and start, is that one.
+        """
+        for each in self.crawls.all():
+            is_named = crawl.name is not None and each.name == crawl.name
+            if is_named or each._replace(ended=None) == crawl._replace(ended=None):
+                return each.number
+        return self.crawls.add(crawl)
+
+    def restore(self, record: PageRecord, text: str | None = None) -> None:
+        """Put the record of a page that is not pending back under its number.
+
+        Requires: the number is higher than all that were given here (`last_page`).
+        """
+        assert record.page > self.last_page, "the number was given to another page"
+        with self._transactions.transaction() as write:
+            values = restore_values(record, self._hosts.number_for(record.host))
+            self._insert(write, values, text)
+
+    def restore_host(self, known: KnownHost) -> None:
+        """Put back what was known of a host's frames; there must be nothing of it here."""
+        frames = known.frames
+        with self.transaction():
+            if frames.state is not None:
+                # A lesson that the state takes in: hosts are forgotten in the order of those.
+                self.frames.learn(frames.host, 0, b"")
+                self.frames.save(frames.host, frames.state)
+            for page, lesson, is_unlearnt in frames.lessons:
+                self.frames.learn(frames.host, page, lesson, is_unlearnt=is_unlearnt)
+            for early in known.early:
+                self.frames.wait(early)
+
+    def vacuum(self) -> None:
+        """Write the file anew without the room that forgotten pages have left in it.
+
+        Cost: reads and writes everything; takes as much room again while it lasts.
+        """
+        self.flush()
+        try:
+            self._transactions.connection.execute("VACUUM")
+            self._transactions.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except sqlite3.Error as error:
+            raise store_error(self._transactions.name, error) from error

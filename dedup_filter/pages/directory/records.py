@@ -1,35 +1,68 @@
-"""What a store takes and gives, and how it becomes a row of SQLite and comes back.
+"""What a store takes and gives, and the rows of SQLite that it becomes and comes back from.
 
 SQLite's integers are signed, so 64-bit values are stored as their two's complement. Its text
 is UTF-8, which has no half surrogates, but URLs on the web have: those are stored as bytes.
 """
 
-from collections.abc import Iterable, Sequence
+import zlib
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dedup_filter.model import Outcome
-from dedup_filter.pages.directory.url_key import Place
+from dedup_filter.pages.directory.url_key import Place, url_key
 from dedup_filter.text import Headline
 
 __all__ = [
-    "DIGEST_HEAD_BYTES",
-    "Change",
-    "DigestEntry",
-    "Entries",
-    "IndexEntry",
+    "INSERT",
+    "MATCHES",
+    "RECORD",
+    "REFRESH",
+    "REPLACE",
     "Judged",
     "Matches",
     "Measured",
     "NewPage",
     "PageRecord",
     "as_column",
-    "digest_head",
     "from_column",
+    "insert_values",
+    "matches_of",
+    "measured_values",
+    "packed_text",
+    "record_of",
+    "restore_values",
     "signed",
+    "unpacked_text",
     "unsigned",
 ]
 
-DIGEST_HEAD_BYTES = 8
+RECORD = """
+    SELECT pages.id, url, hosts.name, digest, fingerprint, sketch, words, language,
+        first_seen, last_seen, first_crawl, crawl, is_pending,
+        outcome, reason, original, distance, similarity, h1, title
+    FROM pages JOIN hosts ON hosts.id = pages.host
+"""
+MATCHES = "SELECT id, host, crawl, url_key, digest, h1, title, sketch FROM pages WHERE id IN ({})"
+INSERT = """
+    INSERT INTO pages (id, is_pending, is_kept, host, url, url_key, first_seen, last_seen,
+        first_crawl, crawl, outcome, reason, original, distance, similarity,
+        digest, fingerprint, words, language, h1, title, sketch)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+REPLACE = """
+    UPDATE pages SET digest = ?, fingerprint = ?, words = ?, language = ?, h1 = ?, title = ?,
+        sketch = ?
+    WHERE id = ?
+"""
+# Its URL and host stay: the number of a page belongs to them.
+REFRESH = """
+    UPDATE pages SET (digest, fingerprint, words, language, h1, title, sketch, last_seen, crawl,
+        outcome, reason, original, distance, similarity) = (
+        SELECT digest, fingerprint, words, language, h1, title, sketch,
+            max(last_seen, pages.last_seen), crawl, outcome, reason, NULL, distance, similarity
+        FROM pages AS newer WHERE newer.id = ?
+    ) WHERE id = ?
+"""
 
 
 class Measured(NamedTuple):
@@ -85,14 +118,7 @@ class Matches(NamedTuple):
 
     def part(self, numbers: Sequence[int]) -> "Matches":
         """Return some of them, by their numbers."""
-        return Matches(
-            [self.hosts[number] for number in numbers],
-            [self.crawls[number] for number in numbers],
-            [self.url_keys[number] for number in numbers],
-            [self.digests[number] for number in numbers],
-            [self.headlines[number] for number in numbers],
-            [self.sketches[number] for number in numbers],
-        )
+        return Matches._make([column[number] for number in numbers] for column in self)
 
 
 class PageRecord(NamedTuple):
@@ -114,61 +140,108 @@ class PageRecord(NamedTuple):
     judged: Judged
     headline: Headline = Headline()
 
-
-class IndexEntry(NamedTuple):
-    """A fingerprint that later ones are compared with, and the page it belongs to."""
-
-    page: int
-    fingerprint: int
-    host: int
-    """The number of the page's host."""
-
-
-class DigestEntry(NamedTuple):
-    """A digest that later ones are compared with, and the page it belongs to."""
-
-    page: int
-    head: int
-    """The first 64 bits of the digest."""
-    host: int
-
-
-class Entries(NamedTuple):
-    """What an index has of some kept pages."""
-
-    fingerprints: tuple[IndexEntry, ...] = ()
-    digests: tuple[DigestEntry, ...] = ()
-
-    @classmethod
-    def of(cls, rows: Iterable[Any]) -> "Entries":
-        """Make them of rows: page, fingerprint, host, digest."""
-        rows = list(rows)
-        return cls(
-            tuple(IndexEntry(p, unsigned(f), host) for p, f, host, _ in rows if f is not None),
-            tuple(DigestEntry(p, digest_head(digest), host) for p, _, host, digest in rows),
+    @property
+    def measured(self) -> Measured:
+        """What later pages are compared with."""
+        return Measured(
+            self.digest, self.fingerprint, self.sketch, self.words, self.language, self.headline
         )
 
 
-NO_ENTRIES = Entries()
+def record_of(row: Any) -> PageRecord:
+    """Make a record of a row of `RECORD`."""
+    page, url, host, digest, fingerprint, sketch, words, language, *rest = row
+    first_seen, last_seen, first_crawl, crawl, is_pending, *judged, h1, title = rest
+    return PageRecord(
+        page=page,
+        url=from_column(url),
+        host=from_column(host),
+        digest=digest,
+        fingerprint=None if fingerprint is None else unsigned(fingerprint),
+        sketch=sketch,
+        words=words,
+        language=language,
+        first_seen=first_seen,
+        last_seen=last_seen,
+        first_crawl=first_crawl,
+        crawl=crawl,
+        is_pending=bool(is_pending),
+        judged=Judged(*judged),
+        headline=Headline(from_column(h1), from_column(title)),
+    )
 
 
-class Change(NamedTuple):
-    """What an index must do to follow the store: first remove, then add."""
+def matches_of(rows: Sequence[Any]) -> Matches:
+    """Set rows of `MATCHES` side by side."""
+    if not rows:
+        return Matches([], [], [], [], [], [])
+    _, hosts, crawls, keys, digests, h1s, titles, sketches = zip(*rows, strict=True)
+    return Matches(
+        list(hosts),
+        list(crawls),
+        list(map(unsigned, keys)),
+        list(digests),
+        list(map(Headline, map(from_column, h1s), map(from_column, titles))),
+        list(sketches),
+    )
 
-    removed: tuple[IndexEntry, ...] = ()
-    added: tuple[IndexEntry, ...] = ()
-    removed_digests: tuple[DigestEntry, ...] = ()
-    added_digests: tuple[DigestEntry, ...] = ()
 
-    @classmethod
-    def of(cls, before: Entries, after: Entries = NO_ENTRIES) -> "Change":
-        """Make a change of what it was before, and is after it."""
-        return cls(before.fingerprints, after.fingerprints, before.digests, after.digests)
+def insert_values(
+    page: int, new: NewPage, host: int, crawl: int, *, is_pending: bool
+) -> tuple[Any, ...]:
+    """Make the values of `INSERT` for a page seen in a crawl, with the number of its host."""
+    judged = new.judged
+    place = as_column(new.place.url), signed(new.place.key)
+    seen = new.seen, new.seen, crawl, crawl
+    return (
+        page,
+        is_pending,
+        judged.is_kept,
+        host,
+        *place,
+        *seen,
+        *judged,
+        *measured_values(new.measured),
+    )
 
 
-def digest_head(digest: bytes) -> int:
-    """Return the part of a digest by which an index finds it: 64 bits."""
-    return int.from_bytes(digest[:DIGEST_HEAD_BYTES], "little")
+def restore_values(record: PageRecord, host: int) -> tuple[Any, ...]:
+    """Make the values of `INSERT` for a record that is put back, with the number of its host."""
+    place = as_column(record.url), signed(url_key(record.url))
+    seen = record.first_seen, record.last_seen, record.first_crawl, record.crawl
+    return (
+        record.page,
+        record.is_pending,
+        record.judged.is_kept,
+        host,
+        *place,
+        *seen,
+        *record.judged,
+        *measured_values(record.measured),
+    )
+
+
+def measured_values(measured: Measured) -> tuple[Any, ...]:
+    """Make the values of the columns of measures, in the order of `REPLACE`."""
+    return (
+        measured.digest,
+        None if measured.fingerprint is None else signed(measured.fingerprint),
+        measured.words,
+        measured.language,
+        as_column(measured.headline.h1),
+        as_column(measured.headline.title),
+        measured.sketch,
+    )
+
+
+def packed_text(text: str) -> bytes:
+    """Pack a text that is kept."""
+    return zlib.compress(text.encode("utf-8", "surrogatepass"))
+
+
+def unpacked_text(packed: bytes) -> str:
+    """Read what `packed_text` wrote. Raises zlib.error, UnicodeDecodeError: it is damaged."""
+    return zlib.decompress(packed).decode("utf-8", "surrogatepass")
 
 
 def signed(value: int) -> int:

@@ -5,20 +5,16 @@ meanwhile change nothing. Until it is left, the writer's log cannot be moved int
 grows.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from typing import NamedTuple
 
 from dedup_filter.pages.directory.crawls import Crawl
 from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore, HostFrames, Lesson
-from dedup_filter.pages.directory.page_entries import Digests, Fingerprints
+from dedup_filter.pages.directory.index_entries import Change, Entries, Superseded
 from dedup_filter.pages.directory.page_reader import PageReader
-from dedup_filter.pages.directory.records import Change, PageRecord, from_column
+from dedup_filter.pages.directory.records import PageRecord, from_column
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.superseded import Superseded
 
 __all__ = ["KnownHost", "Snapshot"]
 
@@ -81,13 +77,13 @@ class Snapshot:
         """Yield the records of all pages in the order of their numbers."""
         return (each for each in self.reader.records() if each.page not in self._left_out)
 
-    def fingerprints(self) -> Fingerprints:
+    def fingerprints(self) -> Entries:
         """Return all entries that an index has by now, those of pending pages too."""
-        return Fingerprints(*_all_of(self.reader.fingerprints))
+        return Entries.joined(self.reader.fingerprints())
 
-    def digests(self) -> Digests:
+    def digests(self) -> Entries:
         """Return the same of digests."""
-        return Digests(*_all_of(self.reader.digests))
+        return Entries.joined(self.reader.digests())
 
     def changed_since(self, revision: int, last_page: int) -> Change | None:
         """Tell what `Superseded.since` does."""
@@ -154,11 +150,3 @@ class Snapshot:
     def _early(self, page: int, host: str) -> EarlyForm:
         sql = "SELECT form, note FROM early_pages WHERE page = ?"
         return EarlyForm(page, host, *self._transactions.row(sql, (page,)))
-
-
-def _all_of(read: Callable[[int], Fingerprints | Digests]) -> Iterator[npt.NDArray[Any]]:
-    """Read some pages at a time; return what there is of all of them, side by side."""
-    parts = [found := read(0)]
-    while len(found.pages):
-        parts.append(found := read(int(found.pages[-1])))
-    return map(np.concatenate, zip(*parts, strict=True))

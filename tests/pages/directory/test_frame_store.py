@@ -24,7 +24,7 @@ def known_of(store, host=HOST):
 
 
 def learn(store, number, *, is_pending=False):
-    with store.change():
+    with store.transaction():
         made = store.insert(page(number), is_pending=is_pending)
         store.frames.learn(HOST, made, b"lesson %d" % number)
     return made

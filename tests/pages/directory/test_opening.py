@@ -10,10 +10,11 @@ from store_pages import NOON, SCHEME, folder_store, measured
 from store_pages import new_page as page
 
 from dedup_filter.errors import ConfigError, SchemeMismatch, StoreCorrupt, StoreError, StoreTooNew
-from dedup_filter.pages.directory.file_format import FORMAT
+from dedup_filter.pages.directory.database import FORMAT
 from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.scheme import Scheme
+from dedup_filter.pages.directory.snapshot import Snapshot
 
 AN_OLDER_INDEX = """
     PRAGMA journal_mode = wal;
@@ -52,19 +53,23 @@ class TestAnIndex:
             assert store.last_page == 1
             store.check()
 
-    def test_is_whole_on_disk_when_it_is_synced(self, tmp_path):
+    def test_is_whole_on_disk_when_it_is_synced_whoever_reads(self, tmp_path):
+        """A commit that waits for the log to be on disk; a checkpoint would wait for the reader."""
         with folder_store(tmp_path) as store:
-            before = store.nbytes
-            for number in range(500):
-                store.insert(page(number))
-            store.sync()
-            assert store.nbytes - before > 500 * 300
+            store.flush()
+            with PageReader.open_to_read(tmp_path) as reader, Snapshot(reader):
+                store.insert(page(1))
+                executed = []
+                store._transactions.connection.set_trace_callback(executed.append)
+                store.sync()
+            begun = executed.index("PRAGMA synchronous = FULL")
+            assert "COMMIT" in executed[begun : executed.index("PRAGMA synchronous = NORMAL")]
+            assert not any("checkpoint" in sql for sql in executed)
             (tmp_path / "copy").mkdir()
-            (tmp_path / "copy" / "pages.sqlite3").write_bytes(
-                (tmp_path / "pages.sqlite3").read_bytes()
-            )
+            for path in tmp_path.glob("pages.sqlite3*"):
+                (tmp_path / "copy" / path.name).write_bytes(path.read_bytes())
         with PageReader.open_to_read(tmp_path / "copy") as copied:
-            assert len(copied) == 500
+            assert len(copied) == 1
             copied.check()
 
     def test_is_made_in_an_empty_folder(self, tmp_path):
