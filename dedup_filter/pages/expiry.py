@@ -46,9 +46,9 @@ class PageBounds:
         self._wait = 0
 
     def due(self, moment: float, coming: bool | None) -> list[int]:
-        """Return the pages to be forgotten before another is recorded, which is kept or dropped.
+        """Return the pages to be forgotten before another is recorded.
 
-        None: it takes the place of one that is there.
+        `coming`: whether that one is kept (True) or dropped (False); None: it replaces one.
         """
         due = self.too_many(coming)
         if self._expire_days is None:
@@ -67,7 +67,7 @@ class PageBounds:
         return [
             page
             for is_kept in (True, False)
-            for page in self._store.not_seen_since(before, _MOST_AT_ONCE, is_kept=is_kept)
+            for page in self._store.oldest(_MOST_AT_ONCE, is_kept=is_kept, before=before)
         ]
 
     def too_many(self, coming: bool | None = None) -> list[int]:

@@ -4,14 +4,14 @@
              changes -> index         from then on
                         index -> table files -> index    the next time
 
-Tables on disk are derived from the record and never trusted: those that are missing, damaged, of
-another distance, scope or index, or too old are made anew, and a line in the log says so, which is
-a warning unless that is as usual. Those that are older than the record are brought up to date from
-it. They are written when the index is closed, when they had to be made anew, and when half as much
+Tables on disk are derived from the record and never trusted. Those that are older than the record
+are brought up to date from it. Those that are missing, damaged, too old, or of another distance,
+scope or index are made anew, and a line in the log says so: a warning if it is a sign of damage.
+Tables are written when the index is closed, when they had to be made anew, and when half as much
 again has changed.
 
-With `by_host`, each fingerprint and digest is stored XOR a hash of its host's number: distances
-within a host are what they were, and pages of other hosts are not met, but by chance.
+With `by_host`, each fingerprint and digest is stored XOR a hash of its host's number. Distances
+within a host stay as they were, and pages of other hosts are found only by chance.
 
 A digest is found by its first 64 bits, in sorted arrays as fingerprints are (an index for distance
 0, which has one table and probes nothing); whether all of it is the same the store tells.
@@ -113,7 +113,7 @@ class PageIndex:
         return self._store.of_digest(found, digest) if found else found
 
     def follow(self, change: Change) -> None:
-        """Do what the store did."""
+        """Apply what the store has changed: first remove, then add."""
         for index, removed, added in (
             (self._index, change.removed, change.added),
             (self._digests, change.removed_digests, change.added_digests),
@@ -133,7 +133,7 @@ class PageIndex:
         self._changed += 1
 
     def tend(self) -> None:
-        """Write tables if it is time. Requires: no change of the store is going on."""
+        """Write tables if enough has changed. Requires: no transaction of the store is going on."""
         if self._files is None:
             if self._changed > _MOST_LOGGED:
                 self._store.superseded.trim(self._store.superseded.revision)
@@ -227,7 +227,8 @@ class PageIndex:
         self._changed += len(found.pages)
 
     def _save(self, files: TableFiles) -> None:
-        # First the record: tables newer than it would hold numbers that are given again.
+        # The record first: after a power failure, tables newer than it would hold numbers that it
+        # gives to other pages.
         self._store.sync()
         revision, last_page = self._store.superseded.revision, self._store.last_page
         arrays, note = to_tables(self._index)

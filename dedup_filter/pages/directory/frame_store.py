@@ -1,12 +1,12 @@
 """What hosts have shown, kept as bytes whose meaning belongs to the frames.
 
     state     all that is known of a host, written now and then
-    lesson    what one page taught, written in the change that records the page
+    lesson    what one page taught, written in the transaction that records the page
     early     a page that waits to be judged again: its form, and a note that changes
 
-A host's state together with its lessons since is what is known of it. The lesson of a page
-that is released is gone; where the state holds it already, it stays as one to be unlearnt. So
-the lessons of pending pages stay although the state holds them, until their pages are settled.
+A host is known by its state and the lessons since. When a page is released, its lesson is deleted;
+if the state includes that lesson already, it is marked to be unlearnt instead. For this, lessons
+of pending pages are kept although the state includes them, until commit or release.
 """
 
 from typing import NamedTuple

@@ -16,7 +16,6 @@ import os
 import socket
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -40,36 +39,24 @@ _OURS = frozenset(
 )
 
 
-@dataclass(frozen=True)
 class IndexDirectory:
-    """The paths of an index."""
+    """The paths of an index; nothing is looked at until a method is called."""
 
-    path: Path
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.pages = path / _PAGES
+        """The record."""
+        self.tables = path / "tables"
+        """The folder of table files."""
+        self.lock = path / "lock"
+        """The file that the writer holds locked."""
+        self.owner = path / "owner.json"
+        """The file that names the writer."""
 
     @classmethod
     def at(cls, path: str | Path) -> "IndexDirectory":
-        """Name the paths; nothing is looked at yet."""
+        """Name the paths; "~" stands for the folder of the user."""
         return cls(Path(path).expanduser())
-
-    @property
-    def pages(self) -> Path:
-        """The record."""
-        return self.path / _PAGES
-
-    @property
-    def tables(self) -> Path:
-        """The folder of table files."""
-        return self.path / "tables"
-
-    @property
-    def lock(self) -> Path:
-        """The file that the writer holds locked."""
-        return self.path / "lock"
-
-    @property
-    def owner(self) -> Path:
-        """The file that names the writer."""
-        return self.path / "owner.json"
 
     def page_bytes(self) -> int:
         """Return the size of the record in bytes."""

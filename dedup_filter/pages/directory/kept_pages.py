@@ -1,4 +1,4 @@
-"""What was kept: profiles in, verdicts out. The index and the store as one.
+"""Index and store as one: profiles of pages in, verdicts out.
 
     profile -> same digest                                                  exact
             -> index -> candidates within k bits -> the one that holds it   near
@@ -12,7 +12,7 @@ near-duplicates. Of so many the `MOST_COMPARED` nearest are compared (of equally
 that came first), and `capped` counts the look-ups for which there were more.
 
 On disk every page that is judged is recorded; in memory only those that are kept, as nobody could
-read of the others later. What the store refuses to write did not happen for the index either.
+read of the others later. What the store fails to write is not done in the index either.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -105,7 +105,7 @@ class KeptPages:
     def compare(self, place: Place, page: PageProfile) -> Comparison:
         """Tell whether a page repeats one that was kept.
 
-        Cost: a look-up by digest and, but for an exact repeat, one in the index.
+        Cost: a look-up by digest and, unless it is an exact repeat, one by each of its texts.
         """
         if page.is_blank:
             return Comparison("unjudged", "no_text")
@@ -165,7 +165,7 @@ class KeptPages:
         *,
         is_pending: bool,
     ) -> Verdict:
-        """Record a page and what was found of it, within a change; return the verdict."""
+        """Record a page and what was found of it, within `change`; return the verdict."""
         if found.is_duplicate and not self.is_durable:
             return found.verdict(page)
         moment = now()
@@ -189,7 +189,7 @@ class KeptPages:
         return found.verdict(page, number)
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:
-        """Give a page another profile, within a change."""
+        """Give a page another profile, within `change`."""
         self._follow(self.store.replace(number, measured_of(page), text))
 
     def commit(self, number: int) -> None:
@@ -205,7 +205,7 @@ class KeptPages:
                 self.gone.append(number)
 
     def flush(self) -> None:
-        """See to it that everything committed so far outlives this process."""
+        """Make everything committed so far outlive this process."""
         self.store.flush()
 
     def forget(self, url: str) -> int:

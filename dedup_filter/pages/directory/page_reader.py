@@ -1,16 +1,14 @@
-"""The look-ups of a store: digests, numbers and URLs in, what is recorded of pages out.
+"""Reads of the record: digests, numbers and URLs in, what is recorded of pages out.
 
-Everything here reads only, and sees what the same process has written and not flushed yet.
-Opened by itself it shows an index to reports while another process writes to it: the state
-of its last flush.
+A writer also sees what it has written and not flushed yet. Opened by itself, a reader shows the
+last commit of a process that may be writing at the same time.
 
-Cost, in a million pages: 7 us for each page's sketch, 9 us for its brief; an index is filled from
-1.4 million entries a second.
+Cost, in a million pages: 7 us to read a page's sketch; an index is filled from 1.4 million entries
+a second.
 """
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 from zlib import error as ZlibError  # noqa: N812 - it is a class
 
@@ -27,13 +25,9 @@ from dedup_filter.pages.directory.database import (
 from dedup_filter.pages.directory.index_directory import IndexDirectory
 from dedup_filter.pages.directory.index_entries import Entries
 from dedup_filter.pages.directory.records import (
-    MATCHES,
-    RECORD,
     Matches,
     PageRecord,
     from_column,
-    matches_of,
-    record_of,
     signed,
     unpacked_text,
 )
@@ -45,7 +39,15 @@ __all__ = ["PageReader"]
 
 Self = TypeVar("Self", bound="PageReader")
 
+_RECORD = """
+    SELECT pages.id, url, hosts.name, digest, fingerprint, sketch, words, language,
+        first_seen, last_seen, first_crawl, crawl, is_pending,
+        outcome, reason, original, distance, similarity, h1, title
+    FROM pages JOIN hosts ON hosts.id = pages.host
+"""
+_MATCHES = "SELECT id, host, crawl, url_key, digest, h1, title, sketch FROM pages WHERE id IN ({})"
 _CHUNK = 1_000
+_LATEST = 2**63 - 1
 
 
 class PageReader:
@@ -102,13 +104,13 @@ class PageReader:
         Cost: 4 us and 2 us a page. Raises KeyError: there is no such page.
         """
         if not pages:
-            return matches_of([])
+            return Matches.of([])
         # A statement for each power of two: one for each count would be prepared anew each time.
         places = 1 << (len(pages) - 1).bit_length()
         asked = [*pages, *[pages[-1]] * (places - len(pages))]
-        sql = MATCHES.format(", ".join("?" * places))
+        sql = _MATCHES.format(", ".join("?" * places))
         found = {row[0]: row for row in self._transactions.rows(sql, asked)}
-        return matches_of([found[page] for page in pages])
+        return Matches.of([found[page][1:] for page in pages])
 
     def url(self, page: int) -> str:
         """Return the URL of a page. Raises KeyError: there is none."""
@@ -116,13 +118,13 @@ class PageReader:
 
     def record(self, page: int) -> PageRecord:
         """Return all that is recorded of a page. Raises KeyError: there is none."""
-        return record_of(self._row(f"{RECORD} WHERE pages.id = ?", page))
+        return PageRecord.of(self._row(f"{_RECORD} WHERE pages.id = ?", page))
 
     def records(self, after: int = 0) -> Iterator[PageRecord]:
         """Yield all records in the order of their numbers, from after a number on."""
-        sql = f"{RECORD} WHERE pages.id > ? ORDER BY pages.id LIMIT {_CHUNK}"
+        sql = f"{_RECORD} WHERE pages.id > ? ORDER BY pages.id LIMIT {_CHUNK}"
         while rows := self._transactions.rows(sql, (after,)):
-            yield from map(record_of, rows)
+            yield from map(PageRecord.of, rows)
             after = rows[-1][0]
 
     def text(self, page: int) -> str | None:
@@ -171,30 +173,21 @@ class PageReader:
             return "gone"
         return "pending" if row[0] else "kept"
 
-    def oldest(self, most: int, *, is_kept: bool) -> list[int]:
-        """Return the pages not seen for longest, of those kept or those dropped."""
-        return self._numbers(
-            "SELECT id FROM pages WHERE is_kept = ? AND NOT is_pending ORDER BY last_seen LIMIT ?",
-            (is_kept, most),
-        )
+    def oldest(self, most: int, *, is_kept: bool, before: int = _LATEST) -> list[int]:
+        """Return so many of the pages not seen for longest, of those kept or those dropped.
 
-    def not_seen_since(self, moment: int, most: int, *, is_kept: bool) -> list[int]:
-        """Return pages that were seen last before a moment, the oldest first."""
+        Pending pages are left out, and those last seen at a Unix second or later.
+        """
         return self._numbers(
             """SELECT id FROM pages WHERE is_kept = ? AND last_seen < ? AND NOT is_pending
             ORDER BY last_seen LIMIT ?""",
-            (is_kept, moment, most),
+            (is_kept, before, most),
         )
 
     def count(self, *, is_kept: bool) -> int:
         """Count the pages kept, or those dropped, pending ones too. Cost: one look-up."""
         sql = "SELECT pages FROM counts WHERE is_kept = ?"
         return int(self._transactions.row(sql, (is_kept,))[0])
-
-    def outcomes(self, crawl: int | None = None) -> dict[str, int]:
-        """Count the pages by what was said of them last. Cost: passes over all of them."""
-        sql = "SELECT outcome, count(*) FROM pages WHERE ?1 IS NULL OR crawl = ?1 GROUP BY outcome"
-        return dict(self._transactions.rows(sql, (crawl,)))
 
     def __len__(self) -> int:
         """Count the pages kept."""
@@ -237,12 +230,7 @@ class PageReader:
     def __enter__(self: Self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _numbers(self, sql: str, values: Sequence[Any]) -> list[int]:

@@ -21,7 +21,7 @@ Cost: 13 us for a page inserted in a group into a million; 487 bytes on disk. Se
 import sqlite3
 import weakref
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,25 +39,42 @@ from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLo
 from dedup_filter.pages.directory.index_entries import Change, Superseded
 from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.pages.directory.records import (
-    INSERT,
-    REFRESH,
-    REPLACE,
     Measured,
     NewPage,
     PageRecord,
-    insert_values,
-    measured_values,
+    as_column,
     packed_text,
-    restore_values,
+    signed,
 )
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.pages.directory.snapshot import KnownHost
 from dedup_filter.pages.directory.transactions import Transactions, Write, store_error
+from dedup_filter.pages.directory.url_key import url_key
 
 __all__ = ["PageStore", "StoreKeeper"]
 
 Self = TypeVar("Self", bound="PageStore")
 
+_INSERT = """
+    INSERT INTO pages (id, is_pending, is_kept, host, url, url_key, first_seen, last_seen,
+        first_crawl, crawl, outcome, reason, original, distance, similarity,
+        digest, fingerprint, words, language, h1, title, sketch)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_REPLACE = """
+    UPDATE pages SET digest = ?, fingerprint = ?, words = ?, language = ?, h1 = ?, title = ?,
+        sketch = ?
+    WHERE id = ?
+"""
+# Its URL and host stay: the number of a page belongs to them.
+_REFRESH = """
+    UPDATE pages SET (digest, fingerprint, words, language, h1, title, sketch, last_seen, crawl,
+        outcome, reason, original, distance, similarity) = (
+        SELECT digest, fingerprint, words, language, h1, title, sketch,
+            max(last_seen, pages.last_seen), crawl, outcome, reason, NULL, distance, similarity
+        FROM pages AS newer WHERE newer.id = ?
+    ) WHERE id = ?
+"""
 _MOST_REVISITED = 10_000
 """Revisits committed last, of which somebody may still ask: no more are under way at a time."""
 
@@ -107,25 +124,17 @@ class PageStore(PageReader):
         """
         files = IndexDirectory.at(directory)
         files.prepare()
-        lock = OwnerLock(files)
-        try:
-            return cls._opened(files, scheme, lock)
-        except BaseException:
-            lock.release()
-            raise
-
-    @classmethod
-    def _opened(cls: type[Self], files: IndexDirectory, scheme: Scheme, lock: OwnerLock) -> Self:
-        transactions = Transactions(connect_writer(files.pages), str(files))
-        try:
+        with ExitStack() as undo:
+            lock = OwnerLock(files)
+            undo.callback(lock.release)
+            transactions = Transactions(connect_writer(files.pages), str(files))
+            undo.callback(transactions.connection.close)
             create_if_empty(transactions, scheme)
             require_format(transactions)
             scheme.require(read_scheme(transactions), str(files))
             store = cls(transactions, files, lock)
             store._release_all()
-        except BaseException:
-            transactions.connection.close()
-            raise
+            undo.pop_all()
         return store
 
     @property
@@ -150,10 +159,13 @@ class PageStore(PageReader):
         """
         page = self.last_page + 1
         assert self.crawls.current, "no crawl was started"
+        judged, crawl = new.judged, self.crawls.current
         with self._transactions.transaction() as write:
             host = self._hosts.number_for(new.place.host)
-            values = insert_values(page, new, host, self.crawls.current, is_pending=is_pending)
-            self._insert(write, values, new.text)
+            place = host, as_column(new.place.url), signed(new.place.key)
+            seen = new.seen, new.seen, crawl, crawl
+            columns = (*place, *seen, *judged, *new.measured.columns())
+            self._insert(write, (page, is_pending, judged.is_kept, *columns), new.text)
         return page
 
     def commit(self, page: int) -> Change:
@@ -187,7 +199,7 @@ class PageStore(PageReader):
         """
         before = self._entry_rows([page])
         with self._transactions.transaction() as write:
-            write(REPLACE, (*measured_values(measured), page))
+            write(_REPLACE, (*measured.columns(), page))
             if text is not None:
                 write("UPDATE texts SET text = ? WHERE page = ?", (packed_text(text), page))
             return Change.of(before, self._entry_rows([page]))
@@ -233,7 +245,7 @@ class PageStore(PageReader):
 
     def _insert(self, write: Write, values: tuple[Any, ...], text: str | None) -> None:
         page, _, is_kept, *_ = values
-        write(INSERT, values)
+        write(_INSERT, values)
         # A trigger would make recording a page a third slower.
         write("UPDATE counts SET pages = pages + 1 WHERE is_kept = ?", (is_kept,))
         if text is not None:
@@ -251,7 +263,7 @@ class PageStore(PageReader):
     def _refresh(self, page: int, newer: int) -> Change:
         before = self._entry_rows([newer, page])
         with self._transactions.transaction() as write:
-            write(REFRESH, (newer, page))
+            write(_REFRESH, (newer, page))
             write("UPDATE pages SET original = ? WHERE original = ?", (page, newer))
             write("DELETE FROM texts WHERE page = ?", (page,))  # of the page as it was
             write("UPDATE texts SET page = ? WHERE page = ?", (page, newer))
@@ -294,8 +306,11 @@ class StoreKeeper(PageStore):
         """
         assert record.page > self.last_page, "the number was given to another page"
         with self._transactions.transaction() as write:
-            values = restore_values(record, self._hosts.number_for(record.host))
-            self._insert(write, values, text)
+            host = self._hosts.number_for(record.host)
+            place = host, as_column(record.url), signed(url_key(record.url))
+            seen = record.first_seen, record.last_seen, record.first_crawl, record.crawl
+            columns = (*place, *seen, *record.judged, *record.measured.columns())
+            self._insert(write, (record.page, False, record.judged.is_kept, *columns), text)
 
     def restore_host(self, known: KnownHost) -> None:
         """Put back what was known of a host's frames; there must be nothing of it here."""

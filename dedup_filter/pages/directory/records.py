@@ -9,15 +9,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dedup_filter.model import Outcome
-from dedup_filter.pages.directory.url_key import Place, url_key
+from dedup_filter.pages.directory.url_key import Place
 from dedup_filter.text import Headline
 
 __all__ = [
-    "INSERT",
-    "MATCHES",
-    "RECORD",
-    "REFRESH",
-    "REPLACE",
     "Judged",
     "Matches",
     "Measured",
@@ -25,44 +20,11 @@ __all__ = [
     "PageRecord",
     "as_column",
     "from_column",
-    "insert_values",
-    "matches_of",
-    "measured_values",
     "packed_text",
-    "record_of",
-    "restore_values",
     "signed",
     "unpacked_text",
     "unsigned",
 ]
-
-RECORD = """
-    SELECT pages.id, url, hosts.name, digest, fingerprint, sketch, words, language,
-        first_seen, last_seen, first_crawl, crawl, is_pending,
-        outcome, reason, original, distance, similarity, h1, title
-    FROM pages JOIN hosts ON hosts.id = pages.host
-"""
-MATCHES = "SELECT id, host, crawl, url_key, digest, h1, title, sketch FROM pages WHERE id IN ({})"
-INSERT = """
-    INSERT INTO pages (id, is_pending, is_kept, host, url, url_key, first_seen, last_seen,
-        first_crawl, crawl, outcome, reason, original, distance, similarity,
-        digest, fingerprint, words, language, h1, title, sketch)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
-REPLACE = """
-    UPDATE pages SET digest = ?, fingerprint = ?, words = ?, language = ?, h1 = ?, title = ?,
-        sketch = ?
-    WHERE id = ?
-"""
-# Its URL and host stay: the number of a page belongs to them.
-REFRESH = """
-    UPDATE pages SET (digest, fingerprint, words, language, h1, title, sketch, last_seen, crawl,
-        outcome, reason, original, distance, similarity) = (
-        SELECT digest, fingerprint, words, language, h1, title, sketch,
-            max(last_seen, pages.last_seen), crawl, outcome, reason, NULL, distance, similarity
-        FROM pages AS newer WHERE newer.id = ?
-    ) WHERE id = ?
-"""
 
 
 class Measured(NamedTuple):
@@ -76,6 +38,18 @@ class Measured(NamedTuple):
     words: int
     language: str | None
     headline: Headline = Headline()
+
+    def columns(self) -> tuple[Any, ...]:
+        """Return digest, fingerprint, words, language, h1, title and sketch as columns."""
+        return (
+            self.digest,
+            None if self.fingerprint is None else signed(self.fingerprint),
+            self.words,
+            self.language,
+            as_column(self.headline.h1),
+            as_column(self.headline.title),
+            self.sketch,
+        )
 
 
 class Judged(NamedTuple):
@@ -116,6 +90,21 @@ class Matches(NamedTuple):
     headlines: list[Headline]
     sketches: list[bytes]
 
+    @classmethod
+    def of(cls, rows: Sequence[Any]) -> "Matches":
+        """Make them of rows: host, crawl, URL key, digest, h1, title, sketch."""
+        if not rows:
+            return cls([], [], [], [], [], [])
+        hosts, crawls, keys, digests, h1s, titles, sketches = zip(*rows, strict=True)
+        return cls(
+            list(hosts),
+            list(crawls),
+            list(map(unsigned, keys)),
+            list(digests),
+            list(map(Headline, map(from_column, h1s), map(from_column, titles))),
+            list(sketches),
+        )
+
     def part(self, numbers: Sequence[int]) -> "Matches":
         """Return some of them, by their numbers."""
         return Matches._make([column[number] for number in numbers] for column in self)
@@ -140,98 +129,31 @@ class PageRecord(NamedTuple):
     judged: Judged
     headline: Headline = Headline()
 
+    @classmethod
+    def of(cls, row: Any) -> "PageRecord":
+        """Make it of a row: its fields in their order, with what was judged, h1 and title last."""
+        page, url, host, digest, fingerprint, *others, h1, title = row
+        (*plain, is_pending), judged = others[:8], others[8:]
+        return cls._make(
+            (
+                page,
+                from_column(url),
+                from_column(host),
+                digest,
+                None if fingerprint is None else unsigned(fingerprint),
+                *plain,
+                bool(is_pending),
+                Judged(*judged),
+                Headline(from_column(h1), from_column(title)),
+            )
+        )
+
     @property
     def measured(self) -> Measured:
         """What later pages are compared with."""
         return Measured(
             self.digest, self.fingerprint, self.sketch, self.words, self.language, self.headline
         )
-
-
-def record_of(row: Any) -> PageRecord:
-    """Make a record of a row of `RECORD`."""
-    page, url, host, digest, fingerprint, sketch, words, language, *rest = row
-    first_seen, last_seen, first_crawl, crawl, is_pending, *judged, h1, title = rest
-    return PageRecord(
-        page=page,
-        url=from_column(url),
-        host=from_column(host),
-        digest=digest,
-        fingerprint=None if fingerprint is None else unsigned(fingerprint),
-        sketch=sketch,
-        words=words,
-        language=language,
-        first_seen=first_seen,
-        last_seen=last_seen,
-        first_crawl=first_crawl,
-        crawl=crawl,
-        is_pending=bool(is_pending),
-        judged=Judged(*judged),
-        headline=Headline(from_column(h1), from_column(title)),
-    )
-
-
-def matches_of(rows: Sequence[Any]) -> Matches:
-    """Set rows of `MATCHES` side by side."""
-    if not rows:
-        return Matches([], [], [], [], [], [])
-    _, hosts, crawls, keys, digests, h1s, titles, sketches = zip(*rows, strict=True)
-    return Matches(
-        list(hosts),
-        list(crawls),
-        list(map(unsigned, keys)),
-        list(digests),
-        list(map(Headline, map(from_column, h1s), map(from_column, titles))),
-        list(sketches),
-    )
-
-
-def insert_values(
-    page: int, new: NewPage, host: int, crawl: int, *, is_pending: bool
-) -> tuple[Any, ...]:
-    """Make the values of `INSERT` for a page seen in a crawl, with the number of its host."""
-    judged = new.judged
-    place = as_column(new.place.url), signed(new.place.key)
-    seen = new.seen, new.seen, crawl, crawl
-    return (
-        page,
-        is_pending,
-        judged.is_kept,
-        host,
-        *place,
-        *seen,
-        *judged,
-        *measured_values(new.measured),
-    )
-
-
-def restore_values(record: PageRecord, host: int) -> tuple[Any, ...]:
-    """Make the values of `INSERT` for a record that is put back, with the number of its host."""
-    place = as_column(record.url), signed(url_key(record.url))
-    seen = record.first_seen, record.last_seen, record.first_crawl, record.crawl
-    return (
-        record.page,
-        record.is_pending,
-        record.judged.is_kept,
-        host,
-        *place,
-        *seen,
-        *record.judged,
-        *measured_values(record.measured),
-    )
-
-
-def measured_values(measured: Measured) -> tuple[Any, ...]:
-    """Make the values of the columns of measures, in the order of `REPLACE`."""
-    return (
-        measured.digest,
-        None if measured.fingerprint is None else signed(measured.fingerprint),
-        measured.words,
-        measured.language,
-        as_column(measured.headline.h1),
-        as_column(measured.headline.title),
-        measured.sketch,
-    )
 
 
 def packed_text(text: str) -> bytes:

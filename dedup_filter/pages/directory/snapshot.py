@@ -1,12 +1,10 @@
-"""An index at one moment, as it would be if its writer died now: what is pending is left out.
+"""An index at one moment, as the next opening would find it: without pages that are pending.
 
-Reads within one transaction of SQLite, so that pages which a writer adds, replaces or forgets
-meanwhile change nothing. Until it is left, the writer's log cannot be moved into its file and
-grows.
+Everything is read within one transaction of SQLite, so what a writer does meanwhile is not seen.
+Until the snapshot is left, SQLite cannot move the writer's log into its file, and the log grows.
 """
 
 from collections.abc import Iterator
-from types import TracebackType
 from typing import NamedTuple
 
 from dedup_filter.pages.directory.crawls import Crawl
@@ -56,12 +54,7 @@ class Snapshot:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._transactions.rows("ROLLBACK")
 
     @property
@@ -86,7 +79,7 @@ class Snapshot:
         return Entries.joined(self.reader.digests())
 
     def changed_since(self, revision: int, last_page: int) -> Change | None:
-        """Tell what `Superseded.since` does."""
+        """Tell how to bring tables up to date: see `Superseded.since`."""
         return Superseded(self._transactions).since(revision, last_page)
 
     def count(self) -> int:

@@ -101,10 +101,6 @@ class TableFiles:
         except (KeyError, TypeError, AttributeError) as error:  # JSON, but not of our making
             return f"their manifest is not what it should be ({error!r})"
 
-    def remove(self) -> None:
-        """Remove all generations: they are of no use any more."""
-        shutil.rmtree(self._folder, ignore_errors=True)
-
     @property
     def nbytes(self) -> int:
         """Size on disk in bytes."""

@@ -19,8 +19,7 @@ and commits of items 1.4 times (docs/decisions/0004). One thread at a time.
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from types import TracebackType
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
 from dedup_filter.errors import StoreBusy, StoreCorrupt, StoreError
@@ -103,7 +102,8 @@ class Transactions:
         """Read; what is written and not flushed yet is seen."""
         try:
             if self._group and not self.connection.in_transaction:
-                self._begin()
+                with self._guarded():
+                    self._begin()
             return self.connection.execute(sql, values).fetchall()
         except sqlite3.Error as error:
             raise store_error(self.name, error) from error
@@ -132,20 +132,13 @@ class Transactions:
 
     def __enter__(self) -> Write:
         if not self._depth:
-            try:
+            with self._guarded():
                 self._begin()
-            except sqlite3.Error as error:
-                raise store_error(self.name, error) from error
             self._before = len(self._group)
         self._depth += 1
         return self._write
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         self._depth -= 1
         if self._depth:
             return
@@ -166,10 +159,10 @@ class Transactions:
         Requires: no transaction is going on; half of it would stay.
         """
         assert not self._depth, "a transaction is going on"
-        with self._reported():
+        with self._guarded():
             if self._group or self.connection.in_transaction:
                 self._begin()
-                self._commit()
+                self.connection.execute("COMMIT")
         self._group.clear()
         self._count = 0
 
@@ -181,16 +174,15 @@ class Transactions:
         """
         self.flush()
         version = self.row("PRAGMA user_version")[0]
-        with self._reported():
-            self.connection.execute("PRAGMA synchronous = FULL")
-            try:
-                self.connection.execute("BEGIN IMMEDIATE")
+        self.rows("PRAGMA synchronous = FULL")
+        try:
+            with self._guarded():
+                self._begin()
                 # Nothing is committed unless something is written: the same number again.
                 self.connection.execute(f"PRAGMA user_version = {version}")
-                self._commit()
-            finally:
-                self._roll_back()
-                self.connection.execute("PRAGMA synchronous = NORMAL")
+                self.connection.execute("COMMIT")
+        finally:
+            self.rows("PRAGMA synchronous = NORMAL")
 
     def _write(self, sql: str, values: Sequence[Any] = ()) -> None:
         try:
@@ -203,38 +195,31 @@ class Transactions:
         del self._group[self._before :]
         for cache in self._caches:
             cache.clear()
-        with self._reported():
+        with self._guarded():
             self._roll_back()
 
     def _begin(self) -> None:
-        """See to it that SQLite is in a transaction that holds the whole group."""
-        if self.connection.in_transaction:
-            return
-        self.connection.execute("BEGIN IMMEDIATE")
-        try:
+        """Open a transaction of SQLite that holds the whole group, if none is open."""
+        if not self.connection.in_transaction:
+            self.connection.execute("BEGIN IMMEDIATE")
             for sql, values in self._group:
                 self.connection.execute(sql, values)
-        except BaseException:
-            self._roll_back()
-            raise
-
-    def _commit(self) -> None:
-        try:
-            self.connection.execute("COMMIT")
-        except BaseException:
-            self._roll_back()
-            raise
 
     def _roll_back(self) -> None:
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
 
     @contextmanager
-    def _reported(self) -> Iterator[None]:
+    def _guarded(self) -> Iterator[None]:
+        """Leave nothing half done in SQLite, and raise what it reports as a `StoreError`."""
         try:
             yield
-        except sqlite3.Error as error:
-            raise store_error(self.name, error) from error
+        except BaseException as error:
+            with suppress(sqlite3.Error):
+                self._roll_back()
+            if isinstance(error, sqlite3.Error):
+                raise store_error(self.name, error) from error
+            raise
 
 
 def store_error(name: str, error: sqlite3.Error) -> StoreError:

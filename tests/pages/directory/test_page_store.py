@@ -18,6 +18,7 @@ from store_pages import new_page as page
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints import sketch
 from dedup_filter.pages.directory import Change, Crawl, Judged, Matches, digest_head
+from dedup_filter.pages.directory.statistics import statistics
 from dedup_filter.text import Headline
 
 
@@ -154,15 +155,15 @@ class TestLookUps:
         assert store.oldest(9, is_kept=True) == [early, late]
         assert store.oldest(1, is_kept=True) == [early]
         assert store.oldest(9, is_kept=False) == [dropped]
-        assert store.not_seen_since(NOON + 5, 9, is_kept=True) == [early]
+        assert store.oldest(9, is_kept=True, before=NOON + 5) == [early]
 
     def test_of_counts_follow_what_is_there(self, store):
         first = store.insert(page(1))
         store.insert(page(2, near(first)))
         store.insert(page(3, Judged("unjudged", "too_short")))
         assert (len(store), store.count(is_kept=False)) == (2, 1)
-        assert store.outcomes() == {"new": 1, "near": 1, "unjudged": 1}
-        assert store.outcomes(crawl=2) == {}
+        found = statistics(store)
+        assert found.outcomes == found.crawls[0].outcomes == {"new": 1, "near": 1, "unjudged": 1}
         store.delete([first])
         assert (len(store), store.count(is_kept=False)) == (1, 1)
 
