@@ -66,6 +66,12 @@ def folder_store(folder, crawl=None):
     return store
 
 
+def kill(store):
+    """Leave a store in a folder as a killed process does: nothing more is written."""
+    store._transactions.connection.close()
+    store._lock.release()
+
+
 def index_of(store):
     """What an index holds that was filled from a store: entries, and those of digests marked."""
     fingerprints, digests = (

@@ -72,10 +72,6 @@ class TestAnIndex:
             assert len(copied) == 1
             copied.check()
 
-    def test_is_made_in_an_empty_folder(self, tmp_path):
-        with folder_store(tmp_path) as store:
-            assert len(store) == 0
-
     def test_is_found_by_a_path_with_strange_letters(self, tmp_path):
         folder = tmp_path / "索引 50% #1?"
         with folder_store(folder) as store:
@@ -91,16 +87,6 @@ class TestAnIndex:
             store.delete([2])
         with folder_store(folder) as store:
             assert store.insert(page(3)) == 3
-
-    def test_releases_what_was_pending(self, folder):
-        store = folder_store(folder)
-        pending = store.insert(page(2), is_pending=True)
-        store.frames.learn("www.example.com", pending, b"lesson")
-        store.close()
-        with folder_store(folder) as store:
-            assert [record.page for record in store.records()] == [1]
-            assert store.frames.all() == []
-            store.check()
 
 
 class TestIsRefused:
@@ -169,9 +155,16 @@ class TestIsRefused:
         with folder_store(folder) as store:  # the lock was given back
             assert len(store) == 1
 
-    def test_one_whose_scheme_is_gone(self, folder):
-        change(folder, "DELETE FROM meta WHERE key = 'scheme'")
-        with pytest.raises(StoreCorrupt, match="does not say how"):
+    @pytest.mark.parametrize(
+        "damage",
+        [
+            "DELETE FROM meta WHERE key = 'scheme'",
+            "UPDATE meta SET value = '{' WHERE key = 'scheme'",
+        ],
+    )
+    def test_one_whose_scheme_is_gone_or_damaged(self, folder, damage):
+        change(folder, damage)
+        with pytest.raises(StoreCorrupt, match="does not say how its fingerprints were made"):
             folder_store(folder)
 
 
@@ -267,10 +260,3 @@ def test_a_folder_that_cannot_be_made_is_told(folder, as_nobody):
     told = as_nobody("PageStore.open(folder / 'below' / 'it', scheme)", folder)
     assert told.startswith("StoreError")
     assert "cannot be made" in told
-
-
-def test_damaged_scheme_is_told_in_one_sentence(folder):
-    change(folder, "UPDATE meta SET value = '{' WHERE key = 'scheme'")
-
-    with pytest.raises(StoreCorrupt, match="does not say how its fingerprints were made"):
-        PageStore.open(folder, SCHEME)

@@ -8,6 +8,7 @@ A new kind of place joins by a class here.
 import sys
 
 import pytest
+from store_pages import kill
 
 from dedup_filter import NearDuplicateFilter
 
@@ -32,9 +33,7 @@ class InDirectory(InMemory):
 
     def crash(self, pages):
         """Leave it as a killed process does: nothing more is written, and the lock is free."""
-        store = pages._kept.store
-        store._transactions.connection.close()
-        store._lock.release()
+        kill(pages._kept.store)
         pages._is_closed = True
 
 

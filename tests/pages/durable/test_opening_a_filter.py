@@ -3,7 +3,7 @@
 import pytest
 
 from dedup_filter import ConfigError, NearDuplicateFilter
-from dedup_filter.errors import SchemeMismatch, StoreBusy
+from dedup_filter.errors import SchemeMismatch
 
 
 def contents(folder):
@@ -49,14 +49,6 @@ def test_options_that_shape_no_fingerprint_can_change(folder, article, options):
     with NearDuplicateFilter.open(folder, **options) as pages:
         assert pages.see("http://a.example/1", text=article(1)).outcome == "revisit"
         pages.check()
-
-
-def test_a_second_opener_is_told_who_has_it(folder, article):
-    with NearDuplicateFilter.open(folder) as pages:
-        with pytest.raises(StoreBusy, match=r"this process \(pid .*redis://"):
-            NearDuplicateFilter.open(folder)
-        assert pages.see("http://b.example/", text=article(2)).outcome == "new"
-    NearDuplicateFilter.open(folder).close()
 
 
 def test_a_directory_is_not_looked_at_when_options_are_checked(tmp_path):
