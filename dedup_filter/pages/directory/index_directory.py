@@ -25,18 +25,10 @@ from dedup_filter.errors import ConfigError, StoreBusy, StoreError
 __all__ = ["IndexDirectory", "OwnerLock"]
 
 _PAGES = "pages.sqlite3"
-_OURS = frozenset(
-    (
-        _PAGES,
-        f"{_PAGES}-wal",
-        f"{_PAGES}-shm",
-        f"{_PAGES}-journal",
-        "tables",
-        "lock",
-        "owner.json",
-        "owner.json.new",
-    )
-)
+_OURS = {
+    *(f"{_PAGES}{ending}" for ending in ("", "-wal", "-shm", "-journal")),
+    *("tables", "lock", "owner.json", "owner.json.new"),  # the last one as earlier versions left it
+}
 
 
 class IndexDirectory:
@@ -151,17 +143,14 @@ class OwnerLock:
 
     def _sign(self) -> None:
         owner = {"pid": os.getpid(), "host": socket.gethostname(), "since": int(time.time())}
-        fresh = Path(f"{self._directory.owner}.new")
         try:
-            fresh.write_text(json.dumps(owner), "utf-8")
-            fresh.replace(self._directory.owner)
+            self._directory.owner.write_text(json.dumps(owner), "utf-8")
         except OSError:  # a full disk, say: the lock holds all the same
             self._remove_signature()
 
     def _remove_signature(self) -> None:
         with suppress(OSError):  # the next holder writes its own name over it
             self._directory.owner.unlink(missing_ok=True)
-            Path(f"{self._directory.owner}.new").unlink(missing_ok=True)
 
 
 def _owner(path: Path) -> str:

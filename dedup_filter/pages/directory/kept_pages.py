@@ -24,12 +24,18 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.hamming import Neighbours
 from dedup_filter.model import Fate, Outcome, Verdict
-from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, Comparison, choose, compared
+from dedup_filter.pages.comparison import (
+    MOST_COMPARED,
+    Candidate,
+    Comparison,
+    Matches,
+    choose,
+    compared,
+)
 from dedup_filter.pages.directory import (
     Change,
     FrameStore,
     Judged,
-    Matches,
     Measured,
     NewPage,
     PageStore,

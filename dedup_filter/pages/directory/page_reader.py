@@ -14,6 +14,7 @@ from zlib import error as ZlibError  # noqa: N812 - it is a class
 
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.model import Fate
+from dedup_filter.pages.comparison import Matches
 from dedup_filter.pages.directory import index_entries
 from dedup_filter.pages.directory.crawls import Crawls, Hosts
 from dedup_filter.pages.directory.database import (
@@ -25,15 +26,16 @@ from dedup_filter.pages.directory.database import (
 from dedup_filter.pages.directory.index_directory import IndexDirectory
 from dedup_filter.pages.directory.index_entries import Entries
 from dedup_filter.pages.directory.records import (
-    Matches,
     PageRecord,
     from_column,
     signed,
     unpacked_text,
+    unsigned,
 )
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.pages.directory.transactions import Transactions
 from dedup_filter.pages.directory.url_key import canonical, url_key
+from dedup_filter.text import Headline
 
 __all__ = ["PageReader"]
 
@@ -104,13 +106,22 @@ class PageReader:
         Cost: 4 us and 2 us a page. Raises KeyError: there is no such page.
         """
         if not pages:
-            return Matches.of([])
+            return Matches([], [], [], [], [], [])
         # A statement for each power of two: one for each count would be prepared anew each time.
         places = 1 << (len(pages) - 1).bit_length()
         asked = [*pages, *[pages[-1]] * (places - len(pages))]
         sql = _MATCHES.format(", ".join("?" * places))
         found = {row[0]: row for row in self._transactions.rows(sql, asked)}
-        return Matches.of([found[page][1:] for page in pages])
+        columns = zip(*(found[page] for page in pages), strict=True)
+        _, hosts, crawls, keys, digests, h1s, titles, sketches = columns
+        return Matches(
+            list(hosts),
+            list(crawls),
+            list(map(unsigned, keys)),
+            list(digests),
+            list(map(Headline, map(from_column, h1s), map(from_column, titles))),
+            list(sketches),
+        )
 
     def url(self, page: int) -> str:
         """Return the URL of a page. Raises KeyError: there is none."""

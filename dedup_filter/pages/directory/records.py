@@ -5,7 +5,6 @@ is UTF-8, which has no half surrogates, but URLs on the web have: those are stor
 """
 
 import zlib
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dedup_filter.model import Outcome
@@ -14,7 +13,6 @@ from dedup_filter.text import Headline
 
 __all__ = [
     "Judged",
-    "Matches",
     "Measured",
     "NewPage",
     "PageRecord",
@@ -77,37 +75,6 @@ class NewPage(NamedTuple):
     """Unix seconds."""
     text: str | None = None
     """The main text, if it is to be kept."""
-
-
-class Matches(NamedTuple):
-    """Pages that another may repeat, side by side."""
-
-    hosts: list[int]
-    crawls: list[int]
-    """The last one that each was seen in."""
-    url_keys: list[int]
-    digests: list[bytes]
-    headlines: list[Headline]
-    sketches: list[bytes]
-
-    @classmethod
-    def of(cls, rows: Sequence[Any]) -> "Matches":
-        """Make them of rows: host, crawl, URL key, digest, h1, title, sketch."""
-        if not rows:
-            return cls([], [], [], [], [], [])
-        hosts, crawls, keys, digests, h1s, titles, sketches = zip(*rows, strict=True)
-        return cls(
-            list(hosts),
-            list(crawls),
-            list(map(unsigned, keys)),
-            list(digests),
-            list(map(Headline, map(from_column, h1s), map(from_column, titles))),
-            list(sketches),
-        )
-
-    def part(self, numbers: Sequence[int]) -> "Matches":
-        """Return some of them, by their numbers."""
-        return Matches._make([column[number] for number in numbers] for column in self)
 
 
 class PageRecord(NamedTuple):
