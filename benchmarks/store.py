@@ -29,12 +29,16 @@ from stopwatch import figure
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.pages.directory import (
+    Judged,
+    Measured,
+    NewPage,
+    PageReader,
+    PageStore,
+    Place,
+    Scheme,
+)
 from dedup_filter.pages.directory.kept_pages import KeptPages
-from dedup_filter.pages.directory.page_reader import PageReader
-from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import Judged, Measured, NewPage
-from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.url_key import Place
 from dedup_filter.pages.location import MEMORY, open_store, scheme_of
 from dedup_filter.text import Headline
 
@@ -111,10 +115,7 @@ def fill(store: PageStore, source: Iterator[NewPage], count: int) -> Time:
 
 def read_fingerprints(store: PageReader) -> int:
     """Read all that an index is filled from."""
-    after = count = 0
-    while len(found := store.fingerprints(after).pages):
-        after, count = int(found[-1]), count + len(found)
-    return count
+    return sum(len(found.pages) for found in store.fingerprints())
 
 
 def look_ups(store: PageStore, samples: int) -> dict[str, float]:
@@ -174,7 +175,6 @@ def fill_by_sql(store: PageStore, count: int) -> None:
     )
     run("UPDATE counts SET pages = ? WHERE is_kept", (count,))
     run("COMMIT")
-    store._read_last_page()
 
 
 def profiles(seed: int, count: int) -> list[tuple[str, PageProfile]]:

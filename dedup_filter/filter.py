@@ -11,7 +11,8 @@ Guarantees, cited in tests by their numbers:
 
 1. The first page of its kind is new. Only pages that were kept become originals.
 2. Nothing beyond `max_distance` bits, and nothing below `min_similarity`, is a near-duplicate.
-3. Every stored page within `max_distance` bits is compared.
+3. Every stored page within `max_distance` bits is compared; where there are more than 64, the 64
+   nearest are, of equally near ones the earliest. `capped` counts the look-ups with more.
 4. A page with too little text repeats another only if everything on them is equal.
 5. What cannot be judged is "unjudged" with a reason, never an error.
 6. In a directory, a restart changes no later verdict.

@@ -5,10 +5,16 @@ from hashlib import blake2b
 from made_profiles import hashes_of
 
 from dedup_filter.fingerprints import sketch
-from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import Judged, Measured, NewPage
-from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.url_key import Place, url_key
+from dedup_filter.pages.directory import (
+    Entries,
+    Judged,
+    Measured,
+    NewPage,
+    PageStore,
+    Place,
+    Scheme,
+)
+from dedup_filter.pages.directory.url_key import url_key
 from dedup_filter.text import Headline
 
 SCHEME = Scheme.of(features="content", feature_hash="xxh3", shingle_size=3)
@@ -60,10 +66,16 @@ def folder_store(folder, crawl=None):
     return store
 
 
+def kill(store):
+    """Leave a store in a folder as a killed process does: nothing more is written."""
+    store._transactions.connection.close()
+    store._lock.release()
+
+
 def index_of(store):
     """What an index holds that was filled from a store: entries, and those of digests marked."""
     fingerprints, digests = (
-        zip(*(column.tolist() for column in found), strict=True)
+        zip(*(column.tolist() for column in Entries.joined(found)), strict=True)
         for found in (store.fingerprints(), store.digests())
     )
     return set(fingerprints) | {("digest", *entry) for entry in digests}

@@ -41,13 +41,13 @@ from dedup_filter.fingerprints.profile import (
     Text,
 )
 from dedup_filter.model import Outcome, Verdict
-from dedup_filter.pages.directory import Matches
 from dedup_filter.text import Headline, is_headed_alike, is_headed_as_elsewhere
 
 __all__ = [
     "MOST_COMPARED",
     "Candidate",
     "Comparison",
+    "Matches",
     "Overtaken",
     "choose",
     "compared",
@@ -137,6 +137,22 @@ class Candidate(NamedTuple):
     """Whether a page of its host has shown the menus of the page that is judged."""
     sketch: bytes
     headline: Headline
+
+
+class Matches(NamedTuple):
+    """Pages that another may repeat, side by side."""
+
+    hosts: list[int]
+    crawls: list[int]
+    """The last one that each was seen in."""
+    url_keys: list[int]
+    digests: list[bytes]
+    headlines: list[Headline]
+    sketches: list[bytes]
+
+    def part(self, numbers: Sequence[int]) -> "Matches":
+        """Return some of them, by their numbers."""
+        return Matches._make([column[number] for number in numbers] for column in self)
 
 
 def similarities(

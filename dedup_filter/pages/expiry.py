@@ -1,13 +1,20 @@
-"""`expire_days`, as servers, stores and crawlers count it.
+"""Which pages are to be forgotten: those that have expired, and those that are too many.
 
-days           -> whole seconds that a record lasts           expiry_seconds
-days, a moment -> since when a page must have been seen       oldest_kept
+Pages not seen for longest go first, kept ones and records of dropped ones by themselves; several
+at once, so that each costs little. Pending pages stay: they are about to be committed or released.
 """
 
 from math import ceil
 
-__all__ = ["expiry_seconds", "oldest_kept"]
+from dedup_filter.pages.directory import PageStore
 
+__all__ = ["PageBounds", "expiry_seconds", "oldest_kept"]
+
+_MOST_AT_ONCE = 256
+_BATCHES = 100
+"""An index of `max_pages` gives room for a hundredth of them at a time, or for `_MOST_AT_ONCE`."""
+_PAGES_BETWEEN = 64
+"""Pages after which is looked whether others have expired."""
 _DAY_SECONDS = 86_400
 
 
@@ -27,3 +34,51 @@ def oldest_kept(days: float, moment: float) -> int:
     827200
     """
     return int(moment - days * _DAY_SECONDS)
+
+
+class PageBounds:
+    """At most `max_pages` kept and as many dropped pages, none older than `expire_days`."""
+
+    def __init__(self, store: PageStore, max_pages: int | None, expire_days: float | None) -> None:
+        self._store = store
+        self._max_pages = max_pages
+        self._expire_days = expire_days
+        self._wait = 0
+
+    def due(self, moment: float, coming: bool | None) -> list[int]:
+        """Return the pages to be forgotten before another is recorded.
+
+        `coming`: whether that one is kept (True) or dropped (False); None: it replaces one.
+        """
+        due = self.too_many(coming)
+        if self._expire_days is None:
+            return due
+        self._wait -= 1
+        if self._wait < 0:
+            self._wait = _PAGES_BETWEEN
+            due += self.expired(moment)
+        return due
+
+    def expired(self, moment: float) -> list[int]:
+        """Return some pages that have expired, none if there are none."""
+        if self._expire_days is None:
+            return []
+        before = oldest_kept(self._expire_days, moment)
+        return [
+            page
+            for is_kept in (True, False)
+            for page in self._store.oldest(_MOST_AT_ONCE, is_kept=is_kept, before=before)
+        ]
+
+    def too_many(self, coming: bool | None = None) -> list[int]:
+        """Return some pages beyond `max_pages`, none if there are no more; `coming` as in `due`."""
+        if self._max_pages is None:
+            return []
+        batch = min(self._max_pages // _BATCHES, _MOST_AT_ONCE)
+        due = []
+        for is_kept in (True, False):
+            over = self._store.count(is_kept=is_kept) + (coming is is_kept) - self._max_pages
+            if over > 0:
+                most = min(max(over, batch), _MOST_AT_ONCE)
+                due += self._store.oldest(most, is_kept=is_kept)
+        return due

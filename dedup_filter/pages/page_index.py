@@ -4,14 +4,14 @@
              changes -> index         from then on
                         index -> table files -> index    the next time
 
-Tables on disk are derived from the record and never trusted: those that are missing, damaged, of
-another distance, scope or index, or too old are made anew, and a line in the log says so, which is
-a warning unless that is as usual. Those that are older than the record are brought up to date from
-it. They are written when the index is closed, when they had to be made anew, and when half as much
+Tables on disk are derived from the record and never trusted. Those that are older than the record
+are brought up to date from it. Those that are missing, damaged, too old, or of another distance,
+scope or index are made anew, and a line in the log says so: a warning if it is a sign of damage.
+Tables are written when the index is closed, when they had to be made anew, and when half as much
 again has changed.
 
-With `by_host`, each fingerprint and digest is stored XOR a hash of its host's number: distances
-within a host are what they were, and pages of other hosts are not met, but by chance.
+With `by_host`, each fingerprint and digest is stored XOR a hash of its host's number. Distances
+within a host stay as they were, and pages of other hosts are found only by chance.
 
 A digest is found by its first 64 bits, in sorted arrays as fingerprints are (an index for distance
 0, which has one table and probes nothing); whether all of it is the same the store tells.
@@ -21,7 +21,6 @@ open after 0.06 s; making them anew takes 83 s on a busy machine (`benchmarks/st
 """
 
 import logging
-from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -29,16 +28,22 @@ import numpy.typing as npt
 
 from dedup_filter.errors import StoreError
 from dedup_filter.hamming import HammingIndex, Neighbours
-from dedup_filter.pages.directory import Change, Measured, PageStore, TableFiles, digest_head
-from dedup_filter.pages.directory.page_tables import DIGESTS, from_tables, to_tables
-from dedup_filter.pages.directory.table_files import NO_TABLES
+from dedup_filter.pages.directory import (
+    Change,
+    Entries,
+    Entry,
+    Measured,
+    PageStore,
+    TableFiles,
+    digest_head,
+)
+from dedup_filter.pages.directory.table_files import DIGESTS, NO_TABLES, from_tables, to_tables
 
 __all__ = ["PageIndex", "host_mask", "host_masks"]
 
 logger = logging.getLogger(__name__)
 
 UInt64Array = npt.NDArray[np.uint64]
-RowArray = npt.NDArray[np.int64]
 
 _EXPECTED = 1_000_000
 _LEAST_GROWTH = 50_000
@@ -108,15 +113,15 @@ class PageIndex:
         return self._store.of_digest(found, digest) if found else found
 
     def follow(self, change: Change) -> None:
-        """Do what the store did."""
-        for entry in change.removed:
-            self._index.remove(self._stored(entry.fingerprint, entry.host), entry.page)
-        for digest in change.removed_digests:
-            self._digests.remove(self._stored(digest.head, digest.host), digest.page)
-        for entry in change.added:
-            self._index.add(self._stored(entry.fingerprint, entry.host), entry.page)
-        for digest in change.added_digests:
-            self._digests.add(self._stored(digest.head, digest.host), digest.page)
+        """Apply what the store has changed: first remove, then add."""
+        for index, removed, added in (
+            (self._index, change.removed, change.added),
+            (self._digests, change.removed_digests, change.added_digests),
+        ):
+            for entry in removed:
+                index.remove(self._stored(entry), entry.page)
+            for entry in added:
+                index.add(self._stored(entry), entry.page)
         self._changed += len(change.removed_digests) + len(change.added_digests)
 
     def add(self, page: int, measured: Measured, host: int) -> None:
@@ -128,7 +133,7 @@ class PageIndex:
         self._changed += 1
 
     def tend(self) -> None:
-        """Write tables if it is time. Requires: no change of the store is going on."""
+        """Write tables if enough has changed. Requires: no transaction of the store is going on."""
         if self._files is None:
             if self._changed > _MOST_LOGGED:
                 self._store.superseded.trim(self._store.superseded.revision)
@@ -157,15 +162,16 @@ class PageIndex:
             AssertionError: they are not, or do not.
         """
         for index, recorded in (
-            (self._index, self._recorded(0)),
-            (self._digests, self._recorded_digests(0)),
+            (self._index, self._store.fingerprints()),
+            (self._digests, self._store.digests()),
         ):
             index.check()
             count = 0
-            for pages, values in recorded:
-                for page, value in zip(pages.tolist(), values.tolist(), strict=True):
+            for found in recorded:
+                values = self._masked(found)
+                for page, value in zip(found.pages.tolist(), values.tolist(), strict=True):
                     assert page in index.rows_of(value), f"page {page} is not in the index"
-                count += len(pages)
+                count += len(values)
             assert count == len(index), "the index has entries of no page"
 
     def _open(self, files: TableFiles) -> None:
@@ -212,17 +218,17 @@ class PageIndex:
     def _read_entries(self, after: int) -> None:
         """Add the entries of all pages from after a number on."""
         for index, recorded in (
-            (self._index, self._recorded(after)),
-            (self._digests, self._recorded_digests(after)),
+            (self._index, self._store.fingerprints(after)),
+            (self._digests, self._store.digests(after)),
         ):
-            parts = list(recorded)
-            if parts:
-                pages, values = (np.concatenate(column) for column in zip(*parts, strict=True))
-                index.add_many(values, pages)
-        self._changed += len(pages) if parts else 0
+            found = Entries.joined(recorded)
+            if len(found.pages):
+                index.add_many(self._masked(found), found.pages)
+        self._changed += len(found.pages)
 
     def _save(self, files: TableFiles) -> None:
-        # First the record: tables newer than it would hold numbers that are given again.
+        # The record first: after a power failure, tables newer than it would hold numbers that it
+        # gives to other pages.
         self._store.sync()
         revision, last_page = self._store.superseded.revision, self._store.last_page
         arrays, note = to_tables(self._index)
@@ -240,26 +246,13 @@ class PageIndex:
             "index": self._store.identity,
         }
 
-    def _recorded(self, after: int) -> Iterator[tuple[RowArray, UInt64Array]]:
-        """Yield the numbers and entries of pages in the store, from after a number on."""
-        while len((found := self._store.fingerprints(after)).pages):
-            fingerprints = found.fingerprints
-            if self._by_host:
-                fingerprints = fingerprints ^ host_masks(found.hosts)
-            yield found.pages, fingerprints
-            after = int(found.pages[-1])
+    def _masked(self, found: Entries) -> UInt64Array:
+        """Return the values that the index holds of entries, (n,)."""
+        return found.values ^ host_masks(found.hosts) if self._by_host else found.values
 
-    def _recorded_digests(self, after: int) -> Iterator[tuple[RowArray, UInt64Array]]:
-        """Yield the same of digests."""
-        while len((found := self._store.digests(after)).pages):
-            yield (
-                found.pages,
-                found.heads ^ host_masks(found.hosts) if self._by_host else found.heads,
-            )
-            after = int(found.pages[-1])
-
-    def _stored(self, value: int, host: int) -> int:
-        return value ^ host_mask(host) if self._by_host else value
+    def _stored(self, entry: Entry) -> int:
+        """Return the value that the index holds of one entry."""
+        return entry.value ^ host_mask(entry.host) if self._by_host else entry.value
 
 
 def host_masks(hosts: npt.NDArray[np.int64]) -> UInt64Array:

@@ -15,14 +15,20 @@ import numpy.typing as npt
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, StoreCorrupt
 from dedup_filter.pages.directory.index_directory import IndexDirectory
+from dedup_filter.pages.directory.index_entries import Change
 from dedup_filter.pages.directory.page_reader import PageReader
-from dedup_filter.pages.directory.page_tables import DIGESTS, from_tables
-from dedup_filter.pages.directory.records import Change, PageRecord
+from dedup_filter.pages.directory.page_store import StoreKeeper
+from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.pages.directory.snapshot import KnownHost, Snapshot
 from dedup_filter.pages.directory.statistics import CrawlStatistics, statistics
-from dedup_filter.pages.directory.store_keeper import StoreKeeper
-from dedup_filter.pages.directory.table_files import NO_TABLES, SavedTables, TableFiles
+from dedup_filter.pages.directory.table_files import (
+    DIGESTS,
+    NO_TABLES,
+    SavedTables,
+    TableFiles,
+    from_tables,
+)
 from dedup_filter.pages.page_index import PageIndex, host_masks
 from dedup_filter.upkeep.migrate import migrate
 from dedup_filter.upkeep.protocol import (

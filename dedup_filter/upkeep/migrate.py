@@ -25,13 +25,12 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, StoreError
 from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.model import Document
-from dedup_filter.pages.directory.index_directory import IndexDirectory
+from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock
 from dedup_filter.pages.directory.kept_pages import measured_of
-from dedup_filter.pages.directory.owner_lock import OwnerLock
 from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.pages.directory.page_store import StoreKeeper
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.directory.snapshot import Snapshot
-from dedup_filter.pages.directory.store_keeper import StoreKeeper
 from dedup_filter.pages.location import scheme_of
 from dedup_filter.upkeep.protocol import Migration, Watch
 from dedup_filter.wording import counted

@@ -1,7 +1,8 @@
-"""Crawls: which pages were seen together, and so may repeat one another.
+"""Crawls and hosts: what has a name, and a number that rows of pages have in its place.
 
-A crawl without a name is over when its process is; one with a name (a job that can be
-resumed) goes on whenever it is started again by that name.
+A crawl is pages that were seen together, and so may repeat one another. One without a name is
+over when its process is; one with a name (a job that can be resumed) goes on whenever it is
+started again by that name.
 """
 
 from typing import NamedTuple
@@ -9,7 +10,10 @@ from typing import NamedTuple
 from dedup_filter.pages.directory.records import as_column, from_column
 from dedup_filter.pages.directory.transactions import Transactions
 
-__all__ = ["Crawl", "Crawls"]
+__all__ = ["Crawl", "Crawls", "Hosts"]
+
+_MOST_REMEMBERED = 100_000
+"""Hosts. About 15 MB; a crawl comes back to a host within so many others."""
 
 
 class Crawl(NamedTuple):
@@ -32,27 +36,34 @@ class Crawls:
 
     def start(self, moment: int, name: str | None = None) -> int:
         """Begin a crawl, or go on with the one of this name; return its number."""
-        column = None if name is None else as_column(name)
-        row = self._transactions.row("SELECT id FROM crawls WHERE name = ?", (column,))
-        with self._transactions.change() as write:
-            if row:
-                write("UPDATE crawls SET ended = NULL WHERE id = ?", row)
-                number = int(row[0])
-            else:
-                sql = "SELECT ifnull(max(id), 0) + 1 FROM crawls"
-                number = int(self._transactions.row(sql)[0])
-                write(
-                    "INSERT INTO crawls (id, name, started) VALUES (?, ?, ?)",
-                    (number, column, moment),
-                )
+        known = next((each for each in self.all() if name is not None and each.name == name), None)
+        if known is None:
+            number = self.add(Crawl(0, name, moment, None))
+        else:
+            number = known.number
+            with self._transactions.transaction() as write:
+                write("UPDATE crawls SET ended = NULL WHERE id = ?", (number,))
         self._transactions.flush()
         self.current = number
+        return number
+
+    def add(self, crawl: Crawl) -> int:
+        """Record a crawl under its number if that is free, else under the next; return it."""
+        known = {each.number for each in self.all()}
+        is_free = crawl.number and crawl.number not in known
+        number = crawl.number if is_free else max(known, default=0) + 1
+        name = None if crawl.name is None else as_column(crawl.name)
+        with self._transactions.transaction() as write:
+            write(
+                "INSERT INTO crawls (id, name, started, ended) VALUES (?, ?, ?, ?)",
+                (number, name, crawl.started, crawl.ended),
+            )
         return number
 
     def end(self, moment: int) -> None:
         """Note when the crawl that is going on was over; with none this does nothing."""
         if self.current:
-            with self._transactions.change() as write:
+            with self._transactions.transaction() as write:
                 write("UPDATE crawls SET ended = ? WHERE id = ?", (moment, self.current))
 
     def all(self) -> list[Crawl]:
@@ -62,3 +73,49 @@ class Crawls:
             Crawl(number, None if name is None else from_column(name), started, ended)
             for number, name, started, ended in rows
         ]
+
+
+class Hosts:
+    """The hosts that pages were recorded of."""
+
+    def __init__(self, transactions: Transactions) -> None:
+        self._transactions = transactions
+        self._numbers: dict[str, int] = transactions.cache()
+        self._names: dict[int, str] = transactions.cache()
+
+    def number(self, name: str) -> int | None:
+        """Look a host up; None: no page of it was recorded."""
+        known = self._numbers.get(name)
+        if known is None:
+            sql = "SELECT id FROM hosts WHERE name = ?"
+            row = self._transactions.row(sql, (as_column(name),))
+            if row is None:
+                return None
+            known = int(row[0])
+            self._remember(known, name)
+        return known
+
+    def name(self, number: int) -> str:
+        """Return the name of the host that has this number."""
+        known = self._names.get(number)
+        if known is None:
+            row = self._transactions.row("SELECT name FROM hosts WHERE id = ?", (number,))
+            known = from_column(row[0])
+            self._remember(number, known)
+        return known
+
+    def number_for(self, name: str) -> int:
+        """Look a host up; give it a number if it has none."""
+        known = self.number(name)
+        if known is None:
+            with self._transactions.transaction() as write:
+                write("INSERT INTO hosts (name) VALUES (?)", (as_column(name),))
+            known = self.number(name)
+            assert known is not None
+        return known
+
+    def _remember(self, number: int, name: str) -> None:
+        if len(self._names) >= _MOST_REMEMBERED:
+            self._names.clear()
+            self._numbers.clear()
+        self._names[number], self._numbers[name] = name, number

@@ -1,17 +1,17 @@
 """What hosts have shown, kept as bytes whose meaning belongs to the frames.
 
     state     all that is known of a host, written now and then
-    lesson    what one page taught, written in the change that records the page
+    lesson    what one page taught, written in the transaction that records the page
     early     a page that waits to be judged again: its form, and a note that changes
 
-A host's state together with its lessons since is what is known of it. The lesson of a page
-that is released is gone; where the state holds it already, it stays as one to be unlearnt. So
-the lessons of pending pages stay although the state holds them, until their pages are settled.
+A host is known by its state and the lessons since. When a page is released, its lesson is deleted;
+if the state includes that lesson already, it is marked to be unlearnt instead. For this, lessons
+of pending pages are kept although the state includes them, until commit or release.
 """
 
 from typing import NamedTuple
 
-from dedup_filter.pages.directory.hosts import Hosts
+from dedup_filter.pages.directory.crawls import Hosts
 from dedup_filter.pages.directory.records import from_column
 from dedup_filter.pages.directory.transactions import Transactions
 
@@ -59,24 +59,24 @@ class FrameStore:
         self._transactions = transactions
         self._hosts = hosts
 
-    def learn(self, host: str, page: int, lesson: bytes) -> None:
-        """Write down what a page taught; page 0: nobody will take it back."""
-        with self._transactions.change() as write:
+    def learn(self, host: str, page: int, lesson: bytes, *, is_unlearnt: bool = False) -> None:
+        """Write down what a page taught, or is to be unlearnt; page 0: nobody will take it back."""
+        with self._transactions.transaction() as write:
             number = self._hosts.number_for(host)
             write(
                 """INSERT INTO frame_lessons (host, page, lesson, is_unlearnt, is_in_state)
-                VALUES (?, ?, ?, 0, 0)""",
-                (number, page, lesson),
+                VALUES (?, ?, ?, ?, 0)""",
+                (number, page, lesson, is_unlearnt),
             )
 
-    def settle(self, page: int) -> None:
+    def commit(self, page: int) -> None:
         """Keep what a page taught for good: it is committed."""
-        with self._transactions.change() as write:
+        with self._transactions.transaction() as write:
             write("DELETE FROM frame_lessons WHERE page = ? AND is_in_state", (page,))
 
     def unlearn(self, page: int) -> None:
         """Take back what a pending page taught: it is released."""
-        with self._transactions.change() as write:
+        with self._transactions.transaction() as write:
             write("DELETE FROM frame_lessons WHERE page = ? AND NOT is_in_state", (page,))
             write(
                 "UPDATE frame_lessons SET is_unlearnt = 1, is_in_state = 0 WHERE page = ?", (page,)
@@ -84,7 +84,7 @@ class FrameStore:
 
     def save(self, host: str, state: bytes) -> None:
         """Write down all that is known of a host; its lessons so far are in it."""
-        with self._transactions.change() as write:
+        with self._transactions.transaction() as write:
             number = self._hosts.number_for(host)
             write(
                 """REPLACE INTO host_frames (host, state, latest) VALUES (?1, ?2, max(
@@ -121,14 +121,14 @@ class FrameStore:
     def forget(self, host: str) -> None:
         """Forget a host and its early pages."""
         number = self._hosts.number(host)
-        with self._transactions.change() as write:
+        with self._transactions.transaction() as write:
             write("DELETE FROM host_frames WHERE host = ?", (number,))
             write("DELETE FROM frame_lessons WHERE host = ?", (number,))
             write("DELETE FROM early_pages WHERE host = ?", (number,))
 
     def wait(self, early: EarlyForm) -> None:
         """Keep a page that is to be judged again; it is gone when its record is."""
-        with self._transactions.change() as write:
+        with self._transactions.transaction() as write:
             number = self._hosts.number_for(early.host)
             write(
                 "REPLACE INTO early_pages (page, host, form, note) VALUES (?, ?, ?, ?)",
@@ -137,12 +137,12 @@ class FrameStore:
 
     def note(self, page: int, note: bytes) -> None:
         """Change the note of a waiting page."""
-        with self._transactions.change() as write:
+        with self._transactions.transaction() as write:
             write("UPDATE early_pages SET note = ? WHERE page = ?", (note, page))
 
     def wait_no_more(self, page: int) -> None:
         """Let go of a page that need not be judged again."""
-        with self._transactions.change() as write:
+        with self._transactions.transaction() as write:
             write("DELETE FROM early_pages WHERE page = ?", (page,))
 
     def waiting(self) -> list[WaitingPage]:

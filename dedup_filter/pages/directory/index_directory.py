@@ -5,60 +5,50 @@
     lock, owner.json             who writes to it
 
 A folder with anything else in it and no pages is somebody's own: it is left untouched.
+
+Only one process writes to an index at a time. The system takes its lock back when it dies. The
+lock decides; owner.json only names its holder in the message to the next one, and one that a
+killed process left behind means nothing.
 """
 
-from dataclasses import dataclass
+import json
+import os
+import socket
+import time
+from contextlib import suppress
 from pathlib import Path
 
-from dedup_filter.errors import ConfigError, StoreError
+from filelock import FileLock, Timeout
 
-__all__ = ["IndexDirectory"]
+from dedup_filter.errors import ConfigError, StoreBusy, StoreError
+
+__all__ = ["IndexDirectory", "OwnerLock"]
 
 _PAGES = "pages.sqlite3"
-_OURS = frozenset(
-    (
-        _PAGES,
-        f"{_PAGES}-wal",
-        f"{_PAGES}-shm",
-        f"{_PAGES}-journal",
-        "tables",
-        "lock",
-        "owner.json",
-        "owner.json.new",
-    )
-)
+_OURS = {
+    *(f"{_PAGES}{ending}" for ending in ("", "-wal", "-shm", "-journal")),
+    *("tables", "lock", "owner.json", "owner.json.new"),  # the last one as earlier versions left it
+}
 
 
-@dataclass(frozen=True)
 class IndexDirectory:
-    """The paths of an index."""
+    """The paths of an index; nothing is looked at until a method is called."""
 
-    path: Path
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.pages = path / _PAGES
+        """The record."""
+        self.tables = path / "tables"
+        """The folder of table files."""
+        self.lock = path / "lock"
+        """The file that the writer holds locked."""
+        self.owner = path / "owner.json"
+        """The file that names the writer."""
 
     @classmethod
     def at(cls, path: str | Path) -> "IndexDirectory":
-        """Name the paths; nothing is looked at yet."""
+        """Name the paths; "~" stands for the folder of the user."""
         return cls(Path(path).expanduser())
-
-    @property
-    def pages(self) -> Path:
-        """The record."""
-        return self.path / _PAGES
-
-    @property
-    def tables(self) -> Path:
-        """The folder of table files."""
-        return self.path / "tables"
-
-    @property
-    def lock(self) -> Path:
-        """The file that the writer holds locked."""
-        return self.path / "lock"
-
-    @property
-    def owner(self) -> Path:
-        """The file that names the writer."""
-        return self.path / "owner.json"
 
     def page_bytes(self) -> int:
         """Return the size of the record in bytes."""
@@ -118,3 +108,57 @@ class IndexDirectory:
 
     def __str__(self) -> str:
         return str(self.path)
+
+
+class OwnerLock:
+    """The right to write to an index, held from the making of this until `release`.
+
+    Raises:
+        StoreBusy: another process holds it, or another part of this one.
+        StoreError: the folder cannot be written to.
+    """
+
+    def __init__(self, directory: IndexDirectory) -> None:
+        self._directory = directory
+        self._lock = FileLock(directory.lock, timeout=0, thread_local=False)
+        try:
+            self._lock.acquire()
+        except Timeout:
+            raise StoreBusy(
+                f"index {directory} is in use by {_owner(directory.owner)}: wait until it is done, "
+                "or let several crawls share an index on Redis (DEDUP_INDEX=redis://...)"
+            ) from None
+        except (OSError, NotImplementedError) as error:
+            raise StoreError(
+                f"index {directory} cannot be locked: {error}; give this user the right to write "
+                "in its folder"
+            ) from error
+        self._sign()
+
+    def release(self) -> None:
+        """Give the right back; a second time does nothing."""
+        if self._lock.is_locked:
+            self._remove_signature()
+            self._lock.release()
+
+    def _sign(self) -> None:
+        owner = {"pid": os.getpid(), "host": socket.gethostname(), "since": int(time.time())}
+        try:
+            self._directory.owner.write_text(json.dumps(owner), "utf-8")
+        except OSError:  # a full disk, say: the lock holds all the same
+            self._remove_signature()
+
+    def _remove_signature(self) -> None:
+        with suppress(OSError):  # the next holder writes its own name over it
+            self._directory.owner.unlink(missing_ok=True)
+
+
+def _owner(path: Path) -> str:
+    try:
+        owner = json.loads(path.read_text("utf-8"))
+        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(owner["since"]))
+        where = "" if owner["host"] == socket.gethostname() else f" on {owner['host']}"
+        who = "this process" if not where and owner["pid"] == os.getpid() else "a process"
+        return f"{who}{where} (pid {owner['pid']}, since {since})"
+    except (OSError, ValueError, KeyError, TypeError):  # not written yet, or cut short
+        return "another process"

@@ -1,4 +1,4 @@
-"""What was kept: profiles in, verdicts out. The index and the store as one.
+"""Index and store as one: profiles of pages in, verdicts out.
 
     profile -> same digest                                                  exact
             -> index -> candidates within k bits -> the one that holds it   near
@@ -12,24 +12,36 @@ near-duplicates. Of so many the `MOST_COMPARED` nearest are compared (of equally
 that came first), and `capped` counts the look-ups for which there were more.
 
 On disk every page that is judged is recorded; in memory only those that are kept, as nobody could
-read of the others later. What the store refuses to write did not happen for the index either.
+read of the others later. What the store fails to write is not done in the index either.
 """
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from time import time as now
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.hamming import Neighbours
 from dedup_filter.model import Fate, Outcome, Verdict
-from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, Comparison, choose, compared
-from dedup_filter.pages.directory.frame_store import FrameStore
-from dedup_filter.pages.directory.page_bounds import PageBounds
-from dedup_filter.pages.directory.page_changes import PageChanges
-from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import Judged, Matches, Measured, NewPage
-from dedup_filter.pages.directory.url_key import Place
+from dedup_filter.pages.comparison import (
+    MOST_COMPARED,
+    Candidate,
+    Comparison,
+    Matches,
+    choose,
+    compared,
+)
+from dedup_filter.pages.directory import (
+    Change,
+    FrameStore,
+    Judged,
+    Measured,
+    NewPage,
+    PageStore,
+    Place,
+)
+from dedup_filter.pages.expiry import PageBounds
 from dedup_filter.pages.frame_exchange import FrameExchange
 from dedup_filter.pages.location import MEMORY, open_store
 from dedup_filter.pages.page_index import PageIndex
@@ -51,8 +63,9 @@ class KeptPages:
         self._by_host = config.scope == "host"
         self._index = PageIndex(self.store, config.max_distance, by_host=self._by_host)
         self._bounds = PageBounds(self.store, config.max_pages, config.expire_days)
-        self._changes = PageChanges(self.store, self._index)
-        self.gone = self._changes.gone
+        self._due: list[Callable[[], None]] = []
+        """What the index must do once the transaction that is going on is whole."""
+        self.gone: list[int] = []
         """Pages whose records were deleted; for the owner to take note of, and to clear."""
         self.capped = 0
         """Comparisons in which there were more candidates than `MOST_COMPARED`."""
@@ -98,7 +111,7 @@ class KeptPages:
     def compare(self, place: Place, page: PageProfile) -> Comparison:
         """Tell whether a page repeats one that was kept.
 
-        Cost: a look-up by digest and, but for an exact repeat, one in the index.
+        Cost: a look-up by digest and, unless it is an exact repeat, one by each of its texts.
         """
         if page.is_blank:
             return Comparison("unjudged", "no_text")
@@ -131,9 +144,23 @@ class KeptPages:
         """Tell what has become of a page that was recorded."""
         return self.store.fate(number)
 
-    def change(self) -> AbstractContextManager[object]:
-        """Make one change of all that is done within: whole or not at all."""
-        return self._changes
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        """Make one transaction of all that is done within. Not to be used inside another.
+
+        What the store refuses to write does not happen for the index and for `gone` either.
+        """
+        self._due.clear()
+        before = len(self.gone)
+        try:
+            with self.store.transaction():
+                yield
+        except BaseException:
+            del self.gone[before:]
+            raise
+        for step in self._due:
+            step()
+        self._index.tend()
 
     def record(
         self,
@@ -144,7 +171,7 @@ class KeptPages:
         *,
         is_pending: bool,
     ) -> Verdict:
-        """Record a page and what was found of it, within a change; return the verdict."""
+        """Record a page and what was found of it, within `change`; return the verdict."""
         if found.is_duplicate and not self.is_durable:
             return found.verdict(page)
         moment = now()
@@ -161,30 +188,30 @@ class KeptPages:
         if judged.is_kept:
             host = self.store.host_number(place.host)
             assert host is not None, "it was given one with the page"
-            self._changes.add(number, measured, host)
+            self._due.append(partial(self._index.add, number, measured, host))
         if is_revisit and not is_pending:
-            self._changes.follow(self.store.commit(number))
+            self._follow(self.store.commit(number))
             return found.verdict(page, found.original_page)
         return found.verdict(page, number)
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:
-        """Give a page another profile, within a change."""
-        self._changes.follow(self.store.replace(number, measured_of(page), text))
+        """Give a page another profile, within `change`."""
+        self._follow(self.store.replace(number, measured_of(page), text))
 
     def commit(self, number: int) -> None:
         """Keep a pending page for good; one that is not pending is left as it is."""
         with self.change():
-            self._changes.follow(self.store.commit(number))
+            self._follow(self.store.commit(number))
 
     def release(self, number: int) -> None:
         """Forget a pending page; one that is not pending is left as it is."""
         if self.store.is_pending(number):
             with self.change():
-                self._changes.follow(self.store.release(number))
+                self._follow(self.store.release(number))
                 self.gone.append(number)
 
     def flush(self) -> None:
-        """See to it that everything committed so far outlives this process."""
+        """Make everything committed so far outlive this process."""
         self.store.flush()
 
     def forget(self, url: str) -> int:
@@ -260,9 +287,12 @@ class KeptPages:
     def _chosen(self, best: Sequence[int], matches: Matches, place: Place) -> tuple[int, bool]:
         return choose(best, matches, place.key, self.store.crawls.current.__eq__)
 
+    def _follow(self, change: Change) -> None:
+        self._due.append(partial(self._index.follow, change))
+
     def _delete(self, pages: list[int]) -> None:
         if pages:
-            self._changes.follow(self.store.delete(pages))
+            self._follow(self.store.delete(pages))
             self.gone += pages
 
 

@@ -1,45 +1,55 @@
-"""The look-ups of a store: digests, numbers and URLs in, what is recorded of pages out.
+"""Reads of the record: digests, numbers and URLs in, what is recorded of pages out.
 
-Everything here reads only, and sees what the same process has written and not flushed yet.
-Opened by itself it shows an index to reports while another process writes to it: the state
-of its last flush.
+A writer also sees what it has written and not flushed yet. Opened by itself, a reader shows the
+last commit of a process that may be writing at the same time.
 
-Cost, in a million pages: 7 us for each page's sketch, 9 us for its brief; an index is filled from
-1.4 million entries a second.
+Cost, in a million pages: 7 us to read a page's sketch; an index is filled from 1.4 million entries
+a second.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 from zlib import error as ZlibError  # noqa: N812 - it is a class
 
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.model import Fate
-from dedup_filter.pages.directory.connection import connect_reader
-from dedup_filter.pages.directory.crawls import Crawls
-from dedup_filter.pages.directory.file_format import read_scheme, require_format
-from dedup_filter.pages.directory.hosts import Hosts
-from dedup_filter.pages.directory.index_directory import IndexDirectory
-from dedup_filter.pages.directory.integrity import check_pages
-from dedup_filter.pages.directory.page_entries import (
-    Digests,
-    Fingerprints,
-    read_digests,
-    read_fingerprints,
+from dedup_filter.pages.comparison import Matches
+from dedup_filter.pages.directory import index_entries
+from dedup_filter.pages.directory.crawls import Crawls, Hosts
+from dedup_filter.pages.directory.database import (
+    check_pages,
+    connect_reader,
+    read_scheme,
+    require_format,
 )
-from dedup_filter.pages.directory.page_rows import MATCHES, RECORD, record, unpacked_text
-from dedup_filter.pages.directory.records import Matches, PageRecord, from_column, signed, unsigned
+from dedup_filter.pages.directory.index_directory import IndexDirectory
+from dedup_filter.pages.directory.index_entries import Entries
+from dedup_filter.pages.directory.records import (
+    PageRecord,
+    from_column,
+    signed,
+    unpacked_text,
+    unsigned,
+)
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.pages.directory.transactions import Transactions
 from dedup_filter.pages.directory.url_key import canonical, url_key
 from dedup_filter.text import Headline
 
-__all__ = ["Digests", "Fingerprints", "PageReader"]
+__all__ = ["PageReader"]
 
 Self = TypeVar("Self", bound="PageReader")
 
+_RECORD = """
+    SELECT pages.id, url, hosts.name, digest, fingerprint, sketch, words, language,
+        first_seen, last_seen, first_crawl, crawl, is_pending,
+        outcome, reason, original, distance, similarity, h1, title
+    FROM pages JOIN hosts ON hosts.id = pages.host
+"""
+_MATCHES = "SELECT id, host, crawl, url_key, digest, h1, title, sketch FROM pages WHERE id IN ({})"
 _CHUNK = 1_000
+_LATEST = 2**63 - 1
 
 
 class PageReader:
@@ -100,9 +110,9 @@ class PageReader:
         # A statement for each power of two: one for each count would be prepared anew each time.
         places = 1 << (len(pages) - 1).bit_length()
         asked = [*pages, *[pages[-1]] * (places - len(pages))]
-        sql = MATCHES.format(", ".join("?" * places))
+        sql = _MATCHES.format(", ".join("?" * places))
         found = {row[0]: row for row in self._transactions.rows(sql, asked)}
-        columns = list(zip(*(found[page] for page in pages), strict=True))
+        columns = zip(*(found[page] for page in pages), strict=True)
         _, hosts, crawls, keys, digests, h1s, titles, sketches = columns
         return Matches(
             list(hosts),
@@ -115,17 +125,17 @@ class PageReader:
 
     def url(self, page: int) -> str:
         """Return the URL of a page. Raises KeyError: there is none."""
-        return from_column(self._each("SELECT url FROM pages WHERE id = ?", [page])[0][0])
+        return from_column(self._row("SELECT url FROM pages WHERE id = ?", page)[0])
 
     def record(self, page: int) -> PageRecord:
         """Return all that is recorded of a page. Raises KeyError: there is none."""
-        return record(self._each(f"{RECORD} WHERE pages.id = ?", [page])[0])
+        return PageRecord.of(self._row(f"{_RECORD} WHERE pages.id = ?", page))
 
     def records(self, after: int = 0) -> Iterator[PageRecord]:
         """Yield all records in the order of their numbers, from after a number on."""
-        sql = f"{RECORD} WHERE pages.id > ? ORDER BY pages.id LIMIT {_CHUNK}"
+        sql = f"{_RECORD} WHERE pages.id > ? ORDER BY pages.id LIMIT {_CHUNK}"
         while rows := self._transactions.rows(sql, (after,)):
-            yield from map(record, rows)
+            yield from map(PageRecord.of, rows)
             after = rows[-1][0]
 
     def text(self, page: int) -> str | None:
@@ -143,17 +153,17 @@ class PageReader:
                 "forget that page"
             ) from error
 
-    def fingerprints(self, after: int = 0, most: int = 100_000) -> Fingerprints:
-        """Return the next kept pages, those with a higher number, and their fingerprints."""
-        return read_fingerprints(self._transactions, after, most)
+    def fingerprints(self, after: int = 0, most: int = 100_000) -> Iterator[Entries]:
+        """Yield the fingerprints of kept pages from after a number on, so many at a time."""
+        return index_entries.fingerprints(self._transactions, after, most)
 
-    def digests(self, after: int = 0, most: int = 100_000) -> Digests:
-        """Return the next kept pages, those with a higher number, and their digests.
+    def digests(self, after: int = 0, most: int = 100_000) -> Iterator[Entries]:
+        """Yield the heads of the digests of kept pages, in the same way.
 
         Raises:
             StoreCorrupt: a digest is too short.
         """
-        return read_digests(self._transactions, after, most)
+        return index_entries.digests(self._transactions, after, most)
 
     def host_number(self, name: str) -> int | None:
         """Return the number of a host, None if no page of it was recorded."""
@@ -174,30 +184,21 @@ class PageReader:
             return "gone"
         return "pending" if row[0] else "kept"
 
-    def oldest(self, most: int, *, is_kept: bool) -> list[int]:
-        """Return the pages not seen for longest, of those kept or those dropped."""
-        return self._numbers(
-            "SELECT id FROM pages WHERE is_kept = ? AND NOT is_pending ORDER BY last_seen LIMIT ?",
-            (is_kept, most),
-        )
+    def oldest(self, most: int, *, is_kept: bool, before: int = _LATEST) -> list[int]:
+        """Return so many of the pages not seen for longest, of those kept or those dropped.
 
-    def not_seen_since(self, moment: int, most: int, *, is_kept: bool) -> list[int]:
-        """Return pages that were seen last before a moment, the oldest first."""
+        Pending pages are left out, and those last seen at a Unix second or later.
+        """
         return self._numbers(
             """SELECT id FROM pages WHERE is_kept = ? AND last_seen < ? AND NOT is_pending
             ORDER BY last_seen LIMIT ?""",
-            (is_kept, moment, most),
+            (is_kept, before, most),
         )
 
     def count(self, *, is_kept: bool) -> int:
         """Count the pages kept, or those dropped, pending ones too. Cost: one look-up."""
         sql = "SELECT pages FROM counts WHERE is_kept = ?"
         return int(self._transactions.row(sql, (is_kept,))[0])
-
-    def outcomes(self, crawl: int | None = None) -> dict[str, int]:
-        """Count the pages by what was said of them last. Cost: passes over all of them."""
-        sql = "SELECT outcome, count(*) FROM pages WHERE ?1 IS NULL OR crawl = ?1 GROUP BY outcome"
-        return dict(self._transactions.rows(sql, (crawl,)))
 
     def __len__(self) -> int:
         """Count the pages kept."""
@@ -231,10 +232,6 @@ class PageReader:
             AssertionError: its parts do not agree.
         """
         check_pages(self._transactions)
-        for is_kept in (True, False):
-            sql = "SELECT count(*) FROM pages WHERE is_kept = ?"
-            counted = self._transactions.row(sql, (is_kept,))[0]
-            assert self.count(is_kept=is_kept) == counted, "a count is wrong"
 
     def close(self) -> None:
         """Let go of the file; the second time this does nothing."""
@@ -244,24 +241,14 @@ class PageReader:
     def __enter__(self: Self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _numbers(self, sql: str, values: Sequence[Any]) -> list[int]:
         return [row[0] for row in self._transactions.rows(sql, values)]
 
-    def _each(self, sql: str, pages: Iterable[int]) -> list[Any]:
-        # One prepared statement many times is as quick as lists of numbers, which come in all
-        # lengths and would each be prepared anew.
-        rows = []
-        for page in pages:
-            row = self._transactions.row(sql, (page,))
-            if row is None:
-                raise KeyError(page)
-            rows.append(row)
-        return rows
+    def _row(self, sql: str, page: int) -> Any:
+        row = self._transactions.row(sql, (page,))
+        if row is None:
+            raise KeyError(page)
+        return row

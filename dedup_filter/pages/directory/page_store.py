@@ -3,7 +3,7 @@
     insert (pending)  ->  commit    it stays for good
                       ->  release   as if it had never been
 
-Each method that writes is one change: whole, or not at all; `flush` is when it outlives the
+Each method that writes is one transaction: whole, or not at all; `flush` is when it outlives the
 process. What it does to the entries that an index holds it returns as a `Change`, and nothing
 else alters them.
 
@@ -18,38 +18,63 @@ Cost: 13 us for a page inserted in a group into a million; 487 bytes on disk. Se
 `benchmarks/store.py`.
 """
 
+import sqlite3
 import weakref
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
 from dedup_filter.model import Fate
-from dedup_filter.pages.directory.connection import connect_memory, connect_writer
-from dedup_filter.pages.directory.file_format import create, is_empty, read_scheme, require_format
-from dedup_filter.pages.directory.frame_store import FrameStore
-from dedup_filter.pages.directory.index_directory import IndexDirectory
-from dedup_filter.pages.directory.owner_lock import OwnerLock
-from dedup_filter.pages.directory.page_reader import PageReader
-from dedup_filter.pages.directory.page_rows import (
-    INSERT,
-    REFRESH,
-    REPLACE,
-    counted,
-    insert_values,
-    inserted,
-    packed_text,
-    replace_values,
+from dedup_filter.pages.directory.crawls import Crawl
+from dedup_filter.pages.directory.database import (
+    connect_memory,
+    connect_writer,
+    create_if_empty,
+    read_scheme,
+    require_format,
 )
-from dedup_filter.pages.directory.records import Change, Entries, Measured, NewPage
+from dedup_filter.pages.directory.frame_store import FrameStore
+from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock
+from dedup_filter.pages.directory.index_entries import Change, Superseded
+from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.pages.directory.records import (
+    Measured,
+    NewPage,
+    PageRecord,
+    as_column,
+    packed_text,
+    signed,
+)
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.superseded import Superseded
-from dedup_filter.pages.directory.transactions import Transactions
+from dedup_filter.pages.directory.snapshot import KnownHost
+from dedup_filter.pages.directory.transactions import Transactions, Write, store_error
+from dedup_filter.pages.directory.url_key import url_key
 
-__all__ = ["PageStore"]
+__all__ = ["PageStore", "StoreKeeper"]
 
 Self = TypeVar("Self", bound="PageStore")
 
+_INSERT = """
+    INSERT INTO pages (id, is_pending, is_kept, host, url, url_key, first_seen, last_seen,
+        first_crawl, crawl, outcome, reason, original, distance, similarity,
+        digest, fingerprint, words, language, h1, title, sketch)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_REPLACE = """
+    UPDATE pages SET digest = ?, fingerprint = ?, words = ?, language = ?, h1 = ?, title = ?,
+        sketch = ?
+    WHERE id = ?
+"""
+# Its URL and host stay: the number of a page belongs to them.
+_REFRESH = """
+    UPDATE pages SET (digest, fingerprint, words, language, h1, title, sketch, last_seen, crawl,
+        outcome, reason, original, distance, similarity) = (
+        SELECT digest, fingerprint, words, language, h1, title, sketch,
+            max(last_seen, pages.last_seen), crawl, outcome, reason, NULL, distance, similarity
+        FROM pages AS newer WHERE newer.id = ?
+    ) WHERE id = ?
+"""
 _MOST_REVISITED = 10_000
 """Revisits committed last, of which somebody may still ask: no more are under way at a time."""
 
@@ -69,18 +94,18 @@ class PageStore(PageReader):
     ) -> None:
         super().__init__(transactions, directory)
         self._lock = lock
-        transactions.summary = counted
         self.frames = FrameStore(transactions, self._hosts)
         self.superseded = Superseded(transactions)
-        self._revisited: dict[int, int] = {}
+        self._revisited: dict[int, int] = transactions.cache()
         """Numbers of revisits that were committed -> the pages that they have become."""
-        self._read_last_page()
+        self._given: dict[str, int] = transactions.cache()
+        """The highest number that was given to a page, once it was read."""
 
     @classmethod
     def in_memory(cls: type[Self], scheme: Scheme) -> Self:
         """Make a store that is gone when it is closed, or when nobody has it any more."""
         transactions = Transactions(connect_memory(), "memory:")
-        create(transactions, scheme)
+        create_if_empty(transactions, scheme)
         store = cls(transactions)
         weakref.finalize(store, transactions.connection.close)
         return store
@@ -99,42 +124,33 @@ class PageStore(PageReader):
         """
         files = IndexDirectory.at(directory)
         files.prepare()
-        lock = OwnerLock(files)
-        try:
-            return cls._opened(files, scheme, lock)
-        except BaseException:
-            lock.release()
-            raise
-
-    @classmethod
-    def _opened(cls: type[Self], files: IndexDirectory, scheme: Scheme, lock: OwnerLock) -> Self:
-        transactions = Transactions(connect_writer(files.pages), str(files))
-        try:
-            if is_empty(transactions):
-                create(transactions, scheme)
+        with ExitStack() as undo:
+            lock = OwnerLock(files)
+            undo.callback(lock.release)
+            transactions = Transactions(connect_writer(files.pages), str(files))
+            undo.callback(transactions.connection.close)
+            create_if_empty(transactions, scheme)
             require_format(transactions)
             scheme.require(read_scheme(transactions), str(files))
             store = cls(transactions, files, lock)
             store._release_all()
-        except BaseException:
-            transactions.connection.close()
-            raise
+            undo.pop_all()
         return store
 
     @property
     def last_page(self) -> int:
         """The highest number that was given to a page."""
-        if self._undone != self._transactions.undone:
-            # The page that had it may have been undone; tables are said to hold all up to here.
-            self._read_last_page()
-        return self._last_page
+        if not self._given:
+            row = self._transactions.row("SELECT seq FROM sqlite_sequence WHERE name = 'pages'")
+            self._given["pages"] = int(row[0]) if row else 0
+        return self._given["pages"]
 
-    def change(self) -> AbstractContextManager[object]:
-        """Make one change of several: `with store.change(): ...` is whole or not at all.
+    def transaction(self) -> AbstractContextManager[object]:
+        """Join several writes: `with store.transaction(): ...` is whole or not at all.
 
         An error inside must leave it; then what an index has followed must be undone there too.
         """
-        return self._transactions.change()
+        return self._transactions.transaction()
 
     def insert(self, new: NewPage, *, is_pending: bool = False) -> int:
         """Record a page and return its number.
@@ -143,13 +159,13 @@ class PageStore(PageReader):
         """
         page = self.last_page + 1
         assert self.crawls.current, "no crawl was started"
-        with self._transactions.change() as write:
+        judged, crawl = new.judged, self.crawls.current
+        with self._transactions.transaction() as write:
             host = self._hosts.number_for(new.place.host)
-            values = insert_values(page, new, host, self.crawls.current, is_pending=is_pending)
-            write(INSERT, values)
-            if new.text is not None:
-                write("INSERT INTO texts VALUES (?, ?)", (page, packed_text(new.text)))
-        self._last_page = page
+            place = host, as_column(new.place.url), signed(new.place.key)
+            seen = new.seen, new.seen, crawl, crawl
+            columns = (*place, *seen, *judged, *new.measured.columns())
+            self._insert(write, (page, is_pending, judged.is_kept, *columns), new.text)
         return page
 
     def commit(self, page: int) -> Change:
@@ -160,11 +176,11 @@ class PageStore(PageReader):
         if row is None:
             return Change()
         outcome, original = row
-        if outcome == "revisit" and self._entry_row(original):
+        if outcome == "revisit" and self._entry_rows([original]):
             return self._refresh(original, page)
-        with self._transactions.change() as write:
+        with self._transactions.transaction() as write:
             write("UPDATE pages SET is_pending = 0 WHERE id = ?", (page,))
-            self.frames.settle(page)
+            self.frames.commit(page)
         return Change()
 
     def release(self, page: int) -> Change:
@@ -172,27 +188,27 @@ class PageStore(PageReader):
         if not self.is_pending(page):
             return Change()
         repeats = "SELECT id FROM pages WHERE original = ? AND NOT is_kept"
-        with self._transactions.change():
+        with self.transaction():
             self.frames.unlearn(page)
             return self.delete([page, *self._numbers(repeats, (page,))])
 
     def replace(self, page: int, measured: Measured, text: str | None = None) -> Change:
         """Give a kept page other measures, and another text if one is kept of it.
 
-        One that is gone is left so.
+        A page that is gone stays gone.
         """
-        before = self._entries([page])
-        with self._transactions.change() as write:
-            write(REPLACE, replace_values(page, measured))
+        before = self._entry_rows([page])
+        with self._transactions.transaction() as write:
+            write(_REPLACE, (*measured.columns(), page))
             if text is not None:
                 write("UPDATE texts SET text = ? WHERE page = ?", (packed_text(text), page))
-            return Change.of(before, self._entries([page]))
+            return Change.of(before, self._entry_rows([page]))
 
     def delete(self, pages: Iterable[int]) -> Change:
         """Forget pages for good, with all that is kept of them. Those that are gone are left so."""
         pages = list(pages)
-        before = self._entries(pages)
-        with self._transactions.change() as write:
+        before = self._entry_rows(pages)
+        with self._transactions.transaction() as write:
             for page in pages:
                 write("DELETE FROM pages WHERE id = ?", (page,))
         return Change.of(before)
@@ -201,17 +217,15 @@ class PageStore(PageReader):
         """Tell what has become of a page; a revisit that is committed is the page it revisits."""
         return super().fate(self._revisited.get(page, page))
 
-    def count(self, *, is_kept: bool) -> int:
-        """Count the pages kept, or those dropped, pending ones too. Cost: 10 us."""
-        waiting = inserted(self._transactions.statements(), is_kept=is_kept)
-        return super().count(is_kept=is_kept) + waiting
-
     def flush(self) -> None:
         """Make all that was written so far outlive this process."""
         self._transactions.flush()
 
     def sync(self) -> None:
-        """Make all that was written so far outlive a power failure, too. Cost: waits for disk."""
+        """Make all that was written so far outlive a power failure, too.
+
+        Cost: waits for the disk, and for nobody who reads.
+        """
         self._transactions.sync()
 
     def close(self) -> None:
@@ -229,13 +243,17 @@ class PageStore(PageReader):
             if self._lock:
                 self._lock.release()
 
-    def _read_last_page(self) -> None:
-        self._undone = self._transactions.undone
-        row = self._transactions.row("SELECT seq FROM sqlite_sequence WHERE name = 'pages'")
-        self._last_page = int(row[0]) if row else 0
+    def _insert(self, write: Write, values: tuple[Any, ...], text: str | None) -> None:
+        page, _, is_kept, *_ = values
+        write(_INSERT, values)
+        # A trigger would make recording a page a third slower.
+        write("UPDATE counts SET pages = pages + 1 WHERE is_kept = ?", (is_kept,))
+        if text is not None:
+            write("INSERT INTO texts VALUES (?, ?)", (page, packed_text(text)))
+        self._given["pages"] = page
 
     def _release_all(self) -> None:
-        with self._transactions.change():
+        with self.transaction():
             # Left to itself, SQLite passes over all pages in the order of their numbers.
             pending = "SELECT id FROM pages INDEXED BY page_pending WHERE is_pending ORDER BY id"
             for page in self._numbers(pending, ()):
@@ -243,25 +261,78 @@ class PageStore(PageReader):
         self.flush()
 
     def _refresh(self, page: int, newer: int) -> Change:
-        before = self._entries([newer, page])
-        with self._transactions.change() as write:
-            write(REFRESH, (newer, page))
+        before = self._entry_rows([newer, page])
+        with self._transactions.transaction() as write:
+            write(_REFRESH, (newer, page))
             write("UPDATE pages SET original = ? WHERE original = ?", (page, newer))
             write("DELETE FROM texts WHERE page = ?", (page,))  # of the page as it was
             write("UPDATE texts SET page = ? WHERE page = ?", (page, newer))
-            self.frames.settle(newer)
+            self.frames.commit(newer)
             write("DELETE FROM pages WHERE id = ?", (newer,))
-            change = Change.of(before, self._entries([page]))
-        self._revisited[newer] = page
+            self._revisited[newer] = page
         if len(self._revisited) > _MOST_REVISITED:
             del self._revisited[next(iter(self._revisited))]
-        return change
+        return Change.of(before, self._entry_rows([page]))
 
-    def _entries(self, pages: Iterable[int]) -> Entries:
-        """Return what an index has of some pages."""
-        return Entries.of(row for row in map(self._entry_row, pages) if row)
+    def _entry_rows(self, pages: Iterable[int]) -> list[Any]:
+        """Return what an index is to know of those of some pages that are kept."""
+        sql = "SELECT id, fingerprint, host, digest FROM pages WHERE id = ? AND is_kept"
+        return [row for page in pages for row in self._transactions.rows(sql, (page,))]
 
-    def _entry_row(self, page: int) -> Any:
-        return self._transactions.row(
-            "SELECT id, fingerprint, host, digest FROM pages WHERE id = ? AND is_kept", (page,)
-        )
+
+class StoreKeeper(PageStore):
+    """A store that records can be put back into, with their times, crawls and numbers.
+
+    They come from another record: an export, or an index whose fingerprints are made anew.
+    For what a method raises see `PageStore`.
+    """
+
+    def restore_crawl(self, crawl: Crawl) -> int:
+        """Put a crawl back and return its number here.
+
+        It keeps its number if that is free. One that is here already, by its name or else by its
+        number and start, is that one.
+        """
+        for each in self.crawls.all():
+            is_named = crawl.name is not None and each.name == crawl.name
+            if is_named or each._replace(ended=None) == crawl._replace(ended=None):
+                return each.number
+        return self.crawls.add(crawl)
+
+    def restore(self, record: PageRecord, text: str | None = None) -> None:
+        """Put the record of a page that is not pending back under its number.
+
+        Requires: the number is higher than all that were given here (`last_page`).
+        """
+        assert record.page > self.last_page, "the number was given to another page"
+        with self._transactions.transaction() as write:
+            host = self._hosts.number_for(record.host)
+            place = host, as_column(record.url), signed(url_key(record.url))
+            seen = record.first_seen, record.last_seen, record.first_crawl, record.crawl
+            columns = (*place, *seen, *record.judged, *record.measured.columns())
+            self._insert(write, (record.page, False, record.judged.is_kept, *columns), text)
+
+    def restore_host(self, known: KnownHost) -> None:
+        """Put back what was known of a host's frames; there must be nothing of it here."""
+        frames = known.frames
+        with self.transaction():
+            if frames.state is not None:
+                # A lesson that the state takes in: hosts are forgotten in the order of those.
+                self.frames.learn(frames.host, 0, b"")
+                self.frames.save(frames.host, frames.state)
+            for page, lesson, is_unlearnt in frames.lessons:
+                self.frames.learn(frames.host, page, lesson, is_unlearnt=is_unlearnt)
+            for early in known.early:
+                self.frames.wait(early)
+
+    def vacuum(self) -> None:
+        """Write the file anew without the room that forgotten pages have left in it.
+
+        Cost: reads and writes everything; takes as much room again while it lasts.
+        """
+        self.flush()
+        try:
+            self._transactions.connection.execute("VACUUM")
+            self._transactions.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except sqlite3.Error as error:
+            raise store_error(self._transactions.name, error) from error

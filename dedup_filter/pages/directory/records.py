@@ -1,10 +1,10 @@
-"""What a store takes and gives, and how it becomes a row of SQLite and comes back.
+"""What a store takes and gives, and the rows of SQLite that it becomes and comes back from.
 
 SQLite's integers are signed, so 64-bit values are stored as their two's complement. Its text
 is UTF-8, which has no half surrogates, but URLs on the web have: those are stored as bytes.
 """
 
-from collections.abc import Iterable, Sequence
+import zlib
 from typing import Any, NamedTuple
 
 from dedup_filter.model import Outcome
@@ -12,24 +12,17 @@ from dedup_filter.pages.directory.url_key import Place
 from dedup_filter.text import Headline
 
 __all__ = [
-    "DIGEST_HEAD_BYTES",
-    "Change",
-    "DigestEntry",
-    "Entries",
-    "IndexEntry",
     "Judged",
-    "Matches",
     "Measured",
     "NewPage",
     "PageRecord",
     "as_column",
-    "digest_head",
     "from_column",
+    "packed_text",
     "signed",
+    "unpacked_text",
     "unsigned",
 ]
-
-DIGEST_HEAD_BYTES = 8
 
 
 class Measured(NamedTuple):
@@ -43,6 +36,18 @@ class Measured(NamedTuple):
     words: int
     language: str | None
     headline: Headline = Headline()
+
+    def columns(self) -> tuple[Any, ...]:
+        """Return digest, fingerprint, words, language, h1, title and sketch as columns."""
+        return (
+            self.digest,
+            None if self.fingerprint is None else signed(self.fingerprint),
+            self.words,
+            self.language,
+            as_column(self.headline.h1),
+            as_column(self.headline.title),
+            self.sketch,
+        )
 
 
 class Judged(NamedTuple):
@@ -72,29 +77,6 @@ class NewPage(NamedTuple):
     """The main text, if it is to be kept."""
 
 
-class Matches(NamedTuple):
-    """Pages that another may repeat, side by side."""
-
-    hosts: list[int]
-    crawls: list[int]
-    """The last one that each was seen in."""
-    url_keys: list[int]
-    digests: list[bytes]
-    headlines: list[Headline]
-    sketches: list[bytes]
-
-    def part(self, numbers: Sequence[int]) -> "Matches":
-        """Return some of them, by their numbers."""
-        return Matches(
-            [self.hosts[number] for number in numbers],
-            [self.crawls[number] for number in numbers],
-            [self.url_keys[number] for number in numbers],
-            [self.digests[number] for number in numbers],
-            [self.headlines[number] for number in numbers],
-            [self.sketches[number] for number in numbers],
-        )
-
-
 class PageRecord(NamedTuple):
     """All that is recorded of a page."""
 
@@ -114,61 +96,41 @@ class PageRecord(NamedTuple):
     judged: Judged
     headline: Headline = Headline()
 
-
-class IndexEntry(NamedTuple):
-    """A fingerprint that later ones are compared with, and the page it belongs to."""
-
-    page: int
-    fingerprint: int
-    host: int
-    """The number of the page's host."""
-
-
-class DigestEntry(NamedTuple):
-    """A digest that later ones are compared with, and the page it belongs to."""
-
-    page: int
-    head: int
-    """The first 64 bits of the digest."""
-    host: int
-
-
-class Entries(NamedTuple):
-    """What an index has of some kept pages."""
-
-    fingerprints: tuple[IndexEntry, ...] = ()
-    digests: tuple[DigestEntry, ...] = ()
-
     @classmethod
-    def of(cls, rows: Iterable[Any]) -> "Entries":
-        """Make them of rows: page, fingerprint, host, digest."""
-        rows = list(rows)
-        return cls(
-            tuple(IndexEntry(p, unsigned(f), host) for p, f, host, _ in rows if f is not None),
-            tuple(DigestEntry(p, digest_head(digest), host) for p, _, host, digest in rows),
+    def of(cls, row: Any) -> "PageRecord":
+        """Make it of a row: its fields in their order, with what was judged, h1 and title last."""
+        page, url, host, digest, fingerprint, *others, h1, title = row
+        (*plain, is_pending), judged = others[:8], others[8:]
+        return cls._make(
+            (
+                page,
+                from_column(url),
+                from_column(host),
+                digest,
+                None if fingerprint is None else unsigned(fingerprint),
+                *plain,
+                bool(is_pending),
+                Judged(*judged),
+                Headline(from_column(h1), from_column(title)),
+            )
+        )
+
+    @property
+    def measured(self) -> Measured:
+        """What later pages are compared with."""
+        return Measured(
+            self.digest, self.fingerprint, self.sketch, self.words, self.language, self.headline
         )
 
 
-NO_ENTRIES = Entries()
+def packed_text(text: str) -> bytes:
+    """Pack a text that is kept."""
+    return zlib.compress(text.encode("utf-8", "surrogatepass"))
 
 
-class Change(NamedTuple):
-    """What an index must do to follow the store: first remove, then add."""
-
-    removed: tuple[IndexEntry, ...] = ()
-    added: tuple[IndexEntry, ...] = ()
-    removed_digests: tuple[DigestEntry, ...] = ()
-    added_digests: tuple[DigestEntry, ...] = ()
-
-    @classmethod
-    def of(cls, before: Entries, after: Entries = NO_ENTRIES) -> "Change":
-        """Make a change of what it was before, and is after it."""
-        return cls(before.fingerprints, after.fingerprints, before.digests, after.digests)
-
-
-def digest_head(digest: bytes) -> int:
-    """Return the part of a digest by which an index finds it: 64 bits."""
-    return int.from_bytes(digest[:DIGEST_HEAD_BYTES], "little")
+def unpacked_text(packed: bytes) -> str:
+    """Read what `packed_text` wrote. Raises zlib.error, UnicodeDecodeError: it is damaged."""
+    return zlib.decompress(packed).decode("utf-8", "surrogatepass")
 
 
 def signed(value: int) -> int:

@@ -1,24 +1,18 @@
-"""An index at one moment, as it would be if its writer died now: what is pending is left out.
+"""An index at one moment, as the next opening would find it: without pages that are pending.
 
-Reads within one transaction of SQLite, so that pages which a writer adds, replaces or forgets
-meanwhile change nothing. Until it is left, the writer's log cannot be moved into its file and
-grows.
+Everything is read within one transaction of SQLite, so what a writer does meanwhile is not seen.
+Until the snapshot is left, SQLite cannot move the writer's log into its file, and the log grows.
 """
 
-from collections.abc import Callable, Iterator
-from types import TracebackType
-from typing import Any, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from dedup_filter.pages.directory.crawls import Crawl
 from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore, HostFrames, Lesson
-from dedup_filter.pages.directory.page_entries import Digests, Fingerprints
+from dedup_filter.pages.directory.index_entries import Change, Entries, Superseded
 from dedup_filter.pages.directory.page_reader import PageReader
-from dedup_filter.pages.directory.records import Change, PageRecord, from_column
+from dedup_filter.pages.directory.records import PageRecord, from_column
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.superseded import Superseded
 
 __all__ = ["KnownHost", "Snapshot"]
 
@@ -60,12 +54,7 @@ class Snapshot:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._transactions.rows("ROLLBACK")
 
     @property
@@ -81,16 +70,16 @@ class Snapshot:
         """Yield the records of all pages in the order of their numbers."""
         return (each for each in self.reader.records() if each.page not in self._left_out)
 
-    def fingerprints(self) -> Fingerprints:
+    def fingerprints(self) -> Entries:
         """Return all entries that an index has by now, those of pending pages too."""
-        return Fingerprints(*_all_of(self.reader.fingerprints))
+        return Entries.joined(self.reader.fingerprints())
 
-    def digests(self) -> Digests:
+    def digests(self) -> Entries:
         """Return the same of digests."""
-        return Digests(*_all_of(self.reader.digests))
+        return Entries.joined(self.reader.digests())
 
     def changed_since(self, revision: int, last_page: int) -> Change | None:
-        """Tell what `Superseded.since` does."""
+        """Tell how to bring tables up to date: see `Superseded.since`."""
         return Superseded(self._transactions).since(revision, last_page)
 
     def count(self) -> int:
@@ -154,11 +143,3 @@ class Snapshot:
     def _early(self, page: int, host: str) -> EarlyForm:
         sql = "SELECT form, note FROM early_pages WHERE page = ?"
         return EarlyForm(page, host, *self._transactions.row(sql, (page,)))
-
-
-def _all_of(read: Callable[[int], Fingerprints | Digests]) -> Iterator[npt.NDArray[Any]]:
-    """Read some pages at a time; return what there is of all of them, side by side."""
-    parts = [found := read(0)]
-    while len(found.pages):
-        parts.append(found := read(int(found.pages[-1])))
-    return map(np.concatenate, zip(*parts, strict=True))

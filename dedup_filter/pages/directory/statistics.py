@@ -6,6 +6,7 @@ time that it comes.
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from dedup_filter.pages.directory.crawls import Crawl
@@ -84,34 +85,29 @@ def statistics(reader: PageReader) -> IndexStatistics:
         texts=int(row("SELECT count(*) FROM texts")[0]),
         first_seen=min((group.first_seen for group in groups), default=None),
         last_seen=max((group.last_seen for group in groups), default=None),
-        crawls=_of_crawls(reader.crawls.all(), groups),
+        crawls=list(_of_crawls(reader.crawls.all(), groups)),
     )
 
 
-def _of_crawls(crawls: list[Crawl], groups: list[_Group]) -> list[CrawlStatistics]:
+def _of_crawls(crawls: list[Crawl], groups: list[_Group]) -> Iterator[CrawlStatistics]:
     by_crawl: dict[int, list[_Group]] = {}
     first_seen: Counter[int] = Counter()
     for group in groups:
         by_crawl.setdefault(group.crawl, []).append(group)
         if group.is_kept and not group.is_pending:
             first_seen[group.first_crawl] += group.pages
-    return [
-        _of_crawl(crawl, by_crawl.get(crawl.number, []), first_seen[crawl.number])
-        for crawl in crawls
-    ]
-
-
-def _of_crawl(crawl: Crawl, groups: list[_Group], first_seen: int) -> CrawlStatistics:
-    settled = [group for group in groups if not group.is_pending]
-    kept = [group for group in settled if group.is_kept]
-    return CrawlStatistics(
-        crawl,
-        outcomes=_outcomes(groups),
-        first_seen=first_seen,
-        last_seen=sum(group.pages for group in kept),
-        revisited=sum(group.pages for group in kept if group.first_crawl != crawl.number),
-        repeats=_outcomes([group for group in settled if not group.is_kept]),
-    )
+    for crawl in crawls:
+        here = by_crawl.get(crawl.number, [])
+        done = [group for group in here if not group.is_pending]
+        kept = [group for group in done if group.is_kept]
+        yield CrawlStatistics(
+            crawl,
+            outcomes=_outcomes(here),
+            first_seen=first_seen[crawl.number],
+            last_seen=sum(group.pages for group in kept),
+            revisited=sum(group.pages for group in kept if group.first_crawl != crawl.number),
+            repeats=_outcomes([group for group in done if not group.is_kept]),
+        )
 
 
 def _outcomes(groups: list[_Group]) -> Outcomes:

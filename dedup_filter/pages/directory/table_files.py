@@ -1,4 +1,4 @@
-"""Named arrays -> files -> the same arrays, memory-mapped; or a reason why not.
+"""Index -> named arrays -> files -> the same arrays, memory-mapped; or a reason why not.
 
     tables/7/manifest.json      first line: checksum of the rest; then what is in the folder
     tables/7/rows.bin           the bytes of one array, little-endian
@@ -14,7 +14,8 @@ else is a reason, in words for a log; the tables can be made anew from the recor
 Cost: saving waits for the disk. Loading reads all bytes once, half a gigabyte in 0.02 s when
 the system has them in memory; after that they are the system's, to keep in memory or not.
 
-Knows nothing of what the arrays mean.
+The note of an index says for which distance and by which layout its arrays were made. Arrays that
+are given back are used as they are; `HammingIndex` verifies their shapes.
 """
 
 import json
@@ -30,8 +31,12 @@ import numpy.typing as npt
 import xxhash
 
 from dedup_filter.errors import StoreError
+from dedup_filter.hamming import HammingIndex, Layout, SealedArrays
 
-__all__ = ["NO_TABLES", "SavedTables", "TableFiles"]
+__all__ = ["DIGESTS", "NO_TABLES", "SavedTables", "TableFiles", "from_tables", "to_tables"]
+
+DIGESTS = "digest_"
+"""What the names of the arrays of an index of digests begin with."""
 
 FORMAT = 1
 NO_TABLES = "there are none"
@@ -96,10 +101,6 @@ class TableFiles:
         except (KeyError, TypeError, AttributeError) as error:  # JSON, but not of our making
             return f"their manifest is not what it should be ({error!r})"
 
-    def remove(self) -> None:
-        """Remove all generations: they are of no use any more."""
-        shutil.rmtree(self._folder, ignore_errors=True)
-
     @property
     def nbytes(self) -> int:
         """Size on disk in bytes."""
@@ -118,6 +119,49 @@ class TableFiles:
                 with suppress(OSError):
                     (self._folder / str(number) / _MANIFEST).unlink(missing_ok=True)
                 shutil.rmtree(self._folder / str(number), ignore_errors=True)
+
+
+def to_tables(index: HammingIndex, prefix: str = "") -> tuple[dict[str, Array], dict[str, Any]]:
+    """Compact an index and return its arrays by name, and the note.
+
+    With a prefix to their names the arrays of several indices can be kept together.
+    """
+    sealed = index.sealed()
+    arrays: dict[str, Array] = {f"{prefix}rows": sealed.rows}
+    for number, (run, directory) in enumerate(zip(sealed.runs, sealed.directories, strict=True)):
+        arrays[f"{prefix}run{number}"] = run
+        arrays[f"{prefix}directory{number}"] = directory
+    return arrays, {"max_distance": sealed.max_distance, "layout": _described(sealed.layout)}
+
+
+def from_tables(
+    arrays: Mapping[str, Array], note: Mapping[str, Any], prefix: str = ""
+) -> HammingIndex:
+    """Make an index that uses the arrays.
+
+    Raises:
+        ValueError, KeyError, TypeError: they cannot be those of an index.
+    """
+    count = sum(name.startswith(f"{prefix}run") for name in arrays)
+    return HammingIndex.from_sealed(
+        SealedArrays(
+            _layout(note["layout"]),
+            note["max_distance"],
+            np.asarray(arrays[f"{prefix}rows"]),
+            tuple(arrays[f"{prefix}run{number}"] for number in range(count)),
+            tuple(arrays[f"{prefix}directory{number}"] for number in range(count)),
+        )
+    )
+
+
+def _described(layout: Layout) -> list[Any]:
+    nested = None if layout.nested is None else _described(layout.nested)
+    return [layout.block_count, layout.leading_blocks, nested, layout.probe_radius]
+
+
+def _layout(described: list[Any]) -> Layout:
+    blocks, leading, nested, radius = described
+    return Layout(blocks, leading, None if nested is None else _layout(nested), radius)
 
 
 def _write(generation: Path, name: str, array: Array) -> dict[str, Any]:

@@ -1,37 +1,69 @@
-"""Statements -> changes -> groups: all that is written passes here.
+"""All writes to the record pass here, as transactions that are whole or not at all.
 
-    change    one or more statements, whole or not at all
-    group     up to 64 changes in one transaction of SQLite, which costs more than they do
-    flush     the end of a group: from here on it outlives the process
+    transaction   one or more statements
+    group         up to 64 transactions, which SQLite commits as one: a commit costs more than they
+    flush         commit the group now; from here on it outlives this process
 
-A change that fails is undone and leaves the group as it was. When the disk is full or fails,
-SQLite gives up the whole transaction, so the statements of a group are remembered until it is
-on disk, and written again before the next access: a fault costs the change that met it,
-never those before. A change that fails for another reason is undone in the same way, which
-spares every change that does not a savepoint. All this holds because statements depend on
-nothing but what was written before them.
+A transaction that fails is undone, and earlier ones stay. On a full or failing disk SQLite gives
+up everything since its last commit. So the statements of the group are kept in memory, and are
+executed again before the next access: a fault costs the transaction that met it and no other.
+Executing them again gives the same rows, because statements depend on nothing but earlier ones.
 
-Outlives the process, not the machine: SQLite does not wait for the disk at each flush
-("synchronous=NORMAL"), only in `sync`. After a power failure the last groups may be gone, but
-what is there is whole.
+A commit outlives the process, not a power failure: SQLite does not wait for the disk
+("synchronous = NORMAL"). After a power failure the last groups may be gone, and what is there is
+whole. `sync` waits for the disk.
 
-Cost: 2 us for a change. One thread at a time.
+Cost: 2 us for a transaction. Committing each by itself would make `see` on disk 1.7 times as slow,
+and commits of items 1.4 times (docs/decisions/0004). One thread at a time.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from types import TracebackType
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
-from dedup_filter.pages.directory.sqlite_errors import store_error
+from dedup_filter.errors import StoreBusy, StoreCorrupt, StoreError
 
-__all__ = ["Statement", "Transactions"]
+__all__ = ["Transactions", "Write", "store_error"]
 
-MOST_CHANGES = 64
-"""In a group. With more, the time for a change hardly falls, and more would be lost."""
+MOST_IN_GROUP = 64
+"""With more, the time for a transaction hardly falls, and more would be lost with the process."""
 
-Statement = tuple[str, Sequence[Any]]
+Write = Callable[..., None]
+"""Takes SQL, and the values of its parameters, which must not be altered afterwards."""
+
+_SAYINGS: dict[str, tuple[type[StoreError], str]] = {
+    "disk is full": (
+        StoreError,
+        "the disk is full: make room and go on; all that was recorded is still there",
+    ),
+    "disk i/o error": (
+        StoreError,
+        "the disk does not write or read: look at its health, its quota and its mount, and go on",
+    ),
+    "readonly database": (
+        StoreError,
+        "it cannot be written to: give this user the right to write in its folder",
+    ),
+    "unable to open": (
+        StoreError,
+        "it cannot be opened: give this user the right to read and write in its folder",
+    ),
+    "closed database": (StoreError, "it is closed: open it again"),
+    "is locked": (
+        StoreBusy,
+        "another program holds it locked: close what has it open in another program",
+    ),
+    "malformed": (
+        StoreCorrupt,
+        "it is damaged: put back a copy, or move it away and start a new one",
+    ),
+    "not a database": (
+        StoreCorrupt,
+        "it is no SQLite database any more: put back a copy, or move it away and start a new one",
+    ),
+}
+"""Part of SQLite's message -> the error and what to do. Not its codes: Python 3.10 hides those."""
 
 
 class Transactions:
@@ -42,24 +74,36 @@ class Transactions:
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, name: str, most_changes: int = MOST_CHANGES
+        self, connection: sqlite3.Connection, name: str, most_in_group: int = MOST_IN_GROUP
     ) -> None:
         self.connection = connection
         self.name = name
-        self.undone = 0
-        """How many changes were undone: who remembers what was written looks whether it was."""
-        self.summary: Callable[[Iterable[Statement]], list[Statement]] = _nothing
-        """Makes, of all statements of a group, what is to be written with them at its end: what
-        would cost more if each of them wrote it."""
-        self._most_changes = most_changes
-        self._group: list[list[Statement]] = []
-        self._change: _Change | None = None
+        self._most_in_group = most_in_group
+        self._group: list[tuple[str, Sequence[Any]]] = []
+        """Statements that SQLite has not committed yet."""
+        self._count = 0
+        """Whole transactions in the group."""
+        self._depth = 0
+        """Of the transaction that is going on and the parts of it; 0: none is."""
+        self._before = 0
+        """Statements in the group when it began."""
+        self._caches: list[dict[Any, Any]] = []
+
+    def cache(self) -> dict[Any, Any]:
+        """Make a dict for what is known of rows; it is emptied whenever a transaction is undone.
+
+        What is noted within a transaction may be untrue once that is undone.
+        """
+        made: dict[Any, Any] = {}
+        self._caches.append(made)
+        return made
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        """Read; changes that are not flushed yet are seen."""
+        """Read; what is written and not flushed yet is seen."""
         try:
             if self._group and not self.connection.in_transaction:
-                self._write_again()
+                with self._guarded():
+                    self._begin()
             return self.connection.execute(sql, values).fetchall()
         except sqlite3.Error as error:
             raise store_error(self.name, error) from error
@@ -69,14 +113,14 @@ class Transactions:
         found = self.rows(sql, values)
         return found[0] if found else None
 
-    def change(self) -> "_Change":
-        """Begin a change, to be used as `with ... as write`; inside another it is a part of it.
+    def transaction(self) -> AbstractContextManager[Write]:
+        """Begin a transaction, as `with ... as write`; inside another one it is a part of that.
 
         An error that leaves a part must leave the whole too.
 
         >>> database = sqlite3.connect(":memory:", isolation_level=None)
         >>> transactions = Transactions(database, "example")
-        >>> with transactions.change() as write:
+        >>> with transactions.transaction() as write:
         ...     write("CREATE TABLE numbers (number)")
         ...     write("INSERT INTO numbers VALUES (?)", (7,))
         >>> transactions.rows("SELECT * FROM numbers")
@@ -84,137 +128,104 @@ class Transactions:
         >>> transactions.flush()
         >>> database.close()
         """
-        return _Change(self)
+        return self  # as there is one at a time, it needs no object of its own: that takes 1 us
+
+    def __enter__(self) -> Write:
+        if not self._depth:
+            with self._guarded():
+                self._begin()
+            self._before = len(self._group)
+        self._depth += 1
+        return self._write
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        self._depth -= 1
+        if self._depth:
+            return
+        if error is not None:
+            self._undo()
+        elif self._count + 1 < self._most_in_group:
+            self._count += 1
+        else:
+            try:
+                self.flush()
+            except BaseException:
+                self._undo()
+                raise
 
     def flush(self) -> None:
-        """End the group: all changes so far outlive this process.
+        """Commit the group: everything written so far outlives this process.
 
-        Requires: no change is going on; half of it would stay.
+        Requires: no transaction is going on; half of it would stay.
         """
-        assert self._change is None, "a change is going on"
-        if not self._group:
-            return
-        with self._reported():
-            if not self.connection.in_transaction:
-                self._write_again()
-            self._commit()
+        assert not self._depth, "a transaction is going on"
+        with self._guarded():
+            if self._group or self.connection.in_transaction:
+                self._begin()
+                self.connection.execute("COMMIT")
         self._group.clear()
+        self._count = 0
 
     def sync(self) -> None:
-        """Flush, and wait until the disk has everything: it outlives a power failure."""
+        """Flush, and return when everything is on disk: it outlives a power failure.
+
+        A commit with "synchronous = FULL" waits until the write-ahead log is on disk, with all
+        earlier commits in it. Unlike a checkpoint, it does not wait for processes that read.
+        """
         self.flush()
-        self.rows("PRAGMA wal_checkpoint(FULL)")
-
-    def statements(self) -> Iterator[Statement]:
-        """Yield what was written and is not flushed yet, without the summary."""
-        for statements in self._group:
-            yield from statements
-        if self._change is not None:
-            yield from self._change.statements
-
-    @property
-    def is_clean(self) -> bool:
-        """Whether every change is flushed."""
-        return not self._group
-
-    def _enter(self, change: "_Change") -> None:
+        version = self.row("PRAGMA user_version")[0]
+        self.rows("PRAGMA synchronous = FULL")
         try:
-            if not self.connection.in_transaction:
-                self._write_again()
+            with self._guarded():
+                self._begin()
+                # Nothing is committed unless something is written: the same number again.
+                self.connection.execute(f"PRAGMA user_version = {version}")
+                self.connection.execute("COMMIT")
+        finally:
+            self.rows("PRAGMA synchronous = NORMAL")
+
+    def _write(self, sql: str, values: Sequence[Any] = ()) -> None:
+        try:
+            self.connection.execute(sql, values)
         except sqlite3.Error as error:
             raise store_error(self.name, error) from error
-        self._change = change
-
-    def _leave(self, change: "_Change") -> None:
-        self._change = None
-        self._group.append(change.statements)
-        if len(self._group) < self._most_changes:
-            return
-        try:
-            self.flush()
-        except BaseException:
-            self._group.pop()
-            self.undone += 1
-            raise
+        self._group.append((sql, values))
 
     def _undo(self) -> None:
-        self._change = None
-        self.undone += 1
-        with self._reported():
+        del self._group[self._before :]
+        for cache in self._caches:
+            cache.clear()
+        with self._guarded():
             self._roll_back()
 
-    def _write_again(self) -> None:
-        """Begin a transaction with what an earlier one should have written, if it was lost."""
-        self.connection.execute("BEGIN IMMEDIATE")
-        try:
-            for statements in self._group:
-                for sql, values in statements:
-                    self.connection.execute(sql, values)
-        except BaseException:
-            self._roll_back()
-            raise
-
-    def _commit(self) -> None:
-        try:
-            for sql, values in self.summary(self.statements()):
+    def _begin(self) -> None:
+        """Open a transaction of SQLite that holds the whole group, if none is open."""
+        if not self.connection.in_transaction:
+            self.connection.execute("BEGIN IMMEDIATE")
+            for sql, values in self._group:
                 self.connection.execute(sql, values)
-            self.connection.execute("COMMIT")
-        except BaseException:
-            self._roll_back()
-            raise
 
     def _roll_back(self) -> None:
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
 
     @contextmanager
-    def _reported(self) -> Iterator[None]:
+    def _guarded(self) -> Iterator[None]:
+        """Leave nothing half done in SQLite, and raise what it reports as a `StoreError`."""
         try:
             yield
-        except sqlite3.Error as error:
-            raise store_error(self.name, error) from error
+        except BaseException as error:
+            with suppress(sqlite3.Error):
+                self._roll_back()
+            if isinstance(error, sqlite3.Error):
+                raise store_error(self.name, error) from error
+            raise
 
 
-def _nothing(_: Iterable[Statement]) -> list[Statement]:
-    return []
-
-
-class _Change:
-    """One change: called with each of its statements."""
-
-    __slots__ = ("_is_part", "_transactions", "statements")
-
-    def __init__(self, transactions: Transactions) -> None:
-        self._transactions = transactions
-        self._is_part = False
-        self.statements: list[Statement] = []
-
-    def __enter__(self) -> "_Change":
-        outer = self._transactions._change
-        if outer is not None:
-            self._is_part = True
-            self.statements = outer.statements
-        else:
-            self._transactions._enter(self)
-        return self
-
-    def __call__(self, sql: str, values: Sequence[Any] = ()) -> None:
-        """Write; `values` must not be altered afterwards."""
-        try:
-            self._transactions.connection.execute(sql, values)
-        except sqlite3.Error as error:
-            raise store_error(self._transactions.name, error) from error
-        self.statements.append((sql, values))
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._is_part:
-            return
-        if error is None:
-            self._transactions._leave(self)
-        else:
-            self._transactions._undo()
+def store_error(name: str, error: sqlite3.Error) -> StoreError:
+    """Make one sentence for the user of what SQLite reports about a file of this name."""
+    report = str(error).lower()
+    for saying, (kind, sentence) in _SAYINGS.items():
+        if saying in report:
+            return kind(f"index {name}: {sentence}")
+    return StoreError(f"index {name}: SQLite reports {str(error)!r}")

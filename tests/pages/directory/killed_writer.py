@@ -60,7 +60,7 @@ def step(store, chance, news, tell):
         store.insert(page(number))
         news[number] = number
     elif action == "claim":
-        with store.change():
+        with store.transaction():
             store.insert(page(number, text="text"), is_pending=True)
             store.frames.learn("www.example.com", number, b"lesson")
             store.frames.wait(EarlyForm(number, "www.example.com", b"form" * 500, b"note"))

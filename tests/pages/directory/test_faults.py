@@ -49,13 +49,13 @@ def test_a_full_disk_costs_the_page_that_met_it_and_no_other(make, room, tmp_pat
         store.check()
 
 
-def test_a_change_of_many_pages_that_meets_a_full_disk_is_undone_as_one(tmp_path):
+def test_a_transaction_of_many_pages_that_meets_a_full_disk_is_undone_as_one(tmp_path):
     with folder_store(tmp_path) as store:
         first = store.insert(page(0))
         limit(store, 20)
 
         def change_all():
-            with store.change():
+            with store.transaction():
                 store.replace(first, measured(99))
                 for number in range(1, 2_000):
                     store.insert(page(number))
@@ -141,12 +141,12 @@ class TestTransactions:
     def database(self):
         connection = sqlite3.connect(":memory:", isolation_level=None)
         connection.execute("CREATE TABLE numbers (number UNIQUE)")
-        made = Transactions(connection, "example", most_changes=4)
+        made = Transactions(connection, "example", most_in_group=4)
         yield made
         connection.close()
 
     def insert(self, database, *numbers):
-        with database.change() as write:
+        with database.transaction() as write:
             for number in numbers:
                 write("INSERT INTO numbers VALUES (?)", (number,))
 
@@ -160,24 +160,22 @@ class TestTransactions:
     def test_a_group_ends_by_itself(self, database):
         for number in range(4):
             self.insert(database, number)
-            assert database.is_clean == (number == 3)
-        assert not database.connection.in_transaction
+            assert database.connection.in_transaction == (number < 3)
 
-    def test_a_change_is_undone_whole_and_alone(self, database):
+    def test_a_transaction_is_undone_whole_and_alone(self, database):
         self.insert(database, 1)
         with pytest.raises(StoreError, match="UNIQUE"):
             self.insert(database, 2, 3, 1)
-        assert database.undone == 1
         assert self.numbers(database) == [1]
         self.insert(database, 3)
         database.flush()
         assert self.numbers(database) == [1, 3]
 
-    def test_a_change_inside_another_is_a_part_of_it(self, database):
-        with database.change() as write:
+    def test_a_transaction_inside_another_is_a_part_of_it(self, database):
+        with database.transaction() as write:
             write("INSERT INTO numbers VALUES (1)")
             self.insert(database, 2)
-        with pytest.raises(StoreError, match="UNIQUE"), database.change():
+        with pytest.raises(StoreError, match="UNIQUE"), database.transaction():
             self.insert_each(database, 3, 4, 1)
         assert self.numbers(database) == [1, 2]
 
@@ -191,7 +189,7 @@ class TestTransactions:
         database.flush()
         assert self.numbers(database) == list(range(11))
 
-    def test_a_group_that_cannot_be_ended_costs_the_change_that_filled_it(self, database):
+    def test_a_group_that_cannot_be_ended_costs_the_transaction_that_filled_it(self, database):
         for number in range(3):
             self.insert(database, number)
         deny(database, "COMMIT")
@@ -203,7 +201,7 @@ class TestTransactions:
         deny(database, None)
         assert self.numbers(database) == [0, 1, 2]
         self.insert(database, 3)
-        assert database.is_clean
+        assert not database.connection.in_transaction
         assert self.numbers(database) == [0, 1, 2, 3]
 
     def test_a_group_that_cannot_be_written_again_is_kept(self, database):
@@ -229,9 +227,22 @@ class TestTransactions:
         database.connection.execute("DELETE FROM numbers")
         assert self.numbers(database) == [0, 1]
 
-    def test_nothing_is_left_open_by_a_change_that_is_undone_first(self, database):
-        with pytest.raises(StoreError, match="UNIQUE"), database.change():
+    def test_what_was_noted_of_rows_is_forgotten_when_one_is_undone(self, database):
+        cache = database.cache()
+        cache["highest"] = 1
+        self.insert(database, 1)
+        assert cache == {"highest": 1}
+        with pytest.raises(StoreError, match="UNIQUE"):
+            self.insert(database, 2, 1)
+        assert cache == {}
+
+    def test_one_without_statements_leaves_nothing_open(self, database):
+        self.insert(database)
+        database.flush()
+        assert not database.connection.in_transaction
+
+    def test_nothing_is_left_open_by_a_transaction_that_is_undone_first(self, database):
+        with pytest.raises(StoreError, match="UNIQUE"), database.transaction():
             self.insert_each(database, 1, 1)
         assert not database.connection.in_transaction
-        assert database.is_clean
         database.sync()

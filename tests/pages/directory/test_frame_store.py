@@ -1,7 +1,7 @@
 """States, lessons and early pages of hosts, through commits, releases and deaths."""
 
 import pytest
-from store_pages import folder_store, memory_store, near
+from store_pages import folder_store, kill, memory_store, near
 from store_pages import new_page as page
 
 from dedup_filter.pages.directory.frame_store import EarlyForm, Lesson, WaitingPage
@@ -24,7 +24,7 @@ def known_of(store, host=HOST):
 
 
 def learn(store, number, *, is_pending=False):
-    with store.change():
+    with store.transaction():
         made = store.insert(page(number), is_pending=is_pending)
         store.frames.learn(HOST, made, b"lesson %d" % number)
     return made
@@ -131,8 +131,7 @@ def test_a_dead_process_leaves_nothing_of_pending_pages(tmp_path):
     store.insert(page(3, near(in_state)), is_pending=True)
     store.frames.wait(EarlyForm(since, HOST, b"form", b""))
     store.flush()
-    store._transactions.connection.close()
-    store._lock.release()
+    kill(store)
     with folder_store(tmp_path) as store:
         assert known_of(store) == (b"state", [Lesson(in_state, b"lesson 1", True)])
         assert store.frames.waiting() == []

@@ -1,13 +1,10 @@
 """A store against a plain list of what was put into it."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from made_profiles import hashes_of
 from store_pages import (
     NOON,
     Follower,
-    added_by,
     folder_store,
     index_of,
     measured,
@@ -20,7 +17,8 @@ from store_pages import new_page as page
 
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints import sketch
-from dedup_filter.pages.directory.records import Change, Entries, Judged, Matches, digest_head
+from dedup_filter.pages.directory import Change, Crawl, Judged, Matches, digest_head
+from dedup_filter.pages.directory.statistics import statistics
 from dedup_filter.text import Headline
 
 
@@ -30,6 +28,18 @@ def store(request, tmp_path):
     yield made
     made.check()
     made.close()
+
+
+def undo(store, work):
+    """Do something in a transaction that fails after it."""
+
+    def fail():
+        with store.transaction():
+            work()
+            store.insert(page(0, seen=2**64))
+
+    with pytest.raises(OverflowError):
+        fail()
 
 
 class TestWhatIsInserted:
@@ -127,10 +137,7 @@ class TestLookUps:
     def test_of_fingerprints_come_in_pieces(self, store):
         numbers = [store.insert(page(n)) for n in range(10)]
         store.insert(page(99, near(1)))
-        pieces, after = [], 0
-        while len(piece := store.fingerprints(after, most=4).pages):
-            pieces.append(piece.tolist())
-            after = pieces[-1][-1]
+        pieces = [piece.pages.tolist() for piece in store.fingerprints(0, most=4)]
         assert pieces == [numbers[:4], numbers[4:8], numbers[8:]]
 
     def test_of_all_records_see_every_page(self, store):
@@ -148,15 +155,15 @@ class TestLookUps:
         assert store.oldest(9, is_kept=True) == [early, late]
         assert store.oldest(1, is_kept=True) == [early]
         assert store.oldest(9, is_kept=False) == [dropped]
-        assert store.not_seen_since(NOON + 5, 9, is_kept=True) == [early]
+        assert store.oldest(9, is_kept=True, before=NOON + 5) == [early]
 
     def test_of_counts_follow_what_is_there(self, store):
         first = store.insert(page(1))
         store.insert(page(2, near(first)))
         store.insert(page(3, Judged("unjudged", "too_short")))
         assert (len(store), store.count(is_kept=False)) == (2, 1)
-        assert store.outcomes() == {"new": 1, "near": 1, "unjudged": 1}
-        assert store.outcomes(crawl=2) == {}
+        found = statistics(store)
+        assert found.outcomes == found.crawls[0].outcomes == {"new": 1, "near": 1, "unjudged": 1}
         store.delete([first])
         assert (len(store), store.count(is_kept=False)) == (1, 1)
 
@@ -247,6 +254,22 @@ class TestRevisits:
         assert [record.page for record in store.records()] == [revisit]
         assert not store.is_pending(revisit)
 
+    def test_whose_commit_was_undone_are_pending_again(self, store, revisit):
+        undo(store, lambda: store.commit(revisit))
+        assert store.fate(revisit) == "pending"
+        store.release(revisit)
+        assert store.fate(revisit) == "gone"
+
+    def test_that_were_undone_leave_nothing_to_the_page_that_gets_their_number(self, store):
+        old = store.insert(page(1))
+        seen = page(2, Judged("revisit", None, old, 0, 1.0))
+        undo(store, lambda: store.commit(store.insert(seen, is_pending=True)))
+        other = store.insert(page(4), is_pending=True)
+        assert other == old + 1
+        assert store.is_pending(other)
+        store.release(other)
+        assert store.fate(other) == "gone"
+
     def test_seen_by_a_clock_that_went_back_are_not_older(self, store):
         old = store.insert(page(100))
         newer = store.insert(page(1, Judged("revisit", None, old, 0, 1.0)), is_pending=True)
@@ -288,13 +311,7 @@ class TestChanges:
     def test_made_together_are_undone_together(self, store):
         store.insert(page(1))
 
-        def change_all():
-            with store.change():
-                store.insert(page(2, host="a host of its own"))
-                store.insert(page(3, seen=2**64))
-
-        with pytest.raises(OverflowError):
-            change_all()
+        undo(store, lambda: store.insert(page(2, host="a host of its own")))
         assert [record.url for record in store.records()] == ["https://www.example.com/1"]
         assert store.host_number("a host of its own") is None
         # Its number may have gone to another host by now.
@@ -306,6 +323,38 @@ class TestChanges:
             store.insert(page(1, host="new host", seen=2**64))
         assert store.host_number("new host") is None
         assert list(store.records()) == []
+
+
+class TestCrawls:
+    def test_each_start_without_a_name_is_a_new_crawl(self):
+        with memory_store() as store:
+            assert store.crawls.current == 1
+            store.insert(page(1))
+            assert store.crawls.start(NOON + 9) == store.crawls.current == 2
+            store.insert(page(2))
+            store.crawls.end(NOON + 20)
+            assert [record.crawl for record in store.records()] == [1, 2]
+            assert store.crawls.all() == [
+                Crawl(1, None, NOON, None),
+                Crawl(2, None, NOON + 9, NOON + 20),
+            ]
+
+    def test_a_name_is_the_same_crawl_resumed(self):
+        with memory_store("job") as store:
+            store.crawls.end(NOON + 5)
+            assert store.crawls.start(NOON + 9, "another \ud800") == 2
+            assert store.crawls.start(NOON + 10, "another \ud800") == 2
+            assert store.crawls.start(NOON + 11, "job") == store.crawls.current == 1
+            assert store.crawls.all() == [
+                Crawl(1, "job", NOON, None),
+                Crawl(2, "another \ud800", NOON + 9, None),
+            ]
+
+    def test_to_end_none_is_no_error(self):
+        with memory_store() as store:
+            store.crawls.current = 0
+            store.crawls.end(NOON)
+            assert store.crawls.all() == [Crawl(1, None, NOON, None)]
 
 
 class TestClosing:
@@ -327,53 +376,3 @@ def test_bytes_grow_with_pages():
         for n in range(1_000):
             store.insert(page(n))
         assert store.nbytes - empty > 1_000 * 300
-
-
-numbers = st.integers(1, 12)
-actions = st.one_of(
-    st.tuples(st.sampled_from(["insert", "claim", "repeat", "revisit"]), numbers),
-    st.tuples(st.sampled_from(["commit", "release", "delete", "replace", "shorten"]), numbers),
-    st.tuples(st.just("catch up"), st.just(0)),
-)
-
-
-def act(store, action, n):
-    """Do one thing; return what the index must do."""
-    there = [record.page for record in store.records() if record.judged.is_kept]
-    if action == "repeat" and there:
-        store.insert(page(n, near(there[n % len(there)])), is_pending=True)
-    elif action == "revisit" and there:
-        store.crawls.start(NOON)
-        judged = Judged("revisit", None, there[n % len(there)], 1, 0.9)
-        newer = store.insert(page(n, judged), is_pending=True)
-        return Change.of(Entries(), store._entries([newer]))
-    elif action in ("insert", "claim"):
-        new = store.insert(page(n), is_pending=action == "claim")
-        return Change.of(Entries(), store._entries([new]))
-    elif action in ("commit", "release"):
-        return getattr(store, action)(n)
-    elif action == "delete":
-        return store.delete([n])
-    elif action in ("replace", "shorten") and n in there:
-        fingerprint = None if action == "shorten" else -1
-        return store.replace(n, measured(n + 100, fingerprint=fingerprint))
-    return Change()
-
-
-@given(st.lists(actions, max_size=40))
-def test_an_index_that_follows_holds_what_one_filled_anew_would(steps):
-    with memory_store() as store:
-        index = Follower(store)
-        saved = (store.superseded.revision, store.last_page, set(index.entries))
-        for action, n in steps:
-            if action == "catch up":
-                saved = (store.superseded.revision, store.last_page, set(index.entries))
-                store.superseded.trim(saved[0])
-            index.follow(act(store, action, n))
-            assert index.entries == index_of(store)
-            revision, last_page, entries = saved
-            behind = store.superseded.since(revision, last_page)
-            assert removed_by(behind) <= entries
-            later = {entry for entry in index.entries if entry[-3] > last_page}
-            assert (entries - removed_by(behind)) | added_by(behind) | later == index.entries
-        store.check()

@@ -6,8 +6,8 @@ from store_pages import folder_store, near
 from store_pages import new_page as page
 
 from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.pages.directory.page_store import StoreKeeper
 from dedup_filter.pages.directory.snapshot import Snapshot
-from dedup_filter.pages.directory.store_keeper import StoreKeeper
 
 
 def fill(store):

@@ -83,14 +83,6 @@ class TestNothingIsLoaded:
     def test_where_nothing_was_saved(self, tmp_path):
         assert TableFiles(tmp_path / "tables").load() == "there are none"
 
-    def test_after_removal(self, tmp_path):
-        files = TableFiles(tmp_path / "tables")
-        files.save(ARRAYS, ABOUT)
-        files.remove()
-        assert files.load() == "there are none"
-        files.save(ARRAYS, ABOUT)
-        assert_same(files.load(), ARRAYS, ABOUT)
-
     def test_of_a_generation_that_was_not_finished(self, tmp_path):
         files = TableFiles(tmp_path)
         files.save(ARRAYS, ABOUT)

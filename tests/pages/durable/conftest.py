@@ -5,7 +5,10 @@ that outlive their process; `directory` and `local_place` are for what is not pr
 A new kind of place joins by a class here.
 """
 
+import sys
+
 import pytest
+from store_pages import kill
 
 from dedup_filter import NearDuplicateFilter
 
@@ -30,9 +33,7 @@ class InDirectory(InMemory):
 
     def crash(self, pages):
         """Leave it as a killed process does: nothing more is written, and the lock is free."""
-        store = pages._kept.store
-        store._transactions.connection.close()
-        store._lock.release()
+        kill(pages._kept.store)
         pages._is_closed = True
 
 
@@ -103,7 +104,7 @@ def clock(monkeypatch):
             self.now += days * 86_400
 
     made = Clock()
-    shared = ("bounds", "claims", "followed_log", "page_records", "shared_pages")
-    for module in ("location", "kept_pages", *(f"shared_pages.{name}" for name in shared)):
-        monkeypatch.setattr(f"dedup_filter.{module}.now", lambda: made.now)
+    for name, module in list(sys.modules.items()):
+        if name.startswith("dedup_filter.pages.") and hasattr(module, "now"):
+            monkeypatch.setattr(module, "now", lambda: made.now)
     return made

@@ -1,7 +1,12 @@
 """How many pages are kept, for how long, and with which they are compared."""
 
+import sys
+
 import pytest
+from made_profiles import hashes_of, made_profile
 from site_pages import NOTICE, framed
+
+from dedup_filter.pages.comparison import MOST_COMPARED
 
 
 def see(pages, numbers, article, host="a.example"):
@@ -86,8 +91,9 @@ def test_a_smaller_bound_holds_from_the_next_opening_on(kept_place, article):
 
 
 def test_pages_expire_while_others_come(place, article, clock, monkeypatch):
-    for module in ("page_bounds", "shared_pages.bounds"):
-        monkeypatch.setattr(f"dedup_filter.{module}._PAGES_BETWEEN", 0)
+    for name, module in list(sys.modules.items()):
+        if name.startswith("dedup_filter.pages.") and hasattr(module, "_PAGES_BETWEEN"):
+            monkeypatch.setattr(module, "_PAGES_BETWEEN", 0)
     with place.open(expire_days=2) as pages:
         see(pages, [1], article)
         clock.pass_days(1.5)
@@ -122,6 +128,31 @@ def test_a_page_that_is_seen_again_does_not_expire(kept_place, article, clock):
     with kept_place.open(expire_days=10) as pages:
         assert len(pages) == 1
         assert see(pages, [1, 2], article) == ["revisit", "new"]
+
+
+def test_of_more_pages_within_reach_than_are_compared_the_nearest_are(place, monkeypatch):
+    """Guarantee 3: every page within `max_distance`, of a crowd the 64 nearest."""
+    monkeypatch.setattr(
+        "dedup_filter.pages.framed_pages.profile",
+        lambda texts, _: made_page(*map(int, texts.document.text.split())),
+    )
+
+    def made_page(number, fingerprint, shingles):
+        return made_profile(number, fingerprint, hashes_of(shingles))
+
+    with place.open(max_distance=3) as pages:
+        pages.see("http://a.example/", text="0 7 0")
+        for number in range(1, MOST_COMPARED):
+            assert pages.see(f"http://a.example/{number}", text=f"{number} 0 {number}").page
+        farthest = pages.see("http://b.example/1", text="997 0 0")
+        assert (farthest.original, farthest.distance) == ("http://a.example/", 3)
+        assert (farthest.candidates, pages.capped) == (MOST_COMPARED, 0)
+        pages.see("http://a.example/64", text=f"{MOST_COMPARED} 0 {MOST_COMPARED}")
+        nearest = pages.see("http://b.example/2", text="998 3 0")
+        assert (nearest.original, nearest.distance) == ("http://a.example/", 1)
+        beyond = pages.see("http://b.example/3", text="999 0 0")
+        assert (beyond.outcome, beyond.candidates) == ("new", MOST_COMPARED)
+        assert pages.capped == 2
 
 
 class TestScopeOfAHost:

@@ -1,11 +1,9 @@
 """What is refused when a filter is opened, in one sentence, with everything left as it was."""
 
-import sqlite3
-
 import pytest
 
 from dedup_filter import ConfigError, NearDuplicateFilter
-from dedup_filter.errors import SchemeMismatch, StoreBusy, StoreTooNew
+from dedup_filter.errors import SchemeMismatch
 
 
 def contents(folder):
@@ -51,29 +49,6 @@ def test_options_that_shape_no_fingerprint_can_change(folder, article, options):
     with NearDuplicateFilter.open(folder, **options) as pages:
         assert pages.see("http://a.example/1", text=article(1)).outcome == "revisit"
         pages.check()
-
-
-def test_a_second_opener_is_told_who_has_it(folder, article):
-    with NearDuplicateFilter.open(folder) as pages:
-        with pytest.raises(StoreBusy, match=r"this process \(pid .*redis://"):
-            NearDuplicateFilter.open(folder)
-        assert pages.see("http://b.example/", text=article(2)).outcome == "new"
-    NearDuplicateFilter.open(folder).close()
-
-
-def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
-    (tmp_path / "thesis.txt").write_text("text")
-    with pytest.raises(ConfigError, match=r"thesis\.txt"):
-        NearDuplicateFilter.open(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
-
-
-def test_a_newer_format_is_refused(folder):
-    connection = sqlite3.connect(folder / "pages.sqlite3")
-    connection.execute("PRAGMA user_version = 99")
-    connection.close()
-    with pytest.raises(StoreTooNew, match="install a newer one"):
-        NearDuplicateFilter.open(folder)
 
 
 def test_a_directory_is_not_looked_at_when_options_are_checked(tmp_path):

@@ -183,7 +183,9 @@ class TestAFaultOfTheStore:
         monkeypatch.setattr(transactions, "connection", failing)
         return failing
 
-    @pytest.mark.parametrize("words", ["INTO pages", "INTO frame_less", "sketch FROM"])
+    @pytest.mark.parametrize(
+        "words", ["INTO pages", "UPDATE counts", "INTO frame_less", "sketch FROM"]
+    )
     @pytest.mark.parametrize("way", ["see", "claim"])
     def test_costs_the_duplicate_that_met_it_and_no_other(self, pages, fail, article, words, way):
         for number in range(3):
@@ -229,21 +231,6 @@ class TestAFaultOfTheStore:
         assert pages.see("http://b.example/3", text=article(1)).outcome == "exact"
         pages.check()
 
-    @pytest.mark.parametrize("words", ["UPDATE counts", "COMMIT"])
-    def test_at_the_end_of_a_group_costs_no_page(self, pages, fail, article, words):
-        for number in range(3):
-            pages.see(f"http://a.example/{number}", text=article(number))
-        fail.words = words
-        for _ in range(2):
-            with pytest.raises(StoreError, match="disk is full"):
-                pages.flush()
-        assert len(pages) == 3
-        fail.words = None
-        assert pages.see("http://b.example/", text=article(2)).outcome == "exact"
-        pages.flush()
-        assert len(pages) == 3
-        pages.check()
-
     def test_in_commit_and_release_leaves_the_page_pending(self, pages, fail, article):
         claimed = pages.claim("http://a.example/1", html=framed(article(1)))
         for words, settle in (("SET is_pending", "commit"), ("DELETE FROM pages", "release")):
@@ -256,14 +243,41 @@ class TestAFaultOfTheStore:
         pages.release(claimed)
         assert pages.see("http://a.example/1", html=framed(article(1))).outcome == "new"
 
-    def test_when_a_group_is_written_costs_nothing_that_came_before(self, pages, fail, article):
+    def test_at_a_revisit_does_not_make_its_number_that_of_the_page_revisited(
+        self, directory, article, monkeypatch
+    ):
+        """The number is given again; the page that has it then must be released for good."""
+        page = framed(article(1))
+        with directory.open() as pages:
+            pages.see("http://a.example/1", html=page)
+        with directory.open() as pages:
+            frames = pages._kept.store.frames
+
+            def fail(*_):
+                raise StoreError("the disk is full")
+
+            with monkeypatch.context() as disk:
+                disk.setattr(frames, "learn", fail)
+                with pytest.raises(StoreError):
+                    pages.see("http://a.example/1", html=page)
+            claimed = pages.claim("http://a.example/2", text=article(2))
+            assert pages.is_pending(claimed.page)
+            pages.release(claimed)
+            assert pages.fate(claimed.page) == "gone"
+            assert pages.see("http://b.example/2", text=article(2)).outcome == "new"
+            pages.check()
+
+    def test_when_a_group_is_committed_costs_nothing(self, pages, fail, article):
         for number in range(5):
             pages.see(f"http://a.example/{number}", html=framed(article(number)))
         fail.words = "COMMIT"
-        with pytest.raises(StoreError, match="disk is full"):
-            pages.flush()
+        for _ in range(2):
+            with pytest.raises(StoreError, match="disk is full"):
+                pages.flush()
+        assert len(pages) == 5
         fail.words = None
         pages.flush()
+        assert len(pages) == 5
         pages.check()
         for number in range(5):
             copy = pages.see(f"http://b.example/{number}", html=framed(article(number)))

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from made_profiles import hashes_of, made_profile
 from oracles import distance
+from store_pages import kill
 
 from dedup_filter import NearDuplicateFilter
 
@@ -199,9 +200,7 @@ class DirectoryMachine(RuleBasedStateMachine):
     def kill_and_open(self, crawl, by_host, late):
         if late:
             self.flush()
-        store = self.index._kept.store
-        store._transactions.connection.close()
-        store._lock.release()
+        kill(self.index._kept.store)
         self.oracle.pages = self.flushed
         self.open(crawl, by_host)
 

@@ -7,6 +7,7 @@ import shutil
 
 import numpy as np
 import pytest
+from store_pages import kill
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.pages import page_index
@@ -27,18 +28,13 @@ def folder(tmp_path, article):
         pages.see(f"http://a.example/{number}", text=article(number))
     pages.forget("http://a.example/5")
     pages.flush()
-    kill(pages)
+    kill(pages._kept.store)
     return path
 
 
 @pytest.fixture(autouse=True)
 def _info_too(caplog):
     caplog.set_level(logging.INFO, "dedup_filter")
-
-
-def kill(pages):
-    pages._kept.store._transactions.connection.close()
-    pages._kept.store._lock.release()
 
 
 def verdicts(folder, article):

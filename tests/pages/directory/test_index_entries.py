@@ -1,10 +1,21 @@
-"""What tables written at a revision must do to hold what the record holds now."""
+"""What an index must do to follow the store, at once or when it is opened again."""
 
 import pytest
-from store_pages import NOON, added_by, index_of, measured, memory_store, near, removed_by
+from hypothesis import given
+from hypothesis import strategies as st
+from store_pages import (
+    NOON,
+    Follower,
+    added_by,
+    index_of,
+    measured,
+    memory_store,
+    near,
+    removed_by,
+)
 from store_pages import new_page as page
 
-from dedup_filter.pages.directory.records import Change, Judged
+from dedup_filter.pages.directory import Change, Judged
 
 
 class Tables:
@@ -87,3 +98,47 @@ def test_revisions_go_on_when_the_log_is_empty(store):
     store.crawls.start(NOON)
     store.delete([store.insert(page(9))])
     assert store.superseded.revision == before + 1
+
+
+numbers = st.integers(1, 12)
+actions = st.one_of(
+    st.tuples(st.sampled_from(["insert", "claim", "repeat", "revisit"]), numbers),
+    st.tuples(st.sampled_from(["commit", "release", "delete", "replace", "shorten"]), numbers),
+    st.tuples(st.just("catch up"), st.just(0)),
+)
+
+
+def act(store, action, n):
+    """Do one thing; return what the index must do."""
+    there = [record.page for record in store.records() if record.judged.is_kept]
+    if action == "repeat" and there:
+        store.insert(page(n, near(there[n % len(there)])), is_pending=True)
+    elif action == "revisit" and there:
+        store.crawls.start(NOON)
+        judged = Judged("revisit", None, there[n % len(there)], 1, 0.9)
+        newer = store.insert(page(n, judged), is_pending=True)
+        return Change.of((), store._entry_rows([newer]))
+    elif action in ("insert", "claim"):
+        new = store.insert(page(n), is_pending=action == "claim")
+        return Change.of((), store._entry_rows([new]))
+    elif action in ("commit", "release"):
+        return getattr(store, action)(n)
+    elif action == "delete":
+        return store.delete([n])
+    elif action in ("replace", "shorten") and n in there:
+        fingerprint = None if action == "shorten" else -1
+        return store.replace(n, measured(n + 100, fingerprint=fingerprint))
+    return Change()
+
+
+@given(st.lists(actions, max_size=40))
+def test_an_index_that_follows_holds_what_one_filled_anew_would(steps):
+    with memory_store() as store:
+        index, tables = Follower(store), Tables(store)
+        for action, n in steps:
+            if action == "catch up":
+                tables = Tables(store)
+                store.superseded.trim(tables.revision)
+            index.follow(act(store, action, n))
+            assert index.entries == index_of(store) == tables.caught_up()
+        store.check()
