@@ -45,11 +45,6 @@ class _Waiter(NamedTuple):
     woken: "Deferred[None]"
 
 
-class _Write(NamedTuple):
-    verdict: Verdict
-    is_commit: bool
-
-
 class Claims:
     """The claimed pages of one crawl."""
 
@@ -64,8 +59,8 @@ class Claims:
         self._elsewhere: WeakValueDictionary[int, Judgement] = WeakValueDictionary()
         """Stand-ins for pages that other processes claimed, and that pages here repeat."""
         self._waiters: list[_Waiter] = []
-        self._unwritten: list[_Write] = []
-        """Writes that failed."""
+        self._unwritten: list[Judgement] = []
+        """Pages whose commit or release failed."""
 
     def add(self, judgement: Judgement, visit: Visit | None) -> None:
         """Note a page that was just claimed; `visit` is what brought it."""
@@ -93,7 +88,7 @@ class Claims:
         del self._claimed[judgement.verdict.page or 0]
         if judgement.state is State.RELEASED and not judgement.verdict.is_duplicate:
             self._stats.add("released")
-        self._write([_Write(judgement.verdict, judgement.state is State.COMMITTED)])
+        self._write([judgement])
         self.wake()
 
     def give_up(self, judgement: Judgement, reason: str = "pending") -> None:
@@ -193,14 +188,14 @@ class Claims:
             self._elsewhere[page] = known
         return known
 
-    def _write(self, writes: list[_Write], *, is_retry: bool = False) -> None:
+    def _write(self, ended: list[Judgement], *, is_retry: bool = False) -> None:
         """Tell the index what became of pages, and wait for nothing."""
-        left = list(writes)
+        left = list(ended)
 
         def write() -> None:
             while left:
-                verdict, is_commit = left[0]
-                (self._pages.commit if is_commit else self._pages.release)(verdict)
+                is_kept = left[0].state is State.COMMITTED
+                (self._pages.commit if is_kept else self._pages.release)(left[0].verdict)
                 self._pages.flush()
                 del left[0]
 
@@ -223,4 +218,4 @@ class Claims:
 
     def _unreleased(self) -> set[int | None]:
         """Return the released pages that the index still holds."""
-        return {write.verdict.page for write in self._unwritten if not write.is_commit}
+        return {page.verdict.page for page in self._unwritten if page.state is not State.COMMITTED}

@@ -114,7 +114,7 @@ def test_twin_waits_for_the_fate_of_the_first_and_takes_its_place(crawl, reactor
     assert done.stats["dedup/pages"] == 3
 
 
-def test_items_that_a_later_pipeline_makes_anew_settle_their_page(crawl):
+def test_items_that_a_later_pipeline_makes_anew_commit_or_release_their_page(crawl):
     done, kept = crawl("Dropping", "Remaking")
 
     assert kept == ["b1", "b2", "c1", "c2"]

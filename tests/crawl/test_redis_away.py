@@ -26,7 +26,7 @@ FATES = """
 
         def note(self):
             self.count += 1
-            open(f"settled-{self.count}", "w").close()
+            open(f"ended-{self.count}", "w").close()
 """
 PAGES, GOES, COMES = 48, 16, 32
 SHORT_RESTS = """
@@ -91,10 +91,10 @@ def test_items_are_kept_meanwhile_and_judged_again_afterwards(
     site.gate(f"/{COMES}")
     process = begin(**settings)
     with site.gate(f"/{GOES}").when_reached():
-        project.wait_for(f"settled-{2 * GOES}")
+        project.wait_for(f"ended-{2 * GOES}")
         getattr(server, goes)()
     with site.gate(f"/{COMES}").when_reached():
-        project.wait_for(f"settled-{2 * COMES}")
+        project.wait_for(f"ended-{2 * COMES}")
         getattr(server, "resume" if goes == "pause" else "start")()
         sleep(0.5)
     done = project.end(process)
@@ -128,7 +128,7 @@ def test_crawl_ends_without_its_server(begin, project, site, server, goes):
     with ExitStack() as afterwards:
         process = begin()
         with last.when_reached():
-            project.wait_for(f"settled-{2 * (PAGES - 1)}")
+            project.wait_for(f"ended-{2 * (PAGES - 1)}")
             getattr(server, goes)()
             afterwards.callback(server.resume if goes == "pause" else server.start)
         done = project.end(process)

@@ -44,7 +44,7 @@ class Crawl:
             self.steps.pop(self.pick(len(self.steps)))()
             for waiting in [each for each in self.waiting if each.passage is not None]:
                 self.waiting.remove(waiting)
-                self.steps.append(lambda waiting=waiting: self.settle(waiting))
+                self.steps.append(lambda waiting=waiting: self.come_out(waiting))
 
     def giving(self, response, items):
         def give():
@@ -67,7 +67,7 @@ class Crawl:
             return
         self.waiting.append(Waiting(self.judge, item, response))
 
-    def settle(self, waiting):
+    def come_out(self, waiting):
         item, end = waiting.passage.item, self.judge.came_out
         fate, is_remade, _ = item["fate"]
         if waiting.dropped is not None:

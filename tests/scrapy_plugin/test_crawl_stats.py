@@ -128,12 +128,6 @@ def test_all_outcomes_of_all_crawlers_are_stats_before_there_is_a_page(filled, s
     )
 
 
-def test_index_of_one_crawl_has_no_figures_of_all(filled, stats):
-    filled.close(Figures(1, 700))
-
-    assert not [name for name in stats if name.startswith("dedup/all")]
-
-
 def test_index_that_tells_no_figures_is_left_out(stats):
     counted = CrawlStats(stats)
     counted.open()

@@ -102,7 +102,7 @@ def test_revisit_is_pending_until_its_item_went_through_or_was_dropped_for_it(
     assert getattr(pages, fate) == [7]
 
 
-def test_page_of_which_nothing_is_recorded_has_nothing_to_settle(judge, pages):
+def test_page_of_which_nothing_is_recorded_is_neither_committed_nor_released(judge, pages):
     pages.claim_read = lambda page: Verdict("unjudged", reason="no_text")
 
     put_through(judge, item(1))
@@ -299,7 +299,7 @@ def test_fates_that_cannot_be_told_apart_cost_no_twin(judge, pages, feed):
     assert (pages.committed, pages.released) == ([], [1, 2])
 
 
-def test_item_that_never_came_here_settles_nothing(judge, pages, feed):
+def test_item_that_never_came_here_ends_no_claim(judge, pages, feed):
     first, other = item(1), item(2, text="other")
     give(judge, feed, first, other)
     judged(judge, first)
@@ -313,7 +313,7 @@ def test_item_that_never_came_here_settles_nothing(judge, pages, feed):
     assert pages.committed == [1]
 
 
-def test_same_object_given_by_two_responses_settles_the_page_of_each(by_response, pages, respond):
+def test_same_object_given_by_two_responses_ends_the_claim_of_each(by_response, pages, respond):
     judge = by_response
     responses = [respond("http://a/", "<p>one"), respond("http://b/", "<p>two")]
     each = {"n": 1}

@@ -72,7 +72,7 @@ def test_twins_that_come_at_the_same_time_are_one_new_page_and_its_repeats(judge
 
 
 @pytest.mark.parametrize(("went_through", "outcome"), [(True, "exact"), (False, "new")])
-def test_original_that_is_settled_while_its_twin_is_judged(judge, pages, went_through, outcome):
+def test_original_whose_claim_ends_while_its_twin_is_judged(judge, pages, went_through, outcome):
     async def test():
         first = Item(judge, item(1))
         await until(lambda: first.outcome)
