@@ -212,7 +212,8 @@ def _pairs_of(in_tables: Sequence[Tables], hits: UInt64Array) -> list[Pairs]:
     """Return the pairs of the fingerprints that were hit, some of them several times."""
     if len(hits) <= _FEW:
         different = set(hits.tolist())
-        return [tables.pairs_of(hit) for tables in in_tables for hit in different]
+        pairs = [tables.pairs_of(hit) for tables in in_tables for hit in different]
+        return [some for some in pairs if some is not NO_PAIRS]  # joining costs 1 us for each
     ascending = distinct(hits)
     return [tables.pairs_at(places_in(*tables.spans_of(ascending))) for tables in in_tables]
 
