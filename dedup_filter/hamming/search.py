@@ -125,13 +125,14 @@ def pairs_within(
 
     With `most`, pairs may be missing if so many others are nearer.
     """
+    if distance == 0:
+        rows = fresh.rows_of(query)
+        same = Pairs(np.full(len(rows), query, np.uint64), np.array(rows, np.int64))
+        return Pairs.joined([same, *(tables.pairs_of(query) for tables in sealed)])
     found: list[Pairs] = []
     pieces: list[UInt64Array] = []
     in_tables: list[Tables] = []
     for tables in sealed:
-        if distance == 0:
-            found.append(tables.pairs_of(query))
-            continue
         candidates = [] if tables.is_scanned else tables.candidates(query, distance)
         if candidates and sum(map(len, candidates)) <= len(tables.first):
             in_tables.append(tables)
