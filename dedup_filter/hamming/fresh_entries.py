@@ -15,7 +15,7 @@ from dedup_filter.hamming.pairs import IntpArray, Pairs, UInt64Array
 
 __all__ = ["FreshEntries"]
 
-_ENTRY_BYTES = 200
+_ENTRY_BYTES = 140
 """Of the dict: a fingerprint, a tuple of one row, and their slots (measured)."""
 
 

@@ -188,7 +188,8 @@ class Levels:
         young = young or Tables.empty(old.layout, self.max_distance)
         self.old, self.young = old, young
         self.sealed = [tables for tables in (self.old, self.young) if len(tables.first)]
-        alone = 0 if self.sealed else scan_limit(old.layout, self.max_distance)
+        # Beside tables there would be fresh entries to compare as well: alone they may be more.
+        alone = 0 if self.sealed else scan_limit(old.layout, self.max_distance) + FRESH
         self._most_fresh = max(FRESH, min(_FRESH_ALONE, alone))
 
     def _plan_for(self, count: int) -> None:

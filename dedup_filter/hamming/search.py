@@ -125,13 +125,14 @@ def pairs_within(
 
     With `most`, pairs may be missing if so many others are nearer.
     """
+    if distance == 0:
+        rows = fresh.rows_of(query)
+        same = Pairs(np.full(len(rows), query, np.uint64), np.array(rows, np.int64))
+        return Pairs.joined([same, *(tables.pairs_of(query) for tables in sealed)])
     found: list[Pairs] = []
     pieces: list[UInt64Array] = []
     in_tables: list[Tables] = []
     for tables in sealed:
-        if distance == 0:
-            found.append(tables.pairs_of(query))
-            continue
         candidates = [] if tables.is_scanned else tables.candidates(query, distance)
         if candidates and sum(map(len, candidates)) <= len(tables.first):
             in_tables.append(tables)
@@ -212,7 +213,8 @@ def _pairs_of(in_tables: Sequence[Tables], hits: UInt64Array) -> list[Pairs]:
     """Return the pairs of the fingerprints that were hit, some of them several times."""
     if len(hits) <= _FEW:
         different = set(hits.tolist())
-        return [tables.pairs_of(hit) for tables in in_tables for hit in different]
+        pairs = [tables.pairs_of(hit) for tables in in_tables for hit in different]
+        return [some for some in pairs if some is not NO_PAIRS]  # joining costs 1 us for each
     ascending = distinct(hits)
     return [tables.pairs_at(places_in(*tables.spans_of(ascending))) for tables in in_tables]
 
