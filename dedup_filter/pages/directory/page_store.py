@@ -162,10 +162,11 @@ class PageStore(PageReader):
         judged, crawl = new.judged, self.crawls.current
         with self._transactions.transaction() as write:
             host = self._hosts.number_for(new.place.host)
-            place = host, as_column(new.place.url), signed(new.place.key)
+            url, key = as_column(new.place.url), signed(new.place.key)
             seen = new.seen, new.seen, crawl, crawl
-            columns = (*place, *seen, *judged, *new.measured.columns())
-            self._insert(write, (page, is_pending, judged.is_kept, *columns), new.text)
+            measured = new.measured.columns()
+            values = (page, is_pending, judged.is_kept, host, url, key, *seen, *judged, *measured)
+            self._insert(write, values, new.text)
         return page
 
     def commit(self, page: int) -> Change:
@@ -244,7 +245,7 @@ class PageStore(PageReader):
                 self._lock.release()
 
     def _insert(self, write: Write, values: tuple[Any, ...], text: str | None) -> None:
-        page, _, is_kept, *_ = values
+        page, is_kept = values[0], values[2]
         write(_INSERT, values)
         # A trigger would make recording a page a third slower.
         write("UPDATE counts SET pages = pages + 1 WHERE is_kept = ?", (is_kept,))
@@ -307,10 +308,11 @@ class StoreKeeper(PageStore):
         assert record.page > self.last_page, "the number was given to another page"
         with self._transactions.transaction() as write:
             host = self._hosts.number_for(record.host)
-            place = host, as_column(record.url), signed(url_key(record.url))
+            url, key = as_column(record.url), signed(url_key(record.url))
             seen = record.first_seen, record.last_seen, record.first_crawl, record.crawl
-            columns = (*place, *seen, *record.judged, *record.measured.columns())
-            self._insert(write, (record.page, False, record.judged.is_kept, *columns), text)
+            page, judged, measured = record.page, record.judged, record.measured.columns()
+            values = (page, False, judged.is_kept, host, url, key, *seen, *judged, *measured)
+            self._insert(write, values, text)
 
     def restore_host(self, known: KnownHost) -> None:
         """Put back what was known of a host's frames; there must be nothing of it here."""

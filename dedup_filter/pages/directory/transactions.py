@@ -102,8 +102,7 @@ class Transactions:
         """Read; what is written and not flushed yet is seen."""
         try:
             if self._group and not self.connection.in_transaction:
-                with self._guarded():
-                    self._begin()
+                self._begin()
             return self.connection.execute(sql, values).fetchall()
         except sqlite3.Error as error:
             raise store_error(self.name, error) from error
@@ -132,8 +131,11 @@ class Transactions:
 
     def __enter__(self) -> Write:
         if not self._depth:
-            with self._guarded():
-                self._begin()
+            try:
+                if not self.connection.in_transaction:
+                    self._begin()
+            except sqlite3.Error as error:
+                raise store_error(self.name, error) from error
             self._before = len(self._group)
         self._depth += 1
         return self._write
@@ -160,8 +162,9 @@ class Transactions:
         """
         assert not self._depth, "a transaction is going on"
         with self._guarded():
-            if self._group or self.connection.in_transaction:
+            if self._group and not self.connection.in_transaction:
                 self._begin()
+            if self.connection.in_transaction:
                 self.connection.execute("COMMIT")
         self._group.clear()
         self._count = 0
@@ -199,8 +202,8 @@ class Transactions:
             self._roll_back()
 
     def _begin(self) -> None:
-        """Open a transaction of SQLite that holds the whole group, if none is open."""
-        if not self.connection.in_transaction:
+        """Open a transaction of SQLite that holds the whole group. Requires: none is open."""
+        with self._guarded():
             self.connection.execute("BEGIN IMMEDIATE")
             for sql, values in self._group:
                 self.connection.execute(sql, values)
