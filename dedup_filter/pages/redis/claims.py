@@ -14,16 +14,13 @@ Cost: a call to append and one to commit, two on a cluster; two to release.
 from collections.abc import Callable
 from contextlib import suppress
 from time import time as now
-from typing import TYPE_CHECKING
 
 from dedup_filter.pages.comparison import Overtaken
 from dedup_filter.pages.directory import PageRecord
 from dedup_filter.pages.redis.followed_log import FollowedLog
 from dedup_filter.pages.redis.log_view import LogChanged
+from dedup_filter.pages.redis.shared_log import Commit
 from dedup_filter.pages.redis.standing import entry_of
-
-if TYPE_CHECKING:
-    from dedup_filter.pages.redis.events import Entry
 
 __all__ = ["Claims"]
 
@@ -48,8 +45,8 @@ class Claims:
         """Of those pending, which stand for a page that is visited again, and for which one."""
         self._lost: dict[int, PageRecord] = {}
         """Pages that were pending here, and of which the servers know nothing any more."""
-        self._in_doubt: dict[int, Entry] = {}
-        """Pages of which it is not known whether they were committed, and that nobody asks for."""
+        self._in_doubt: set[int] = set()
+        """Pages that were committed here, perhaps, although their caller was told of a fault."""
 
     def __contains__(self, number: int) -> bool:
         """Tell whether a page is to be settled here, whatever the servers know of it."""
@@ -58,18 +55,13 @@ class Claims:
     def append(self, record: PageRecord, is_still: Callable[[int], bool]) -> int:
         """Append a page to the log; return its number.
 
-        `is_still` tells whether it is what it was found to be, after all that is known by now:
-        without a number, 0, before it stands in the log, and with its number when it does.
+        `is_still` tells of a number whether that page is what it was found to be, after all that
+        stands before it in the log.
 
         Raises:
             Overtaken: something stands before it for which it is not.
         """
-        number = self._appended(record, unless_news=True)
-        while not number:
-            # What is learnt before the page stands in the log needs no event to take it back.
-            if not is_still(0):
-                raise Overtaken
-            number = self._appended(record, unless_news=False)
+        number = self._appended(record)
         if number in self._lost:
             # Both would go by one number here. The next page gets another one.
             self._log.release(number, int(now()))
@@ -109,15 +101,23 @@ class Claims:
         """
         record = self.mine[number]
         try:
-            was_pending = self._committed(number, record)
+            done = self._committed(number, record)
         except BaseException:
-            self._in_doubt[number] = entry_of(record)
+            self._in_doubt.add(number)
             self._log.abandon(number)
             raise
         finally:
             self._forget(number)
-        if not was_pending:
+        if done is not Commit.DONE:
             raise Overtaken
+
+    def take_back(self, number: int) -> None:
+        """Take back a page whose caller is told of a fault: with the next call, or by its lease."""
+        if number in self.mine:
+            self._forget(number)
+            self._log.abandon(number)
+        else:
+            self._in_doubt.add(number)
 
     def commit(self, number: int) -> None:
         """Keep a pending page for good; one that is not pending here is left as it is."""
@@ -129,7 +129,11 @@ class Claims:
         record = self.mine.get(number)
         if record is None:
             return
-        if not self._committed(number, record):
+        done = self._committed(number, record)
+        if done is Commit.FORGOTTEN:
+            self.gone.append(number)
+            self._followed.sync()
+        elif done is Commit.NOT_PENDING:
             self._followed.sync()
             if self._followed.is_there(number, record):  # it was, and the answer was lost
                 self._log.records.put(number, record)
@@ -154,14 +158,7 @@ class Claims:
         self._log.disown(int(now()))
         if self._in_doubt:
             self._followed.sync()
-            there = self._in_doubt.items()
-            self.remove(
-                [
-                    number
-                    for number, entry in there
-                    if number in self._replica and self._replica.entry(number) == entry
-                ]
-            )
+            self.remove([number for number in self._in_doubt if number in self._replica])
             self._in_doubt.clear()
 
     def remove(self, pages: list[int]) -> bool:
@@ -196,32 +193,32 @@ class Claims:
         self._log.pending.difference_update(lost)
         self._lost.update(lost)
 
-    def _appended(self, record: PageRecord, *, unless_news: bool) -> int:
-        """Append a page, and follow what came before it; return its number, 0 for none."""
-        try:
-            number, news = self._log.append(
-                entry_of(record), record, int(now()), unless_news=unless_news
-            )
-        except LogChanged:
-            self._followed.read_anew()
-            raise Overtaken from None
-        self._replica.follow(news)
+    def _appended(self, record: PageRecord) -> int:
+        """Append a page, and follow what came before it; return its number."""
+        number = 0
+        while not number:
+            try:
+                number, news = self._log.append(entry_of(record), record, int(now()))
+            except LogChanged:
+                self._followed.read_anew()
+                raise Overtaken from None
+            self._replica.follow(news)
         return number
 
-    def _committed(self, number: int, record: PageRecord) -> bool:
-        """Commit a page; return whether it was pending."""
+    def _committed(self, number: int, record: PageRecord) -> Commit:
+        """Commit a page."""
         replaced = self._revisited.get(number, 0)
-        was_pending = self._log.commit(number, record, replaced, int(now()))
-        if was_pending and replaced:
+        done = self._log.commit(number, record, replaced, int(now()))
+        if done is Commit.DONE and replaced:
             self._log.records.remove([replaced])
-        return was_pending
+        return done
 
     def _commit_anew(self, record: PageRecord) -> None:
         """Commit a page of which the servers know nothing, without a look at what came since."""
         number = 0
         while not number:
             with suppress(Overtaken):
-                number = self._appended(record, unless_news=False)
+                number = self._appended(record)
         try:
             self._log.commit(number, record, 0, int(now()))
         except BaseException:

@@ -56,15 +56,15 @@ class Comparer:
             return Comparison("unjudged", page.reason)
         return same or self._near(place, page, found, read)
 
-    def is_still(self, found: Comparison, place: Place, page: PageProfile, number: int = 0) -> bool:
-        """Tell whether a page is still what it was found to be, after all that has come since.
+    def is_still(self, found: Comparison, place: Place, page: PageProfile, number: int) -> bool:
+        """Tell whether a page is still what it was found to be, after all that stands before it.
 
-        With its number, those that came after it do not matter: they learn of it.
+        Those that stand after it do not matter: they learn of it.
         """
         seen, self._compared_from = self._compared_from, self._replica.end
         if not any(self._replica.has_like(each, seen, number) for each in _entries(place, page)):
             return True
-        again = self.compare(place, page, number or inf)
+        again = self.compare(place, page, number)
         return (again.outcome, again.original_page) == (found.outcome, found.original_page)
 
     def go_on(self) -> None:

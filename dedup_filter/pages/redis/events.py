@@ -78,6 +78,11 @@ class News(NamedTuple):
     is_last: bool = True
     """Whether these were all there are."""
 
+    @property
+    def end(self) -> int:
+        """The number of the last of them."""
+        return self.first + len(self.events) // EVENT_BYTES - 1
+
 
 def decode(events: bytes) -> EventArray:
     """Read events, (n,) of fields value, number (with kind and salt in it), host and seen."""

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from time import time as now
 
 from dedup_filter.pages.directory import PageRecord
+from dedup_filter.pages.redis.events import News
 from dedup_filter.pages.redis.log_view import LogChanged
 from dedup_filter.pages.redis.replica import Replica
 from dedup_filter.pages.redis.shared_log import SharedLog
@@ -47,8 +48,23 @@ class FollowedLog:
 
     def sync(self) -> None:
         """Follow the log to its end."""
-        while not self._follow():
-            pass
+        unread: list[News] = []
+        is_last = False
+        try:
+            while not is_last:
+                news = self._news()
+                if news is None:
+                    unread.clear()
+                    continue
+                if unread and news.first != unread[-1].end + 1:
+                    self._follow(unread)
+                unread.append(news)
+                is_last = news.is_last
+                # The replica sorts all that it has: it is told of as many again at a time.
+                if unread[-1].end - unread[0].first > len(self.replica):
+                    self._follow(unread)
+        finally:
+            self._follow(unread)
         if self._is_anew:
             self._is_anew = False
             self._when_read()
@@ -65,15 +81,19 @@ class FollowedLog:
         """
         return number in self.replica and self.replica.entry(number) == entry_of(record)
 
-    def _follow(self) -> bool:
-        """Follow the log for a while; return whether that was its end."""
+    def _news(self) -> News | None:
+        """Read on in the log; None: it is another one, of which nothing was read yet."""
         try:
-            news = self.log.news(int(now()))
+            return self.log.news(int(now()))
         except LogChanged:
             self._begin_anew()
-            return False
-        self.replica.follow(news)
-        return news.is_last
+            return None
+
+    def _follow(self, unread: list[News]) -> None:
+        """Follow events that are in a row."""
+        if unread:
+            self.replica.follow(News(unread[0].first, b"".join(each.events for each in unread)))
+            unread.clear()
 
     def _begin_anew(self) -> None:
         """Begin to read another log than was read up to here. Requires: `sync` goes on."""

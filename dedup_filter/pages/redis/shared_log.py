@@ -17,6 +17,7 @@ releases them. Knows nothing of fingerprints, only events; keys are listed in do
 """
 
 from collections.abc import Mapping, Sequence
+from enum import IntEnum
 
 from dedup_filter.errors import StoreError
 from dedup_filter.pages.directory import PageRecord, Scheme
@@ -30,7 +31,17 @@ from dedup_filter.pages.redis.log_view import MOST_EVENTS, LogView, require_same
 from dedup_filter.pages.redis.record_bytes import pack_record
 from dedup_filter.pages.redis.shared_records import SharedRecords
 
-__all__ = ["SharedLog"]
+__all__ = ["Commit", "SharedLog"]
+
+
+class Commit(IntEnum):
+    """What became of a commit."""
+
+    NOT_PENDING = 0
+    """The page was not pending here: it was committed before, or its lease was over."""
+    DONE = 1
+    FORGOTTEN = 2
+    """Another process has forgotten the page."""
 
 
 class SharedLog(LogView):
@@ -55,13 +66,11 @@ class SharedLog(LogView):
         super().join(scheme, crawl, options, seen)
         warn_of_eviction(self._connection, has_expiry=self._expire_seconds is not None)
 
-    def append(
-        self, entry: Entry, record: PageRecord, seen: int, *, unless_news: bool
-    ) -> tuple[int, News]:
+    def append(self, entry: Entry, record: PageRecord, seen: int) -> tuple[int, News]:
         """Add a page, pending; return its number and the events up to its own.
 
-        The number is 0, and nothing was added, if there are too many events to be told at once,
-        or any that were not read, if so wished: follow them and try again.
+        The number is 0, and nothing was added, if there are too many events to be told at once:
+        follow them and try again.
 
         Raises:
             LogChanged: nothing was added.
@@ -76,7 +85,6 @@ class SharedLog(LogView):
                 entry.kind,
                 entry.host,
                 packed,
-                int(unless_news),
             )
         except StoreError:
             self._may_own_more = True
@@ -100,31 +108,27 @@ class SharedLog(LogView):
             self._run("disown", self.process, salt(), seen, *self.pending)
             self._may_own_more = False
 
-    def commit(self, number: int, record: PageRecord, replaced: int, seen: int) -> bool:
-        """Keep a pending page for good, in the place of another one if there is a number.
-
-        Returns whether it was pending here; if not, it may have been committed before.
-        """
+    def commit(self, number: int, record: PageRecord, replaced: int, seen: int) -> Commit:
+        """Keep a pending page for good, in the place of another one if there is a number."""
         before = self.records.put_first(number, record)
         settle = self.process, number, "1", salt(), seen, replaced, pack_record(record)
-        done = self._run("settle", *settle, *self.records.for_script(number))
-        if not done:
+        done = Commit(self._run("settle", *settle, *self.records.for_script(number)))
+        if done is not Commit.DONE:
             self.records.put_back(number, record, before)
         self.pending.discard(number)
-        return bool(done)
+        return done
 
-    def release(self, number: int, seen: int) -> bool:
-        """Say that a pending page is gone; return whether it was pending here.
+    def release(self, number: int, seen: int) -> None:
+        """Say that a pending page is gone; do nothing if it is not pending here.
 
         If the servers cannot be reached, it is released with the next page that is appended.
         """
         try:
-            done = self._run("settle", self.process, number, "0", salt(), seen, 0)
+            self._run("settle", self.process, number, "0", salt(), seen, 0)
         except StoreError:
             self.abandon(number)
             raise
         self.pending.discard(number)
-        return bool(done)
 
     def abandon(self, number: int) -> None:
         """Know no more of a pending page: it is released with the next one that is appended."""

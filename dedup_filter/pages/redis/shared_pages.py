@@ -5,13 +5,15 @@ steps or a few in a row. Guarantees and costs are told at the head of the layer.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from time import time as now
+from typing import NamedTuple
 
 from dedup_filter.config import FilterConfig
+from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.model import Fate, Verdict
+from dedup_filter.model import Fate, Outcome, Verdict
 from dedup_filter.pages.comparison import Comparison, Overtaken
 from dedup_filter.pages.directory import FrameStore, Place
 from dedup_filter.pages.directory.url_key import url_key
@@ -58,10 +60,17 @@ class SharedPages:
         self._tally = Tally(self._count)
         self.exchange = FrameExchange(log.lessons())
         """With which what hosts have shown is told to other processes."""
+        self._recorded: _Recorded | None = None
+        """The page that was recorded in the present change."""
         self._followed.tell(self._begin_anew, self._claims.part_lost)
-        self._followed.sync()
-        self._comparer.go_on()
-        self._bounds.make_room(coming=0)
+        try:
+            self._followed.sync()
+            self._comparer.go_on()
+            self._bounds.make_room(coming=0)
+        except BaseException:
+            with suppress(StoreError):  # its lease ends all the same
+                log.leave(int(now()))
+            raise
         self._lease = Lease(log)
 
     def __len__(self) -> int:
@@ -107,13 +116,16 @@ class SharedPages:
             if found.reason == "no_text":
                 self._tally.told(found.outcome)
                 return found.verdict(page)
-            try:
+            with suppress(Overtaken), self.change():
                 return self.record(place, page, found, text, is_pending=is_pending)
-            except Overtaken:
-                continue
 
     def fate(self, number: int) -> Fate:
-        """Tell what has become of a page that was recorded, here or by another process."""
+        """Tell what has become of a page that was recorded, here or by another process.
+
+        Cost: two calls; none within `change` for the page that was just found to be repeated.
+        """
+        if self._recorded is not None and number == self._recorded.original:
+            return self._recorded.fate
         fate = self._originals.fate(number)
         if fate != "pending":
             (self._tally.is_kept if fate == "kept" else self._tally.is_gone)(number)
@@ -121,8 +133,16 @@ class SharedPages:
 
     @contextmanager
     def change(self) -> Iterator[None]:
-        """Do what is done within; each step of it is a change by itself."""
-        yield
+        """Take back the page that is recorded within, if anything after that fails."""
+        self._recorded = None
+        try:
+            yield
+        except BaseException:
+            if self._recorded is not None:
+                self._take_back(self._recorded)
+            raise
+        finally:
+            self._recorded = None
 
     def record(
         self,
@@ -143,7 +163,10 @@ class SharedPages:
             if found.is_duplicate:
                 records = self._comparer.records
                 settled = self._originals.settled(found, records, is_pending=is_pending)
-                self._tally.told(settled.outcome, self._awaited(settled) if is_pending else None)
+                awaited = self._awaited(settled) if is_pending else None
+                self._tally.told(settled.outcome, awaited)
+                fate: Fate = "kept" if awaited is None else "pending"
+                self._recorded = _Recorded(settled.outcome, 0, settled.original_page, fate)
                 return settled.verdict(page)
             # A page that comes again takes the place of what it was.
             self._bounds.make_room(coming=0 if found.outcome == "revisit" else 1)
@@ -158,6 +181,7 @@ class SharedPages:
         finally:
             self._comparer.go_on()
         self._tally.told(found.outcome)
+        self._recorded = _Recorded(found.outcome, number)
         return found.verdict(page, number)
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:  # noqa: ARG002
@@ -209,6 +233,7 @@ class SharedPages:
         """
         self._lease.close()
         try:
+            self._claims.withdraw()
             self._lease.bring()
             self._log.leave(int(now()))
         finally:
@@ -241,6 +266,12 @@ class SharedPages:
         self._tally.begin_anew()
         self.exchange.read_anew()
 
+    def _take_back(self, recorded: "_Recorded") -> None:
+        pending = recorded.original if recorded.fate == "pending" else None
+        self._tally.take_back(recorded.outcome, pending)
+        if recorded.number:
+            self._claims.take_back(recorded.number)
+
     def _count(self, outcome: str, more: int) -> None:
         self._lease.count(outcome, more)
 
@@ -249,3 +280,15 @@ class SharedPages:
         original = found.original_page
         is_pending = original in self._claims.mine or original in self._originals
         return original if is_pending else None
+
+
+class _Recorded(NamedTuple):
+    """What was recorded, until whoever asked for it is told."""
+
+    outcome: Outcome
+    number: int
+    """Its page; 0 for none."""
+    original: int | None = None
+    """What a duplicate repeats."""
+    fate: Fate = "kept"
+    """What the original was when its record was read."""

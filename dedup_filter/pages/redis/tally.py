@@ -31,6 +31,12 @@ class Tally:
             if len(self._open) > _MOST_OPEN:
                 self._open.popitem(last=False)
 
+    def take_back(self, outcome: Outcome, pending: int | None = None) -> None:
+        """Count a page no more that was told last: its caller is told of a fault."""
+        self._count(outcome, -1)
+        if pending is not None and pending in self._open:
+            self._open[pending][outcome] -= 1
+
     def is_kept(self, page: int) -> None:
         """Take note that a page was committed: what repeats it was judged for good."""
         self._open.pop(page, None)

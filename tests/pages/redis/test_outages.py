@@ -6,10 +6,12 @@ import pytest
 import redis
 from redis_servers import wait_until
 from shared_crawlers import profile_of
+from site_pages import framed
 
 from dedup_filter.errors import StoreAway, StoreError
 from dedup_filter.fingerprints.profile import PageTexts
 from dedup_filter.model import Document
+from dedup_filter.pages.redis import SharedReader
 from dedup_filter.pages.redis.connection import TIMEOUT
 
 
@@ -243,6 +245,14 @@ def test_who_waits_too_long_for_a_page_lets_its_like_through(
     assert len(other) == 2
 
 
+def see_page(pages, like):
+    return pages.see(like.url, text=like.text)
+
+
+def claim_page(pages, like):
+    return pages.claim(like.url, text=like.text)
+
+
 def measures(like):
     return profile_of(PageTexts.of(Document(like.text)), None)
 
@@ -267,3 +277,54 @@ def test_new_measures_of_a_kept_page_are_those_of_its_record(
         one._kept.replace(page, measures(like(3)))
         one.check()
         assert see(other, like(3, 1)).original_page == page
+
+
+@pytest.mark.parametrize("way", ["see", "claim"])
+def test_a_page_whose_recording_failed_half_way_can_be_judged_again(
+    redis_server, crawler, article, lose_answer, way
+):
+    one, other = crawler(redis_server, min_similarity=0.7), crawler(redis_server)
+    # What a later page shows of the frame gives the early ones other measures: the call that fails.
+    pages = [(f"http://a.example/{n}", framed(article(n))) for n in range(12)]
+    lose_answer(one, "replace")
+    failed = ("", "")
+
+    def see_all():
+        nonlocal failed
+        for failed in pages:
+            one.commit(getattr(one, way)(failed[0], html=failed[1]))
+
+    with pytest.raises(StoreAway):
+        see_all()
+    back(one)
+    counted = one.totals()["pages"]
+    again = getattr(one, way)(failed[0], html=failed[1])
+    assert again.outcome == "new"
+    one.commit(again)
+    assert redis_server.client().hlen("dedup:{pages}:flight") == 0
+    assert one.totals()["pages"] == counted + 1 == len(one)
+    assert other.see("http://b.example/", html=failed[1]).original_page == again.page
+    one.check()
+
+
+@pytest.mark.parametrize("servers", ["redis_server", "redis_cluster"])
+@pytest.mark.parametrize("way", ["commit", "release", "replace"])
+def test_a_pending_page_that_was_forgotten_elsewhere_stays_forgotten(
+    request, crawler, like, servers, way
+):
+    server = request.getfixturevalue(servers)
+    one, other = crawler(server), crawler(server)
+    see_page(one, like(9))
+    held = claim_page(one, like(1))
+    assert other.forget(like(1).url) == 1
+    if way == "replace":
+        one._kept.replace(held.page, measures(like(2)))
+        one.commit(held)
+    else:
+        getattr(one, way)(held)
+    assert one.fate(held.page) == other.fate(held.page) == "gone"
+    with SharedReader.open(server.url) as reader:
+        assert [page for some in reader.recorded() for page in some] == [1]
+    one.check()
+    assert see_page(other, like(1, 1)).outcome == see_page(one, like(2, 1)).outcome == "new"
+    other.check()

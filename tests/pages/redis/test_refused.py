@@ -248,6 +248,18 @@ def test_options_of_the_client_that_break_the_index(request, servers, option):
     assert said.startswith(f"location: {option.partition('=')[0]} cannot be chosen")
 
 
+def test_an_opening_that_fails_after_it_joined_leaves_no_process(redis_server):
+    client, log = redis_server.client(), "dedup:{pages}:log:0"
+    with NearDuplicateFilter.open(redis_server.url) as pages:
+        pages.see("http://a.example", text="one two three " * 20)
+    client.rename(log, "aside")
+    client.rpush(log, "theirs")
+    refusal(redis_server.url, StoreError)
+    assert client.zcard("dedup:{pages}:processes") == client.hlen("dedup:{pages}:options") == 0
+    client.rename("aside", log)
+    NearDuplicateFilter.open(redis_server.url, scope="host").close()
+
+
 def test_the_default_client_is_not_asked_for_by_a_local_index(tmp_path, monkeypatch):
     monkeypatch.setattr(redis, "Redis", None)
     NearDuplicateFilter.open(tmp_path / "index").close()

@@ -1,8 +1,7 @@
 -- Add a page, pending, and tell what came before it.
--- ARGV: id, process, lease, offset, last event, most, salt, seen, value, kind, host, record, 1 if
---   nothing may have come since the offset
--- Returns: number (0: nothing was added, because of what has come; -1: nor was it, for this is
---   another log), place, events
+-- ARGV: id, process, lease, offset, last event, most, salt, seen, value, kind, host, record
+-- Returns: number (0: nothing was added, for too much has come to be told at once; -1: nor was it,
+--   for this is another log), place, events
 local process, lease = ARGV[2], tonumber(ARGV[3])
 local offset, most = tonumber(ARGV[4]), tonumber(ARGV[6])
 local salt, seen = tonumber(ARGV[7]), tonumber(ARGV[8])
@@ -11,8 +10,7 @@ if not agrees(ARGV[1], offset, ARGV[5]) then
 end
 renew(process, lease)
 release_lapsed(salt, seen)
-local unread = length() - offset
-if unread >= most or (unread > 0 and ARGV[13] == '1') then
+if length() - offset >= most then
   local start, events = since(offset, most)
   return {0, start, events}
 end

@@ -93,15 +93,20 @@ local function put_record(name, record, seconds)
   end
 end
 
+-- Release a page that a process owns; one that is not in flight has been forgotten by another.
+local function release(process, number, salt, seen)
+  if redis.call('HEXISTS', key('flight'), number) == 1 then
+    gone(tonumber(number), salt, seen)
+    redis.call('HDEL', key('flight'), number)
+  end
+  redis.call('SREM', key('owned:' .. process), number)
+end
+
 -- Release the pages that a process has pending, at most so many. Returns how many are left.
 local function release_owned(process, most, salt, seen)
   local owned = key('owned:' .. process)
   for _, number in ipairs(redis.call('SRANDMEMBER', owned, most)) do
-    if redis.call('HEXISTS', key('flight'), number) == 1 then
-      gone(tonumber(number), salt, seen)
-      redis.call('HDEL', key('flight'), number)
-    end
-    redis.call('SREM', owned, number)
+    release(process, number, salt, seen)
   end
   return redis.call('SCARD', owned)
 end

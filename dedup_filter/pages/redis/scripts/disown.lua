@@ -7,8 +7,6 @@ end
 local owned = key('owned:' .. ARGV[1])
 for _, number in ipairs(redis.call('SMEMBERS', owned)) do
   if not known[number] then
-    gone(tonumber(number), tonumber(ARGV[2]), tonumber(ARGV[3]))
-    redis.call('HDEL', key('flight'), number)
-    redis.call('SREM', owned, number)
+    release(ARGV[1], number, tonumber(ARGV[2]), tonumber(ARGV[3]))
   end
 end

@@ -20,7 +20,8 @@ if process == '' then
   end
   put_record(ARGV[13], ARGV[12], ARGV[14])
 else
-  if redis.call('SISMEMBER', key('owned:' .. process), number) == 0 then
+  if redis.call('SISMEMBER', key('owned:' .. process), number) == 0
+    or redis.call('HEXISTS', flight, number) == 0 then
     return 0
   end
   redis.call('HSET', flight, number, ARGV[12])

@@ -2,10 +2,14 @@
 -- ARGV: process, number, 1 to commit, salt, seen, number of a page that it takes the place of or 0,
 --   then of a page that is committed its record, its key ('' on a cluster, where it is in another
 --   slot and was set before) and the seconds that it lasts or 0
--- Returns: 1, or 0 if the process has no such page pending
+-- Returns: 1, or 0 if the process has no such page pending, or 2 if another process has forgotten it
 local owned, number = key('owned:' .. ARGV[1]), tonumber(ARGV[2])
 if redis.call('SISMEMBER', owned, number) == 0 then
   return 0
+end
+if redis.call('HEXISTS', key('flight'), number) == 0 then
+  redis.call('SREM', owned, number)
+  return 2
 end
 local leaves = number
 if ARGV[3] == '1' then
