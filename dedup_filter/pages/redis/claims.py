@@ -1,4 +1,4 @@
-"""Pages that this process has pending -> committed for good, released, or lost.
+"""Pages that are pending, here or elsewhere -> what becomes of them.
 
     append -> pending -> commit    kept
                       -> release   gone
@@ -6,23 +6,35 @@
 
 A page is lost when its lease was over, or with what a server loses when it fails. An answer can
 get lost as well: then it is not known whether the page was appended or committed, so it is taken
-back before the next one is compared, unless somebody was told of it and will ask.
+back before the next one is compared, unless its caller was told of it and will ask.
 
-Cost: a call to append and one to commit, two on a cluster; two to release.
+The page that another repeats may be pending elsewhere: it is remembered as what it is, asked for
+again, or waited for. After a server failed its number may have been given to another page, so it is
+known by its entry too: a duplicate is told that its original is gone rather than of one that it
+never repeated.
+
+Cost: a call to append and one to commit, two on a cluster; two to release, and two to ask what
+became of a page; waiting asks at most every 0.25 s in the end.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from time import time as now
+from time import monotonic, sleep
 
-from dedup_filter.pages.comparison import Overtaken
+from dedup_filter.model import Fate
+from dedup_filter.pages.comparison import Comparison, Overtaken
 from dedup_filter.pages.directory import PageRecord
-from dedup_filter.pages.redis.followed_log import FollowedLog
-from dedup_filter.pages.redis.log_view import LogChanged
-from dedup_filter.pages.redis.shared_log import Commit
-from dedup_filter.pages.redis.standing import entry_of
+from dedup_filter.pages.redis.formats import Entry, entry_of
+from dedup_filter.pages.redis.replica import FollowedLog
+from dedup_filter.pages.redis.shared_log import LEASE, Commit, LogChanged
 
 __all__ = ["Claims"]
+
+_LONGEST_WAIT = 2 * LEASE
+"""Seconds for which `see` waits for another process to end its claim of a page's original."""
+_SHORTEST_PAUSE = 0.002
+_LONGEST_PAUSE = 0.25
+_MOST_AWAITED = 10_000
 
 
 class Claims:
@@ -47,9 +59,11 @@ class Claims:
         """Pages that were pending here, and of which the servers know nothing any more."""
         self._in_doubt: set[int] = set()
         """Pages that were committed here, perhaps, although their caller was told of a fault."""
+        self._awaited: dict[int, Entry] = {}
+        """Pages pending elsewhere that pages here were found to repeat, the last ones."""
 
     def __contains__(self, number: int) -> bool:
-        """Tell whether a page is to be settled here, whatever the servers know of it."""
+        """Tell whether a page is claimed here, whatever the servers know of it."""
         return number in self.mine or number in self._lost
 
     def append(self, record: PageRecord, is_still: Callable[[int], bool]) -> int:
@@ -64,7 +78,7 @@ class Claims:
         number = self._appended(record)
         if number in self._lost:
             # Both would go by one number here. The next page gets another one.
-            self._log.release(number, int(now()))
+            self._log.release(number)
             raise Overtaken
         try:
             stays = is_still(number)
@@ -72,7 +86,7 @@ class Claims:
             self._log.abandon(number)
             raise
         if not stays:
-            self._log.release(number, int(now()))
+            self._log.release(number)
             raise Overtaken
         self.mine[number] = record
         return number
@@ -84,7 +98,7 @@ class Claims:
     def replace(self, number: int, record: PageRecord) -> bool:
         """Give a page another record; return whether there is nothing left to do."""
         try:
-            done = self._log.replace(number, entry_of(record), record, int(now()))
+            done = self._log.replace(number, entry_of(record), record)
         except LogChanged:
             self._followed.read_anew()
             return True
@@ -94,7 +108,7 @@ class Claims:
         return done
 
     def keep(self, number: int) -> None:
-        """Commit a page that is told to nobody before.
+        """Commit a page whose caller has no verdict yet.
 
         Raises:
             Overtaken: its lease was over, or a server failed: it must be compared anew.
@@ -150,12 +164,12 @@ class Claims:
             del self.mine[number]
             self._revisited.pop(number, None)
             self.gone.append(number)
-            self._log.release(number, int(now()))
+            self._log.release(number)
             self._followed.sync()
 
     def withdraw(self) -> None:
-        """Take back what was recorded here and told to nobody, because an answer was lost."""
-        self._log.disown(int(now()))
+        """Take back what was recorded here without a verdict, because a call failed."""
+        self._log.disown()
         if self._in_doubt:
             self._followed.sync()
             self.remove([number for number in self._in_doubt if number in self._replica])
@@ -166,7 +180,7 @@ class Claims:
         if not pages:
             return True
         try:
-            self._log.remove(pages, int(now()))
+            self._log.remove(pages)
         except LogChanged:
             self._followed.read_anew()
             return False
@@ -193,12 +207,46 @@ class Claims:
         self._log.pending.difference_update(lost)
         self._lost.update(lost)
 
+    def fate(self, number: int) -> Fate:
+        """Tell what has become of a page that was recorded, here or by another process."""
+        if number not in self._awaited and number in self:
+            return "pending"
+        is_in_flight = self._log.is_in_flight(number)
+        # In this order: what was in no flight, and is there now, was committed. And always: this
+        # may be the only call left, and it is calls that release the pages of dead processes.
+        self._followed.sync()
+        if is_in_flight:
+            return "pending"
+        awaited = self._awaited.pop(number, None)
+        if number not in self._replica:
+            return "gone"
+        # After a server failed, the number may have been given to another page.
+        is_it = awaited is None or self._replica.entry(number) == awaited
+        return "kept" if is_it else "gone"
+
+    def await_original(
+        self, found: Comparison, records: Mapping[int, PageRecord], *, is_pending: bool
+    ) -> Comparison:
+        """Wait until the original of a page is not pending any more, unless the caller does.
+
+        Raises:
+            Overtaken: the original is gone.
+        """
+        original = found.original_page
+        assert original is not None, "a duplicate has an original"
+        if original in self.mine or not records[original].is_pending:
+            return found
+        self._awaited[original] = entry_of(records[original])
+        if len(self._awaited) > _MOST_AWAITED:
+            del self._awaited[next(iter(self._awaited))]
+        return found if is_pending else self._waited_for(original, found)
+
     def _appended(self, record: PageRecord) -> int:
         """Append a page, and follow what came before it; return its number."""
         number = 0
         while not number:
             try:
-                number, news = self._log.append(entry_of(record), record, int(now()))
+                number, news = self._log.append(entry_of(record), record)
             except LogChanged:
                 self._followed.read_anew()
                 raise Overtaken from None
@@ -208,7 +256,7 @@ class Claims:
     def _committed(self, number: int, record: PageRecord) -> Commit:
         """Commit a page."""
         replaced = self._revisited.get(number, 0)
-        done = self._log.commit(number, record, replaced, int(now()))
+        done = self._log.commit(number, record, replaced)
         if done is Commit.DONE and replaced:
             self._log.records.remove([replaced])
         return done
@@ -220,7 +268,7 @@ class Claims:
             with suppress(Overtaken):
                 number = self._appended(record)
         try:
-            self._log.commit(number, record, 0, int(now()))
+            self._log.commit(number, record, 0)
         except BaseException:
             self._log.abandon(number)
             raise
@@ -230,3 +278,14 @@ class Claims:
         self._lost.pop(number, None)
         if self._revisited.pop(number, None) is not None:
             self._followed.sync()
+
+    def _waited_for(self, original: int, found: Comparison) -> Comparison:
+        latest, pause = monotonic() + _LONGEST_WAIT, _SHORTEST_PAUSE
+        while (fate := self.fate(original)) == "pending":
+            if monotonic() > latest:
+                return Comparison("unjudged", "pending", candidates=found.candidates)
+            sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        if fate == "gone":
+            raise Overtaken
+        return found
