@@ -35,7 +35,7 @@ import numpy as np
 from made_profiles import made_profile
 from stopwatch import figure
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
 from redis_nodes import RedisNodes
 from redis_servers import RedisServer

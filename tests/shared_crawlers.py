@@ -169,10 +169,10 @@ class Crawler:
 
 def shorten_leases(seconds):
     """Let dead crawlers be given up sooner."""
-    from dedup_filter.pages.redis import lease, log_view, originals
+    from dedup_filter.pages.redis import claims, lease, shared_log
 
-    log_view.LEASE = lease.LEASE = seconds
-    originals._LONGEST_WAIT = 4 * seconds
+    shared_log.LEASE = lease.LEASE = seconds
+    claims._LONGEST_WAIT = 4 * seconds
 
 
 def crawl(crawler_is, options, rounds, barrier):

@@ -133,9 +133,9 @@ HOLDING = """
 
 
 SHORT_LEASE = """
-    from dedup_filter.pages.redis import lease, log_view
+    from dedup_filter.pages.redis import lease, shared_log
 
-    lease.LEASE = log_view.LEASE = 3
+    lease.LEASE = shared_log.LEASE = 3
 """
 
 

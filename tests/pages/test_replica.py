@@ -2,19 +2,29 @@
 
 import itertools
 
-import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from oracles import distance
 
-from dedup_filter.pages.redis import EVENT_BYTES, GONE, LONG, SHORT, Entry, News, decode
+from dedup_filter.pages.redis import (
+    EVENT_BYTES,
+    GONE,
+    LONG,
+    SHORT,
+    Entry,
+    News,
+    decode,
+    kinds,
+    numbers,
+)
 from dedup_filter.pages.redis import replica as module
 from dedup_filter.pages.redis.replica import Replica
 
 K = 3
 SMALL_CHUNK = 16
+SMALL_BLOCK = 8
 FINGERPRINTS = st.sampled_from([0, 0b1, 0b111, 0b111111, 0b1111 << 40, 2**64 - 1, 2**63])
 KINDS = st.sampled_from([LONG, LONG, LONG, SHORT])
 HOSTS = st.integers(1, 2)
@@ -31,8 +41,8 @@ def test_events_are_read_as_the_format_says():
     assert len(one) == EVENT_BYTES
     found = decode(one)
     assert int(found["value"][0]) == 2**64 - 2
-    assert module.numbers(found).tolist() == [2**48 - 3]
-    assert module.kinds(found).tolist() == [GONE]
+    assert numbers(found).tolist() == [2**48 - 3]
+    assert kinds(found).tolist() == [GONE]
     assert int(found["host"][0]) == 2**32 - 4
     assert int(found["seen"][0]) == 2**32 - 5
 
@@ -42,6 +52,7 @@ class ReplicaMachine(RuleBasedStateMachine):
     def start(self, by_host):
         self.patch = pytest.MonkeyPatch()
         self.patch.setattr(module, "CHUNK", SMALL_CHUNK)
+        self.patch.setattr(module, "_BLOCK", SMALL_BLOCK)
         self.by_host = by_host
         self.replica = Replica(K, by_host=by_host)
         self.log, self.pages, self.unread = [], {}, []
@@ -127,10 +138,17 @@ class ReplicaMachine(RuleBasedStateMachine):
         assert replica.oldest(4) == by_place[:4]
         middle = (self.trimmed + len(self.log)) // 2
         earlier = [number for number in by_place if self.pages[number][3] < middle]
-        assert replica.not_seen_since(middle, 1000) == earlier
+        assert replica.oldest(1000, before=middle) == earlier
+        assert replica.oldest(2, before=middle) == earlier[:2]
         assert replica.end == self.trimmed + len(self.log)
         first = min((place for *_, place in self.pages.values()), default=replica.end + 1)
         assert replica.first_chunk == (first - 1) // SMALL_CHUNK
+        told = {page[0]: page[1:] for page in replica.told_by(replica.first_chunk)}
+        assert told == {
+            number: (value.to_bytes(8, "little"), kind, host, place)
+            for number, (value, kind, host, place) in self.pages.items()
+            if (place - 1) // SMALL_CHUNK == replica.first_chunk
+        }
 
     @rule(value=FINGERPRINTS, host=HOSTS, after=st.integers(0, 200), but=st.integers(0, 200))
     def search(self, value, host, after, but):
@@ -160,7 +178,7 @@ TestReplica = ReplicaMachine.TestCase
 TestReplica.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
 
 
-def test_chunks_without_pages_are_forgotten():
+def test_blocks_without_pages_are_forgotten():
     replica = Replica(K)
     count = 3 * module.CHUNK
     added = b"".join(event(at << 8, at, LONG, 1, at) for at in range(1, count + 1))
@@ -171,4 +189,4 @@ def test_chunks_without_pages_are_forgotten():
     replica.check()
     assert (len(replica), replica.first_chunk) == (0, 6)
     assert replica.nbytes < before
-    assert np.sum([len(pages) for pages in replica.pages()]) == 0
+    assert list(replica.pages()) == []

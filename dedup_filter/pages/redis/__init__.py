@@ -3,30 +3,23 @@
     page -> event in one log that all processes follow, record in a key of its own
     host -> list of what its first pages taught
 
-    log_view, shared_log   what a process that takes part reads of the log, and adds to it
-    joining, alike         may it take part, and do others have the same options?
-    shared_records         records by number
-    events, standing       what the log says, and what is true at its end
-    lease, lessons         signs of life; what hosts have shown
-    address, client, tls   where the servers are, and how they are connected to
-    connection, answers    calls to them, and what becomes of those that fail
-    shared_reader, shared_keeper, repairs   for who takes no part: reads, puts back, mends
-
-Knows no index of fingerprints: who follows the log keeps one.
-
-What was kept by several processes: profiles in, verdicts out. The counterpart of `kept_pages`.
+The counterpart of `kept_pages`, for several processes: profiles in, verdicts out.
 
     profile -> replica -> candidates -> their records -> repeats one of them?      compare
             -> appended to the log -> what came before it there -> repeats one?    record
 
-    followed_log   the log -> the replica, as new as the log; and what is lost is noticed
+    shared_pages   the steps above as one, and the bounds of the index
     comparer       a page, and those in the replica -> which of them it repeats
-    claims         pages pending here -> committed, released, or lost and committed anew
-    originals      the page that another repeats -> kept, gone or pending, waited for
-    page_records   a page, and what was found of it -> its record
-    bounds         pages that are too many or too old -> gone
-    tally          what was found of pages -> totals of all processes
-    shared_pages   all of these as one
+    claims         pages that are pending -> committed, released, or lost and committed anew
+    replica        the log -> the pages that are there, in memory; what is lost is noticed
+    lease          signs of life, and counts for the totals of all processes
+    shared_log     what a process that takes part reads of the log, and adds to it
+    joining        may it take part, and do others have the same options?
+    records        records by number
+    lessons        what hosts have shown
+    formats        keys and events as they are written
+    address, connection, faults             where the servers are, calls to them, failed calls
+    shared_reader, shared_keeper, repairs, memory   for who takes no part: reads, puts back, mends
 
 Guarantee, for any number of processes and interleavings, each with the same options (what holds
 if they differ is told in docs/formats.md):
@@ -39,17 +32,17 @@ C. No page is a duplicate of one that is gone. Pages that a dead process had pen
    released when its lease is over. What a server loses when it fails is forgotten; a page like
    it can be kept again.
 
-Two things can be let through twice: what is kept while the server is away, and what a process
-commits after its lease was over. Of frames, what the first pages of each host showed is shared
-(`frame_exchange`). Records of dropped pages are not kept.
+Two things can be let through twice: what is kept while the server is unreachable, and what a
+process commits after its lease was over. Of frames, what the first pages of each host showed is
+shared (`frame_exchange`). Records of dropped pages are not kept.
 
-Cost: one call for a page that is new, two where others are at work, and one for its commit, two
-on a cluster; two or three for a duplicate. All the work on fingerprints is done here.
+Cost: one call for a page that is new and one for its commit, two on a cluster; two for a duplicate.
+All the work on fingerprints is done here.
 """
 
 from dedup_filter.pages.redis.address import Address, is_address
 from dedup_filter.pages.redis.connection import Connection
-from dedup_filter.pages.redis.events import (
+from dedup_filter.pages.redis.formats import (
     CHUNK,
     EVENT_BYTES,
     GONE,
@@ -59,17 +52,16 @@ from dedup_filter.pages.redis.events import (
     EventArray,
     News,
     decode,
+    entry_of,
     host_hash,
     kinds,
     numbers,
 )
 from dedup_filter.pages.redis.lease import Lease
 from dedup_filter.pages.redis.lessons import MOST_LESSONS, LessonLists
-from dedup_filter.pages.redis.log_view import LEASE, LogChanged
 from dedup_filter.pages.redis.shared_keeper import SharedKeeper
-from dedup_filter.pages.redis.shared_log import SharedLog
-from dedup_filter.pages.redis.shared_reader import SharedReader
-from dedup_filter.pages.redis.standing import Standing, entry_of
+from dedup_filter.pages.redis.shared_log import LEASE, LogChanged, SharedLog
+from dedup_filter.pages.redis.shared_reader import SharedReader, Standing
 
 __all__ = [
     "CHUNK",

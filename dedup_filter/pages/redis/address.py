@@ -1,25 +1,27 @@
-"""Location of a shared index -> which servers, which database, which name.
+"""Location of a shared index -> which servers, and which index on them.
 
     redis://[user:password@]host[:port][/database][?name=NAME]       rediss:// with TLS
     redis+cluster://[user:password@]host:port[,host:port ...][?name=NAME]   rediss+cluster://
 
-Several indexes can be on one server, each by a name of its own. What is shown of an address
-never has the user and the password in it.
+Several indexes can be on one server, each under a name of its own. All options but the name are the
+client library's, which reads them. What is shown of an address has no user and no password in it.
 """
 
 import re
 from typing import NamedTuple
-from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from dedup_filter.errors import ConfigError
 
 __all__ = ["Address", "is_address"]
 
-_SINGLE = ("redis", "rediss")
-_CLUSTER = ("redis+cluster", "rediss+cluster")
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-_DEFAULT_NAME = "pages"
+_NODE = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]@/\s]+)(?::([0-9]{1,5}))?")
 _DEFAULT_PORT = 6379
+_WRONG = (
+    "location must be redis://host:port/database or redis+cluster://host:port,host:port, with "
+    "user:password@ before the host if there are any (their special characters written as %XX)"
+)
 
 
 def is_address(location: object) -> bool:
@@ -36,10 +38,10 @@ class Address(NamedTuple):
     is_cluster: bool
     has_tls: bool
     database: int
-    user: str | None
-    password: str | None
+    login: str
+    """User and password as they stand in the location, with a "@"; "" for none."""
     options: tuple[tuple[str, str], ...]
-    """Further options for the client, as they stand in the location."""
+    """Further options for the client library, as they stand in the location."""
 
     @classmethod
     def of(cls, location: str) -> "Address":
@@ -50,68 +52,58 @@ class Address(NamedTuple):
         """
         try:
             parts = urlsplit(location)
-            nodes = _nodes(parts)
+            scheme, _, cluster = parts.scheme.partition("+")
+            login, at, hosts = parts.netloc.rpartition("@")
+            nodes = tuple(map(_node, hosts.split(",")))
         except ValueError:
             raise ConfigError(_WRONG) from None
+        if not is_address(location) or parts.fragment or (len(nodes) > 1 and not cluster):
+            raise ConfigError(_WRONG)
         options = _options(parts)
-        name = options.pop("name", _DEFAULT_NAME)
+        name = options.pop("name", "pages")
         if not _NAME.fullmatch(name):
             raise ConfigError(
                 f"location: the name of an index has letters, digits, '_', '.' and '-', at most "
                 f"64 of them, not {name!r}"
             )
-        user, password = _login(parts)
-        return cls(
-            nodes,
-            name,
-            parts.scheme in _CLUSTER,
-            parts.scheme.startswith("rediss"),
-            _database(parts),
-            user,
-            password,
-            tuple(options.items()),
-        )
+        database = _database(parts, is_cluster=bool(cluster))
+        has_tls, further = scheme == "rediss", tuple(options.items())
+        return cls(nodes, name, bool(cluster), has_tls, database, login + at, further)
 
     def __str__(self) -> str:
         """Write it without user and password."""
-        scheme = "rediss" if self.has_tls else "redis"
-        nodes = ",".join(f"[{h}]:{p}" if ":" in h else f"{h}:{p}" for h, p in self.nodes)
-        place = f"+cluster://{nodes}" if self.is_cluster else f"://{nodes}/{self.database}"
-        return f"{scheme}{place}?name={self.name}"
+        hosts = ",".join(_shown(node) for node in self.nodes)
+        place = f"+cluster://{hosts}" if self.is_cluster else f"://{hosts}/{self.database}"
+        return f"{self._scheme}{place}?name={self.name}"
 
     def __repr__(self) -> str:
         """Write it without user and password, too: it ends in messages and tracebacks."""
         return f"<Address {self}>"
 
     @property
-    def client_options(self) -> str:
-        """The further options, for the client to read and to refuse."""
-        return urlencode(self.options)
+    def client_url(self) -> str:
+        """What the client library connects to, with user and password: the first of the nodes."""
+        place = f"{self.login}{_shown(self.nodes[0])}/{self.database}"
+        # Versions of the library read this one differently: `connection` does.
+        options = [option for option in self.options if option[0] != "ssl_check_hostname"]
+        return f"{self._scheme}://{place}?{urlencode(options)}"
 
-
-_WRONG = (
-    "location must be redis://host:port/database or redis+cluster://host:port,host:port, with "
-    "user:password@ before the host if there are any (their special characters written as %XX)"
-)
-
-
-def _nodes(parts: SplitResult) -> tuple[tuple[str, int], ...]:
-    if parts.scheme not in _SINGLE + _CLUSTER or not parts.netloc or parts.fragment:
-        raise ValueError
-    nodes = tuple(map(_node, parts.netloc.rpartition("@")[2].split(",")))
-    if len(nodes) > 1 and parts.scheme in _SINGLE:
-        raise ValueError
-    return nodes
+    @property
+    def _scheme(self) -> str:
+        return "rediss" if self.has_tls else "redis"
 
 
 def _node(text: str) -> tuple[str, int]:
-    found = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]@/\s]+)(?::([0-9]{1,5}))?", text)
-    if found is None:
-        raise ValueError
-    port = int(found[2] or _DEFAULT_PORT)
-    if not 0 < port < 65_536:
+    found = _NODE.fullmatch(text)
+    port = int(found[2] or _DEFAULT_PORT) if found else 0
+    if found is None or not 0 < port < 65_536:
         raise ValueError
     return found[1].strip("[]"), port
+
+
+def _shown(node: tuple[str, int]) -> str:
+    host, port = node
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _options(parts: SplitResult) -> dict[str, str]:
@@ -123,19 +115,9 @@ def _options(parts: SplitResult) -> dict[str, str]:
     return options
 
 
-def _login(parts: SplitResult) -> tuple[str | None, str | None]:
-    login, at, _ = parts.netloc.rpartition("@")
-    if not at:
-        return None, None
-    user, colon, password = login.partition(":")
-    return unquote(user) or None, unquote(password) if colon else None
-
-
-def _database(parts: SplitResult) -> int:
-    path = parts.path.strip("/")
-    if not path:
-        return 0
-    if not path.isdecimal() or (parts.scheme in _CLUSTER and int(path)):
+def _database(parts: SplitResult, *, is_cluster: bool) -> int:
+    path = parts.path.strip("/") or "0"
+    if not path.isdecimal() or (is_cluster and int(path)):
         # It is not shown: an unescaped "/" may have cut a password in two.
         raise ConfigError(
             "location: after the server comes the number of a database, redis://host:port/0; a "

@@ -1,4 +1,4 @@
-"""Pages that this process has pending -> committed for good, released, or lost.
+"""Pages that are pending, here or elsewhere -> what becomes of them.
 
     append -> pending -> commit    kept
                       -> release   gone
@@ -6,26 +6,35 @@
 
 A page is lost when its lease was over, or with what a server loses when it fails. An answer can
 get lost as well: then it is not known whether the page was appended or committed, so it is taken
-back before the next one is compared, unless somebody was told of it and will ask.
+back before the next one is compared, unless its caller was told of it and will ask.
 
-Cost: a call to append and one to commit, two on a cluster; two to release.
+The page that another repeats may be pending elsewhere: it is remembered as what it is, asked for
+again, or waited for. After a server failed its number may have been given to another page, so it is
+known by its entry too: a duplicate is told that its original is gone rather than of one that it
+never repeated.
+
+Cost: a call to append and one to commit, two on a cluster; two to release, and two to ask what
+became of a page; waiting asks at most every 0.25 s in the end.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from time import time as now
-from typing import TYPE_CHECKING
+from time import monotonic, sleep
 
-from dedup_filter.pages.comparison import Overtaken
+from dedup_filter.model import Fate
+from dedup_filter.pages.comparison import Comparison, Overtaken
 from dedup_filter.pages.directory import PageRecord
-from dedup_filter.pages.redis.followed_log import FollowedLog
-from dedup_filter.pages.redis.log_view import LogChanged
-from dedup_filter.pages.redis.standing import entry_of
-
-if TYPE_CHECKING:
-    from dedup_filter.pages.redis.events import Entry
+from dedup_filter.pages.redis.formats import Entry, entry_of
+from dedup_filter.pages.redis.replica import FollowedLog
+from dedup_filter.pages.redis.shared_log import LEASE, Commit, LogChanged
 
 __all__ = ["Claims"]
+
+_LONGEST_WAIT = 2 * LEASE
+"""Seconds for which `see` waits for another process to end its claim of a page's original."""
+_SHORTEST_PAUSE = 0.002
+_LONGEST_PAUSE = 0.25
+_MOST_AWAITED = 10_000
 
 
 class Claims:
@@ -48,31 +57,28 @@ class Claims:
         """Of those pending, which stand for a page that is visited again, and for which one."""
         self._lost: dict[int, PageRecord] = {}
         """Pages that were pending here, and of which the servers know nothing any more."""
-        self._in_doubt: dict[int, Entry] = {}
-        """Pages of which it is not known whether they were committed, and that nobody asks for."""
+        self._in_doubt: set[int] = set()
+        """Pages that were committed here, perhaps, although their caller was told of a fault."""
+        self._awaited: dict[int, Entry] = {}
+        """Pages pending elsewhere that pages here were found to repeat, the last ones."""
 
     def __contains__(self, number: int) -> bool:
-        """Tell whether a page is to be settled here, whatever the servers know of it."""
+        """Tell whether a page is claimed here, whatever the servers know of it."""
         return number in self.mine or number in self._lost
 
     def append(self, record: PageRecord, is_still: Callable[[int], bool]) -> int:
         """Append a page to the log; return its number.
 
-        `is_still` tells whether it is what it was found to be, after all that is known by now:
-        without a number, 0, before it stands in the log, and with its number when it does.
+        `is_still` tells of a number whether that page is what it was found to be, after all that
+        stands before it in the log.
 
         Raises:
             Overtaken: something stands before it for which it is not.
         """
-        number = self._appended(record, unless_news=True)
-        while not number:
-            # What is learnt before the page stands in the log needs no event to take it back.
-            if not is_still(0):
-                raise Overtaken
-            number = self._appended(record, unless_news=False)
+        number = self._appended(record)
         if number in self._lost:
             # Both would go by one number here. The next page gets another one.
-            self._log.release(number, int(now()))
+            self._log.release(number)
             raise Overtaken
         try:
             stays = is_still(number)
@@ -80,7 +86,7 @@ class Claims:
             self._log.abandon(number)
             raise
         if not stays:
-            self._log.release(number, int(now()))
+            self._log.release(number)
             raise Overtaken
         self.mine[number] = record
         return number
@@ -92,7 +98,7 @@ class Claims:
     def replace(self, number: int, record: PageRecord) -> bool:
         """Give a page another record; return whether there is nothing left to do."""
         try:
-            done = self._log.replace(number, entry_of(record), record, int(now()))
+            done = self._log.replace(number, entry_of(record), record)
         except LogChanged:
             self._followed.read_anew()
             return True
@@ -102,22 +108,30 @@ class Claims:
         return done
 
     def keep(self, number: int) -> None:
-        """Commit a page that is told to nobody before.
+        """Commit a page whose caller has no verdict yet.
 
         Raises:
             Overtaken: its lease was over, or a server failed: it must be compared anew.
         """
         record = self.mine[number]
         try:
-            was_pending = self._committed(number, record)
+            done = self._committed(number, record)
         except BaseException:
-            self._in_doubt[number] = entry_of(record)
+            self._in_doubt.add(number)
             self._log.abandon(number)
             raise
         finally:
             self._forget(number)
-        if not was_pending:
+        if done is not Commit.DONE:
             raise Overtaken
+
+    def take_back(self, number: int) -> None:
+        """Take back a page whose caller is told of a fault: with the next call, or by its lease."""
+        if number in self.mine:
+            self._forget(number)
+            self._log.abandon(number)
+        else:
+            self._in_doubt.add(number)
 
     def commit(self, number: int) -> None:
         """Keep a pending page for good; one that is not pending here is left as it is."""
@@ -129,7 +143,11 @@ class Claims:
         record = self.mine.get(number)
         if record is None:
             return
-        if not self._committed(number, record):
+        done = self._committed(number, record)
+        if done is Commit.FORGOTTEN:
+            self.gone.append(number)
+            self._followed.sync()
+        elif done is Commit.NOT_PENDING:
             self._followed.sync()
             if self._followed.is_there(number, record):  # it was, and the answer was lost
                 self._log.records.put(number, record)
@@ -146,22 +164,15 @@ class Claims:
             del self.mine[number]
             self._revisited.pop(number, None)
             self.gone.append(number)
-            self._log.release(number, int(now()))
+            self._log.release(number)
             self._followed.sync()
 
     def withdraw(self) -> None:
-        """Take back what was recorded here and told to nobody, because an answer was lost."""
-        self._log.disown(int(now()))
+        """Take back what was recorded here without a verdict, because a call failed."""
+        self._log.disown()
         if self._in_doubt:
             self._followed.sync()
-            there = self._in_doubt.items()
-            self.remove(
-                [
-                    number
-                    for number, entry in there
-                    if number in self._replica and self._replica.entry(number) == entry
-                ]
-            )
+            self.remove([number for number in self._in_doubt if number in self._replica])
             self._in_doubt.clear()
 
     def remove(self, pages: list[int]) -> bool:
@@ -169,7 +180,7 @@ class Claims:
         if not pages:
             return True
         try:
-            self._log.remove(pages, int(now()))
+            self._log.remove(pages)
         except LogChanged:
             self._followed.read_anew()
             return False
@@ -196,34 +207,68 @@ class Claims:
         self._log.pending.difference_update(lost)
         self._lost.update(lost)
 
-    def _appended(self, record: PageRecord, *, unless_news: bool) -> int:
-        """Append a page, and follow what came before it; return its number, 0 for none."""
-        try:
-            number, news = self._log.append(
-                entry_of(record), record, int(now()), unless_news=unless_news
-            )
-        except LogChanged:
-            self._followed.read_anew()
-            raise Overtaken from None
-        self._replica.follow(news)
+    def fate(self, number: int) -> Fate:
+        """Tell what has become of a page that was recorded, here or by another process."""
+        if number not in self._awaited and number in self:
+            return "pending"
+        is_in_flight = self._log.is_in_flight(number)
+        # In this order: what was in no flight, and is there now, was committed. And always: this
+        # may be the only call left, and it is calls that release the pages of dead processes.
+        self._followed.sync()
+        if is_in_flight:
+            return "pending"
+        awaited = self._awaited.pop(number, None)
+        if number not in self._replica:
+            return "gone"
+        # After a server failed, the number may have been given to another page.
+        is_it = awaited is None or self._replica.entry(number) == awaited
+        return "kept" if is_it else "gone"
+
+    def await_original(
+        self, found: Comparison, records: Mapping[int, PageRecord], *, is_pending: bool
+    ) -> Comparison:
+        """Wait until the original of a page is not pending any more, unless the caller does.
+
+        Raises:
+            Overtaken: the original is gone.
+        """
+        original = found.original_page
+        assert original is not None, "a duplicate has an original"
+        if original in self.mine or not records[original].is_pending:
+            return found
+        self._awaited[original] = entry_of(records[original])
+        if len(self._awaited) > _MOST_AWAITED:
+            del self._awaited[next(iter(self._awaited))]
+        return found if is_pending else self._waited_for(original, found)
+
+    def _appended(self, record: PageRecord) -> int:
+        """Append a page, and follow what came before it; return its number."""
+        number = 0
+        while not number:
+            try:
+                number, news = self._log.append(entry_of(record), record)
+            except LogChanged:
+                self._followed.read_anew()
+                raise Overtaken from None
+            self._replica.follow(news)
         return number
 
-    def _committed(self, number: int, record: PageRecord) -> bool:
-        """Commit a page; return whether it was pending."""
+    def _committed(self, number: int, record: PageRecord) -> Commit:
+        """Commit a page."""
         replaced = self._revisited.get(number, 0)
-        was_pending = self._log.commit(number, record, replaced, int(now()))
-        if was_pending and replaced:
+        done = self._log.commit(number, record, replaced)
+        if done is Commit.DONE and replaced:
             self._log.records.remove([replaced])
-        return was_pending
+        return done
 
     def _commit_anew(self, record: PageRecord) -> None:
         """Commit a page of which the servers know nothing, without a look at what came since."""
         number = 0
         while not number:
             with suppress(Overtaken):
-                number = self._appended(record, unless_news=False)
+                number = self._appended(record)
         try:
-            self._log.commit(number, record, 0, int(now()))
+            self._log.commit(number, record, 0)
         except BaseException:
             self._log.abandon(number)
             raise
@@ -233,3 +278,14 @@ class Claims:
         self._lost.pop(number, None)
         if self._revisited.pop(number, None) is not None:
             self._followed.sync()
+
+    def _waited_for(self, original: int, found: Comparison) -> Comparison:
+        latest, pause = monotonic() + _LONGEST_WAIT, _SHORTEST_PAUSE
+        while (fate := self.fate(original)) == "pending":
+            if monotonic() > latest:
+                return Comparison("unjudged", "pending", candidates=found.candidates)
+            sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        if fate == "gone":
+            raise Overtaken
+        return found

@@ -1,9 +1,10 @@
 """A page, and what the replica and the records tell of others -> which of those it repeats.
 
     page -> pages within k bits, or with its digest -> their records -> repeats one of them?
+    page, and what was found of it -> its own record
 
-A record is read only then, and may be of another time than the replica: so the log is followed
-after it, and a record that is not of what the log tells is read again or left out.
+The record of a candidate is read only then, and may be of another time than the replica: so the log
+is followed after it, and a record that is not of what the log tells is read again or left out.
 
 Cost: no call if nothing is like the page, two otherwise.
 """
@@ -11,17 +12,17 @@ Cost: no call if nothing is like the page, two otherwise.
 from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from time import sleep
-from typing import NamedTuple
+from time import time as now
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, Comparison, choose, compared
-from dedup_filter.pages.directory import Matches, PageRecord, Place
+from dedup_filter.pages.directory import Judged, Matches, PageRecord, Place
 from dedup_filter.pages.directory.url_key import url_key
-from dedup_filter.pages.redis.events import SHORT, Entry
-from dedup_filter.pages.redis.followed_log import FollowedLog
+from dedup_filter.pages.redis.formats import SHORT, Entry
+from dedup_filter.pages.redis.replica import FollowedLog
 
-__all__ = ["Comparer"]
+__all__ = ["Comparer", "record_of", "remeasured"]
 
 _MOST_READINGS = 6
 """Of a page whose measures are being replaced: the last one comes 20 ms after the first."""
@@ -51,20 +52,25 @@ class Comparer:
         """Compare a page with those whose numbers are lower than one."""
         found = self._found(place, page, before)
         read = self._read(found, place)
-        same = self._exact(place, page, read)
-        if same is None and not page.texts:
+        same = {number: each for number, each in read.items() if each.digest == page.digest}
+        if same:
+            at, is_revisit = self._chosen(range(len(same)), same, place)
+            number, record = list(same.items())[at]
+            found_to_be = Comparison("revisit" if is_revisit else "exact", None, number)
+            return found_to_be._replace(original=record.url, distance=0, similarity=1.0)
+        if not page.texts:
             return Comparison("unjudged", page.reason)
-        return same or self._near(place, page, found, read)
+        return self._near(place, page, found, read)
 
-    def is_still(self, found: Comparison, place: Place, page: PageProfile, number: int = 0) -> bool:
-        """Tell whether a page is still what it was found to be, after all that has come since.
+    def is_still(self, found: Comparison, place: Place, page: PageProfile, number: int) -> bool:
+        """Tell whether a page is still what it was found to be, after all that stands before it.
 
-        With its number, those that came after it do not matter: they learn of it.
+        Those that stand after it do not matter: they learn of it.
         """
-        seen, self._compared_from = self._compared_from, self._replica.end
+        seen = self._compared_from
         if not any(self._replica.has_like(each, seen, number) for each in _entries(place, page)):
             return True
-        again = self.compare(place, page, number or inf)
+        again = self.compare(place, page, number)
         return (again.outcome, again.original_page) == (found.outcome, found.original_page)
 
     def go_on(self) -> None:
@@ -94,10 +100,10 @@ class Comparer:
                     found.setdefault(row, (number, distance))
         return found
 
-    def _read(self, pages: Collection[int], place: Place) -> "_Candidates":
+    def _read(self, pages: Collection[int], place: Place) -> dict[int, PageRecord]:
         """Read the records of pages that may be repeated; those that are gone are left out."""
         if not pages:
-            return _Candidates([], [])
+            return {}
         self.records = self._followed.log.records.read(list(pages))
         # Afterwards: one that was in no flight, and is there now, was committed before.
         self._followed.sync()
@@ -109,15 +115,14 @@ class Comparer:
             sleep(trial * _PAUSE)
             self.records.update(self._followed.log.records.read(changing))
             self._followed.sync()
-        there = [
-            page
+        return {
+            page: self.records[page]
             for page in pages
             if page in self.records
             and page in self._replica
             and self._is_as_told(page)
             and not (self._by_host and self.records[page].host != place.host)
-        ]
-        return _Candidates(there, [self.records[page] for page in there])
+        }
 
     def _is_as_told(self, page: int) -> bool:
         """Tell whether the record of a page, if it is there, is of what the log tells of it.
@@ -126,20 +131,12 @@ class Comparer:
         """
         return page not in self._replica or self._followed.is_there(page, self.records[page])
 
-    def _exact(self, place: Place, page: PageProfile, found: "_Candidates") -> Comparison | None:
-        same = [at for at, record in enumerate(found.records) if record.digest == page.digest]
-        if not same:
-            return None
-        at, is_revisit = self._chosen(same, found, place)
-        original, url = found.pages[at], found.records[at].url
-        return Comparison("revisit" if is_revisit else "exact", None, original, url, 0, 1.0)
-
     def _near(
         self,
         place: Place,
         page: PageProfile,
         found: Mapping[int, tuple[int, int]],
-        read: "_Candidates",
+        read: Mapping[int, PageRecord],
     ) -> Comparison:
         candidates = [
             Candidate(
@@ -149,42 +146,74 @@ class Comparer:
                 record.sketch,
                 record.headline,
             )
-            for number, record in zip(read.pages, read.records, strict=True)
+            for number, record in read.items()
         ]
         comparison, at = compared(
             page,
             candidates,
-            [record.digest for record in read.records],
+            [record.digest for record in read.values()],
             self._min_similarity,
             lambda best: self._chosen(best, read, place),
         )
         if at is None:
             return comparison
-        return comparison._replace(original_page=read.pages[at], original=read.records[at].url)
+        number, record = list(read.items())[at]
+        return comparison._replace(original_page=number, original=record.url)
 
-    def _chosen(self, best: Sequence[int], read: "_Candidates", place: Place) -> tuple[int, bool]:
+    def _chosen(
+        self, best: Sequence[int], read: Mapping[int, PageRecord], place: Place
+    ) -> tuple[int, bool]:
+        """Choose one of the best candidates, by its place; tell whether it is the page itself."""
+        matches = Matches(
+            [],
+            [record.crawl for record in read.values()],
+            [url_key(record.url) for record in read.values()],
+            [record.digest for record in read.values()],
+            [record.headline for record in read.values()],
+            [record.sketch for record in read.values()],
+        )
         # A crawl that was begun after this one, by processes that are at work too, is no earlier
         # one; a job that is resumed may meet it.
-        return choose(best, read.matches, place.key, self._followed.log.crawl.__le__)
+        return choose(best, matches, place.key, self._followed.log.crawl.__le__)
 
 
-class _Candidates(NamedTuple):
-    """Pages that another may repeat, side by side, nearest first."""
+def record_of(
+    place: Place, page: PageProfile, found: Comparison, crawl: int, original: PageRecord | None
+) -> PageRecord:
+    """Return the record of a page, pending; one that is seen again is as old as it was."""
+    moment = int(now())
+    record = PageRecord(
+        page=0,
+        url=place.url,
+        host=place.host,
+        digest=page.digest,
+        fingerprint=page.fingerprint,
+        sketch=page.sketch,
+        words=page.word_count,
+        language=page.language,
+        first_seen=moment,
+        last_seen=moment,
+        first_crawl=crawl,
+        crawl=crawl,
+        is_pending=True,
+        judged=Judged(found.outcome, found.reason, None, found.distance, found.similarity),
+        headline=page.headline,
+    )
+    if found.outcome == "revisit" and original is not None:
+        return record._replace(first_seen=original.first_seen, first_crawl=original.first_crawl)
+    return record
 
-    pages: list[int]
-    records: list[PageRecord]
 
-    @property
-    def matches(self) -> Matches:
-        """What is chosen by."""
-        return Matches(
-            [],
-            [record.crawl for record in self.records],
-            [url_key(record.url) for record in self.records],
-            [record.digest for record in self.records],
-            [record.headline for record in self.records],
-            [record.sketch for record in self.records],
-        )
+def remeasured(record: PageRecord, page: PageProfile) -> PageRecord:
+    """Return a record with the measures of another profile."""
+    return record._replace(
+        digest=page.digest,
+        fingerprint=page.fingerprint,
+        sketch=page.sketch,
+        words=page.word_count,
+        language=page.language,
+        headline=page.headline,
+    )
 
 
 def _entries(place: Place, page: PageProfile) -> list[Entry]:

@@ -1,8 +1,5 @@
 """Lists of what pages taught of their hosts, one a host, for the processes of a shared index.
 
-    lesson -> appended to the list of its host, if that is not full
-    host   -> the lessons of its list from some place on
-
 Lists are spread over the slots of a cluster. Each is bounded, and is gone some time after the last
 lesson was added, so that the servers' memory is bounded by host. Knows nothing of lessons but that
 they are bytes.
@@ -10,20 +7,18 @@ they are bytes.
 Cost: a call each.
 """
 
-from typing import Any, Final
-
-import xxhash
+from typing import Final
 
 from dedup_filter.pages.expiry import expiry_seconds
 from dedup_filter.pages.redis.connection import Connection
-from dedup_filter.pages.redis.keys import Keys
+from dedup_filter.pages.redis.formats import Keys
 
 __all__ = ["MOST_LESSONS", "LessonLists"]
 
 MOST_LESSONS: Final = 32
 """Of a host: more bring nothing (docs/decisions)."""
 _DAYS = 30
-"""That a list lasts, if nothing is said of expiry."""
+"""For which a list lasts without `expire_days`."""
 
 
 class LessonLists:
@@ -44,18 +39,11 @@ class LessonLists:
 
     def read(self, host: str, first: int) -> list[bytes]:
         """Return the lessons of a host from the one with this number on, counted from 0."""
-        name = self._named(host)
+        name = self._keys.frame(host)
         found: list[bytes] = self._connection.call(lambda client: client.lrange(name, first, -1))
         return found
 
     def add(self, host: str, lesson: bytes) -> int:
-        """Add a lesson to the list of a host; return how many there are now.
-
-        If it is full, nothing is added.
-        """
-        arguments: tuple[Any, ...] = (lesson, MOST_LESSONS, self._seconds)
-        return int(self._connection.run("teach", self._named(host), *arguments))
-
-    def _named(self, host: str) -> str:
-        hashed = xxhash.xxh3_64_intdigest(host.encode("utf-8", "surrogatepass"))
-        return self._keys.frame(hashed)
+        """Add a lesson to the list of a host, unless it is full; return how many there are now."""
+        given = lesson, MOST_LESSONS, self._seconds
+        return int(self._connection.run("teach", self._keys.frame(host), *given))

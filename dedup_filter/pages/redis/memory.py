@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dedup_filter.pages.redis.events import CHUNK
+from dedup_filter.pages.redis.formats import CHUNK
 from dedup_filter.pages.redis.shared_reader import SharedReader
 
 __all__ = ["Memory", "memory_of"]

@@ -12,10 +12,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dedup_filter.errors import StoreError
-from dedup_filter.pages.redis.events import salt
-from dedup_filter.pages.redis.log_view import LogChanged, require_same
-from dedup_filter.pages.redis.shared_reader import SharedReader
-from dedup_filter.pages.redis.standing import Standing
+from dedup_filter.pages.redis.shared_log import LogChanged, require_same
+from dedup_filter.pages.redis.shared_reader import SharedReader, Standing
 
 __all__ = ["delete_records", "release_lapsed", "take_out", "trim"]
 
@@ -31,7 +29,7 @@ def release_lapsed(reader: SharedReader, seen: int) -> int:
     lapsed = reader.processes(alive=False)
     pages = reader.owned(lapsed) & reader.in_flight()
     for process in lapsed:
-        _run(reader, "leave", process, salt(), seen)
+        _run(reader, "leave", process, seen=seen)
     return len(pages)
 
 
@@ -39,7 +37,7 @@ def take_out(reader: SharedReader, log: Standing, pages: Sequence[int], seen: in
     """Take pages out for good, pending ones too."""
     for at in range(0, len(pages), _BATCH):
         some = pages[at : at + _BATCH]
-        _require_same(reader, _run(reader, "remove", *_read(reader, log), salt(), seen, *some))
+        _require_same(reader, _run(reader, "remove", *_read(reader, log), *some, seen=seen))
         delete_records(reader, some)
 
 
@@ -47,7 +45,7 @@ def delete_records(reader: SharedReader, pages: Iterable[int]) -> None:
     """Delete the records of pages that are gone."""
     names = list(map(reader.keys.page, pages))
     for at in range(0, len(names), _BATCH):
-        reader.connection.unlink(names[at : at + _BATCH])
+        reader.connection.ask_each("UNLINK", names[at : at + _BATCH])
 
 
 def trim(reader: SharedReader, log: Standing) -> None:
@@ -55,8 +53,8 @@ def trim(reader: SharedReader, log: Standing) -> None:
     _require_same(reader, _run(reader, "trim", *_read(reader, log), log.first_chunk))
 
 
-def _run(reader: SharedReader, script: str, *arguments: object) -> Any:
-    return reader.connection.run(script, reader.keys.named("length"), *arguments)
+def _run(reader: SharedReader, function: str, *arguments: object, seen: int | None = None) -> Any:
+    return reader.connection.run(function, reader.keys.named("length"), *arguments, seen=seen)
 
 
 def _read(reader: SharedReader, log: Standing) -> tuple[bytes, int, bytes]:

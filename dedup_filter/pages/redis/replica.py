@@ -1,51 +1,53 @@
-"""Events of a shared log -> the fingerprints of its pages, in this process's memory.
+"""The log of a shared index -> the fingerprints of its pages, in this process's memory.
 
     events -> entries of pages that are there -> within k bits of one asked for
                                               -> with the digest of one asked for
                                               -> those that were seen least recently
 
-Every process has a replica of its own, so a look-up asks no server. It is as new as the last
-events it was given, which is what `append` of the log makes up for.
+Each process has a replica of its own, so a look-up asks no server. It is as new as the last events
+that it was given; `append` of the log makes up for that.
 
-Cost: 24 bytes a page for its event, and what `HammingIndex` takes, about 36; a million events
-are followed in half a second when they come in thousands, and one in 30 us.
+Cost: 25 bytes a page for its entry, and what `HammingIndex` takes, about 36; a million events are
+followed in half a second when they come in thousands, and one in 30 us.
 """
 
-from collections.abc import Iterator
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator
+from math import inf
 
 import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.hamming import HammingIndex, Neighbours
+from dedup_filter.pages.comparison import MOST_COMPARED
+from dedup_filter.pages.directory import PageRecord
 from dedup_filter.pages.page_index import host_mask, host_masks
-from dedup_filter.pages.redis.events import (
+from dedup_filter.pages.redis.formats import (
     CHUNK,
-    EVENT_BYTES,
     LONG,
     SHORT,
     Entry,
-    EventArray,
     News,
     decode,
+    entry_of,
     kinds,
     numbers,
 )
+from dedup_filter.pages.redis.shared_log import LogChanged, SharedLog
 
-__all__ = ["Replica"]
+__all__ = ["FollowedLog", "Replica"]
 
+logger = logging.getLogger(__name__)
+
+_BLOCK = 1_024
+"""Pages whose entries are in one array, by their numbers."""
+_ENTRY = np.dtype(
+    [("value", "<u8"), ("place", "<i8"), ("host", "<u4"), ("seen", "<u4"), ("kind", "u1")]
+)
+"""What the last event of a page tells; `place` is its number in the log, `kind` 0: no page."""
 _FEW = 64
 """Events that are cheaper to follow one by one."""
-
-
-class _Chunk:
-    """Some events in a row, and which of them tell of a page that is there."""
-
-    __slots__ = ("alive", "count", "events")
-
-    def __init__(self) -> None:
-        self.events: EventArray = decode(bytes(CHUNK * EVENT_BYTES)).copy()
-        self.alive = np.zeros(CHUNK, bool)
-        self.count = 0
 
 
 class Replica:
@@ -60,50 +62,50 @@ class Replica:
         """Forget everything: the log is read anew."""
         self._long = HammingIndex(self._max_distance)
         self._short = HammingIndex(0)
-        self._chunks: dict[int, _Chunk] = {}
-        self._moved: dict[int, int] = {}
-        """Pages whose entry is not the event that has their number, and which one it is."""
-        self._emptied: set[int] = set()
-        self._end = 0
+        self._blocks: dict[int, npt.NDArray[np.void]] = {}
+        self._first_seen: dict[int, int] = {}
+        """By block, a time before which none of its pages was seen last."""
+        self._told_by: Counter[int] = Counter()
+        """By chunk of the log, how many of the pages that are there have their last event in it."""
+        self.end = 0
+        """The number of the last event that was taken in."""
 
     def __len__(self) -> int:
         return len(self._long) + len(self._short)
 
     def __contains__(self, page: int) -> bool:
-        number, place = divmod(self._place(page) - 1, CHUNK)
-        chunk = self._chunks.get(number)
-        # The event of this number may tell of another page.
-        return (
-            chunk is not None
-            and bool(chunk.alive[place])
-            and int(numbers(chunk.events[place : place + 1])[0]) == page
-        )
+        block = self._blocks.get(page // _BLOCK)
+        return block is not None and bool(block["kind"][page % _BLOCK])
 
     @property
     def nbytes(self) -> int:
         """Memory in bytes."""
-        return (
-            self._long.nbytes + self._short.nbytes + len(self._chunks) * CHUNK * (EVENT_BYTES + 1)
-        )
+        entries = len(self._blocks) * _BLOCK * _ENTRY.itemsize
+        return self._long.nbytes + self._short.nbytes + entries
 
     def follow(self, news: News) -> None:
         """Take in events. Requires: they come after those that were taken in before."""
         events = decode(news.events)
         if not len(events):
             return
-        if news.first > self._end + 1 and len(self):
+        if news.first > self.end + 1:
             # Chunks that were not read were deleted: they, and all before, tell of no page.
             self.clear()
-        self._keep(news.first, events)
-        if len(events) <= _FEW:
-            self._follow_each(news.first, events)
-        else:
-            self._follow_many(news.first, events)
-        # Only now: in the midst of them a chunk may tell of nothing yet.
-        self._emptied.update(range((news.first - 1) // CHUNK, self._end // CHUNK))
-        for number in self._emptied:
-            self._let_go(number)
-        self._emptied.clear()
+        self.end = news.end
+        # Of each page only the last event counts: the first one, from the end.
+        pages, from_the_end = np.unique(numbers(events)[::-1], return_index=True)
+        last = len(events) - 1 - from_the_end
+        kind = kinds(events)[last]
+        entries = np.zeros(len(pages), _ENTRY)
+        for name in ("value", "host", "seen"):
+            entries[name] = events[name][last]
+        entries["kind"] = np.where(np.isin(kind, (LONG, SHORT)), kind, 0)
+        entries["place"] = news.first + last
+        borders = np.flatnonzero(np.diff(pages // _BLOCK)) + 1
+        groups = zip(np.split(pages, borders), np.split(entries, borders), strict=True)
+        is_other = np.concatenate([self._write(some, told) for some, told in groups])
+        for of_index, index in ((LONG, self._long), (SHORT, self._short)):
+            self._add(index, pages, entries, is_other & (entries["kind"] == of_index))
 
     def neighbours(self, fingerprint: int, host: int, most: int) -> Neighbours:
         """Return the pages within k bits, or so many of the nearest; of a host, if by host.
@@ -114,171 +116,235 @@ class Replica:
 
     def with_digest(self, value: int, host: int, most: int) -> list[int]:
         """Return short pages whose digest begins so, the earliest first; of a host, if by host."""
-        found: list[int] = self._short.neighbours(
-            self._masked(value, host), most=most
-        ).rows.tolist()
+        near = self._short.neighbours(self._masked(value, host), most=most)
+        found: list[int] = near.rows.tolist()
         return found
 
     def entry(self, page: int) -> Entry:
         """Return what the log tells of a page that is there."""
-        chunk, place = divmod(self._place(page) - 1, CHUNK)
-        event = self._chunks[chunk].events[place : place + 1]
-        return Entry(int(event["value"][0]), int(kinds(event)[0]), int(event["host"][0]))
-
-    @property
-    def end(self) -> int:
-        """The number of the last event that was taken in."""
-        return self._end
+        entry = self._blocks[page // _BLOCK][page % _BLOCK]
+        return Entry(int(entry["value"]), int(entry["kind"]), int(entry["host"]))
 
     def has_like(self, entry: Entry, after: int, but: int) -> bool:
-        """Tell whether an event after a number is of a page near this entry, but for one page."""
-        most = self._max_distance if entry.kind == LONG else 0
-        for number in range(after // CHUNK, self._end // CHUNK + 1):
-            chunk = self._chunks.get(number)
-            if chunk is None:
-                continue
-            first = max(after - number * CHUNK, 0)
-            events = chunk.events[first:][chunk.alive[first:]]
-            alike = (kinds(events) == entry.kind) & (numbers(events) != but)
-            if self._by_host:
-                alike &= events["host"] == entry.host
-            bits = np.bitwise_count(events["value"] ^ np.uint64(entry.value))
-            if (alike & (bits <= most)).any():
-                return True
-        return False
+        """Tell whether an event after a place tells of a page near this entry, but for one page.
 
-    def oldest(self, most: int) -> list[int]:
-        """Return the pages not seen for longest."""
-        return self._first(most, None)
+        If more pages are near than are compared, it is taken that one does.
+        """
+        if self.end == after + (self._place(but) > after):
+            return False
+        index = self._long if entry.kind == LONG else self._short
+        near = index.neighbours(self._masked(entry.value, entry.host), most=MOST_COMPARED + 1)
+        pages: list[int] = near.rows.tolist()
+        return len(pages) > MOST_COMPARED or any(
+            page != but and self._place(page) > after for page in pages
+        )
 
-    def not_seen_since(self, seen: int, most: int) -> list[int]:
-        """Return pages last seen before a time."""
-        return self._first(most, seen)
+    def oldest(self, most: int, before: float = inf) -> list[int]:
+        """Return the pages not seen for longest, of those last seen before a time."""
+        found: list[tuple[int, int]] = []
+        for first_seen, number in sorted((seen, n) for n, seen in self._first_seen.items()):
+            if first_seen >= before or (len(found) == most and found[-1][0] <= first_seen):
+                break
+            block = self._blocks[number]
+            there = np.flatnonzero(block["kind"])
+            seen: list[int] = block["seen"][there].tolist()
+            self._first_seen[number] = min(seen)
+            with_pages = zip(seen, (there + number * _BLOCK).tolist(), strict=True)
+            found = sorted([*found, *(each for each in with_pages if each[0] < before)])[:most]
+        return [page for _, page in found]
 
     def pages(self) -> Iterator[list[int]]:
         """Yield the numbers of all pages, some at a time."""
-        for number in sorted(self._chunks):
-            chunk = self._chunks[number]
-            yield numbers(chunk.events[chunk.alive]).tolist()
+        for number in sorted(self._blocks):
+            yield (np.flatnonzero(self._blocks[number]["kind"]) + number * _BLOCK).tolist()
 
     @property
     def first_chunk(self) -> int:
         """The number of the first chunk of the log that tells of a page that is there."""
-        return min(
-            (n for n, chunk in self._chunks.items() if chunk.count), default=self._end // CHUNK
-        )
+        return min(self._told_by, default=self.end // CHUNK)
+
+    def told_by(self, chunk: int) -> list[tuple[int, bytes, int, int, int]]:
+        """Return what a chunk of the log tells of pages that are there.
+
+        Number, value, kind, host and time of each. Cost: passes over all pages, 3 ms for a million.
+        """
+        found = []
+        for number, block in self._blocks.items():
+            of_chunk = (block["place"] - 1) // CHUNK == chunk
+            for at in np.flatnonzero(of_chunk & (block["kind"] > 0)).tolist():
+                page = at + number * _BLOCK
+                found.append((page, *self.entry(page).fields, int(block["seen"][at])))
+        return found
 
     def check(self) -> None:
-        """Verify that the indexes hold what the events say.
+        """Verify that the indexes hold what the entries say.
 
         Raises:
             AssertionError: they do not.
         """
         self._long.check()
         self._short.check()
-        count = 0
-        for number, chunk in self._chunks.items():
-            assert chunk.count == int(chunk.alive.sum()), "a chunk is miscounted"
-            assert chunk.count or number == self._end // CHUNK, "a chunk tells of nothing"
-            count += chunk.count
-            for page in numbers(chunk.events[chunk.alive]).tolist():
-                value, kind, host = self.entry(page)
-                index = self._long if kind == LONG else self._short
-                found = index.neighbours(self._masked(value, host), 0)
-                assert page in found.rows.tolist(), f"page {page} is not in the index"
-        assert count == len(self), "the index has entries of no page"
+        told_by: Counter[int] = Counter()
+        for number, block in self._blocks.items():
+            there = block[block["kind"] > 0]
+            assert len(there), "there are entries of no page"
+            assert int(there["seen"].min()) >= self._first_seen[number], "a page is older"
+            told_by.update(((there["place"] - 1) // CHUNK).tolist())
+        assert told_by == self._told_by, "a chunk is miscounted"
+        assert self._first_seen.keys() == self._blocks.keys()
+        assert told_by.total() == len(self), "the index has entries of no page"
+        for page in (page for pages in self.pages() for page in pages):
+            value, kind, host = self.entry(page)
+            index = self._long if kind == LONG else self._short
+            found = index.neighbours(self._masked(value, host), 0)
+            assert page in found.rows.tolist(), f"page {page} is not in the index"
 
-    def _keep(self, first: int, events: EventArray) -> None:
-        """Remember the events themselves."""
-        at = 0
-        while at < len(events):
-            chunk, place = divmod(first + at - 1, CHUNK)
-            stop = min(CHUNK - place, len(events) - at)
-            if chunk not in self._chunks:
-                self._chunks[chunk] = _Chunk()
-            self._chunks[chunk].events[place : place + stop] = events[at : at + stop]
-            at += stop
-        self._end = first + len(events) - 1
+    def _write(
+        self, pages: npt.NDArray[np.int64], told: npt.NDArray[np.void]
+    ) -> npt.NDArray[np.bool_]:
+        """Write the entries of pages of one block; return which have other measures than before.
 
-    def _follow_each(self, first: int, events: EventArray) -> None:
-        pages, kind = numbers(events).tolist(), kinds(events).tolist()
-        for at, page in enumerate(pages):
-            if page in self:
-                self._remove(page)
-            if kind[at] in (LONG, SHORT):
-                self._add(page, first + at)
+        Their measures before are removed from the indexes.
+        """
+        number = int(pages[0]) // _BLOCK
+        block = self._blocks.get(number)
+        if block is None:
+            block = self._blocks[number] = np.zeros(_BLOCK, _ENTRY)
+        at = pages % _BLOCK
+        before = block[at]
+        is_other: npt.NDArray[np.bool_] = np.logical_or.reduce(
+            [before[name] != told[name] for name in ("value", "kind", "host")]
+        )
+        for page in pages[is_other & (before["kind"] > 0)].tolist():
+            value, kind, host = self.entry(page)
+            (self._long if kind == LONG else self._short).remove(self._masked(value, host), page)
+        self._told_by.update(_chunks(told))
+        for chunk in _chunks(before):
+            self._told_by[chunk] -= 1
+            if not self._told_by[chunk]:
+                del self._told_by[chunk]
+        block[at] = told
+        if block["kind"].any():
+            seen = int(told["seen"][told["kind"] > 0].min(initial=2**32 - 1))
+            self._first_seen[number] = min(seen, self._first_seen.get(number, seen))
+        else:
+            del self._blocks[number]
+            self._first_seen.pop(number, None)
+        return is_other
 
-    def _follow_many(self, first: int, events: EventArray) -> None:
-        """Take in only what is true at the end: for each page, the last that was said of it."""
-        pages, kind = numbers(events), kinds(events)
-        for page in pages[pages < first].tolist():
-            if page in self:
-                self._remove(page)
-        _, from_the_end = np.unique(pages[::-1], return_index=True)
-        last = np.sort(len(events) - 1 - from_the_end)
-        for each, index in ((LONG, self._long), (SHORT, self._short)):
-            chosen = last[kind[last] == each]
-            values = events["value"][chosen]
-            if self._by_host:
-                values = values ^ host_masks(events["host"][chosen])
-            index.add_many(values, pages[chosen])
-            self._mark(first + chosen, pages[chosen])
-
-    def _mark(self, places: npt.NDArray[np.int64], pages: npt.NDArray[np.int64]) -> None:
-        """Note that pages are there, each told of by the event at its place."""
-        moved = places != pages
-        self._moved.update(zip(pages[moved].tolist(), places[moved].tolist(), strict=True))
-        chunks = (places - 1) // CHUNK
-        for number in np.unique(chunks).tolist():
-            chunk = self._chunks[number]
-            alive = places[chunks == number] - 1 - number * CHUNK
-            chunk.alive[alive] = True
-            chunk.count += len(alive)
-
-    def _add(self, page: int, place: int) -> None:
-        if page != place:
-            self._moved[page] = place
-        chunk = self._chunks[(place - 1) // CHUNK]
-        chunk.alive[(place - 1) % CHUNK] = True
-        chunk.count += 1
-        value, kind, host = self.entry(page)
-        index = self._long if kind == LONG else self._short
-        index.add(self._masked(value, host), page)
-
-    def _remove(self, page: int) -> None:
-        value, kind, host = self.entry(page)
-        index = self._long if kind == LONG else self._short
-        index.remove(self._masked(value, host), page)
-        place = self._place(page)
-        self._moved.pop(page, None)
-        number = (place - 1) // CHUNK
-        chunk = self._chunks[number]
-        chunk.alive[(place - 1) % CHUNK] = False
-        chunk.count -= 1
-        if not chunk.count:
-            self._emptied.add(number)
-
-    def _let_go(self, number: int) -> None:
-        """Forget a chunk that tells of no page any more, and to which nothing will come."""
-        chunk = self._chunks.get(number)
-        if chunk is not None and not chunk.count and number < self._end // CHUNK:
-            del self._chunks[number]
-
-    def _first(self, most: int, seen: int | None) -> list[int]:
-        found: list[int] = []
-        for number in sorted(self._chunks):
-            chunk = self._chunks[number]
-            chosen = chunk.alive if seen is None else chunk.alive & (chunk.events["seen"] < seen)
-            found += numbers(chunk.events[chosen][: most - len(found)]).tolist()
-            # They stand in the order in which they were seen, or nearly so.
-            if len(found) >= most or (seen is not None and chunk.count > int(chosen.sum())):
-                break
-        return found
+    def _add(
+        self,
+        index: HammingIndex,
+        pages: npt.NDArray[np.int64],
+        entries: npt.NDArray[np.void],
+        chosen: npt.NDArray[np.bool_],
+    ) -> None:
+        """Add the chosen pages to an index."""
+        values = entries["value"][chosen]
+        if self._by_host:
+            values = values ^ host_masks(entries["host"][chosen])
+        rows = pages[chosen]
+        if len(rows) > _FEW:
+            index.add_many(values, rows)
+            return
+        for value, row in zip(values.tolist(), rows.tolist(), strict=True):
+            index.add(value, row)
 
     def _place(self, page: int) -> int:
-        return self._moved.get(page, page)
+        return int(self._blocks[page // _BLOCK]["place"][page % _BLOCK]) if page in self else 0
 
     def _masked(self, value: int, host: int) -> int:
-        if not self._by_host:
-            return value
-        return value ^ host_mask(host)
+        return value ^ host_mask(host) if self._by_host else value
+
+
+class FollowedLog:
+    """A log, and the replica of the pages that it tells of.
+
+    When a server has lost a part of the log, or the index was deleted, numbers of pages may be
+    given again. Then the log is read from its beginning, and who knows pages by their numbers is
+    told twice: when that begins, to forget what is known by number, and at the end, to look what
+    is still there.
+
+    Cost of reading: a call for 65,536 events.
+
+    Raises:
+        StoreError: by all methods that read, when the servers cannot be reached or refuse.
+    """
+
+    def __init__(self, log: SharedLog, replica: Replica) -> None:
+        self.log = log
+        self.replica = replica
+        self.lost_to = 0
+        """Up to which number pages may have been lost, and numbers given again."""
+        self.tell(lambda: None, lambda: None)
+        self._is_anew = False
+        """Whether the log is being read from its beginning again."""
+
+    def tell(self, when_begun: Callable[[], None], when_read: Callable[[], None]) -> None:
+        """Tell when the log begins to be read anew, and when all of it was."""
+        self._when_begun, self._when_read = when_begun, when_read
+
+    def sync(self) -> None:
+        """Follow the log to its end."""
+        unread: list[News] = []
+        is_last = False
+        try:
+            while not is_last:
+                news = self._news()
+                if news is None:
+                    unread.clear()
+                    continue
+                if unread and news.first != unread[-1].end + 1:
+                    self._follow(unread)
+                unread.append(news)
+                is_last = news.is_last
+                # The replica sorts all that it has: it is given as many again at a time.
+                if news.end - unread[0].first > len(self.replica):
+                    self._follow(unread)
+        finally:
+            self._follow(unread)
+        if self._is_anew:
+            self._is_anew = False
+            self._when_read()
+
+    def read_anew(self) -> None:
+        """Read another log than was read up to here, to its end."""
+        self._begin_anew()
+        self.sync()
+
+    def is_there(self, number: int, record: PageRecord) -> bool:
+        """Tell whether the page with this record is there.
+
+        After a server failed, the number may have been given to another page.
+        """
+        return number in self.replica and self.replica.entry(number) == entry_of(record)
+
+    def _news(self) -> News | None:
+        """Read on in the log; None: it is another one, of which nothing was read yet."""
+        try:
+            return self.log.news()
+        except LogChanged:
+            self._begin_anew()
+            return None
+
+    def _follow(self, unread: list[News]) -> None:
+        """Follow events that are in a row."""
+        if unread:
+            self.replica.follow(News(unread[0].first, b"".join(each.events for each in unread)))
+            unread.clear()
+
+    def _begin_anew(self) -> None:
+        """Begin to read another log than was read up to here. Requires: `sync` goes on."""
+        lost_to = self.log.offset
+        self.log.rewind()
+        logger.warning("%s: a server has lost a part of it; it is read anew", self.log)
+        self._is_anew = True
+        self.lost_to = max(self.lost_to, lost_to)
+        self.replica.clear()
+        self._when_begun()
+
+
+def _chunks(entries: npt.NDArray[np.void]) -> list[int]:
+    """Return the chunks of the log that tell of pages that are there."""
+    chunks: list[int] = ((entries["place"][entries["kind"] > 0] - 1) // CHUNK).tolist()
+    return chunks

@@ -4,7 +4,7 @@
 
 Events are only added if there are as many before as there were when the records got their
 numbers; otherwise the records are written anew, under other numbers. So a page that processes
-can see has its record, whoever works on the index meanwhile; a record without an event, left by
+can see has its record, whatever others do meanwhile; a record without an event, left by
 who was killed between the two, is overwritten by the page that gets its number.
 
 Cost: a call for 256 records, one for their events.
@@ -24,12 +24,10 @@ from dedup_filter.pages.directory.url_key import host_of
 from dedup_filter.pages.expiry import expiry_seconds
 from dedup_filter.pages.redis.address import Address
 from dedup_filter.pages.redis.connection import Connection
-from dedup_filter.pages.redis.events import salt
-from dedup_filter.pages.redis.keys import FORMAT, Keys
-from dedup_filter.pages.redis.log_view import LEASE
-from dedup_filter.pages.redis.record_bytes import pack_record
+from dedup_filter.pages.redis.formats import FORMAT, Keys, entry_of
+from dedup_filter.pages.redis.records import pack_record
+from dedup_filter.pages.redis.shared_log import LEASE
 from dedup_filter.pages.redis.shared_reader import SharedReader
-from dedup_filter.pages.redis.standing import entry_of
 
 __all__ = ["SharedKeeper"]
 
@@ -132,7 +130,7 @@ class SharedKeeper:
         return False
 
     def close(self) -> None:
-        """Write all that is left, and let go of the connections."""
+        """Write all that is left, and close the connections."""
         try:
             self._write()
         finally:
@@ -144,13 +142,11 @@ class SharedKeeper:
         if not batch:
             return
         outcomes = Counter(record.judged.outcome for record, _ in batch)
-        arguments: list[object] = [salt(), len(outcomes)]
+        arguments: list[object] = [len(outcomes)]
         for outcome, count in outcomes.items():
             arguments += outcome, count
         for record, _ in batch:
-            entry = entry_of(record)
-            value = entry.value.to_bytes(8, "little")
-            arguments += value, entry.kind, entry.host, record.last_seen
+            arguments += *entry_of(record).fields, record.last_seen
         length, is_done = self._reader.length(), False
         while not is_done:
             self._put(length, batch)

@@ -4,28 +4,97 @@ Joins no crawl, holds no lease and makes no index where there is none; servers t
 can be read too. Several calls see the index at several moments, and processes may be at work: what
 is read first, pages in flight, is read before the log that must tell of them.
 
-Cost: 1.5 MB of events a call, 1,000 records a call.
+Of the log, read from its beginning, follow the pages that are there at its end: no index of
+fingerprints is made.
+
+Cost: 1.5 MB of events a call, 1,000 records a call. Of the log 60 bytes an event while it is read,
+and a sort of its events.
 """
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from dedup_filter.errors import ConfigError, StoreCorrupt, StoreTooNew
+import numpy as np
+import numpy.typing as npt
+
+from dedup_filter.errors import ConfigError, StoreCorrupt
 from dedup_filter.pages.directory import PageRecord, Scheme
 from dedup_filter.pages.directory.crawls import Crawl
 from dedup_filter.pages.redis.address import Address
 from dedup_filter.pages.redis.connection import Connection
-from dedup_filter.pages.redis.events import CHUNK, EVENT_BYTES, News
-from dedup_filter.pages.redis.keys import FORMAT, Keys
-from dedup_filter.pages.redis.record_bytes import unpack_record
-from dedup_filter.pages.redis.standing import Standing
+from dedup_filter.pages.redis.formats import (
+    CHUNK,
+    EVENT_BYTES,
+    LONG,
+    SHORT,
+    Entry,
+    EventArray,
+    Keys,
+    News,
+    decode,
+    kinds,
+    numbers,
+)
+from dedup_filter.pages.redis.joining import require_format
+from dedup_filter.pages.redis.records import unpack_record
 
-__all__ = ["SharedReader"]
+__all__ = ["SharedReader", "Standing"]
 
 _CHUNKS = 16
 _RECORDS = 1_000
+
+
+class Standing(NamedTuple):
+    """Pages that are there, by their numbers, each with the event that tells of it."""
+
+    pages: npt.NDArray[np.int64]
+    events: EventArray
+    places: npt.NDArray[np.int64]
+    """Numbers of these events in the log."""
+    end: int
+    """Number of the last event of the log."""
+    last: bytes
+    """That event."""
+    lost: int
+    """Events in whose place there is nothing."""
+
+    @classmethod
+    def of(cls, log: Iterable[News]) -> "Standing":
+        """Follow a log."""
+        end, last = 0, b""
+        parts, firsts = [decode(b"")], [np.empty(0, np.int64)]
+        for news in log:
+            parts.append(decode(news.events))
+            firsts.append(np.arange(news.first, news.first + len(parts[-1])))
+            end, last = news.first + len(parts[-1]) - 1, news.events[-EVENT_BYTES:] or last
+        events, places = np.concatenate(parts), np.concatenate(firsts)
+        # Of each page the last that was said of it: the first one, from the end.
+        _, from_the_end = np.unique(numbers(events)[::-1], return_index=True)
+        latest = len(events) - 1 - from_the_end
+        there = latest[np.isin(kinds(events[latest]), (LONG, SHORT))]
+        lost = int((numbers(events) == 0).sum())
+        return cls(numbers(events[there]), events[there], places[there], end, last, lost)
+
+    def lacks(self, pages: Iterable[int]) -> set[int]:
+        """Return those of some pages that are not there."""
+        asked = np.fromiter(pages, np.int64)
+        return set(asked[~np.isin(asked, self.pages)].tolist())
+
+    def entry(self, page: int) -> Entry | None:
+        """Return what the log tells of a page, None if it is not there."""
+        at = int(self.pages.searchsorted(page))
+        if at == len(self.pages) or self.pages[at] != page:
+            return None
+        event = self.events[at : at + 1]
+        return Entry(int(event["value"][0]), int(kinds(event)[0]), int(event["host"][0]))
+
+    @property
+    def first_chunk(self) -> int:
+        """The number of the first chunk of the log that tells of a page that is there."""
+        first = int(self.places.min()) - 1 if len(self.places) else self.end
+        return first // CHUNK
 
 
 class SharedReader:
@@ -75,7 +144,7 @@ class SharedReader:
         return options
 
     def crawls(self) -> list[Crawl]:
-        """List the crawls in their order; when one ended nobody knows."""
+        """List the crawls in their order; when one ended is not known."""
         names, started = self._hash("crawls"), self._hash("started")
         called = {int(number): name.decode("utf-8", "surrogatepass") for name, number in names}
         begun = {int(number): int(moment) for number, moment in started}
@@ -182,18 +251,10 @@ class SharedReader:
 
     def ask_each(self, command: str, names: Iterable[str]) -> list[Any]:
         """Ask the same of several keys; return the answers."""
-
-        def ask(client: Any) -> list[Any]:
-            with client.pipeline(transaction=False) as pipe:
-                for name in names:
-                    pipe.execute_command(command, name)
-                return list(pipe.execute())
-
-        found: list[Any] = self._call(ask)
-        return found
+        return self.connection.ask_each(command, list(names))
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self.connection.close()
 
     def __enter__(self) -> "SharedReader":
@@ -204,23 +265,15 @@ class SharedReader:
 
     def _read_meta(self) -> dict[bytes, bytes]:
         name = self.keys.named("meta")
-        where = f"the shared index {self}"
         kind = self._call(lambda client: client.type(name))
         if kind == b"none":
             raise ConfigError(f"there is no index at {self}: look at the address and the name")
         meta = dict(self._hash("meta")) if kind == b"hash" else {}
         if b"scheme" not in meta or not meta.get(b"format", b"").isdigit():
-            raise ConfigError(f"{where}: other keys are there under its name ({name})")
-        if int(meta[b"format"]) > FORMAT:
-            raise StoreTooNew(
-                f"{where} is of format {int(meta[b'format'])}, and this version reads {FORMAT}: "
-                "install the version that made it"
-            )
-        if int(meta[b"format"]) < FORMAT:
             raise ConfigError(
-                f"{where} is of format {int(meta[b'format'])}, of a version of dedup-filter before "
-                f"its first release, and this one reads {FORMAT}"
+                f"the shared index {self}: other keys are there under its name ({name})"
             )
+        require_format(int(meta[b"format"]), self.connection.address)
         return meta
 
     def _server_milliseconds(self) -> int:

@@ -9,6 +9,12 @@ from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreError
 
 
+@pytest.fixture(params=["redis_server", "redis_cluster"])
+def servers(request):
+    """The suite's server, and its cluster."""
+    return request.getfixturevalue(request.param)
+
+
 @pytest.fixture
 def crawler(monkeypatch):
     """Open filters as processes do that share an index; they are closed with the test."""
@@ -21,7 +27,7 @@ def crawler(monkeypatch):
 
         def open_pages(server, **options):
             url = server if isinstance(server, str) else server.url
-            pages = NearDuplicateFilter.open(url, max_distance=K, **options)
+            pages = NearDuplicateFilter.open(url, **{"max_distance": K, **options})
             opened.callback(close, pages)
             return pages
 
@@ -38,6 +44,18 @@ def like():
         return Like(f"http://{site}.example/{number}/{edits}", digest, fingerprint, 7)
 
     return make
+
+
+@pytest.fixture
+def let_lapse():
+    """Let the lease of a crawler be over."""
+
+    def lapse(pages):
+        log = pages._kept._log
+        name, process = log._named("processes"), log.process
+        log._connection.call(lambda client: client.zadd(name, {process: 1}))
+
+    return lapse
 
 
 @pytest.fixture

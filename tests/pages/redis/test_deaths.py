@@ -34,10 +34,9 @@ def duplicates(became, whats=("kept",)):
     return [pair for pair in itertools.combinations(kept, 2) if repeats(*pair)]
 
 
-@pytest.mark.parametrize("servers", ["redis_server", "redis_cluster"])
-def test_what_a_killed_crawler_had_claimed_is_kept_by_others(request, servers):
-    url = request.getfixturevalue(servers).url
-    with Together(url, "claim", in_one_round(servers), LEASE, min_similarity=0.7) as crawlers:
+def test_what_a_killed_crawler_had_claimed_is_kept_by_others(servers):
+    rounds = in_one_round(type(servers).__name__)
+    with Together(servers.url, "claim", rounds, LEASE, min_similarity=0.7) as crawlers:
         crawlers.listen(until=400)
         kill(crawlers.processes[0])
         crawlers.listen()

@@ -14,7 +14,7 @@ def keys(client):
 
 
 def test_scripts_and_crawlers_mean_the_same_events():
-    script = (files("dedup_filter.pages.redis") / "scripts" / "common.lua").read_text("utf-8")
+    script = (files("dedup_filter.pages.redis") / "scripts" / "index.lua").read_text("utf-8")
     found = re.search(r"local EVENT, CHUNK = (\d+), (\d+)\n", script)
     assert list(map(int, found.groups())) == [EVENT_BYTES, CHUNK]
     found = re.search(r"local LONG, SHORT, GONE = (\d+), (\d+), (\d+)\n", script)
@@ -65,7 +65,7 @@ def test_all_that_scripts_touch_is_in_one_slot_and_records_are_in_many(
 
 
 def test_a_crawl_without_end_needs_no_more_memory(redis_server, crawler, like, see, monkeypatch):
-    monkeypatch.setattr("dedup_filter.pages.redis.bounds._PAGES_BETWEEN", 256)
+    monkeypatch.setattr("dedup_filter.pages.redis.shared_pages._PAGES_BETWEEN", 256)
     bound = 200
     pages = crawler(redis_server, max_pages=bound)
     client = redis_server.client()
@@ -80,6 +80,82 @@ def test_a_crawl_without_end_needs_no_more_memory(redis_server, crawler, like, s
     pages.check()
     # One who reads what is left knows what is there.
     assert len(crawler(redis_server)) == len(pages)
+
+
+@pytest.fixture
+def pinned(redis_server, crawler, like, see, claim, monkeypatch):
+    """Two crawlers of a log whose first pages stay while later ones come and go.
+
+    One sleeps and has a page pending. `fill` lets the log grow and the other one follow.
+    """
+    client, log = redis_server.client(), "dedup:{pages}:"
+    gone = (10**6 | GONE << 48).to_bytes(8, "little").rjust(16, b"\0") + bytes(8)
+    monkeypatch.setattr("dedup_filter.pages.redis.shared_pages._PAGES_BETWEEN", 16)
+    monkeypatch.setattr("dedup_filter.pages.redis.shared_pages._SPARE_EVENTS", 0)
+    asleep, awake = crawler(redis_server), crawler(redis_server)
+    for number in range(20):
+        see(awake, like(number))
+    held = claim(asleep, like(20))
+
+    def fill(events):
+        at = int(client.get(f"{log}length"))
+        while events:
+            some = min(events, CHUNK - at % CHUNK)
+            client.setrange(f"{log}log:{at // CHUNK}", at % CHUNK * EVENT_BYTES, some * gone)
+            at, events = at + some, events - some
+        client.set(f"{log}length", at)
+        for number in range(100, 120):
+            awake.release(claim(awake, like(number)))
+
+    return asleep, awake, held, fill
+
+
+def test_pages_that_are_never_seen_again_do_not_pin_the_log(
+    redis_server, crawler, like, see, pinned
+):
+    asleep, awake, held, fill = pinned
+    client = redis_server.client()
+    for _ in range(3):
+        fill(CHUNK)
+        assert len([key for key in keys(client) if ":log:" in key]) <= 2, "the log grows"
+    assert int(client.get("dedup:{pages}:length")) > 3 * CHUNK
+    assert not client.exists("dedup:{pages}:log:0")
+    # Who followed, who slept and who comes now know the same, and what was pending is so.
+    late = crawler(redis_server)
+    for number in range(0, 20, 4):
+        assert see(awake, like(number, 1)).original_page == number + 1
+        assert see(asleep, like(number + 1, 1)).original_page == number + 2
+        assert see(late, like(number + 2, 1)).original_page == number + 3
+    assert late.fate(held.page) == "pending"
+    asleep.commit(held)
+    assert see(late, like(20, 1)).original_page == held.page
+    for pages in (asleep, awake, late):
+        pages.check()
+        assert len(pages) == 21
+
+
+def test_what_came_of_a_page_meanwhile_is_not_undone(redis_server, crawler, like, see, pinned):
+    asleep, awake, held, _ = pinned
+    told = asleep._kept._replica.told_by(0)
+    asleep.commit(held)
+    awake.forget(like(3).url)
+    asleep._kept._log.repeat_events(told)
+    late = crawler(redis_server)
+    assert len(late) == 20
+    assert see(late, like(3, 1)).outcome == "new"
+    asleep.check()
+
+
+def test_the_oldest_pages_are_forgotten_first_wherever_the_log_tells_of_them(
+    redis_server, crawler, like, see, pinned
+):
+    asleep, _, held, fill = pinned
+    asleep.release(held)
+    fill(2 * CHUNK)  # the first pages are told of last
+    bounded = crawler(redis_server, max_pages=10)
+    assert len(bounded) == 10
+    assert [see(bounded, like(number, 1)).outcome for number in (15, 19)] == ["near", "near"]
+    bounded.check()
 
 
 def test_who_slept_while_the_log_was_trimmed_knows_what_is_there(

@@ -9,11 +9,6 @@ from dedup_filter.pages.redis import MOST_LESSONS
 SITE = "http://site.example"
 
 
-@pytest.fixture(params=["redis_server", "redis_cluster"])
-def servers(request):
-    return request.getfixturevalue(request.param)
-
-
 @pytest.fixture
 def open_pages(servers):
     """Open the index as one more process does."""
@@ -108,6 +103,15 @@ def test_a_page_that_is_dropped_teaches_what_is_new_on_it(servers, open_pages, a
         verdict = other.see(f"http://mirror.example/{seed}", html=f"<p>{article(seed)}</p><p>menu")
         assert verdict.is_duplicate
     assert len(lessons(servers)) == 3
+
+
+def test_a_page_that_repeats_a_pending_one_teaches_nothing(servers, open_pages, article):
+    pages = open_pages()
+    held = pages.claim("http://mirror.example/", text=article(0))
+    html = f"<p>{article(0)}</p><p>menu"
+    assert pages.see(f"{SITE}/0", html=html).original_page == held.page
+    assert open_pages().claim(f"{SITE}/1", html=html).original_page == held.page
+    assert frame_keys(servers) == []
 
 
 def test_a_list_is_bounded_and_full_it_costs_no_call(servers, open_pages, framed, monkeypatch):

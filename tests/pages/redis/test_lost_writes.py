@@ -91,14 +91,12 @@ def test_a_claim_that_is_lost_is_recorded_when_it_is_committed(
     require_agreement(one, other)
 
 
-@pytest.mark.parametrize("servers", ["redis_server", "redis_cluster"])
 def test_a_late_commit_spares_the_page_that_has_its_number_by_now(
-    request, crawler, like, see, claim, servers
+    servers, crawler, like, see, claim
 ):
-    server = request.getfixturevalue(servers)
-    one, other = crawler(server), crawler(server)
+    one, other = crawler(servers), crawler(servers)
     see(one, like(10))
-    lost = lose_claim(server, claim, one, like(FIRST))
+    lost = lose_claim(servers, claim, one, like(FIRST))
     assert see(other, like(SECOND)).page == lost.page
     one.commit(lost)
     assert one.fate(lost.page) == "kept", "it is the number of the other one"

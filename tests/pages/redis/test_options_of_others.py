@@ -5,21 +5,12 @@ import logging
 
 import pytest
 
-from dedup_filter import ConfigError, NearDuplicateFilter
+from dedup_filter import ConfigError
 
 
 @pytest.fixture
-def open_pages(redis_server):
-    """Open filters on the suite's server; they are closed with the test."""
-    opened = []
-
-    def open_one(**options):
-        opened.append(NearDuplicateFilter.open(redis_server.url, **options))
-        return opened[-1]
-
-    yield open_one
-    for pages in opened:
-        pages.close()
+def open_pages(redis_server, crawler):
+    return lambda **options: crawler(redis_server, **options)
 
 
 @pytest.fixture
@@ -68,20 +59,12 @@ def test_all_that_differs_is_said_in_one_sentence(open_pages, warnings):
     assert "expire_days (None there, 1 here), max_pages (10 or 20 there, None here); " in said
 
 
-def test_options_that_are_alike_are_no_word_worth(open_pages, warnings):
+def test_options_that_are_alike_or_of_who_has_ended_are_not_warned_of(open_pages, warnings):
     for _ in range(3):
-        open_pages(max_pages=10, expire_days=2, scope="host")
+        open_pages(max_pages=10, expire_days=2, scope="host").close()
+    for _ in range(2):
+        open_pages(max_pages=10, scope="all")
     assert not warnings()
-
-
-def test_other_options_after_the_others_have_ended_are_no_word_worth(open_pages, warnings):
-    open_pages(max_pages=10, scope="host").close()
-    open_pages(max_pages=20, scope="all")
-    assert not warnings()
-
-
-def test_options_of_who_has_ended_count_no_more(open_pages, warnings):
-    open_pages(max_pages=10)
     open_pages(max_pages=20).close()
     warnings()
     open_pages(max_pages=10)
@@ -127,11 +110,9 @@ def test_another_scope_is_refused_while_others_are_at_work(
     assert not warnings()
 
 
-def test_a_page_is_judged_by_the_options_of_who_meets_it(redis_server, crawler, like, see):
-    wide = crawler(redis_server)
-    narrow = NearDuplicateFilter.open(redis_server.url, max_distance=1)
+def test_a_page_is_judged_by_the_options_of_who_meets_it(open_pages, like, see):
+    wide, narrow = open_pages(), open_pages(max_distance=1)
     assert see(wide, like(1)).outcome == "new"
     assert see(narrow, like(1, 0b11)).outcome == "new"
     assert see(wide, like(1, 0b110)).outcome == "near"
     assert see(narrow, like(1, 0b1)).outcome == "near", "what all agree on is kept once"
-    narrow.close()

@@ -4,12 +4,14 @@ import time
 
 import pytest
 import redis
-from redis_servers import wait_until
+from redis_servers import RedisServer, wait_until
 from shared_crawlers import profile_of
+from site_pages import framed
 
 from dedup_filter.errors import StoreAway, StoreError
 from dedup_filter.fingerprints.profile import PageTexts
 from dedup_filter.model import Document
+from dedup_filter.pages.redis import SharedReader
 from dedup_filter.pages.redis.connection import TIMEOUT
 
 
@@ -21,8 +23,8 @@ def lose_answer():
         connection = pages._kept._log._connection
         run = connection.run
 
-        def lost(called, *arguments):
-            answer = run(called, *arguments)
+        def lost(called, *arguments, **options):
+            answer = run(called, *arguments, **options)
             if called != script:
                 return answer
             del connection.run
@@ -47,13 +49,6 @@ def crawlers(redis_server, crawler, like, see):
 def back(pages):
     """End the rest that its client takes."""
     pages._kept._log._connection._rests_until = 0.0
-
-
-def let_lapse(pages):
-    """Let its lease be over."""
-    log = pages._kept._log
-    name, process = log._named("processes"), log.process
-    log._connection.call(lambda client: client.zadd(name, {process: 1}))
 
 
 @pytest.mark.parametrize("servers", ["start_redis", "start_redis_cluster"])
@@ -89,7 +84,7 @@ def test_a_server_that_hangs_is_away_and_comes_back(request, crawler, like, see,
 
 def test_a_claim_whose_answer_was_lost_is_in_nobodys_way(crawlers, lose_answer, like, see, claim):
     one, other = crawlers
-    lose_answer(one, "append")
+    lose_answer(one, "read")
     with pytest.raises(StoreAway):
         claim(one, like(1))
     assert len(one._kept._log._connection._client.hgetall("dedup:{pages}:flight")) == 1
@@ -103,7 +98,7 @@ def test_a_claim_whose_answer_was_lost_is_in_nobodys_way(crawlers, lose_answer, 
 
 def test_a_page_that_was_seen_and_never_told_of_is_new_again(crawlers, lose_answer, like, see):
     one, other = crawlers
-    lose_answer(one, "settle")
+    lose_answer(one, "commit")
     with pytest.raises(StoreAway):
         see(one, like(1))
     back(one)
@@ -118,7 +113,7 @@ def test_a_commit_whose_answer_was_lost_is_not_recorded_twice(
 ):
     one, other = crawlers
     verdict = claim(one, like(1))
-    lose_answer(one, "settle")
+    lose_answer(one, "commit")
     with pytest.raises(StoreAway):
         one.commit(verdict)
     assert one.is_pending(verdict.page)
@@ -134,7 +129,7 @@ def test_a_commit_whose_answer_was_lost_is_not_recorded_twice(
 def test_a_release_whose_answer_was_lost_is_done(crawlers, lose_answer, like, see, claim):
     one, other = crawlers
     verdict = claim(one, like(1))
-    lose_answer(one, "settle")
+    lose_answer(one, "release")
     with pytest.raises(StoreAway):
         one.release(verdict)
     back(one)
@@ -143,7 +138,9 @@ def test_a_release_whose_answer_was_lost_is_done(crawlers, lose_answer, like, se
     one.check()
 
 
-def test_what_is_committed_after_its_lease_was_over_is_recorded_anew(crawlers, like, see, claim):
+def test_what_is_committed_after_its_lease_was_over_is_recorded_anew(
+    crawlers, let_lapse, like, see, claim
+):
     one, other = crawlers
     verdict = claim(one, like(1))
     let_lapse(one)
@@ -155,7 +152,9 @@ def test_what_is_committed_after_its_lease_was_over_is_recorded_anew(crawlers, l
     assert len(one) == len(other) == 3
 
 
-def test_a_page_whose_lease_is_over_before_it_is_told_of_is_compared_anew(crawlers, like, see):
+def test_a_page_whose_lease_is_over_before_it_is_told_of_is_compared_anew(
+    crawlers, let_lapse, like, see
+):
     one, other = crawlers
     log = one._kept._log
     commit = log.commit
@@ -172,7 +171,9 @@ def test_a_page_whose_lease_is_over_before_it_is_told_of_is_compared_anew(crawle
     one.check()
 
 
-def test_measures_of_a_page_that_was_released_are_not_replaced(crawlers, like, claim, see):
+def test_measures_of_a_page_that_was_released_are_not_replaced(
+    crawlers, let_lapse, like, claim, see
+):
     one, other = crawlers
     verdict = claim(one, like(1))
     let_lapse(one)
@@ -234,7 +235,7 @@ def test_who_waits_too_long_for_a_page_lets_its_like_through(
     crawlers, monkeypatch, like, see, claim
 ):
     one, other = crawlers
-    monkeypatch.setattr("dedup_filter.pages.redis.originals._LONGEST_WAIT", 0.05)
+    monkeypatch.setattr("dedup_filter.pages.redis.claims._LONGEST_WAIT", 0.05)
     held = claim(one, like(1))
     verdict = see(other, like(1, 1))
     assert (verdict.outcome, verdict.reason, verdict.page) == ("unjudged", "pending", None)
@@ -247,18 +248,16 @@ def measures(like):
     return profile_of(PageTexts.of(Document(like.text)), None)
 
 
-@pytest.mark.parametrize("servers", ["redis_server", "redis_cluster"])
 def test_new_measures_of_a_kept_page_are_those_of_its_record(
-    request, crawler, like, see, lose_answer, servers
+    crawler, like, see, lose_answer, servers
 ):
-    server = request.getfixturevalue(servers)
-    one, other = crawler(server), crawler(server)
+    one, other = crawler(servers), crawler(servers)
     page = see(one, like(1)).page
     lose_answer(one, "replace")
     with pytest.raises(StoreAway):
         one._kept.replace(page, measures(like(2)))
     back(one)
-    if servers == "redis_server":  # it was one step
+    if isinstance(servers, RedisServer):  # it was one step
         one.check()
         assert see(other, like(2, 1)).original_page == page
     else:  # the record did not follow: nothing is dropped for it, until it does
@@ -267,3 +266,52 @@ def test_new_measures_of_a_kept_page_are_those_of_its_record(
         one._kept.replace(page, measures(like(3)))
         one.check()
         assert see(other, like(3, 1)).original_page == page
+
+
+@pytest.mark.parametrize("way", ["see", "claim"])
+def test_a_page_whose_recording_failed_half_way_can_be_judged_again(
+    redis_server, crawler, article, lose_answer, way
+):
+    one, other = crawler(redis_server, min_similarity=0.7), crawler(redis_server)
+    # What a later page shows of the frame gives the early ones other measures: the call that fails.
+    pages = [(f"http://a.example/{n}", framed(article(n))) for n in range(12)]
+    lose_answer(one, "replace")
+    failed = ("", "")
+
+    def see_all():
+        nonlocal failed
+        for failed in pages:
+            one.commit(getattr(one, way)(failed[0], html=failed[1]))
+
+    with pytest.raises(StoreAway):
+        see_all()
+    back(one)
+    counted = one.totals()["pages"]
+    again = getattr(one, way)(failed[0], html=failed[1])
+    assert again.outcome == "new"
+    one.commit(again)
+    assert redis_server.client().hlen("dedup:{pages}:flight") == 0
+    assert one.totals()["pages"] == counted + 1 == len(one)
+    assert other.see("http://b.example/", html=failed[1]).original_page == again.page
+    one.check()
+
+
+@pytest.mark.parametrize("way", ["commit", "release", "replace"])
+def test_a_pending_page_that_was_forgotten_elsewhere_stays_forgotten(
+    servers, crawler, like, see, claim, way
+):
+    one, other = crawler(servers), crawler(servers)
+    see(one, like(9))
+    held = claim(one, like(1))
+    assert other.forget(like(1).url) == 1
+    if way == "replace":
+        one._kept.replace(held.page, measures(like(2)))
+        one.commit(held)
+    else:
+        getattr(one, way)(held)
+    assert one.fate(held.page) == other.fate(held.page) == "gone"
+    with SharedReader.open(servers.url) as reader:
+        assert [page for some in reader.recorded() for page in some] == [1]
+    one.check()
+    assert see(other, like(1, 1)).outcome == see(one, like(2, 1)).outcome == "new"
+    other.check()

@@ -25,18 +25,13 @@ def rights_on_a_cluster():
     return told[1].split()
 
 
-@pytest.fixture(params=["redis_server", "redis_cluster"])
-def server(request):
-    return request.getfixturevalue(request.param)
+@pytest.fixture
+def nodes(servers):
+    return getattr(servers, "nodes", [servers])
 
 
 @pytest.fixture
-def nodes(server):
-    return getattr(server, "nodes", [server])
-
-
-@pytest.fixture
-def login(server, nodes):
+def login(servers, nodes):
     """Make a user, with the rights that are documented; return an address with it."""
     made = []
 
@@ -47,7 +42,7 @@ def login(server, nodes):
             node.ask("ACL", "SETUSER", name, "reset", "on", "nopass", *given, *more)
             node.ask("ACL", "LOG", "RESET")
         made.append(name)
-        return server.url.replace("://", f"://{name}:any@")
+        return servers.url.replace("://", f"://{name}:any@")
 
     yield make
     for node in nodes:
@@ -67,12 +62,7 @@ def require_nothing_refused(nodes):
     return require
 
 
-def let_lapse(pages, client):
-    log = pages._kept._log
-    client.zadd(log._named("processes"), {log.process: 1})
-
-
-def crawl(url, client, article):
+def crawl(url, let_lapse, article):
     """Do all that crawlers do, some of it as it comes of a crash or a lost answer."""
     bounds = {"max_pages": 20, "expire_days": 1}
     for crawl in ("one", "two"):
@@ -93,7 +83,7 @@ def crawl(url, client, article):
         one.forget("http://a.example/1")
         one.totals()
         one.claim("http://d.example/held", text=article(200))
-        let_lapse(one, client)
+        let_lapse(one)
         other.see("http://d.example/last", text=article(201))
         other._kept._bounds.trim()
         other.check()
@@ -101,21 +91,22 @@ def crawl(url, client, article):
         other.close()
 
 
-def test_a_crawler_needs_what_is_documented(server, login, require_nothing_refused, article):
-    crawl(login("crawler"), server.client(), article)
+def test_a_crawler_needs_what_is_documented(login, require_nothing_refused, let_lapse, article):
+    crawl(login("crawler"), let_lapse, article)
     require_nothing_refused()
 
 
-def test_a_reader_needs_what_is_documented(server, login, require_nothing_refused, article):
-    client = server.client()
-    crawl(server.url, client, article)
+def test_a_reader_needs_what_is_documented(
+    servers, login, require_nothing_refused, let_lapse, article
+):
+    crawl(servers.url, let_lapse, article)
     with (
-        NearDuplicateFilter.open(server.url) as alive,
-        NearDuplicateFilter.open(server.url) as dead,
+        NearDuplicateFilter.open(servers.url) as alive,
+        NearDuplicateFilter.open(servers.url) as dead,
     ):
         alive.claim("http://a.example/alive", text=article(300))
         dead.claim("http://a.example/dead", text=article(301))
-        let_lapse(dead, client)
+        let_lapse(dead)
         index = index_at(login("reader"))
         assert index.figures()["processes"] == 1
         assert index.check().faults == []
@@ -125,8 +116,10 @@ def test_a_reader_needs_what_is_documented(server, login, require_nothing_refuse
     require_nothing_refused()
 
 
-def test_who_looks_after_an_index_needs_both(server, login, require_nothing_refused, article):
-    crawl(server.url, server.client(), article)
+def test_who_looks_after_an_index_needs_both(
+    servers, login, require_nothing_refused, let_lapse, article
+):
+    crawl(servers.url, let_lapse, article)
     index = index_at(login("keeper", *rights("crawler"), *rights("reader")))
     with index.source() as source:
         records = [page.record for page in source.pages]
@@ -142,7 +135,7 @@ def test_who_looks_after_an_index_needs_both(server, login, require_nothing_refu
     require_nothing_refused()
 
 
-def test_a_reader_cannot_write(server, login, article):
-    NearDuplicateFilter.open(server.url).close()
+def test_a_reader_cannot_write(servers, login):
+    NearDuplicateFilter.open(servers.url).close()
     with pytest.raises(Exception, match="permission"):
         NearDuplicateFilter.open(login("reader"))

@@ -22,11 +22,9 @@ def number_of_group(like):
 
 
 @pytest.mark.parametrize("way", ["see", "claim"])
-@pytest.mark.parametrize("servers", ["redis_server", "redis_cluster"])
-def test_crawlers_keep_each_content_once(request, servers, way):
-    rounds = rounds_of_crawlers(f"{servers} {way}")
-    url = request.getfixturevalue(servers).url
-    run = crawl_together(url, way, rounds, min_similarity=0.7)
+def test_crawlers_keep_each_content_once(servers, way):
+    rounds = rounds_of_crawlers(f"{type(servers).__name__} {way}")
+    run = crawl_together(servers.url, way, rounds, min_similarity=0.7)
     likes = {like for each in rounds for likes in each for like in likes}
     assert set(run.became) == likes
     whats = Counter(what for what, _ in run.became.values())
@@ -56,17 +54,15 @@ def mirrored_sites(article, articles):
     return rounds
 
 
-@pytest.mark.parametrize("servers", ["redis_server", "redis_cluster"])
 @pytest.mark.parametrize("way", ["see", "claim"])
-def test_pages_whose_frames_are_learnt_meanwhile_are_kept_once(request, servers, way, article):
-    url = request.getfixturevalue(servers).url
-    run = crawl_together(url, way, mirrored_sites(article, 40), min_similarity=0.7)
+def test_pages_whose_frames_are_learnt_meanwhile_are_kept_once(servers, way, article):
+    run = crawl_together(servers.url, way, mirrored_sites(article, 40), min_similarity=0.7)
     kept = Counter()
     for page, (what, original) in run.became.items():
         number = page.url.rpartition("/")[2]
         kept[number] += what == "kept"
         assert original is None or original.rpartition("/")[2] == number
     assert kept == Counter(map(str, range(40)))
-    with NearDuplicateFilter.open(url, max_distance=3) as pages:
+    with NearDuplicateFilter.open(servers.url, max_distance=3) as pages:
         pages.check()
         assert len(pages) == 40

@@ -10,7 +10,7 @@ from redis_servers import wait_until
 
 from dedup_filter import ConfigError, NearDuplicateFilter
 from dedup_filter.errors import SchemeMismatch, StoreAway, StoreError, StoreTooNew
-from dedup_filter.pages.redis.keys import FORMAT
+from dedup_filter.pages.redis.formats import FORMAT
 from dedup_filter.pages.redis.shared_reader import SharedReader
 
 SECRET = "s3cret-Wörd/+%"
@@ -108,37 +108,21 @@ def test_a_user_who_may_do_too_little(redis_server):
     client.acl_deluser("reader")
 
 
-def put_string(client, key):
-    client.set(key, "theirs")
-
-
-def put_list(client, key):
-    client.rpush(key, "theirs")
-
-
-def put_hash(client, key):
-    client.hset(key, "theirs", "1")
-
-
-def put_set(client, key):
-    client.sadd(key, "theirs")
-
-
-@pytest.mark.parametrize("put", [put_string, put_list, put_hash, put_set])
+@pytest.mark.parametrize(
+    "put", [["SET", "theirs"], ["RPUSH", "theirs"], ["HSET", "theirs", "1"], ["SADD", "theirs"]]
+)
 @pytest.mark.parametrize(
     "name", ["meta", "length", "flight", "processes", "options", "totals", "crawls", "log:0"]
 )
-@pytest.mark.parametrize("servers", ["redis_server", "redis_cluster"])
-def test_keys_of_another_application_are_not_touched(request, servers, name, put):
-    server = request.getfixturevalue(servers)
-    client, key = server.client(), f"dedup:{{pages}}:{name}"
-    put(client, key)
+def test_keys_of_another_application_are_not_touched(servers, name, put):
+    client, key = servers.client(), f"dedup:{{pages}}:{name}"
+    client.execute_command(put[0], key, *put[1:])
     before = client.dump(key)
-    said = refusal(server.url, ConfigError)
+    said = refusal(servers.url, ConfigError)
     assert "other keys are there under dedup:{pages}; choose another name (?name=...)" in said
     assert client.dump(key) == before
     assert list(client.scan_iter()) == [key.encode()]
-    NearDuplicateFilter.open(f"{server.url}?name=mine").close()
+    NearDuplicateFilter.open(f"{servers.url}?name=mine").close()
     assert client.dump(key) == before
 
 
@@ -179,14 +163,9 @@ def test_an_index_of_an_older_format_is_refused_whatever_its_scheme(redis_server
     said = refusal(redis_server.url, ConfigError)
     assert f"is of format {FORMAT - 1}, of a version" in said
     assert f"this one reads {FORMAT}: choose another name (?name=...)" in said
-    assert {key: client.dump(key) for key in client.scan_iter()} == before
-
-
-def test_an_index_of_an_older_format_is_not_read(redis_server):
-    NearDuplicateFilter.open(redis_server.url).close()
-    redis_server.client().hset("dedup:{pages}:meta", "format", FORMAT - 1)
     with pytest.raises(ConfigError, match=f"format {FORMAT - 1}"):
         SharedReader.open(redis_server.url)
+    assert {key: client.dump(key) for key in client.scan_iter()} == before
 
 
 def test_a_format_that_is_none_is_not_ours(redis_server):
@@ -239,13 +218,23 @@ def test_options_of_the_client_that_there_are_not(redis_server):
 
 
 @pytest.mark.parametrize(
-    "option", ["read_from_replicas=1", "decode_responses=true", "retry_on_timeout=true"]
+    "option", ["read_from_replicas=1", "decode_responses=true", "retry_on_timeout=true", "db=1"]
 )
-@pytest.mark.parametrize("servers", ["redis_server", "redis_cluster"])
-def test_options_of_the_client_that_break_the_index(request, servers, option):
-    url = request.getfixturevalue(servers).url
-    said = refusal(f"{url}?{option}", ConfigError)
+def test_options_of_the_client_that_break_the_index(servers, option):
+    said = refusal(f"{servers.url}?{option}", ConfigError)
     assert said.startswith(f"location: {option.partition('=')[0]} cannot be chosen")
+
+
+def test_an_opening_that_fails_after_it_joined_leaves_no_process(redis_server):
+    client, log = redis_server.client(), "dedup:{pages}:log:0"
+    with NearDuplicateFilter.open(redis_server.url) as pages:
+        pages.see("http://a.example", text="one two three " * 20)
+    client.rename(log, "aside")
+    client.rpush(log, "theirs")
+    refusal(redis_server.url, StoreError)
+    assert client.zcard("dedup:{pages}:processes") == client.hlen("dedup:{pages}:options") == 0
+    client.rename("aside", log)
+    NearDuplicateFilter.open(redis_server.url, scope="host").close()
 
 
 def test_the_default_client_is_not_asked_for_by_a_local_index(tmp_path, monkeypatch):

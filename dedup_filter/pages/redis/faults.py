@@ -1,0 +1,114 @@
+"""An error of the client library -> what it means for an index, and what to do about it.
+
+    wrong login      the user or the password
+    TLS              which of the two sides refuses the other, and by which option that is mended
+    away             nobody answers, or no call is taken at present: it may be back soon
+    moving           a slot is on its way from one node of a cluster to another
+
+The library makes some answers of servers errors of their own, without their first word, and its
+versions differ: so both classes and words are looked at.
+"""
+
+import re
+
+import redis
+from redis import exceptions
+
+from dedup_filter.errors import StoreAway, StoreError
+from dedup_filter.pages.redis.address import Address
+
+__all__ = ["is_moving", "meant"]
+
+_AWAY = (
+    redis.ConnectionError,
+    redis.TimeoutError,
+    exceptions.RedisClusterException,
+    exceptions.OutOfMemoryError,
+    exceptions.ReadOnlyError,
+    exceptions.ClusterDownError,
+    exceptions.TryAgainError,
+)
+_NOT_NOW = re.compile(
+    r"(?:.*: )?-?(?:BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY|TRYAGAIN"
+    r"|UNBLOCKED)\b"
+)
+"""How a server begins to say that it takes no such call at present; of a script, after colons."""
+_LOGIN = re.compile(
+    "WRONGPASS|NOAUTH|invalid username-password|Authentication required|AUTH .*called"
+    "|unauthenticated"
+)
+_MOVING = re.compile("non local key in a cluster node|during rehashing of the slot")
+_OUT_OF_MEMORY = re.compile(r"\bOOM\b|used memory > 'maxmemory'")
+_TLS = re.compile(r"\bSSL\b|_ssl\.c|certificate")
+_TLS_FAULTS = {
+    r"hostname mismatch|IP address mismatch|doesn't match": (
+        "its certificate is for another host; give the address that it is for, or "
+        "ssl_check_hostname=False in the location"
+    ),
+    r"certificate has expired|not yet valid": (
+        "its certificate is out of date; renew it, or look at the clocks"
+    ),
+    r"CERTIFICATE_VERIFY_FAILED": (
+        "its certificate is signed by nobody who is known here; name who signed it by "
+        "ssl_ca_certs=FILE in the location"
+    ),
+    r"CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE|UNKNOWN_CA|BAD_CERTIFICATE|EOF": (
+        "it does not accept the certificate of this client; name one that it does by "
+        "ssl_certfile=FILE and ssl_keyfile=FILE in the location"
+    ),
+    r"WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE": (
+        "it speaks no TLS at this port; take another port, or redis:// for rediss://"
+    ),
+}
+"""What of the library's words tells a fault, and what to do about it."""
+
+
+def meant(error: Exception, address: Address) -> StoreError:
+    """Return what an error of the client library means for the index at an address."""
+    said = str(error).partition("\n")[0]
+    where = f"the shared index {address}"
+    by_class = isinstance(error, redis.AuthenticationError | exceptions.AuthorizationError)
+    if by_class or _LOGIN.search(said):
+        # What the server said may repeat what it was given.
+        return StoreError(f"{where}: the server refuses the user or the password")
+    if fault := _tls_fault(said):
+        return StoreError(f"{where}: no connection by TLS with the server: {fault}")
+    has_moved = isinstance(error, redis.exceptions.AskError) or said.startswith("MOVED ")
+    if has_moved and not address.is_cluster:
+        scheme = "rediss" if address.has_tls else "redis"
+        return StoreError(
+            f"{where}: the server is a node of a cluster: its location begins with "
+            f"{scheme}+cluster://"
+        )
+    if isinstance(error, _AWAY) or _NOT_NOW.match(said) or _MOVING.search(said):
+        advice = _advice(said, has_tls=address.has_tls)
+        return StoreAway(f"{where} cannot be reached, or takes no writes, at present: {advice}")
+    is_wrong_type = isinstance(error, redis.ResponseError) and "WRONGTYPE" in said
+    hint = "; other keys are there under its name" if is_wrong_type else ""
+    return StoreError(f"{where}: the server refuses the call ({said}){hint}")
+
+
+def is_moving(error: Exception) -> bool:
+    """Tell whether a script found its slot moving to another node; it has done nothing then."""
+    return bool(_MOVING.search(str(error)))
+
+
+def _tls_fault(said: str) -> str | None:
+    if not _TLS.search(said):
+        return None
+    found = (fault for words, fault in _TLS_FAULTS.items() if re.search(words, said, re.IGNORECASE))
+    return next(found, None)
+
+
+def _advice(said: str, *, has_tls: bool) -> str:
+    if _MOVING.search(said):
+        return "a slot of the cluster is moving to another node"
+    if _OUT_OF_MEMORY.search(said):
+        # Pages that are too many are taken out by events, for which there is no room now either.
+        return (
+            "the server has no memory left: raise its maxmemory, and set max_pages or expire_days "
+            "if the index is to grow no further"
+        )
+    # A server without TLS waits for the end of what is no command.
+    is_silence = has_tls and "Timeout connecting" in said
+    return said + ("; if it is there, it may speak no TLS at this port" if is_silence else "")
