@@ -44,7 +44,7 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.pages.directory import Place
 from dedup_filter.pages.location import open_log
-from dedup_filter.pages.redis import CHUNK, LONG
+from dedup_filter.pages.redis.formats import CHUNK, LONG
 from dedup_filter.pages.redis.shared_pages import SharedPages
 
 KINDS = {"single": RedisServer, "cluster": RedisNodes}

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from oracles import distance
 
-from dedup_filter.pages.redis import (
+from dedup_filter.pages.redis import replica as module
+from dedup_filter.pages.redis.formats import (
     EVENT_BYTES,
     GONE,
     LONG,
@@ -19,7 +20,6 @@ from dedup_filter.pages.redis import (
     kinds,
     numbers,
 )
-from dedup_filter.pages.redis import replica as module
 from dedup_filter.pages.redis.replica import Replica
 
 K = 3

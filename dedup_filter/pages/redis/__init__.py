@@ -42,51 +42,21 @@ All the work on fingerprints is done here.
 
 from dedup_filter.pages.redis.address import Address, is_address
 from dedup_filter.pages.redis.connection import Connection
-from dedup_filter.pages.redis.formats import (
-    CHUNK,
-    EVENT_BYTES,
-    GONE,
-    LONG,
-    SHORT,
-    Entry,
-    EventArray,
-    News,
-    decode,
-    entry_of,
-    host_hash,
-    kinds,
-    numbers,
-)
-from dedup_filter.pages.redis.lease import Lease
-from dedup_filter.pages.redis.lessons import MOST_LESSONS, LessonLists
+from dedup_filter.pages.redis.formats import CHUNK, entry_of
+from dedup_filter.pages.redis.lessons import MOST_LESSONS
 from dedup_filter.pages.redis.shared_keeper import SharedKeeper
-from dedup_filter.pages.redis.shared_log import LEASE, LogChanged, SharedLog
+from dedup_filter.pages.redis.shared_log import SharedLog
 from dedup_filter.pages.redis.shared_reader import SharedReader, Standing
 
 __all__ = [
     "CHUNK",
-    "EVENT_BYTES",
-    "GONE",
-    "LEASE",
-    "LONG",
     "MOST_LESSONS",
-    "SHORT",
     "Address",
     "Connection",
-    "Entry",
-    "EventArray",
-    "Lease",
-    "LessonLists",
-    "LogChanged",
-    "News",
     "SharedKeeper",
     "SharedLog",
     "SharedReader",
     "Standing",
-    "decode",
     "entry_of",
-    "host_hash",
     "is_address",
-    "kinds",
-    "numbers",
 ]

@@ -58,7 +58,7 @@ class Claims:
         self._lost: dict[int, PageRecord] = {}
         """Pages that were pending here, and of which the servers know nothing any more."""
         self._in_doubt: set[int] = set()
-        """Pages that were committed here, perhaps, although their caller was told of a fault."""
+        """Pages that may have been committed here, while their caller was told of a fault."""
         self._awaited: dict[int, Entry] = {}
         """Pages pending elsewhere that pages here were found to repeat, the last ones."""
 
@@ -127,10 +127,10 @@ class Claims:
 
     def take_back(self, number: int) -> None:
         """Take back a page whose caller is told of a fault: with the next call, or by its lease."""
-        if number in self.mine:
-            self._forget(number)
+        if number in self:
             self._log.abandon(number)
-        else:
+            self._forget(number)
+        elif number > self._followed.lost_to:
             self._in_doubt.add(number)
 
     def commit(self, number: int) -> None:
@@ -196,7 +196,7 @@ class Claims:
         self._in_doubt.clear()
 
     def part_lost(self) -> None:
-        """Part the pages pending here from those that are not pending there any more."""
+        """Note which of the pages that are pending here the log does not tell of any more."""
         lost = {
             number: record
             for number, record in self.mine.items()
@@ -212,8 +212,8 @@ class Claims:
         if number not in self._awaited and number in self:
             return "pending"
         is_in_flight = self._log.is_in_flight(number)
-        # In this order: what was in no flight, and is there now, was committed. And always: this
-        # may be the only call left, and it is calls that release the pages of dead processes.
+        # In this order: a page that was not in flight, and is there now, was committed. And always:
+        # calls release the pages of dead processes, and there may be no other call left.
         self._followed.sync()
         if is_in_flight:
             return "pending"
@@ -262,7 +262,7 @@ class Claims:
         return done
 
     def _commit_anew(self, record: PageRecord) -> None:
-        """Commit a page of which the servers know nothing, without a look at what came since."""
+        """Commit a lost page under another number, without comparing it with later pages."""
         number = 0
         while not number:
             with suppress(Overtaken):

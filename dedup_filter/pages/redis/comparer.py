@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from time import sleep
 from time import time as now
+from typing import Any
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
@@ -74,7 +75,7 @@ class Comparer:
         return (again.outcome, again.original_page) == (found.outcome, found.original_page)
 
     def go_on(self) -> None:
-        """Take note that the next page will be compared with all that is known by now."""
+        """Note that the next page is compared with all that is known by now."""
         self._compared_from = self._replica.end
 
     def begin_anew(self) -> None:
@@ -83,7 +84,7 @@ class Comparer:
         self._compared_from = 0
 
     def _found(self, place: Place, page: PageProfile, before: float) -> dict[int, tuple[int, int]]:
-        """Return the pages like this one: the number of the text that found each, and how far."""
+        """Return pages like this one: the number of the text that found each, and its distance."""
         found: dict[int, tuple[int, int]] = {}
         for number, entry in enumerate(_entries(place, page)):
             if entry.kind == SHORT:
@@ -105,7 +106,7 @@ class Comparer:
         if not pages:
             return {}
         self.records = self._followed.log.records.read(list(pages))
-        # Afterwards: one that was in no flight, and is there now, was committed before.
+        # Afterwards: a page that was not in flight, and is there now, was committed before.
         self._followed.sync()
         for trial in range(_MOST_READINGS):
             changing = [page for page in self.records if not self._is_as_told(page)]
@@ -178,42 +179,41 @@ class Comparer:
 
 
 def record_of(
-    place: Place, page: PageProfile, found: Comparison, crawl: int, original: PageRecord | None
+    place: Place, page: PageProfile, found: Comparison, crawl: int, renewed: PageRecord | None
 ) -> PageRecord:
     """Return the record of a page, pending; one that is seen again is as old as it was."""
     moment = int(now())
-    record = PageRecord(
+    first = moment, crawl
+    if found.outcome == "revisit" and renewed is not None:
+        first = renewed.first_seen, renewed.first_crawl
+    return PageRecord(
         page=0,
         url=place.url,
         host=place.host,
-        digest=page.digest,
-        fingerprint=page.fingerprint,
-        sketch=page.sketch,
-        words=page.word_count,
-        language=page.language,
-        first_seen=moment,
+        **_measures(page),
+        first_seen=first[0],
         last_seen=moment,
-        first_crawl=crawl,
+        first_crawl=first[1],
         crawl=crawl,
         is_pending=True,
         judged=Judged(found.outcome, found.reason, None, found.distance, found.similarity),
-        headline=page.headline,
     )
-    if found.outcome == "revisit" and original is not None:
-        return record._replace(first_seen=original.first_seen, first_crawl=original.first_crawl)
-    return record
 
 
 def remeasured(record: PageRecord, page: PageProfile) -> PageRecord:
     """Return a record with the measures of another profile."""
-    return record._replace(
-        digest=page.digest,
-        fingerprint=page.fingerprint,
-        sketch=page.sketch,
-        words=page.word_count,
-        language=page.language,
-        headline=page.headline,
-    )
+    return record._replace(**_measures(page))
+
+
+def _measures(page: PageProfile) -> dict[str, Any]:
+    return {
+        "digest": page.digest,
+        "fingerprint": page.fingerprint,
+        "sketch": page.sketch,
+        "words": page.word_count,
+        "language": page.language,
+        "headline": page.headline,
+    }
 
 
 def _entries(place: Place, page: PageProfile) -> list[Entry]:

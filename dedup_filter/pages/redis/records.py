@@ -153,21 +153,10 @@ def unpack_record(page: int, packed: bytes, *, is_pending: bool) -> PageRecord:
         ValueError: it wrote something else.
     """
     try:
-        (
-            version,
-            outcome,
-            distance,
-            is_long,
-            similarity,
-            words,
-            first_seen,
-            last_seen,
-            first_crawl,
-            crawl,
-            fingerprint,
-            digest,
-            sketch_size,
-        ) = _FIXED.unpack_from(packed)
+        fixed = _FIXED.unpack_from(packed)
+        version, outcome, distance, is_long, similarity, words = fixed[:6]
+        first_seen, last_seen, first_crawl, crawl = fixed[6:10]
+        fingerprint, digest, sketch_size = fixed[10:]
         rest = packed[_FIXED.size :]
         sketch, text = rest[:sketch_size], rest[sketch_size:].decode("utf-8", "surrogatepass")
         language, reason, h1, title, url = text.split("\n", 4)

@@ -6,7 +6,7 @@ from site_pages import framed
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.hamming import HammingIndex
-from dedup_filter.pages.redis import CHUNK, LONG
+from dedup_filter.pages.redis.formats import CHUNK, LONG
 
 
 @pytest.fixture

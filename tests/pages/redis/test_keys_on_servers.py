@@ -6,7 +6,16 @@ from importlib.resources import files
 import pytest
 
 from dedup_filter.errors import StoreCorrupt
-from dedup_filter.pages.redis import CHUNK, EVENT_BYTES, GONE, LONG, SHORT, decode, kinds, numbers
+from dedup_filter.pages.redis.formats import (
+    CHUNK,
+    EVENT_BYTES,
+    GONE,
+    LONG,
+    SHORT,
+    decode,
+    kinds,
+    numbers,
+)
 
 
 def keys(client):

@@ -9,6 +9,8 @@ import logging
 
 import pytest
 
+from dedup_filter.errors import StoreError
+
 FIRST, SECOND, THIRD = 1, 2, 3
 
 
@@ -116,6 +118,30 @@ def test_a_late_commit_leaves_no_record_of_a_page_that_is_not_there(
     one.commit(lost)
     assert redis_cluster.client().get(f"dedup:{{pages:{lost.page}}}:page:{lost.page}") is None
     other.commit(kept)
+    assert see(one, like(SECOND, 1)).outcome == "near"
+    require_agreement(one, other)
+
+
+@pytest.mark.parametrize("is_pending", [True, False])
+def test_a_page_that_is_taken_back_does_not_take_another_with_it(
+    redis_server, crawlers, like, see, is_pending
+):
+    one, other = crawlers
+    past = Past(redis_server)
+
+    def fail(page, *_):
+        past.come_back()
+        assert see(other, like(SECOND)).page == page
+        see(other, like(THIRD))
+        one._kept._followed.sync()
+        raise StoreError("no more calls")
+
+    page = like(FIRST)
+    learn = one._framed._learn
+    one._framed._learn = lambda *args, **_: fail(args[3].page)
+    with pytest.raises(StoreError):
+        (one.claim if is_pending else one.see)(page.url, html=f"<p>{page.text}</p>")
+    one._framed._learn = learn
     assert see(one, like(SECOND, 1)).outcome == "near"
     require_agreement(one, other)
 

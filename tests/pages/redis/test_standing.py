@@ -5,7 +5,8 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter.pages.redis import GONE, LONG, SHORT, Entry, News, Standing
+from dedup_filter.pages.redis import Standing
+from dedup_filter.pages.redis.formats import GONE, LONG, SHORT, Entry, News
 
 KINDS = [LONG, SHORT, GONE, 0]
 

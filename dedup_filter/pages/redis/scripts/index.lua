@@ -1,8 +1,8 @@
 -- Everything that is done to a shared index in one step.
 --
 -- ARGV: name of the function, a random byte, the time in Unix seconds, arguments of the function.
--- KEYS[1]: "dedup:{name}:length"; `put_back` and `teach` get the one key that they touch instead.
--- All other keys are in the slot of KEYS[1]: their names begin alike.
+-- KEYS[1]: "dedup:{name}:length"; `put_back` and `teach` get the one key that they touch
+-- instead. All other keys are in its slot; records are touched only where there are no slots.
 local EVENT, CHUNK = 24, 4000
 local LONG, SHORT, GONE = 1, 2, 3
 local salt, seen = ARGV[2], ARGV[3]
