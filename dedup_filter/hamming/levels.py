@@ -132,17 +132,16 @@ class Levels:
         """
         if self.fresh.discard(fingerprint, row):
             return
+        marks = len(self.old.dead) + len(self.young.dead)
+        if self._merge is not None:
+            self._step(self._merge)
+        elif marks > FRESH and 4 * marks > len(self.old.first):
+            self._begin_merge()
         found = self._table_of(fingerprint, row)
         if found is None:
             raise KeyError(f"row {row} is not stored under fingerprint {fingerprint}")
         tables, place = found
         tables.dead.add(place)
-        if self._merge is not None:
-            self._step(self._merge)
-            return
-        marks = len(self.old.dead) + len(self.young.dead)
-        if marks > FRESH and 4 * marks > len(self.old.first):
-            self._begin_merge()
 
     def rows_of(self, fingerprint: int) -> list[int]:
         """Return the rows stored under a fingerprint, in no order."""

@@ -1,5 +1,6 @@
 """What moves when: sealing, merging in steps, planning anew; and what a failure leaves behind."""
 
+import contextlib
 import random
 
 import oracles
@@ -147,3 +148,30 @@ def test_a_step_that_fails_for_want_of_memory_loses_nothing(pairs, monkeypatch, 
     assert_found(index, pairs[1:])
     index.compact()
     assert_found(index, pairs[1:])
+
+
+@pytest.mark.parametrize("calls_before", range(4))
+def test_a_removal_that_fails_for_want_of_memory_removes_nothing(pairs, monkeypatch, calls_before):
+    index = HammingIndex(3, Layout(4))
+    index.add_many(*zip(*pairs, strict=True))
+    stored = list(pairs)
+    calls = 0
+
+    def fail_now(*arguments):
+        nonlocal calls
+        calls += 1
+        if calls > calls_before:
+            raise MemoryError
+        return make(*arguments)
+
+    make = Run.__init__
+    monkeypatch.setattr(Run, "__init__", fail_now)
+    with contextlib.suppress(MemoryError):
+        while stored:
+            index.remove(*stored[-1])
+            stored.pop()
+    assert stored, "no run was made any more"
+    monkeypatch.setattr(Run, "__init__", make)
+    assert_found(index, stored)
+    index.remove(*stored.pop())
+    assert_found(index, stored)
