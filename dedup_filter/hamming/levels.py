@@ -1,6 +1,6 @@
 """Where an index holds its pairs, and when it moves them: fresh -> young -> old.
 
-    fresh   the last 4,096 pairs, in order of arrival    4,096: sorted into the young tables
+    fresh   the last 4,096 pairs, in a SortedDict        4,096: merged into the young tables
     young   small sorted tables                          full: merged into the old tables, one
                                                          table in each addition
     old     sorted tables of all other pairs
