@@ -5,7 +5,7 @@
     SortedDict   fingerprint -> rows    is a pair there?  which rows have a fingerprint?
                                         all of them in order, for the tables
 
-A SortedList for each permuted table takes longer than comparing all (measures: docs/decisions/0005).
+A SortedList for each table takes longer than comparing all (measures: docs/decisions/0005).
 
 Cost: 0.6 us of a look-up for every thousand entries; an addition 2 us.
 """

@@ -26,8 +26,9 @@ def test_what_was_added_and_not_removed_is_there(pairs, data):
         fresh.check()
         left.remove(pair)
     assert len(fresh) == len(left)
-    found = zip(fresh.fingerprints.tolist(), fresh.pairs.rows.tolist(), strict=True)
-    assert set(found) == left
+    fingerprints, rows = (column.tolist() for column in fresh.pairs)
+    assert set(zip(fingerprints, rows, strict=True)) == left
+    assert fingerprints == sorted(fingerprints) == sorted(fresh.fingerprints.tolist())
     for fingerprint in range(4):
         for row in range(7):
             assert ((fingerprint, row) in fresh) == ((fingerprint, row) in left)
