@@ -22,7 +22,7 @@ from dedup_filter.frames.frame_bytes import Lesson
 from dedup_filter.frames.host_frames import Frames
 from dedup_filter.model import Verdict
 from dedup_filter.pages.directory import Place
-from dedup_filter.pages.directory.kept_pages import KeptPages
+from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.frame_exchange import FrameExchange
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.pages.redis import MOST_LESSONS
@@ -153,7 +153,7 @@ class DealtStream:
         }
 
     def _judge(self, dealt: Sequence[int]) -> Iterator[Verdict]:
-        kept, crawlers = KeptPages(self._config), []
+        kept, crawlers = DirectoryPages(self._config), []
         lists: dict[str, list[bytes]] = {}
         for number in range(max(dealt) + 1):
             if self._shares_frames:

@@ -18,7 +18,7 @@ from dedup_filter import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile, PageTexts, profile
 from dedup_filter.model import Document
 from dedup_filter.pages.comparison import MOST_COMPARED
-from dedup_filter.pages.directory.kept_pages import KeptPages
+from dedup_filter.pages.directory.directory_pages import DirectoryPages
 
 WORDS = 400
 
@@ -41,7 +41,7 @@ def fingerprints(kind: str, count: int, distance: int) -> list[int]:
 
 def judged_microseconds(kind: str, distance: int, count: int, stored: int) -> tuple[float, int]:
     """Return the mean time from profile to verdict, and how many comparisons were capped."""
-    kept = KeptPages(FilterConfig(max_distance=distance))
+    kept = DirectoryPages(FilterConfig(max_distance=distance))
     for number, fingerprint in enumerate(fingerprints("ordinary", stored, distance)):
         kept.see(f"https://example.org/{number}", profile_of(count + number, fingerprint))
     pages = [profile_of(*one) for one in enumerate(fingerprints(kind, count, distance))]

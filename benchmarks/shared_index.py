@@ -45,7 +45,7 @@ from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.pages.directory import Place
 from dedup_filter.pages.location import open_log
 from dedup_filter.pages.redis.formats import CHUNK, LONG
-from dedup_filter.pages.redis.shared_pages import SharedPages
+from dedup_filter.pages.redis.redis_pages import RedisPages
 
 KINDS = {"single": RedisServer, "cluster": RedisNodes}
 START = 1_700_000_000
@@ -88,7 +88,7 @@ def crawl(url: str, k: int, seed: int, count: int, start: Any, found: Any) -> No
     """See pages, together with other processes."""
     began = time.perf_counter()
     log = open_log(url, FilterConfig(max_distance=k), None)
-    pages = SharedPages(FilterConfig(max_distance=k), log)
+    pages = RedisPages(FilterConfig(max_distance=k), log)
     opening = time.perf_counter() - began
     calls = counted(log)
     chance = random.Random(seed)

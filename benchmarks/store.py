@@ -38,7 +38,7 @@ from dedup_filter.pages.directory import (
     Place,
     Scheme,
 )
-from dedup_filter.pages.directory.kept_pages import KeptPages
+from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.location import MEMORY, open_store, scheme_of
 from dedup_filter.text import Headline
 
@@ -189,7 +189,9 @@ def profiles(seed: int, count: int) -> list[tuple[str, PageProfile]]:
     ]
 
 
-def seen(kept: dict[str, KeptPages], count: int, rounds: int = 5) -> Iterator[tuple[str, Time]]:
+def seen(
+    kept: dict[str, DirectoryPages], count: int, rounds: int = 5
+) -> Iterator[tuple[str, Time]]:
     """Time the seeing of so many pages for each, in turns; yield the best times for a page."""
     best: dict[str, Time] = {}
     for number in range(rounds):
@@ -201,9 +203,9 @@ def seen(kept: dict[str, KeptPages], count: int, rounds: int = 5) -> Iterator[tu
         yield name, Time(*(seconds / (count // rounds) for seconds in each))
 
 
-def opened(folder: Path, config: FilterConfig) -> KeptPages:
+def opened(folder: Path, config: FilterConfig) -> DirectoryPages:
     """Open an index in a folder, as the filter does."""
-    return KeptPages(config, open_store(folder, config, None))
+    return DirectoryPages(config, open_store(folder, config, None))
 
 
 def measure_filter(folder: Path, count: int, new: int, distance: int) -> Iterator[Figure]:
@@ -220,7 +222,7 @@ def measure_filter(folder: Path, count: int, new: int, distance: int) -> Iterato
         return
     memory = open_store(MEMORY, config, None)
     fill_by_sql(memory, count)
-    both = {"on disk": opened(folder, config), "in memory": KeptPages(config, memory)}
+    both = {"on disk": opened(folder, config), "in memory": DirectoryPages(config, memory)}
     times = dict(seen(both, new))
     for name, each in times.items():
         yield f"seen, {name}", 1 / each.cpu, "pages/CPU s"

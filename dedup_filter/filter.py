@@ -30,12 +30,13 @@ from typing import Any, NamedTuple
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.model import Document, Fate, Verdict
-from dedup_filter.pages.directory import Place, kept_pages
+from dedup_filter.pages.directory import Place
+from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.pages.location import MEMORY, folder_of, open_log, open_store
 from dedup_filter.pages.protocol import KeptPages
 from dedup_filter.pages.redis import is_address
-from dedup_filter.pages.redis.shared_pages import SharedPages
+from dedup_filter.pages.redis.redis_pages import RedisPages
 from dedup_filter.text import NO_PARTS, ImageSource, Page, WantedParts
 from dedup_filter.text.reading import Html, read
 
@@ -389,10 +390,10 @@ def _opened(location: str | os.PathLike[str], config: FilterConfig, crawl: str |
         if isinstance(location, str) and is_address(location):
             log = open_log(location, config, crawl)
             undo.callback(log.close)
-            kept = SharedPages(config, log)
+            kept = RedisPages(config, log)
         else:
             store = open_store(location, config, crawl)
             undo.callback(store.close)
-            kept = kept_pages.KeptPages(config, store)
+            kept = DirectoryPages(config, store)
         undo.pop_all()
     return kept

@@ -12,7 +12,7 @@ from dedup_filter.errors import StoreAway
 from dedup_filter.scrapy_plugin import claims
 
 
-class SharedPages(PlainPages):
+class RedisPages(PlainPages):
     """Plain pages that are asked over a wire.
 
     `calls` names the calls that were begun, with their threads; `wire` lets them go on; `away`

@@ -71,10 +71,10 @@ def patch(counts):
     """Let texts be read as `Like`s, and count what crawlers do to one another."""
     import dedup_filter.pages.framed_pages
     from dedup_filter.pages.comparison import Overtaken
-    from dedup_filter.pages.redis.shared_pages import SharedPages
+    from dedup_filter.pages.redis.redis_pages import RedisPages
 
     dedup_filter.pages.framed_pages.profile = profile_of
-    record, fate = SharedPages.record, SharedPages.fate
+    record, fate = RedisPages.record, RedisPages.fate
 
     def counted_record(self, *args, **options):
         try:
@@ -88,7 +88,7 @@ def patch(counts):
         counts[found] += 1
         return found
 
-    SharedPages.record, SharedPages.fate = counted_record, counted_fate
+    RedisPages.record, RedisPages.fate = counted_record, counted_fate
 
 
 class Crawler:

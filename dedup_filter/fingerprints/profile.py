@@ -101,8 +101,8 @@ class Surroundings(NamedTuple):
     """Whether the host's frame is known, and left out of the page's own texts."""
     is_view: bool = False
     """Whether the page is a print view: all kept pages of the host have menus, and it has none."""
-    is_of_site: Callable[[str], bool] = lambda _: False
-    """Whether another host shows its pages in the same frame."""
+    is_of_site: Callable[[str], bool] | None = None
+    """Whether another host shows its pages in the same frame; None: no host does."""
 
 
 _NOTHING_KNOWN = Surroundings()

@@ -21,6 +21,7 @@ judged again when the next pages have shown what repeats (see `frames`).
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import (
@@ -82,7 +83,7 @@ class FramedPages:
             if found.reason == "no_text":
                 return found.verdict(measured)
             try:
-                with self._frames.change(), self._kept.change():
+                with self._frames.transaction(), self._kept.transaction():
                     verdict = self._kept.record(
                         place, measured, found, self._text(texts), is_pending=is_pending
                     )
@@ -120,14 +121,14 @@ class FramedPages:
 
     def save(self) -> None:
         """Write the frames to the store."""
-        with self._kept.change():
+        with self._kept.transaction():
             self._frames.save()
 
     def _hosts(self, host: str, page: Page) -> list[str]:
         """Learn from other processes about a page's host; return the host and its sites."""
         due = self._frames.take_news(host)
         if due:
-            with self._kept.change():
+            with self._kept.transaction():
                 for early in due:
                     self._judge_again(host, early)
         sites = self._sites(host, page)
@@ -159,7 +160,7 @@ class FramedPages:
                 # A site's frame does not count: its other hosts may show other notices.
                 self._frames.knows_frame(hosts[0]),
                 self._is_view(hosts[0], page, seen_itself),
-                lambda other: self._frames.is_of_site(hosts[1:], other),
+                partial(self._frames.is_of_site, hosts[1:]) if len(hosts) > 1 else None,
             ),
         )
 

@@ -47,7 +47,7 @@ _Taught = tuple[str, Lesson]
 class LearntFrames:
     """The frames of all hosts, kept in step with a store and with other processes, if any.
 
-    Methods that learn must be called within a transaction of the store and within `change`.
+    Methods that learn must be called within a transaction of the store and within `transaction`.
     """
 
     def __init__(self, store: FrameStore | None, exchange: FrameExchange | None = None) -> None:
@@ -78,7 +78,7 @@ class LearntFrames:
             assert len(again) == len(self._frames), "other blocks are known in the store"
 
     @contextmanager
-    def change(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
         """Learn nothing if the transaction within fails."""
         self._new.clear()
         self._taught = None

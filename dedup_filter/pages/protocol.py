@@ -76,7 +76,7 @@ class KeptPages(Protocol):
         *,
         is_pending: bool,
     ) -> Verdict:
-        """Record a page and what was found of it, within `change`; return the verdict.
+        """Record a page and what was found of it, within `transaction`; return the verdict.
 
         Raises:
             Overtaken: another process has changed what the page repeats; compare it again.
@@ -88,12 +88,12 @@ class KeptPages(Protocol):
         """Compare a page and record it."""
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:
-        """Give a page another profile, within `change`."""
+        """Give a page another profile, within `transaction`."""
 
     def fate(self, number: int) -> Fate:
         """Tell what has become of a page that was recorded."""
 
-    def change(self) -> AbstractContextManager[object]:
+    def transaction(self) -> AbstractContextManager[object]:
         """Open a transaction: what is done within is written wholly or not at all."""
 
     def commit(self, number: int) -> None:

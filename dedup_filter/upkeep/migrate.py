@@ -25,8 +25,8 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, StoreError
 from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.model import Document
+from dedup_filter.pages.directory.directory_pages import measured_of
 from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock
-from dedup_filter.pages.directory.kept_pages import measured_of
 from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.pages.directory.page_store import StoreKeeper
 from dedup_filter.pages.directory.records import PageRecord

@@ -7,7 +7,7 @@ from made_profiles import hashes_of, made_profile
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.pages.comparison import MOST_COMPARED
-from dedup_filter.pages.directory.kept_pages import KeptPages
+from dedup_filter.pages.directory.directory_pages import DirectoryPages
 
 TEMPLATE = 0x0123456789ABCDEF
 
@@ -25,7 +25,7 @@ def pages_of_a_template(count, seed=3, bits=4):
 
 
 def kept(pages, **options):
-    store = KeptPages(FilterConfig(**options))
+    store = DirectoryPages(FilterConfig(**options))
     for number, one in enumerate(pages):
         verdict = store.see(f"https://example.com/{number}", one)
         assert verdict.outcome == "new"

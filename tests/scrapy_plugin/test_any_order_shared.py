@@ -6,7 +6,7 @@ import random
 import pytest
 from passages import BY_TEXT, Collector, new_judge
 from scrapy.http import HtmlResponse, JsonResponse, Request
-from server_stand_in import Item, SharedPages, in_a_loop
+from server_stand_in import Item, RedisPages, in_a_loop
 
 from dedup_filter.scrapy_plugin import claims
 
@@ -18,7 +18,7 @@ class Crawl:
 
     def __init__(self, seed, *, fails, records_repeats=False):
         self.chance = random.Random(seed)
-        self.pages = SharedPages(records_repeats=records_repeats)
+        self.pages = RedisPages(records_repeats=records_repeats)
         self.pages.elsewhere = {"D": 1001}
         self.pages.fates = {1001: ["pending"] * 3 + [self.chance.choice(["kept", "gone"])]}
         self.fails = fails

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 from passages import BY_TEXT, PlainPages, Waiting, judged, put_through, run
-from server_stand_in import Item, SharedPages, crawl, until
+from server_stand_in import Item, RedisPages, crawl, until
 
 from dedup_filter.errors import StoreError
 from dedup_filter.scrapy_plugin import faults
@@ -12,7 +12,7 @@ from dedup_filter.scrapy_plugin import faults
 
 @pytest.fixture
 def pages():
-    return SharedPages()
+    return RedisPages()
 
 
 @pytest.fixture

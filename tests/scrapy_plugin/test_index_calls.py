@@ -4,7 +4,7 @@ import asyncio
 import threading
 
 import pytest
-from server_stand_in import SharedPages, in_a_loop, until
+from server_stand_in import RedisPages, in_a_loop, until
 
 from dedup_filter.errors import StoreAway
 from dedup_filter.scrapy_plugin import index_calls
@@ -14,7 +14,7 @@ from dedup_filter.text.page_fields import PageText
 
 @pytest.fixture
 def pages():
-    return SharedPages()
+    return RedisPages()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 import scrapy
 from passages import run
 from scrapy.exceptions import DropItem
-from server_stand_in import SharedPages, in_a_loop
+from server_stand_in import RedisPages, in_a_loop
 
 from dedup_filter import NearDuplicate, Verdict
 from dedup_filter.scrapy_plugin import pipeline as pipeline_module
@@ -167,7 +167,7 @@ def test_pipeline_of_a_shared_index_is_closed_when_its_calls_are_made(
 ):
     monkeypatch.setattr(pipeline_module, "version_info", scrapy_version)
     monkeypatch.setattr(pipeline_module, "deferred_from_coro", asyncio.ensure_future)
-    pages = SharedPages()
+    pages = RedisPages()
     pipeline = NearDuplicatePipeline(make_judge(pages), 0.0)
     pipeline.open_spider()
 

@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 from passages import BY_TEXT
-from server_stand_in import Item, SharedPages, crawl, in_a_loop, until
+from server_stand_in import Item, RedisPages, crawl, in_a_loop, until
 
 from dedup_filter.scrapy_plugin import claims, index_calls
 
 
 @pytest.fixture
 def pages():
-    return SharedPages()
+    return RedisPages()
 
 
 @pytest.fixture

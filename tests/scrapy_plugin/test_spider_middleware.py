@@ -6,7 +6,7 @@ import pytest
 from passages import judged, put_through
 from scrapy import Request
 from scrapy.http import HtmlResponse, JsonResponse
-from server_stand_in import SharedPages, in_a_loop, until
+from server_stand_in import RedisPages, in_a_loop, until
 
 from dedup_filter.scrapy_plugin.spider_middleware import NearDuplicateMiddleware, WaitingMiddleware
 
@@ -192,7 +192,7 @@ class Crawler:
     ],
 )
 def test_only_links_of_a_page_on_a_server_are_waited_for(make_judge, is_shared, follow_links, kind):
-    pages = SharedPages()
+    pages = RedisPages()
     pages.is_shared = is_shared
     judge = make_judge(pages, DEDUP_FOLLOW_LINKS=follow_links)
     crawler = Crawler(lambda crawler: judge)
@@ -206,7 +206,7 @@ def test_scrapy_takes_the_waiting_one_for_asynchronous():
 
 
 def test_links_are_held_back_when_the_server_has_answered(make_judge, respond, page, stats):
-    pages = SharedPages()
+    pages = RedisPages()
     judge = make_judge(pages, DEDUP_FOLLOW_LINKS=False)
     middleware = WaitingMiddleware(judge)
 

@@ -6,7 +6,7 @@
     NewPage ...             what goes in and comes out
 
 Pages are known by their numbers, counted from 1. The record knows no index and no text;
-`page_index` keeps an index in step with it, and `kept_pages` joins both.
+`page_index` keeps an index in step with it, and `directory_pages` joins both.
 """
 
 from dedup_filter.pages.comparison import Matches

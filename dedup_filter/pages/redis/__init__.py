@@ -3,12 +3,12 @@
     page -> event in one log that all processes follow, record in a key of its own
     host -> list of what its first pages taught
 
-The counterpart of `kept_pages`, for several processes: profiles in, verdicts out.
+The counterpart of `directory_pages`, for several processes: profiles in, verdicts out.
 
     profile -> replica -> candidates -> their records -> repeats one of them?      compare
             -> appended to the log -> what came before it there -> repeats one?    record
 
-    shared_pages   the steps above as one, and the bounds of the index
+    redis_pages    the steps above as one, and the bounds of the index
     comparer       a page, and those in the replica -> which of them it repeats
     claims         pages that are pending -> committed, released, or lost and committed anew
     replica        the log -> the pages that are there, in memory; what is lost is noticed

@@ -139,11 +139,12 @@ class Comparer:
         found: Mapping[int, tuple[int, int]],
         read: Mapping[int, PageRecord],
     ) -> Comparison:
+        is_of_site = page.around.is_of_site
         candidates = [
             Candidate(
                 *found[number],
                 bool(place.host) and record.host == place.host,
-                page.around.is_of_site(record.host),
+                is_of_site is not None and is_of_site(record.host),
                 record.sketch,
                 record.headline,
             )

@@ -6,7 +6,7 @@ import xxhash
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import SchemeMismatch
 from dedup_filter.pages.directory import scheme
-from dedup_filter.pages.directory.kept_pages import KeptPages
+from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.pages.directory.url_key import Place
@@ -26,7 +26,7 @@ def test_what_shapes_fingerprints_has_the_version_that_it_had():
     # the new values here. An index made before must not be compared with pages from now on.
     with PageStore.in_memory(Scheme.of()) as store:
         store.crawls.start(0)
-        pages = FramedPages(FilterConfig(), KeptPages(FilterConfig(), store))
+        pages = FramedPages(FilterConfig(), DirectoryPages(FilterConfig(), store))
         pages.claim(Place.of("https://www.example.com/"), parse_page(PAGE), is_pending=False)
         [record] = store.records()
     found = (

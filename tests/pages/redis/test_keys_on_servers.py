@@ -74,7 +74,7 @@ def test_all_that_scripts_touch_is_in_one_slot_and_records_are_in_many(
 
 
 def test_a_crawl_without_end_needs_no_more_memory(redis_server, crawler, like, see, monkeypatch):
-    monkeypatch.setattr("dedup_filter.pages.redis.shared_pages._PAGES_BETWEEN", 256)
+    monkeypatch.setattr("dedup_filter.pages.redis.redis_pages._PAGES_BETWEEN", 256)
     bound = 200
     pages = crawler(redis_server, max_pages=bound)
     client = redis_server.client()
@@ -99,8 +99,8 @@ def pinned(redis_server, crawler, like, see, claim, monkeypatch):
     """
     client, log = redis_server.client(), "dedup:{pages}:"
     gone = (10**6 | GONE << 48).to_bytes(8, "little").rjust(16, b"\0") + bytes(8)
-    monkeypatch.setattr("dedup_filter.pages.redis.shared_pages._PAGES_BETWEEN", 16)
-    monkeypatch.setattr("dedup_filter.pages.redis.shared_pages._SPARE_EVENTS", 0)
+    monkeypatch.setattr("dedup_filter.pages.redis.redis_pages._PAGES_BETWEEN", 16)
+    monkeypatch.setattr("dedup_filter.pages.redis.redis_pages._SPARE_EVENTS", 0)
     asleep, awake = crawler(redis_server), crawler(redis_server)
     for number in range(20):
         see(awake, like(number))

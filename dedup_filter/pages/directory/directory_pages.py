@@ -46,10 +46,10 @@ from dedup_filter.pages.frame_exchange import FrameExchange
 from dedup_filter.pages.location import MEMORY, open_store
 from dedup_filter.pages.page_index import PageIndex
 
-__all__ = ["KeptPages", "measured_of"]
+__all__ = ["DirectoryPages", "measured_of"]
 
 
-class KeptPages:
+class DirectoryPages:
     """The pages that later ones may repeat.
 
     Raises:
@@ -70,7 +70,7 @@ class KeptPages:
         self.capped = 0
         """Comparisons in which there were more candidates than `MOST_COMPARED`."""
         while due := self._bounds.expired(now()) or self._bounds.too_many():
-            with self.change():
+            with self.transaction():
                 self._delete(due)
 
     def __len__(self) -> int:
@@ -137,7 +137,7 @@ class KeptPages:
         found = self.compare(place, page)
         if found.reason == "no_text":
             return found.verdict(page)
-        with self.change():
+        with self.transaction():
             return self.record(place, page, found, text, is_pending=is_pending)
 
     def fate(self, number: int) -> Fate:
@@ -145,7 +145,7 @@ class KeptPages:
         return self.store.fate(number)
 
     @contextmanager
-    def change(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
         """Make one transaction of all that is done within. Not to be used inside another.
 
         What the store refuses to write does not happen for the index and for `gone` either.
@@ -171,7 +171,7 @@ class KeptPages:
         *,
         is_pending: bool,
     ) -> Verdict:
-        """Record a page and what was found of it, within `change`; return the verdict."""
+        """Record a page and what was found of it, within `transaction`; return the verdict."""
         if found.is_duplicate and not self.is_durable:
             return found.verdict(page)
         moment = now()
@@ -195,18 +195,18 @@ class KeptPages:
         return found.verdict(page, number)
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:
-        """Give a page another profile, within `change`."""
+        """Give a page another profile, within `transaction`."""
         self._follow(self.store.replace(number, measured_of(page), text))
 
     def commit(self, number: int) -> None:
         """Keep a pending page for good; one that is not pending is left as it is."""
-        with self.change():
+        with self.transaction():
             self._follow(self.store.commit(number))
 
     def release(self, number: int) -> None:
         """Forget a pending page; one that is not pending is left as it is."""
         if self.store.is_pending(number):
-            with self.change():
+            with self.transaction():
                 self._follow(self.store.release(number))
                 self.gone.append(number)
 
@@ -216,7 +216,7 @@ class KeptPages:
 
     def forget(self, url: str) -> int:
         """Forget all pages at a URL, however it is spelt; return how many there were."""
-        with self.change():
+        with self.transaction():
             pages = self.store.at_url(url)
             self._delete(pages)
         return len(pages)
@@ -252,11 +252,12 @@ class KeptPages:
             of_host = [number for number, each in enumerate(matches.hosts) if each == host]
             pages = [pages[number] for number in of_host]
             matches = matches.part(of_host)
+        is_of_site = page.around.is_of_site
         candidates = [
             Candidate(
                 *found[row],
                 matched == own_host,
-                page.around.is_of_site(self.store.host_name(matched)),
+                is_of_site is not None and is_of_site(self.store.host_name(matched)),
                 sketch,
                 headline,
             )

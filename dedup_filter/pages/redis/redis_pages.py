@@ -32,7 +32,7 @@ from dedup_filter.pages.redis.lease import Lease, Tally
 from dedup_filter.pages.redis.replica import FollowedLog, Replica
 from dedup_filter.pages.redis.shared_log import LogChanged, SharedLog
 
-__all__ = ["SharedPages"]
+__all__ = ["RedisPages"]
 
 _MOST_TRIALS = 3
 _MOST_AT_ONCE = 256
@@ -45,7 +45,7 @@ _SPARE_EVENTS = 4 * CHUNK
 """Events that may tell of no page, beside as many as tell of one."""
 
 
-class SharedPages:
+class RedisPages:
     """The pages that later ones may repeat, kept by all processes of a shared index.
 
     Raises:
@@ -125,13 +125,13 @@ class SharedPages:
             if found.reason == "no_text":
                 self._tally.told(found.outcome)
                 return found.verdict(page)
-            with suppress(Overtaken), self.change():
+            with suppress(Overtaken), self.transaction():
                 return self.record(place, page, found, text, is_pending=is_pending)
 
     def fate(self, number: int) -> Fate:
         """Tell what has become of a page that was recorded, here or by another process.
 
-        Cost: two calls; none within `change` for the page that was just found to be repeated.
+        Cost: two calls; none within `transaction` for the page that was just found to be repeated.
         """
         if self._recorded is not None and number == self._recorded.original:
             return "pending" if self._recorded.is_open else "kept"
@@ -141,7 +141,7 @@ class SharedPages:
         return fate
 
     @contextmanager
-    def change(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
         """Take back the page that is recorded within, if anything after that fails."""
         self._recorded = None
         try:
