@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
-from dedup_filter.model import Document, Fate, Verdict
+from dedup_filter.model import Document, Fate, Unjudged, Verdict
 from dedup_filter.pages.directory import Place
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.framed_pages import FramedPages
@@ -51,8 +51,7 @@ class ReadPage(NamedTuple):
     """A page that was read and is not judged yet."""
 
     url: str
-    content: Page | Document | str
-    """A str: the reason why the page cannot be judged."""
+    content: Page | Document | Unjudged
 
 
 class NearDuplicateFilter:
@@ -291,8 +290,8 @@ class NearDuplicateFilter:
     def _judge(self, page: ReadPage, *, is_pending: bool) -> Verdict:
         self._require_open()
         content = page.content
-        if isinstance(content, str):
-            return Verdict("unjudged", reason=content)
+        if isinstance(content, Unjudged):
+            return Verdict("unjudged", reason=content.reason)
         place = Place.of(page.url)
         if isinstance(content, Document):
             return self._framed.claim_document(place, content, is_pending=is_pending)

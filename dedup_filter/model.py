@@ -7,7 +7,7 @@ none has to know another.
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-__all__ = ["Document", "Fate", "Match", "Outcome", "Verdict"]
+__all__ = ["Document", "Fate", "Match", "Outcome", "Unjudged", "Verdict"]
 
 Outcome = Literal["new", "near", "exact", "revisit", "unjudged"]
 
@@ -37,6 +37,14 @@ class Document:
     """64 bits of that text; 0 for none."""
     whole_hash: int = field(default=0, compare=False)
     """64 bits of all text that is read, block by block; 0: `whole_text` is hashed instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unjudged:
+    """A page that cannot be judged."""
+
+    reason: str
+    """As in `Verdict.reason`."""
 
 
 class Match(NamedTuple):

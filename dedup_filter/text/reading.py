@@ -25,7 +25,7 @@ from math import inf
 import xxhash
 from lxml import etree
 
-from dedup_filter.model import Document
+from dedup_filter.model import Document, Unjudged
 from dedup_filter.text.blocks import Block, blocks_hash
 from dedup_filter.text.concealed import read_blocks
 from dedup_filter.text.content import Content, find_content
@@ -148,8 +148,8 @@ def read(
     text: str | None,
     content_type: str | None,
     wanted: WantedParts = NO_PARTS,
-) -> Page | Document | str:
-    """Return the page of some HTML, the document of a text, or the reason why there is none.
+) -> Page | Document | Unjudged:
+    """Return the page of some HTML, the document of a text, or why it cannot be judged.
 
     Raises:
         TypeError: not exactly one of html and text is given, or one of another type.
@@ -185,22 +185,22 @@ def parse_page(markup: str | bytes, wanted: WantedParts = NO_PARTS) -> Page | No
     return _page(*needed, wanted)
 
 
-def _read_text(text: str) -> Document | str:
-    return "too_large" if len(text) > MAX_TEXT_LENGTH else Document(text)
+def _read_text(text: str) -> Document | Unjudged:
+    return Unjudged("too_large") if len(text) > MAX_TEXT_LENGTH else Document(text)
 
 
-def _read_html(html: str | bytes, content_type: str | None, wanted: WantedParts) -> Page | str:
+def _read_html(html: str | bytes, content_type: str | None, wanted: WantedParts) -> Page | Unjudged:
     if len(html) > MAX_PAGE_LENGTH:
-        return "too_large"
+        return Unjudged("too_large")
     if isinstance(html, bytes):
         if looks_binary(html):
-            return "binary"
+            return Unjudged("binary")
         html = as_utf8(html, content_type)
     if len(html) > MAX_TAGS and _tags(html) > MAX_TAGS:
-        return "too_large"
+        return Unjudged("too_large")
     page = parse_page(html, wanted)
     if page is None:
-        return "no_text"
+        return Unjudged("no_text")
     if page.is_by_script:
         # Nothing but its bytes tells it from other pages.
         body = html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
@@ -212,11 +212,11 @@ def _tags(html: str | bytes) -> int:
     return html.count("<") if isinstance(html, str) else html.count(b"<")
 
 
-def _bounded(page: Page) -> Page | str:
+def _bounded(page: Page) -> Page | Unjudged:
     if page.is_by_script:
-        return "by_script"
+        return Unjudged("by_script")
     length = len(page.title) + sum([len(block.text) for block in page.blocks])
-    return "too_large" if length > MAX_TEXT_LENGTH else page
+    return Unjudged("too_large") if length > MAX_TEXT_LENGTH else page
 
 
 def _needed(root: etree._Element, wanted: WantedParts) -> tuple[str, str | None, Sequence[Image]]:
