@@ -42,6 +42,12 @@ def run(coroutine):
     return done.value.value
 
 
+def close(pipeline):
+    """Close a pipeline as Scrapy does from 2.14 on: with a coroutine, which needs no reactor."""
+    with mock.patch("dedup_filter.scrapy_plugin.pipeline.version_info", (2, 14)):
+        run(pipeline.close_spider())
+
+
 async def through(judge, item):
     """Judge an item and act on the verdict as the pipeline does; return passage and exception."""
     passage = await judge.item(item)

@@ -1,7 +1,7 @@
 import sys
 
 import pytest
-from passages import judged, run
+from passages import close, judged, run
 from scrapy import signals
 from scrapy.exceptions import DropItem
 from scrapy.settings import Settings
@@ -192,7 +192,7 @@ def test_fates_of_items_reach_the_judge_by_signals(stats, page):
 
     assert stats["dedup/released"] == 2
     assert len(judge.pages) == 1
-    run(pipeline.close_spider())
+    close(pipeline)
 
 
 class OldEngine:

@@ -8,7 +8,7 @@ import attrs
 import pydantic
 import pytest
 import scrapy
-from passages import run
+from passages import close, run
 from scrapy.exceptions import DropItem
 from server_stand_in import RedisPages, in_a_loop
 
@@ -138,7 +138,7 @@ def test_item_without_room_for_the_tag_is_kept_with_one_warning(make_pipeline, s
 def test_final_figures_and_summary_are_written_at_the_close(pipeline, page, stats, log):
     pipeline.open_spider()
     process(pipeline, {"html": page(1)})
-    run(pipeline.close_spider())
+    close(pipeline)
 
     assert stats["dedup/index_size"] == 1
     assert stats["dedup/index_bytes"] > 0

@@ -60,7 +60,7 @@ def test_nobody_at_the_address(start_redis):
     url = server.url
     server.stop()
     for each in (url, url.replace("redis://", "redis+cluster://").removesuffix("/0")):
-        said = refusal(each.replace("127", ":s3cret@127"), StoreAway)
+        said = refusal(each.replace("://", "://:s3cret@"), StoreAway)
         assert f"the shared index {each.removesuffix('/0')}" in said
         assert "cannot be reached" in said
 
