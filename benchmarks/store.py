@@ -17,10 +17,13 @@ programs in it, too. Opening has the file in the system's memory. Quote ratios w
 """
 
 import argparse
+import os
 import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
@@ -208,6 +211,30 @@ def opened(folder: Path, config: FilterConfig) -> DirectoryPages:
     return DirectoryPages(config, open_store(folder, config, None))
 
 
+def grown(folder: Path | None, count: int, distance: int) -> int:
+    """Return the bytes by which this process grows when it opens an index and sees 10,000 pages.
+
+    Linux only. With no folder the index is in memory, and filled with so many pages first.
+    """
+    config = FilterConfig(max_distance=distance)
+    before = resident()
+    if folder is None:
+        memory = open_store(MEMORY, config, None)
+        fill_by_sql(memory, count)
+        kept = DirectoryPages(config, memory)
+    else:
+        kept = opened(folder, config)
+    for url, page in profiles(2, 10_000):
+        kept.see(url, page)
+    return resident() - before
+
+
+def resident() -> int:
+    """Return the resident memory of this process in bytes."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
 def measure_filter(folder: Path, count: int, new: int, distance: int) -> Iterator[Figure]:
     """Yield metric, value and unit of an index that holds so many pages."""
     config = FilterConfig(max_distance=distance)
@@ -218,6 +245,11 @@ def measure_filter(folder: Path, count: int, new: int, distance: int) -> Iterato
     yield "opened, tables made anew", rebuilt.total, "s"
     fresh = [timed(lambda: opened(folder, config).close()).total for _ in range(3)]
     yield "opened, tables up to date", min(fresh), "s"
+    if Path("/proc/self/statm").exists():
+        for name, place in (("on disk", folder), ("in memory", None)):
+            with ProcessPoolExecutor(1, get_context("spawn")) as fresh_process:
+                growth = fresh_process.submit(grown, place, count, distance).result()
+            yield f"resident memory, {name}", growth / count, "bytes/page"
     if not new:
         return
     memory = open_store(MEMORY, config, None)
