@@ -161,6 +161,7 @@ def _unpacked(package: str, cache: Path) -> Path:
         with tempfile.TemporaryDirectory() as fetched:
             subprocess.run(["apt-get", "download", "-q", package], cwd=fetched, check=True)
             (file,) = Path(fetched).iterdir()
+            cache.mkdir(parents=True, exist_ok=True)
             subprocess.run(["dpkg-deb", "-x", str(file), str(folder)], check=True)
     root = folder / "usr" / "share" / "doc"
     while len(inner := [each for each in root.iterdir() if _has_pages(each)]) == 1:
