@@ -66,7 +66,7 @@ def test_slots_that_move_and_a_replica_that_is_promoted_cost_nothing(start_redis
 def test_a_slot_that_moves_for_long_is_waited_for_and_nothing_is_half_done(
     redis_cluster, crawler, like, see, claim, monkeypatch
 ):
-    monkeypatch.setattr("dedup_filter.pages.redis.connection.TIMEOUT", 0.1)
+    monkeypatch.setattr("dedup_filter.pages.redis.connection.TIMEOUT", 0.5)
     one, other = crawler(redis_cluster), crawler(redis_cluster)
     see(one, like(1))
     held = claim(one, like(2))
