@@ -4,55 +4,21 @@ Texts are made of words that occur once, so that a text of n words has n - 2 shi
 so short that a sketch has all of them: shares are counted, not estimated.
 """
 
-from collections.abc import Callable
+from functools import partial
 
 import pytest
+from measured_pages import aside, frame, measured, new, shown_once, words
 
-from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.profile import PageProfile, PageTexts, Passage, Surroundings, profile
-from dedup_filter.model import Document
+from dedup_filter.fingerprints.profile import PageProfile, Passage
 from dedup_filter.pages.comparison import Candidate, choose, ranked, similarities
 from dedup_filter.pages.directory import Matches
 from dedup_filter.text import Headline
 
-CONFIG = FilterConfig()
 LEAST = 0.8
 SEA, HILLS = Headline("Ice in the harbour"), Headline("Snow on the hills")
 
 
-def words(name: str, count: int) -> str:
-    return " ".join(f"{name}{number}" for number in range(count))
-
-
-def new(text: str) -> Passage:
-    """A block that the host has not shown."""
-    return Passage(text, 0, in_own=True, in_rare=True, in_whole=True)
-
-
-def shown_once(text: str) -> Passage:
-    return Passage(text, 1, in_own=False, in_rare=True, in_whole=True)
-
-
-def aside(text: str) -> Passage:
-    """A new block beside the main content, within the whole text."""
-    return Passage(text, 0, in_own=False, in_rare=False, in_whole=True)
-
-
-def frame(text: str) -> Passage:
-    return Passage(text, 2, in_own=False, in_rare=False, in_whole=True)
-
-
-def page(
-    *passages: Passage,
-    headline: Headline = SEA,
-    unread: float = 0,
-    times_shown: Callable[[str], int] = lambda _: 0,
-    is_frame_known: bool = True,
-) -> PageProfile:
-    text = "\n".join(passage.text for passage in passages)
-    document = Document(text, whole_text=text, unread_words=unread)
-    around = Surroundings(times_shown, is_frame_known)
-    return profile(PageTexts(document, passages, headline, around), CONFIG)
+page = partial(measured, headline=SEA, is_frame_known=True)
 
 
 def original(*texts: str, headline: Headline = SEA) -> PageProfile:

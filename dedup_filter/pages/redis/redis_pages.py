@@ -56,7 +56,6 @@ class RedisPages:
     is_shared = True
     frames: FrameStore | None = None
     """Each process learns them anew, or from others."""
-    is_durable = False
     disk_bytes = 0
 
     def __init__(self, config: FilterConfig, log: SharedLog) -> None:
@@ -70,7 +69,7 @@ class RedisPages:
         self.exchange = FrameExchange(log.lessons())
         """With which what hosts have shown is told to other processes."""
         self._recorded: _Recorded | None = None
-        """The page that was recorded in the present change."""
+        """The page that was recorded in the present transaction."""
         self._followed.tell(self._begin_anew, self._claims.part_lost)
         try:
             self._followed.sync()
