@@ -30,7 +30,7 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.hamming import HammingIndex
 from dedup_filter.text import Page as TextPage
-from dedup_filter.text import as_utf8, main_content, parse
+from dedup_filter.text import as_utf8, find_content, parse
 from dedup_filter.text.concealed import read_blocks
 from dedup_filter.text.marked_text import marked_text
 
@@ -69,7 +69,7 @@ def time_steps(pages: list[Page], config: FilterConfig) -> dict[str, float]:
         marked = watch.time("marked text", partial(marked_text, trees[0]))
         watch.time("free the tree", trees.clear)
         blocks = watch.time("blocks", partial(read_blocks, marked)).blocks
-        content = watch.time("content", partial(main_content, blocks))
+        content = watch.time("content", partial(find_content, blocks)).main
         document = TextPage(blocks).document(content)
         texts = PageTexts.of(document)
         measured = watch.time("profile", partial(profile, texts, config))

@@ -17,7 +17,7 @@ features or an index.
 
 from dedup_filter.text.blocks import Block, text_hash
 from dedup_filter.text.concealed import tree_blocks
-from dedup_filter.text.content import find_content, main_content, whole_content, word_sum
+from dedup_filter.text.content import find_content, whole_content, word_sum
 from dedup_filter.text.decode import as_utf8, decode, looks_binary, parse
 from dedup_filter.text.headlines import (
     MOST_OF_HEADLINE,
@@ -49,7 +49,6 @@ __all__ = [
     "is_headed_alike",
     "is_headed_as_elsewhere",
     "looks_binary",
-    "main_content",
     "menus",
     "normalize",
     "normalize_parts",

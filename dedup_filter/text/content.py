@@ -37,7 +37,7 @@ from dedup_filter.text.elements import role_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Set
 
-__all__ = ["Content", "find_content", "main_content", "whole_content", "word_sum"]
+__all__ = ["Content", "find_content", "whole_content", "word_sum"]
 
 _LINE = 16
 """Words that a menu entry or a byline hardly exceeds (from the paper, as the numbers in
@@ -58,15 +58,6 @@ _AFTER = frozenset(("item", "cell", "code"))
 
 _EDGE = Block("", 0, 0, -1, Container(role_of(""), None, 0), "other", is_text=True, hash=0)
 """The neighbour of the first block and of the last."""
-
-
-def main_content(blocks: Sequence[Block]) -> list[Block]:
-    """Choose the blocks that are a page's main content, in their order.
-
-    >>> main_content([])
-    []
-    """
-    return list(find_content(blocks).main)
 
 
 def whole_content(blocks: Sequence[Block], content: Sequence[Block]) -> Sequence[Block]:
@@ -104,7 +95,11 @@ class Content(NamedTuple):
 
 
 def find_content(blocks: Sequence[Block]) -> Content:
-    """Find the main content of some blocks."""
+    """Choose the blocks that are a page's main content, in their order.
+
+    >>> find_content([])
+    Content(main=[], inside=[])
+    """
     body = [block for block in blocks if block.kind != "title"]
     candidates = _outside_frames(body) or body
     text = [block for block in candidates if block.is_text]

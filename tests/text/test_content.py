@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter.text import Block, find_content, main_content, parse, tree_blocks
+from dedup_filter.text import Block, find_content, parse, tree_blocks
 
 FIRST = (
     "The committee met on Tuesday to discuss how the harbour could be kept open during the"
@@ -31,7 +31,7 @@ FOOTER = (
 def main_text(markup: str) -> list[str]:
     tree = parse(markup)
     assert tree is not None
-    return [block.text for block in main_content(tree_blocks(tree))]
+    return [block.text for block in find_content(tree_blocks(tree)).main]
 
 
 def framed(article: str) -> str:
@@ -145,7 +145,7 @@ class TestPagesWithoutParagraphs:
         assert main_text(f"<nav><p>{FIRST}</p></nav>") == [FIRST]
 
     def test_no_blocks_at_all(self):
-        assert main_content([]) == []
+        assert find_content([]).main == []
 
 
 class TestCards:
@@ -231,7 +231,7 @@ def test_blocks_can_be_dropped_beforehand():
     tree = parse(page)
     assert tree is not None
     left = [block for block in tree_blocks(tree) if block.text != FOOTER]
-    assert [block.text for block in main_content(left)] == [FIRST, SECOND]
+    assert [block.text for block in find_content(left).main] == [FIRST, SECOND]
 
 
 WORDS = st.sampled_from(["one ", "two ", "three ", "网页"]).flatmap(
@@ -249,7 +249,7 @@ def test_content_is_some_of_the_blocks_in_order(pieces: list[str], dropped: int)
     assert tree is not None
     blocks = tree_blocks(tree)
     given_blocks = [block for block in blocks if not dropped or block.position % dropped]
-    chosen = main_content(given_blocks)
+    chosen = find_content(given_blocks).main
     assert set(chosen) <= set(given_blocks)
     assert [block.position for block in chosen] == sorted({block.position for block in chosen})
     assert all(is_mostly_text(block) for block in chosen)

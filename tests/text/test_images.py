@@ -7,7 +7,7 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter.text import ImageSource, WantedParts, main_content, parse, read_page, tree_blocks
+from dedup_filter.text import ImageSource, WantedParts, find_content, parse, read_page, tree_blocks
 from dedup_filter.text.images import page_images
 
 FIRST = (
@@ -29,7 +29,7 @@ def hashed(image):
 def images_of(markup, url=URL, **contents):
     wanted = WantedParts(images=ImageSource(url, contents))
     page = read_page(parse(markup), wanted)
-    return list(page.document(main_content(page.blocks)).images)
+    return list(page.document(find_content(page.blocks).main).images)
 
 
 def test_images_of_an_article_count_and_those_of_its_frame_do_not():
@@ -171,7 +171,7 @@ def test_no_page_is_read_otherwise_because_of_its_images(pieces):
     plain, page = read_page(tree), read_page(tree, WantedParts(True, ImageSource(URL)))
     texts = [[(b.text, b.words, b.link_words, b.position) for b in p.blocks] for p in (plain, page)]
     assert texts[0] == texts[1]
-    content = main_content(page.blocks)
+    content = find_content(page.blocks).main
     found = page.document(content).images
     assert len(found) <= len(page.images) <= "".join(pieces).count("<img src")
     assert page.document([]).images == ()

@@ -11,7 +11,6 @@ from dedup_filter.text import (
     Page,
     WantedParts,
     find_content,
-    main_content,
     parse,
     read_page,
 )
@@ -67,7 +66,7 @@ def test_the_same_content_is_chosen_from_it(html, data):
     left = data.draw(st.lists(st.booleans(), min_size=len(page.blocks), max_size=len(page.blocks)))
     own = [block for block, is_left in zip(page.blocks, left, strict=True) if is_left]
     restored_own = [block for block, is_left in zip(restored.blocks, left, strict=True) if is_left]
-    assert texts(main_content(restored.blocks)) == texts(main_content(page.blocks))
+    assert texts(find_content(restored.blocks).main) == texts(find_content(page.blocks).main)
     for there, here in zip(find_content(restored_own), find_content(own), strict=True):
         assert texts(there) == texts(here)
     restored_text, text = find_content(restored_own).own, find_content(own).own
