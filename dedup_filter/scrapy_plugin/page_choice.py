@@ -236,7 +236,8 @@ def holds_one_page(response: Response) -> bool:
         return False
     if not isinstance(response, HtmlResponse) and not _may_be_page(_media_type(response)):
         return False
-    return is_document(response.body) or _DATA_START.match(response.body) is None
+    # Asked last, as it decodes the start of the body: hardly a page begins as data does.
+    return _DATA_START.match(response.body) is None or is_document(response.body)
 
 
 def _may_be_page(media_type: str) -> bool:
