@@ -116,13 +116,9 @@ def test_a_layout_that_was_given_stays(pairs):
     assert_found(index, pairs)
 
 
-@pytest.mark.parametrize("calls_before", range(0, 60, 3))
-def test_a_step_that_fails_for_want_of_memory_loses_nothing(pairs, monkeypatch, calls_before):
-    index = HammingIndex(3, Layout(4))
-    index.add_many(*zip(*pairs[:30], strict=True))
-    index.remove(*pairs[0])
-    stored = pairs[1:30]
-    calls = 0
+def fail_after(calls_before, monkeypatch):
+    """Let the making of runs fail for want of memory after so many; return what makes one."""
+    make, calls = Run.__init__, 0
 
     def fail_now(*arguments):
         nonlocal calls
@@ -131,8 +127,17 @@ def test_a_step_that_fails_for_want_of_memory_loses_nothing(pairs, monkeypatch, 
             raise MemoryError
         return make(*arguments)
 
-    make = Run.__init__
     monkeypatch.setattr(Run, "__init__", fail_now)
+    return make
+
+
+@pytest.mark.parametrize("calls_before", range(0, 60, 3))
+def test_a_step_that_fails_for_want_of_memory_loses_nothing(pairs, monkeypatch, calls_before):
+    index = HammingIndex(3, Layout(4))
+    index.add_many(*zip(*pairs[:30], strict=True))
+    index.remove(*pairs[0])
+    stored = pairs[1:30]
+    make = fail_after(calls_before, monkeypatch)
     for pair in pairs[30:]:
         try:
             index.add(*pair)
@@ -155,17 +160,7 @@ def test_a_removal_that_fails_for_want_of_memory_removes_nothing(pairs, monkeypa
     index = HammingIndex(3, Layout(4))
     index.add_many(*zip(*pairs, strict=True))
     stored = list(pairs)
-    calls = 0
-
-    def fail_now(*arguments):
-        nonlocal calls
-        calls += 1
-        if calls > calls_before:
-            raise MemoryError
-        return make(*arguments)
-
-    make = Run.__init__
-    monkeypatch.setattr(Run, "__init__", fail_now)
+    make = fail_after(calls_before, monkeypatch)
     with contextlib.suppress(MemoryError):
         while stored:
             index.remove(*stored[-1])
