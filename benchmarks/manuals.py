@@ -97,7 +97,7 @@ def crawl(urls: list[str], feed: Path, *settings: str) -> tuple[str, float]:
 
 
 def judge(old: Manual, new: Manual, kept: list[str], dropped: dict[str, str]) -> Counter[str]:
-    """Compare each verdict with the truth."""
+    """Compare each verdict with the truth; print what each duplicate that was kept adds."""
     outcome: Counter[str] = Counter()
     manuals = {manual.url: manual for manual in (old, new)}
     originals = [url for url in kept if old.owns(url)]
@@ -117,9 +117,15 @@ def judge(old: Manual, new: Manual, kept: list[str], dropped: dict[str, str]) ->
         if old.owns(url):
             outcome["old: kept"] += 1
             continue
-        best = max((jaccard(shingles(url), shingles(o)) for o in originals), default=0.0)
+        nearest = max(originals, key=lambda o: jaccard(shingles(url), shingles(o)))
+        best = jaccard(shingles(url), shingles(nearest))
         outcome["new: kept"] += 1
-        outcome["new: kept, but duplicate"] += best >= DUPLICATE
+        if best >= DUPLICATE:
+            outcome["new: kept, but duplicate"] += 1
+            added = len(shingles(url) - shingles(nearest))
+            print(
+                f"{urlsplit(url).path}: similarity {best:.3f}, {added} new 4-grams", file=sys.stderr
+            )
         outcome["new: kept, different"] += best < DIFFERENT
     return outcome
 
