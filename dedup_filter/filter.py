@@ -292,10 +292,7 @@ class NearDuplicateFilter:
         content = page.content
         if isinstance(content, Unjudged):
             return Verdict("unjudged", reason=content.reason)
-        place = Place.of(page.url)
-        if isinstance(content, Document):
-            return self._framed.claim_document(place, content, is_pending=is_pending)
-        return self._framed.claim(place, content, is_pending=is_pending)
+        return self._framed.claim(Place.of(page.url), content, is_pending=is_pending)
 
     def _page(self, verdict: Verdict) -> int | None:
         self._require_open()

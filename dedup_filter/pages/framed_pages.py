@@ -34,6 +34,7 @@ from dedup_filter.fingerprints.profile import (
     profile,
 )
 from dedup_filter.frames.early_pages import EarlyPage
+from dedup_filter.frames.host_frames import Host, host_hash, times_shown
 from dedup_filter.model import Document, Verdict
 from dedup_filter.pages.comparison import Overtaken
 from dedup_filter.pages.directory import Place
@@ -72,12 +73,14 @@ class FramedPages:
         """Verify the invariants of the frames."""
         self._frames.check()
 
-    def claim(self, place: Place, page: Page, *, is_pending: bool) -> Verdict:
-        """Judge a page, record it as kept or pending, and learn from it."""
-        learns = bool(place.host) and self._config.learn_frames
+    def claim(self, place: Place, content: Page | Document, *, is_pending: bool) -> Verdict:
+        """Judge a page or document, record it as kept or pending, and learn from it.
+
+        Of a document nothing is learnt, as it has no frame.
+        """
         while True:
-            hosts = self._hosts(place.host, page) if learns else [""]
-            texts = self._texts(hosts, page)
+            hosts = self._hosts(place.host, content)
+            texts = _texts(hosts, content) if isinstance(content, Page) else PageTexts.of(content)
             measured = profile(texts, self._config)
             found = self._kept.compare(place, measured)
             if found.reason == "no_text":
@@ -87,20 +90,12 @@ class FramedPages:
                     verdict = self._kept.record(
                         place, measured, found, self._text(texts), is_pending=is_pending
                     )
-                    if learns:
-                        self._learn(hosts, page, measured, verdict, is_pending=is_pending)
+                    if hosts[0].name and isinstance(content, Page):
+                        self._learn(hosts, content, measured, verdict, is_pending=is_pending)
             except Overtaken:
                 continue
             self._let_go()
             return verdict
-
-    def claim_document(self, place: Place, document: Document, *, is_pending: bool) -> Verdict:
-        """Judge and record a document, which has no frame."""
-        texts = PageTexts.of(document)
-        measured = profile(texts, self._config)
-        verdict = self._kept.claim(place, measured, self._text(texts), is_pending=is_pending)
-        self._let_go()
-        return verdict
 
     def commit(self, page: int) -> None:
         """Keep a pending page for good."""
@@ -124,94 +119,54 @@ class FramedPages:
         with self._kept.transaction():
             self._frames.save()
 
-    def _hosts(self, host: str, page: Page) -> list[str]:
-        """Learn from other processes about a page's host; return the host and its sites."""
+    def _hosts(self, host: str, content: Page | Document) -> list[Host]:
+        """Return what is known of a page's host and its sites, other processes' news included.
+
+        If nothing is to be learnt from it: a host without a name, of which nothing is known.
+        """
+        if not (host and self._config.learn_frames and isinstance(content, Page)):
+            return [Host("")]
         due = self._frames.take_news(host)
         if due:
             with self._kept.transaction():
                 for early in due:
                     self._judge_again(host, early)
-        sites = self._sites(host, page)
+        known = self._frames.of(host)
+        sites = _sites(known, content)
         for site in sites:
             self._frames.take_news(site)
-        return [host, *sites]
-
-    def _sites(self, host: str, page: Page) -> list[str]:
-        """Return the sites of a host by the menus of a page; none if its own frame is known."""
-        if self._frames.knows_frame(host):
-            return []
-        return [f"menu {menu:016x}" for menu in page.menus]
-
-    def _texts(self, hosts: Sequence[str], page: Page, seen_itself: int = 0) -> PageTexts:
-        """Choose the three texts of a page.
-
-        `seen_itself` is 1 if the frames have learnt from this page already.
-        """
-        hashes = [block.hash for block in page.blocks]
-        times = [shown - seen_itself for shown in self._frames.sightings(hosts, hashes)]
-        own, rare, whole = _contents(page, times)
-        known_by = own if word_sum(own) >= MIN_WORDS else rare
-        return PageTexts(
-            page.document(known_by, rare),
-            _passages(page.blocks, times, (own, rare, whole)),
-            self._headline(hosts, page, seen_itself),
-            Surroundings(
-                lambda part: self._times_headed(hosts, part),
-                # A site's frame does not count: its other hosts may show other notices.
-                self._frames.knows_frame(hosts[0]),
-                self._is_view(hosts[0], page, seen_itself),
-                partial(self._frames.is_of_site, hosts[1:]) if len(hosts) > 1 else None,
-            ),
-        )
-
-    def _is_view(self, host: str, page: Page, seen_itself: int) -> bool:
-        """Tell whether all kept pages of the host have menus, and this page has none of these."""
-        pages = self._frames.page_count(host)
-        any_menu, *of_page = self._frames.sightings([host], [ANY_MENU, *page.menus])
-        return any_menu >= pages > seen_itself and all(times <= seen_itself for times in of_page)
-
-    def _times_headed(self, hosts: Sequence[str], part: str) -> int:
-        """Count the pages of a host that were headed by an h1, or by a part of a title."""
-        return self._frames.sightings(hosts, [part_hash(part)])[0]
-
-    def _headline(self, hosts: Sequence[str], page: Page, seen_itself: int) -> Headline:
-        """Return the title, and the last h1 that other pages of the host do not show."""
-        h1 = [block.text for block in page.blocks if block.kind == "headline"]
-        own = [t for t in h1 if self._times_headed(hosts, t) - seen_itself < FRAME_TIMES]
-        return Headline((own or [""])[-1][:MOST_OF_HEADLINE], page.title[:MOST_OF_HEADLINE])
+        return [known, *map(self._frames.of, sites)]
 
     def _learn(
         self,
-        hosts: Sequence[str],
+        hosts: Sequence[Host],
         page: Page,
         measured: PageProfile,
         verdict: Verdict,
         *,
         is_pending: bool,
     ) -> None:
-        host, *sites = hosts
         if verdict.original_page is not None:
             # The text of a revisit was shown before, like that of a duplicate. If the original is
             # pending, the page may be judged again and must not have taught its own text.
             if self._kept.fate(verdict.original_page) == "kept":
-                self._frames.learn_from_duplicate(host, sites, page)
-            return
-        if verdict.page is None:
-            return  # the fate of its original is unknown, so nothing was recorded
-        if measured.was_shown:
+                self._frames.learn(hosts, page)
+        elif verdict.page is None:
+            pass  # the fate of its original is unknown, so nothing was recorded
+        elif measured.was_shown:
             # Counted a second time it would be frame, and the page could never be found again.
-            self._frames.learn_from_duplicate(host, sites, page)
-            return
-        for early in self._frames.learn(host, sites, verdict.page, page, is_pending=is_pending):
-            self._judge_again(host, early)
+            self._frames.learn(hosts, page)
+        else:
+            for early in self._frames.learn(hosts, page, verdict.page, is_pending=is_pending):
+                self._judge_again(hosts[0].name, early)
 
     def _judge_again(self, host: str, early: EarlyPage) -> None:
         """Replace the profile of a page that was judged with its host's frame."""
         page = self._frames.page_of(early)
         if page is None:
             return
-        hosts = [host, *self._sites(host, page)]
-        texts = self._texts(hosts, page, seen_itself=1)
+        known = self._frames.of(host)
+        texts = _texts([known, *map(self._frames.of, _sites(known, page))], page, seen_itself=1)
         self._kept.replace(early.row, profile(texts, self._config), self._text(texts))
         self._frames.told(early)
 
@@ -225,13 +180,45 @@ class FramedPages:
             self._kept.gone.clear()
 
 
+def _sites(host: Host, page: Page) -> list[str]:
+    """Return the sites of a host by the menus of a page; none if its own frame is known."""
+    return [] if host.is_frame_known else [f"menu {menu:016x}" for menu in page.menus]
+
+
+def _texts(hosts: Sequence[Host], page: Page, seen_itself: int = 0) -> PageTexts:
+    """Choose the three texts of a page, given its host and its sites.
+
+    `seen_itself` is 1 if the host has learnt from this page already.
+    """
+    blocks = page.blocks
+    times = times_shown(hosts, [block.hash for block in blocks])
+    if seen_itself:
+        times = [shown - seen_itself for shown in times]
+    own, rare, whole = _contents(page, times)
+    known_by = own if word_sum(own) >= MIN_WORDS else rare
+    host, *sites = hosts
+    return PageTexts(
+        page.document(known_by, rare),
+        _passages(blocks, times, (own, rare, whole)),
+        _headline(hosts, page, seen_itself),
+        Surroundings(
+            partial(_times_headed, hosts),
+            # A site's frame does not count: its other hosts may show other notices.
+            host.is_frame_known,
+            _is_view(host, page, seen_itself),
+            partial(_is_of_site, sites) if sites else None,
+        ),
+    )
+
+
 def _contents(
     page: Page, times: Sequence[int]
 ) -> tuple[Sequence[Block], Sequence[Block], Sequence[Block]]:
     """Choose the blocks of the three texts, finding the content of equal lists once."""
-    blocks, of_all = page.blocks, page.content
-    new = _shown_less_than(1, blocks, times)
-    not_frame = _shown_less_than(FRAME_TIMES, blocks, times)
+    blocks = page.blocks
+    new = [block for block, shown in zip(blocks, times, strict=True) if shown < 1]
+    not_frame = [block for block, shown in zip(blocks, times, strict=True) if shown < FRAME_TIMES]
+    of_all = page.content
     of_rare = of_all if len(not_frame) == len(blocks) else find_content(not_frame)
     of_own = of_rare if len(new) == len(not_frame) else find_content(new)
     own = of_own.own if any(times) else of_own.main
@@ -258,5 +245,26 @@ def _passages(
     ]
 
 
-def _shown_less_than(times: int, blocks: Sequence[Block], sightings: Sequence[int]) -> list[Block]:
-    return [block for block, shown in zip(blocks, sightings, strict=True) if shown < times]
+def _headline(hosts: Sequence[Host], page: Page, seen_itself: int) -> Headline:
+    """Return the title, and the last h1 that other pages of the host do not show."""
+    h1 = [block.text for block in page.blocks if block.kind == "headline"]
+    own = [text for text in h1 if _times_headed(hosts, text) - seen_itself < FRAME_TIMES]
+    return Headline((own or [""])[-1][:MOST_OF_HEADLINE], page.title[:MOST_OF_HEADLINE])
+
+
+def _times_headed(hosts: Sequence[Host], part: str) -> int:
+    """Count the pages of a host that were headed by an h1, or by a part of a title."""
+    return times_shown(hosts, [part_hash(part)])[0]
+
+
+def _is_view(host: Host, page: Page, seen_itself: int) -> bool:
+    """Tell whether all kept pages of the host have menus, and this page has none of these."""
+    times = host.sightings
+    return times.get(ANY_MENU, 0) >= host.pages > seen_itself and all(
+        times.get(menu, 0) <= seen_itself for menu in page.menus
+    )
+
+
+def _is_of_site(sites: Sequence[Host], host: str) -> bool:
+    """Tell whether a page of a host was seen that is of one of these sites."""
+    return any(times_shown(sites, [host_hash(host)]))
