@@ -60,6 +60,8 @@ class IndexCalls:
 
     def __init__(self, pages: NearDuplicateFilter) -> None:
         self._pages = pages
+        self.are_shared = pages.is_shared
+        """Whether calls wait for a server."""
         self.turn = asyncio.Lock()
         """Keeps other judgements out while a page is looked up and claimed; awaits nothing if
         calls are direct, for then nobody else can hold it."""
@@ -137,7 +139,7 @@ class IndexCalls:
 
         The thread is started when the loop is first seen.
         """
-        if self._loop is None and self._pages.is_shared:
+        if self._loop is None and self.are_shared:
             try:
                 self._loop = asyncio.get_running_loop()
             except RuntimeError:
