@@ -46,13 +46,13 @@ from dedup_filter.text import Headline, is_headed_alike, is_headed_as_elsewhere
 __all__ = [
     "MOST_COMPARED",
     "Candidate",
-    "Comparison",
     "Matches",
     "Overtaken",
     "choose",
     "compared",
     "ranked",
     "similarities",
+    "verdict_on",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -93,37 +93,15 @@ class Overtaken(Exception):  # noqa: N818 - no fault: it says what to do
     """Another process has changed what the page repeats; compare it again."""
 
 
-class Comparison(NamedTuple):
-    """What a page is found to be, before it is recorded."""
-
-    outcome: Outcome
-    reason: str | None = None
-    original_page: int | None = None
-    original: str | None = None
-    distance: int | None = None
-    similarity: float | None = None
-    candidates: int = 0
-
-    @property
-    def is_duplicate(self) -> bool:
-        """Whether the page repeats one that was seen before it."""
-        return self.outcome in ("near", "exact")
-
-    def verdict(self, page: PageProfile, number: int | None = None) -> Verdict:
-        """Return the verdict on a page; `number` is that of its record, None if there is none."""
-        return Verdict(
-            self.outcome,
-            self.original,
-            self.distance,
-            self.similarity,
-            self.reason,
-            page.language,
-            self.candidates,
-            page.shingles,
-            page.shingles_without_stopword,
-            number,
-            self.original_page,
-        )
+def verdict_on(page: PageProfile, outcome: Outcome, reason: str | None = None) -> Verdict:
+    """Return a verdict on a page, with what was measured of it."""
+    return Verdict(
+        outcome,
+        reason=reason,
+        language=page.language,
+        shingles=page.shingles,
+        shingles_without_stopword=page.shingles_without_stopword,
+    )
 
 
 class Candidate(NamedTuple):
@@ -226,15 +204,15 @@ def compared(
     digests: Sequence[bytes],
     least: float | None,
     chosen: Callable[[Sequence[int]], tuple[int, bool]],
-) -> tuple[Comparison, int | None]:
-    """Return what a page is found to be, and the number of the candidate that it repeats.
+) -> tuple[Verdict, int | None]:
+    """Return the verdict on a page, and the number of the candidate that it repeats.
 
     The digests are those of the candidates; `chosen` chooses one of them, see `choose`. Which page
     the candidate is, the caller adds.
     """
     shares = similarities(page, candidates, least)
     best = ranked(candidates, shares)
-    new = Comparison("new", candidates=len(candidates))
+    new = verdict_on(page, "new")._replace(candidates=len(candidates))
     if not best:
         return new, None
     number, is_revisit = chosen(best)

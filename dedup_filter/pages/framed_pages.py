@@ -84,7 +84,7 @@ class FramedPages:
             measured = profile(texts, self._config)
             found = self._kept.compare(place, measured)
             if found.reason == "no_text":
-                return found.verdict(measured)
+                return found
             try:
                 with self._frames.transaction(), self._kept.transaction():
                     verdict = self._kept.record(
