@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any
 
 from dedup_filter.errors import ConfigError
@@ -88,7 +89,7 @@ class FilterConfig:
                 raise ConfigError(f"unknown option {name!r}: {hint}")
         return cls(**options)
 
-    @property
+    @cached_property
     def part_weights(self) -> PartWeights:
         """Weights of what of a page is a feature besides its text."""
         return PartWeights(*(getattr(self, name) for name in _PART_WEIGHTS))

@@ -234,8 +234,9 @@ class _Shares(NamedTuple):
 
     @classmethod
     def of(cls, hashes: npt.NDArray[np.uint32], sketches: Sequence[bytes]) -> "_Shares":
+        sizes = np.array([sketch_size(each) for each in sketches], np.intp)
         there, asked = contained(hashes, sketches)
-        union = asked + np.array([sketch_size(each) for each in sketches], np.intp) - there
+        union = asked + sizes - there
         share = there / np.maximum(asked, 1) if len(hashes) else np.ones(len(sketches))
         return cls(share, there / np.maximum(union, 1))
 

@@ -67,7 +67,7 @@ class Claims:
     def add(self, judgement: Judgement, visit: "Visit | None") -> None:
         """Note a page that was just claimed; `visit` is what brought it."""
         verdict = judgement.verdict
-        if verdict.is_duplicate and verdict.original_page is not None:
+        if verdict.original_page is not None and verdict.is_duplicate:
             judgement.original = self._original(verdict.original_page)
         if verdict.page is not None:  # an index in memory may record no duplicates
             judgement.move(Event.CLAIM)

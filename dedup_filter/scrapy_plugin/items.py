@@ -48,7 +48,8 @@ class Visit:
 
     def __init__(self, response: Response) -> None:
         request = response.request
-        self._response = ref(response)
+        self.response = ref(response)
+        """The response, as long as Scrapy works on it."""
         self.url = response.url
         # Of the two only that of the request has a fragment.
         self._own_urls = {response.url, getattr(request, "url", response.url)}
@@ -71,11 +72,6 @@ class Visit:
         """Whether its page was requested again: what it lacked may come then."""
         self._by_digest: dict[tuple[str, bytes], Judgement] = {}
         self._by_url: dict[str, Judgement] = {}
-
-    @property
-    def response(self) -> Response | None:
-        """The response, as long as Scrapy works on it."""
-        return self._response()
 
     @property
     def is_page_to_judge(self) -> bool:
@@ -107,9 +103,9 @@ class Visit:
     def share(self, judgement: Judgement, digest: bytes = b"") -> Judgement:
         """Return the judgement that holds: the first one, if the page repeats only itself."""
         original = judgement.verdict.original
-        if not judgement.verdict.is_duplicate:
+        if original is None or not judgement.verdict.is_duplicate:
             _remember(self._by_url, judgement.url, judgement)
-        elif original is not None and (self.is_one_page or original == judgement.url):
+        elif self.is_one_page or original == judgement.url:
             judgement = _valid(self._by_url.get(original)) or judgement
         if digest:
             _remember(self._by_digest, self._key(judgement.url, digest), judgement)

@@ -295,7 +295,7 @@ def _by_response(visit: Visit | None, url: str | None) -> Judgement | _Wanted:
         return visit.own
     # If judging fails, it fails once: the other items share this instead of trying again.
     visit.own = Judgement(Verdict("unjudged", reason="error"), visit.url, is_counted=True)
-    response = visit.response
+    response = visit.response()
     page = "no_response" if response is None else response_page(response)
     if isinstance(page, str):
         visit.own = _unjudged(page, visit.url)

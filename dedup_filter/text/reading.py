@@ -109,11 +109,11 @@ class Page:
     @property
     def hashes(self) -> list[int]:
         """All that is counted of a host's pages: hashes of blocks, parts of headlines, menus."""
-        parts = title_parts(self.title[:MOST_OF_HEADLINE])
-        parts += [block.text for block in self.blocks if block.kind == "headline"]
+        of_blocks = [block.hash for block in self.blocks]
+        headlines = [block.text for block in self.blocks if block.kind == "headline"]
         return [
-            *[block.hash for block in self.blocks],
-            *map(part_hash, parts),
+            *of_blocks,
+            *map(part_hash, [*title_parts(self.title[:MOST_OF_HEADLINE]), *headlines]),
             *([ANY_MENU, *self.menus] if self.menus else ()),
         ]
 
@@ -129,13 +129,14 @@ class Page:
         # On other pages the main text tells as much, and to join all blocks takes 40 us.
         needs_all = self.unread_words > 0 or not any(map(str.isalnum, text))
         around = content if with_parts is None else with_parts
-        headings = (block.text for block in around if block.kind in _HEADINGS)
+        wants = self.wanted.headings
+        headings = [block.text for block in around if block.kind in _HEADINGS] if wants else ()
         return Document(
             text,
             self.title,
             self.language,
             _joined(self.blocks) if needs_all else "",
-            tuple(headings) if self.wanted.headings else (),
+            tuple(headings),
             images_inside(self.images, around, self.blocks) if self.images else (),
             self.unread_words,
             self.unread_hash,
