@@ -47,7 +47,7 @@ from dedup_filter.text import (
     Headline,
     Page,
     find_content,
-    has_links,
+    first_link,
     part_hash,
     whole_content,
     word_sum,
@@ -230,7 +230,7 @@ def _passages(
 ) -> list[Passage]:
     own, rare, whole = ({block.position for block in text} for text in texts)
     shown_in = own | rare | whole
-    first_link = next((block.position for block in blocks if has_links(block)), 0)
+    below = first_link(blocks)
     return [
         Passage(
             block.text,
@@ -238,7 +238,7 @@ def _passages(
             place in own,
             place in rare,
             place in whole,
-            place < first_link and place not in whole,
+            place < below and place not in whole,
         )
         for block, shown in zip(blocks, times, strict=True)
         if (place := block.position) in shown_in

@@ -28,7 +28,7 @@ from dedup_filter.text.headlines import (
     title_parts,
 )
 from dedup_filter.text.images import ImageSource
-from dedup_filter.text.menus import ANY_MENU, has_links, menus
+from dedup_filter.text.menus import ANY_MENU, first_link, has_links, menus
 from dedup_filter.text.plain_text import count_words, normalize, normalize_parts
 from dedup_filter.text.reading import NO_PARTS, Page, WantedParts, parse_page, read_page
 
@@ -45,6 +45,7 @@ __all__ = [
     "count_words",
     "decode",
     "find_content",
+    "first_link",
     "has_links",
     "is_headed_alike",
     "is_headed_as_elsewhere",

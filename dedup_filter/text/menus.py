@@ -13,7 +13,7 @@ import xxhash
 
 from dedup_filter.text.blocks import Block
 
-__all__ = ["ANY_MENU", "has_links", "menus"]
+__all__ = ["ANY_MENU", "first_link", "has_links", "menus"]
 
 _LINKS = 4
 """Links of a menu. Pages with nothing else in common may share three: "Home", "About",
@@ -57,3 +57,8 @@ def menus(blocks: Sequence[Block]) -> list[int]:
 def has_links(block: Block) -> bool:
     """Tell whether enough of a block is links for it to be a menu, or a part of one."""
     return block.link_words > _DENSITY * block.words
+
+
+def first_link(blocks: Sequence[Block]) -> int:
+    """Return the position of the first block that has links; 0 if none has."""
+    return next((block.position for block in blocks if has_links(block)), 0)
