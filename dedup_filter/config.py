@@ -1,6 +1,6 @@
 """The options of a filter: one frozen value, checked when it is made."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cached_property
@@ -65,7 +65,7 @@ class FilterConfig:
     def __post_init__(self) -> None:
         self._check_whole("max_distance", 0, MAX_DISTANCE)
         self._check_whole("shingle_size", 1, 16)
-        self._check_similarity()
+        self._check_number("min_similarity", "from 0 to 1", lambda value: 0 <= value <= 1)
         self._check_flag("learn_frames")
         self._check_flag("keep_text")
         self._check_choice("features", RECIPES)
@@ -76,7 +76,8 @@ class FilterConfig:
         self._check_choice("revisit", REVISITS)
         if self.max_pages is not None:
             self._check_whole("max_pages", 1, _MOST_PAGES)
-        self._check_days()
+        days = f"more than 0 and at most {_MOST_DAYS}"
+        self._check_number("expire_days", days, lambda value: 0 < value <= _MOST_DAYS)
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> "FilterConfig":
@@ -106,14 +107,10 @@ class FilterConfig:
         if type(value) is not bool:
             raise ConfigError(f"{name} must be True or False, not {value!r}")
 
-    def _check_days(self) -> None:
-        value = self.expire_days
-        if value is None:
-            return
-        if type(value) not in (int, float) or not 0 < value <= _MOST_DAYS:
-            raise ConfigError(
-                f"expire_days must be more than 0 and at most {_MOST_DAYS}, or None, not {value!r}"
-            )
+    def _check_number(self, name: str, wanted: str, is_wanted: Callable[[float], bool]) -> None:
+        value = getattr(self, name)
+        if value is not None and (type(value) not in (int, float) or not is_wanted(value)):
+            raise ConfigError(f"{name} must be {wanted}, or None, not {value!r}")
 
     def _check_part_weight(self, name: str) -> None:
         self._check_whole(name, 0, _MAX_WEIGHT)
@@ -127,10 +124,3 @@ class FilterConfig:
         if not isinstance(value, str) or value not in known:
             choices = ", ".join(f'"{choice}"' for choice in known)
             raise ConfigError(f"{name} must be one of {choices}, not {value!r}")
-
-    def _check_similarity(self) -> None:
-        value = self.min_similarity
-        if value is None:
-            return
-        if type(value) not in (int, float) or not 0 <= value <= 1:
-            raise ConfigError(f"min_similarity must be from 0 to 1, or None, not {value!r}")
