@@ -72,8 +72,7 @@ class Claims:
         if verdict.page is not None:  # an index in memory may record no duplicates
             judgement.move(Event.CLAIM)
             self._claimed[verdict.page] = (judgement, visit)
-        is_released = self._unwritten and verdict.original_page in self._unreleased()
-        if judgement.original is None and is_released:
+        if judgement.original is None and verdict.original_page in self._unreleased():
             self.give_up(judgement, "error")
 
     def of(self, visit: "Visit") -> list[Judgement]:

@@ -27,8 +27,8 @@ from weakref import WeakKeyDictionary, ref
 from scrapy.http import Request, Response
 
 from dedup_filter.scrapy_plugin.claims import Claims
-from dedup_filter.scrapy_plugin.page_choice import holds_one_page, item_url
 from dedup_filter.scrapy_plugin.page_fate import Event, Judgement
+from dedup_filter.scrapy_plugin.page_source import holds_one_page, item_url
 from dedup_filter.text.page_fields import FieldNames
 
 __all__ = ["Items", "Passage", "Visit"]

@@ -32,8 +32,8 @@ from dedup_filter.scrapy_plugin.claims import Claims
 from dedup_filter.scrapy_plugin.faults import NOT_JUDGED, Faults
 from dedup_filter.scrapy_plugin.index_calls import Answer, IndexCalls
 from dedup_filter.scrapy_plugin.items import Items, Passage, Visit
-from dedup_filter.scrapy_plugin.page_choice import item_page, response_page
 from dedup_filter.scrapy_plugin.page_fate import Event, Judgement
+from dedup_filter.scrapy_plugin.page_source import item_page, response_page
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import CrawlStats, Figures
 from dedup_filter.text.page_fields import PageText
