@@ -17,6 +17,8 @@ REVISITS = ("keep", "drop")
 
 _MOST_PAGES = 2**32 - 1
 _MOST_DAYS = 36_500
+_MOST_WORKERS = 64
+"""The thread of one crawl can hardly keep ten busy."""
 _PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)
 _MAX_WEIGHT = 1_000
 """A page has a few hundred shingles of weight 1 or 2: more would leave nothing to its text."""
@@ -61,6 +63,9 @@ class FilterConfig:
     """Forget pages that were not seen for so many days."""
     keep_text: bool = False
     """Keep the main text of each page, compressed: for an index on disk."""
+    workers: int | str = 0
+    """Processes that read and measure pages for `see_many` and `submit`; the verdicts are the same.
+    "auto": one less than there are cores, at most 4."""
 
     def __post_init__(self) -> None:
         self._check_whole("max_distance", 0, MAX_DISTANCE)
@@ -68,6 +73,7 @@ class FilterConfig:
         self._check_number("min_similarity", "from 0 to 1", lambda value: 0 <= value <= 1)
         self._check_flag("learn_frames")
         self._check_flag("keep_text")
+        self._check_workers()
         self._check_choice("features", RECIPES)
         self._check_choice("feature_hash", FEATURE_HASHES)
         for name in _PART_WEIGHTS:
@@ -106,6 +112,13 @@ class FilterConfig:
         value = getattr(self, name)
         if type(value) is not bool:
             raise ConfigError(f"{name} must be True or False, not {value!r}")
+
+    def _check_workers(self) -> None:
+        value = self.workers
+        if value != "auto" and (type(value) is not int or not 0 <= value <= _MOST_WORKERS):
+            raise ConfigError(
+                f'workers must be "auto" or a whole number from 0 to {_MOST_WORKERS}, not {value!r}'
+            )
 
     def _check_number(self, name: str, wanted: str, is_wanted: Callable[[float], bool]) -> None:
         value = getattr(self, name)

@@ -72,7 +72,7 @@ class PlainPages:
     """A filter in a few lines: pages with the same text are duplicates of the earliest."""
 
     config = FilterConfig()
-    is_shared = False
+    is_shared = has_workers = False
     nbytes = capped = 0
 
     def __init__(self):

@@ -92,10 +92,14 @@ class Passage(NamedTuple):
     """Whether it stands above all links and outside the main text."""
 
 
+def _never_shown(_: str) -> int:
+    return 0
+
+
 class Surroundings(NamedTuple):
     """What is known of a page's host, and of the site that it belongs to."""
 
-    times_shown: Callable[[str], int] = lambda _: 0
+    times_shown: Callable[[str], int] = _never_shown
     """How many earlier pages have shown an h1 or a part of a title."""
     is_frame_known: bool = False
     """Whether the host's frame is known, and left out of the page's own texts."""

@@ -25,13 +25,13 @@ order in which they were learnt.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import compress, islice
 
 from dedup_filter.frames.early_pages import TELLING_PAGES, EarlyPage, EarlyPages
 from dedup_filter.frames.frame_bytes import HostState, Lesson
-from dedup_filter.text import Block, text_hash, word_sum
+from dedup_filter.text import Shown, text_hash
 
 __all__ = ["Frames", "Host", "host_hash", "times_shown"]
 
@@ -88,20 +88,26 @@ class Frames:
         known = self.of(host).sightings
         return Lesson(is_kept, [shown for shown in hashes if shown not in known])
 
-    def learn(self, host: str, page: EarlyPage, lesson: Lesson) -> list[EarlyPage]:
-        """Learn the lesson of a page that is kept; return earlier ones to be judged again."""
-        assert page.page is not None
+    def is_early(self, host: str, shown: Shown) -> bool:
+        """Tell whether a page comes before the frame of its host, or of its template, is known."""
         known = self.of(host)
-        hashes = [block.hash for block in page.page.blocks]
-        shown = frozenset(hashes)
-        page.new = shown.difference(known.sightings)
+        return not known.is_frame_known or _is_mostly_new(shown, known.sightings)
+
+    def learn(
+        self, host: str, shown: Shown, lesson: Lesson, early: EarlyPage | None
+    ) -> list[EarlyPage]:
+        """Learn the lesson of a page that is kept; return earlier ones to be judged again.
+
+        `early` is the page itself if it `is_early`: it waits.
+        """
+        known = self.of(host)
+        hashes = frozenset(shown.blocks)
         # Whether the first pages of a host have one template is not known yet.
-        due = self.early.due(host, None if known.pages <= TELLING_PAGES else shown)
-        if _is_mostly_new(page.page.blocks, page.new, hashes):
-            self.early.wait(host, page)
-        elif known.pages < TELLING_PAGES:
-            page.tellings = known.pages
-            self.early.wait(host, page)
+        due = self.early.due(host, None if known.pages <= TELLING_PAGES else hashes)
+        if early is not None:
+            early.new = hashes.difference(known.sightings)
+            early.tellings = 0 if _is_mostly_new(shown, known.sightings) else known.pages
+            self.early.wait(host, early)
         self.take_lesson(host, lesson)
         return due
 
@@ -208,9 +214,9 @@ def host_hash(host: str) -> int:
     return text_hash(f"\0host\0{host}")
 
 
-def _is_mostly_new(blocks: Sequence[Block], hashes_new: Set[int], hashes: Sequence[int]) -> bool:
-    new = [block for block, shown in zip(blocks, hashes, strict=True) if shown in hashes_new]
-    new_words = word_sum(new)
-    if new_words < _MOSTLY_NEW * word_sum(blocks):
+def _is_mostly_new(shown: Shown, known: Container[int]) -> bool:
+    are_new = [block not in known for block in shown.blocks]
+    new_words = sum(compress(shown.words, are_new))
+    if new_words < _MOSTLY_NEW * sum(shown.words):
         return False
-    return sum(block.link_words for block in new) >= _MOSTLY_NEW * new_words
+    return sum(compress(shown.link_words, are_new)) >= _MOSTLY_NEW * new_words

@@ -17,7 +17,7 @@ blocks of 1,000 hosts take 8.4 MB on disk and are loaded in 0.12 s, at the first
 """
 
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from dedup_filter.frames.early_pages import EarlyPage
@@ -26,8 +26,8 @@ from dedup_filter.frames.host_frames import Frames, Host, host_hash
 from dedup_filter.pages.directory import EarlyForm, FrameStore, HostFrames
 from dedup_filter.pages.frame_exchange import FrameExchange
 from dedup_filter.text import Page
-from dedup_filter.text.page_bytes import pack_page, unpack_page
 from dedup_filter.wording import counted
+from dedup_filter.workers.measured import MeasurablePage
 
 __all__ = ["LearntFrames"]
 
@@ -119,7 +119,12 @@ class LearntFrames:
         return self._frames.of(host)
 
     def learn(
-        self, hosts: Sequence[Host], page: Page, number: int = 0, *, is_pending: bool = False
+        self,
+        hosts: Sequence[Host],
+        page: MeasurablePage,
+        number: int = 0,
+        *,
+        is_pending: bool = False,
     ) -> list[EarlyPage]:
         """Learn from a page, given its host and its sites; return pages to be judged again.
 
@@ -131,15 +136,15 @@ class LearntFrames:
         """
         host = hosts[0].name
         sites = () if hosts[0].sightings else hosts[1:]
-        shown = page.hashes
+        shown = page.shown.hashes
         lesson = self._frames.lesson(host, shown, is_kept=bool(number))
         due: list[EarlyPage] = []
         if number:
-            early = EarlyPage(number, page)
-            due = self._frames.learn(host, early, lesson)
-            if self._store is not None and early in self._frames.early.of(host):
+            early = self._early(host, page, number)
+            due = self._frames.learn(host, page.shown, lesson, early)
+            if self._store is not None and early and early in self._frames.early.of(host):
                 note = EarlyNote(early.tellings, early.new).to_bytes()
-                self._store.wait(EarlyForm(number, host, pack_page(page), note))
+                self._store.wait(EarlyForm(number, host, page.pack(), note))
         else:
             self._frames.take_lesson(host, lesson)
         lessons = [(host, lesson)]
@@ -154,13 +159,22 @@ class LearntFrames:
             self._write(site.name, number, lesson)
         return due
 
-    def page_of(self, early: EarlyPage) -> Page | None:
+    def _early(self, host: str, page: MeasurablePage, number: int) -> EarlyPage | None:
+        """Return a page that is to wait; None: it need not."""
+        if not self._frames.is_early(host, page.shown):
+            return None
+        is_packed = page.here is None and self._store is None
+        return EarlyPage(number, page.here, packed=page.pack() if is_packed else None)
+
+    def page_of(
+        self, early: EarlyPage, unpack: Callable[[bytes], MeasurablePage]
+    ) -> Page | MeasurablePage | None:
         """Return a page that is to be judged again; None if it cannot be loaded any more."""
         if early.page is not None:
             return early.page
         form = early.packed if self._store is None else self._store.form(early.row)
         try:
-            return None if form is None else unpack_page(form)
+            return None if form is None else unpack(form)
         except ValueError:  # another version of this package packed it
             self._frames.early.let_go([early.row])
             if self._store is not None:

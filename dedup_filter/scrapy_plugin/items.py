@@ -27,6 +27,7 @@ from weakref import WeakKeyDictionary, ref
 from scrapy.http import Request, Response
 
 from dedup_filter.scrapy_plugin.claims import Claims
+from dedup_filter.scrapy_plugin.index_calls import Reading
 from dedup_filter.scrapy_plugin.page_fate import Event, Judgement
 from dedup_filter.scrapy_plugin.page_source import holds_one_page, item_url
 from dedup_filter.text.page_fields import FieldNames
@@ -60,6 +61,8 @@ class Visit:
         self.is_one_page = holds_one_page(response)
         self.own: Judgement | None = None
         """The judgement on the response's own text, once there is one."""
+        self.reading: Reading | None = None
+        """The response's page, if a worker reads it and it is not judged yet."""
         self.expected: dict[int, deque[tuple[int, Any]]] = {}
         """Items that have not reached the pipeline, by identity, with their place in the order."""
         self.items_to_come = 0
@@ -126,6 +129,8 @@ class Passage:
     """Whether it is the very object that its response gave."""
     judgement: Judgement | None = None
     """None: its response opted out."""
+    reading: Reading | None = None
+    """The page in its own fields, if a worker reads it."""
     is_dropped: bool = False
     """Whether it is to be dropped because of its page's verdict."""
 

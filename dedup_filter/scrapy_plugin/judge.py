@@ -30,7 +30,7 @@ from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
 from dedup_filter.scrapy_plugin.claims import Claims
 from dedup_filter.scrapy_plugin.faults import NOT_JUDGED, Faults
-from dedup_filter.scrapy_plugin.index_calls import Answer, IndexCalls
+from dedup_filter.scrapy_plugin.index_calls import Answer, IndexCalls, Reading
 from dedup_filter.scrapy_plugin.items import Items, Passage, Visit
 from dedup_filter.scrapy_plugin.page_fate import Event, Judgement
 from dedup_filter.scrapy_plugin.page_source import item_page, response_page
@@ -57,6 +57,7 @@ class _Wanted(NamedTuple):
     visit: Visit | None
     is_own: bool = False
     """Whether it is the visit's response itself."""
+    reading: Reading | None = None
 
 
 class Judge:
@@ -81,6 +82,7 @@ class Judge:
         self._source = "item" if is_by_names else settings.source
         self._has_warned = False
         self._calls = IndexCalls(pages)
+        self.has_to_wait = self._calls.have_to_wait
         self._faults = Faults(stats, end_crawl)
         self._claims = Claims(pages, self._calls, stats, self._faults)
         self._items = Items(self._claims, self._names)
@@ -100,6 +102,7 @@ class Judge:
         if passage.visit is not None and passage.visit.opted_out:
             self._count_opt_out(passage.visit)
         elif passage.judgement is None:
+            self._read_ahead(passage)
             passage.judgement = await self._final(passage)
             self.stats.page(passage.judgement)
         if passage.judgement is not None and self._drops(passage.judgement.verdict):
@@ -133,6 +136,10 @@ class Judge:
             return False
         judgement = visit.own
         if judgement is None or judgement.is_void:
+            try:
+                self._read_response_ahead(visit)
+            except Exception as fault:
+                self._faults.report(fault, NOT_JUDGED)
             judgement = await self._judged(partial(_by_response, visit, None))
         return judgement.verdict.is_duplicate
 
@@ -197,6 +204,24 @@ class Judge:
             return self.pages.config.revisit == "drop"
         return verdict.is_duplicate
 
+    def _read_ahead(self, passage: Passage) -> None:
+        """Let a worker read the page of an item while those before it have their turn."""
+        visit = passage.visit
+        try:
+            if not self._is_by_response(visit):
+                page = item_page(passage.item, self._names)
+                url = _absolute(passage.url, visit) or (visit.url if visit else "")
+                passage.reading = self._calls.read_ahead(url, page)
+            elif visit is not None and visit.own is None and visit.reading is None:
+                self._read_response_ahead(visit)
+        except Exception as fault:
+            self._faults.report(fault, NOT_JUDGED)
+
+    def _read_response_ahead(self, visit: Visit) -> None:
+        response = visit.response()
+        if response is not None:
+            visit.reading = self._calls.read_ahead(visit.url, response_page(response))
+
     async def _final(self, passage: Passage) -> Judgement:
         """Return a judgement whose original was committed, or whose wait was given up."""
         choose = partial(self._chosen, passage)
@@ -222,7 +247,7 @@ class Judge:
                     return chosen
                 seconds = perf_counter() - started
                 self._claims.retry_releases()
-                answer = await self._calls.claim(chosen.url, chosen.page)
+                answer = await self._calls.claim(chosen.url, chosen.page, chosen.reading)
                 self.stats.add("seconds", seconds + answer.seconds)
                 return self._claimed(chosen, answer.result())
             except Exception as fault:
@@ -247,20 +272,25 @@ class Judge:
     def _chosen(self, passage: Passage) -> Judgement | _Wanted:
         """Return what an item is judged by. Its URL may be relative to that of its response."""
         visit, url = passage.visit, _absolute(passage.url, passage.visit)
-        is_of_page = visit is not None and visit.is_one_page
-        if self._source == "response" or (self._source == "auto" and is_of_page):
+        if self._is_by_response(visit):
             return _by_response(visit, url)
         page = item_page(passage.item, self._names)
         if isinstance(page, PageText):
+            reading, passage.reading = passage.reading, None
             if visit is None:
-                return _Wanted(url or "", page, None)
+                return _Wanted(url or "", page, None, reading=reading)
             url = url or visit.url
-            return visit.known(url, page.digest) or _Wanted(url, page, visit)
+            return visit.known(url, page.digest) or _Wanted(url, page, visit, reading=reading)
         if self._source == "auto":
             return _by_response(visit, url)  # its reason tells why there is no page
         if self._names.name_page:
             self._warn_of_missing_field(passage.item, page)
         return _unjudged(page, url)
+
+    def _is_by_response(self, visit: Visit | None) -> bool:
+        if self._source == "auto":
+            return visit is not None and visit.is_one_page
+        return self._source == "response"
 
     def _warn_of_missing_field(self, item: Any, reason: str) -> None:
         """Warn once: a misspelt field name would switch the filter off silently."""
@@ -295,6 +325,9 @@ def _by_response(visit: Visit | None, url: str | None) -> Judgement | _Wanted:
         return visit.own
     # If judging fails, it fails once: the other items share this instead of trying again.
     visit.own = Judgement(Verdict("unjudged", reason="error"), visit.url, is_counted=True)
+    reading, visit.reading = visit.reading, None
+    if reading is not None:
+        return _Wanted(visit.url, reading.page, visit, is_own=True, reading=reading)
     response = visit.response()
     page = "no_response" if response is None else response_page(response)
     if isinstance(page, str):
