@@ -24,7 +24,7 @@ Every constant with its measure: docs/decisions/0008. Knows no index and no stor
 the candidates.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -159,8 +159,9 @@ def similarities(
             and (
                 _is_same_page(page, candidate, least)
                 if candidate.is_same_host or candidate.has_same_menus
-                else own.share[number] >= least
-                and not_frame.share[number] >= min(least, _MOST)
+                else _has_what_is_no_frame(
+                    page, candidate, (own.share[number], not_frame.share[number]), least
+                )
                 and _is_same_story(page, candidate)
             )
         )
@@ -264,6 +265,32 @@ def _is_same_page(page: PageProfile, candidate: Candidate, least: float) -> bool
     if candidate.is_same_host and lost.words > _little_of(text):
         return False
     return lost.new <= most_new
+
+
+def _has_what_is_no_frame(
+    page: PageProfile, candidate: Candidate, shares: tuple[float, float], least: float
+) -> bool:
+    """Tell whether a candidate of another host has what a page's own host has not shown before.
+
+    `shares` are those of the new blocks, and of all that are not known to be frame. Of a print view
+    the blocks within count: if its article was dropped, only "Printed on ..." is new on its host.
+    """
+    own, not_frame = shares
+    if page.around.is_view:
+        counted = _inner(list(page.passages.counted_in(candidate.sketch)))
+        own = _share_of(counted, lambda passage: passage.in_own)
+        if page.around.is_frame_known:
+            not_frame = _share_of(counted, lambda passage: passage.in_rare)
+        else:
+            not_frame = own
+    return own >= least and not_frame >= min(least, _MOST)
+
+
+def _share_of(counted: Iterable[Counted], counts: Callable[[Passage], bool]) -> float:
+    """Return the share of some passages that a candidate has; 1 if there is nothing in them."""
+    some = [(asked, there) for passage, _, asked, there in counted if counts(passage)]
+    asked = sum(asked for asked, _ in some)
+    return sum(there for _, there in some) / asked if asked else 1.0
 
 
 def _frame_words(page: PageProfile, candidate: Candidate) -> int:

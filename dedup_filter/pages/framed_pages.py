@@ -215,11 +215,14 @@ def _times_headed(hosts: Sequence[Host], part: str) -> int:
 
 
 def _is_view(host: Host, shown: Shown, seen_itself: int) -> bool:
-    """Tell whether all kept pages of the host have menus, and this page has none of these."""
+    """Tell whether all other kept pages of the host have menus, and this page has none of these.
+
+    Where all pages of the host were dropped, one of them must have menus.
+    """
     times = host.sightings
-    return times.get(ANY_MENU, 0) >= host.pages > seen_itself and all(
-        times.get(menu, 0) <= seen_itself for menu in shown.menus
-    )
+    others = max(host.pages - seen_itself, 1)
+    with_menus = times.get(ANY_MENU, 0) - (seen_itself if shown.menus else 0)
+    return with_menus >= others and all(times.get(menu, 0) <= seen_itself for menu in shown.menus)
 
 
 def _is_of_site(sites: Sequence[Host], host: str) -> bool:
