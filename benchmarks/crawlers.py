@@ -19,7 +19,7 @@ from stream_score import Labels, Score, score
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.frames.frame_bytes import Lesson
-from dedup_filter.frames.host_frames import Frames
+from dedup_filter.frames.host_frames import Frames, times_shown
 from dedup_filter.model import Verdict
 from dedup_filter.pages.directory import Place
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
@@ -134,7 +134,7 @@ class DealtStream:
         frames, whole, told = Frames(), [], []
         verdicts = self._judge([0] * len(self._pages))
         for (_, place, page), verdict in zip(self._pages, verdicts, strict=True):
-            sightings = frames.sightings(place.host, page.hashes)
+            sightings = times_shown([frames.of(place.host)], page.hashes)
             seen = dict(zip(page.hashes, sightings, strict=True))
             lesson = frames.lesson(place.host, page.hashes, is_kept=verdict.original is None)
             frames.take_lesson(place.host, lesson)

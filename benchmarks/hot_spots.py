@@ -11,7 +11,7 @@ import argparse
 import random
 import time
 
-from made_profiles import made_profile
+from made_profiles import made_profile, see
 from stopwatch import figure
 
 from dedup_filter import FilterConfig
@@ -43,11 +43,11 @@ def judged_microseconds(kind: str, distance: int, count: int, stored: int) -> tu
     """Return the mean time from profile to verdict, and how many comparisons were capped."""
     kept = DirectoryPages(FilterConfig(max_distance=distance))
     for number, fingerprint in enumerate(fingerprints("ordinary", stored, distance)):
-        kept.see(f"https://example.org/{number}", profile_of(count + number, fingerprint))
+        see(kept, f"https://example.org/{number}", profile_of(count + number, fingerprint))
     pages = [profile_of(*one) for one in enumerate(fingerprints(kind, count, distance))]
     started = time.process_time()
     for number, page in enumerate(pages):
-        kept.see(f"https://example.com/{number}", page)
+        see(kept, f"https://example.com/{number}", page)
     return (time.process_time() - started) / count * 1e6, kept.capped
 
 

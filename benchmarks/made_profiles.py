@@ -14,9 +14,12 @@ from dedup_filter.fingerprints.profile import (
     Surroundings,
     Text,
 )
+from dedup_filter.model import Verdict
+from dedup_filter.pages.directory import Place
+from dedup_filter.pages.protocol import KeptPages
 from dedup_filter.text import Headline
 
-__all__ = ["made_profile", "made_sketch", "profile_of"]
+__all__ = ["made_profile", "made_sketch", "profile_of", "see"]
 
 
 def made_sketch(chance: random.Random, words: int) -> bytes:
@@ -62,3 +65,11 @@ def profile_of(
 
 def _hashes(chance: random.Random, words: int) -> npt.NDArray[np.uint32]:
     return np.unique(np.frombuffer(chance.randbytes(4 * words), np.uint32))
+
+
+def see(kept: KeptPages, url: str, page: PageProfile) -> Verdict:
+    """Compare a page with those that were kept, and record it for good."""
+    place = Place.of(url)
+    found = kept.compare(place, page)
+    with kept.transaction():
+        return kept.record(place, page, found, is_pending=False)

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from made_profiles import made_profile
+from made_profiles import made_profile, see
 from stopwatch import figure
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
@@ -42,7 +42,6 @@ from redis_servers import RedisServer
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.pages.directory import Place
 from dedup_filter.pages.location import open_log
 from dedup_filter.pages.redis.formats import CHUNK, LONG
 from dedup_filter.pages.redis.redis_pages import RedisPages
@@ -100,15 +99,15 @@ def crawl(url: str, k: int, seed: int, count: int, start: Any, found: Any) -> No
         for at, number in enumerate(wanted)
     ]
     ready = [
-        (Place.of(f"https://www.paper-{n % 1000:04}.example.com/news/{n:012}.html"), profile_of(n))
+        (f"https://www.paper-{n % 1000:04}.example.com/news/{n:012}.html", profile_of(n))
         for n in seen
     ]
     start.wait()
     times, outcomes = [], {}
     began, cpu = time.perf_counter(), time.process_time()
-    for place, profile in ready:
+    for page_url, profile in ready:
         one = time.perf_counter()
-        outcome = pages.claim(place, profile, is_pending=False).outcome
+        outcome = see(pages, page_url, profile).outcome
         times.append(time.perf_counter() - one)
         outcomes[outcome] = outcomes.get(outcome, 0) + 1
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu

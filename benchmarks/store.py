@@ -27,7 +27,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-from made_profiles import made_profile, made_sketch
+from made_profiles import made_profile, made_sketch, see
 from stopwatch import figure
 
 from dedup_filter.config import FilterConfig
@@ -200,7 +200,7 @@ def seen(
     for number in range(rounds):
         for name, pages in kept.items():
             new = profiles(10**9 * (1 + number), count // rounds)
-            each = timed(lambda pages=pages, new=new: [pages.see(*page) for page in new])
+            each = timed(lambda pages=pages, new=new: [see(pages, *page) for page in new])
             best[name] = min(best.get(name, each), each)
     for name, each in best.items():
         yield name, Time(*(seconds / (count // rounds) for seconds in each))
@@ -225,7 +225,7 @@ def grown(folder: Path | None, count: int, distance: int) -> int:
     else:
         kept = opened(folder, config)
     for url, page in profiles(2, 10_000):
-        kept.see(url, page)
+        see(kept, url, page)
     return resident() - before
 
 

@@ -1,8 +1,9 @@
 """The options of a filter: one frozen value, checked when it is made."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any
 
 from dedup_filter.errors import ConfigError
@@ -16,6 +17,8 @@ REVISITS = ("keep", "drop")
 
 _MOST_PAGES = 2**32 - 1
 _MOST_DAYS = 36_500
+_MOST_WORKERS = 64
+"""The thread of one crawl can hardly keep ten busy."""
 _PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)
 _MAX_WEIGHT = 1_000
 """A page has a few hundred shingles of weight 1 or 2: more would leave nothing to its text."""
@@ -60,13 +63,17 @@ class FilterConfig:
     """Forget pages that were not seen for so many days."""
     keep_text: bool = False
     """Keep the main text of each page, compressed: for an index on disk."""
+    workers: int | str = 0
+    """Processes that read and measure pages for `see_many` and `submit`; the verdicts are the same.
+    "auto": one less than there are cores, at most 4."""
 
     def __post_init__(self) -> None:
         self._check_whole("max_distance", 0, MAX_DISTANCE)
         self._check_whole("shingle_size", 1, 16)
-        self._check_similarity()
+        self._check_number("min_similarity", "from 0 to 1", lambda value: 0 <= value <= 1)
         self._check_flag("learn_frames")
         self._check_flag("keep_text")
+        self._check_workers()
         self._check_choice("features", RECIPES)
         self._check_choice("feature_hash", FEATURE_HASHES)
         for name in _PART_WEIGHTS:
@@ -75,7 +82,8 @@ class FilterConfig:
         self._check_choice("revisit", REVISITS)
         if self.max_pages is not None:
             self._check_whole("max_pages", 1, _MOST_PAGES)
-        self._check_days()
+        days = f"more than 0 and at most {_MOST_DAYS}"
+        self._check_number("expire_days", days, lambda value: 0 < value <= _MOST_DAYS)
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> "FilterConfig":
@@ -88,7 +96,7 @@ class FilterConfig:
                 raise ConfigError(f"unknown option {name!r}: {hint}")
         return cls(**options)
 
-    @property
+    @cached_property
     def part_weights(self) -> PartWeights:
         """Weights of what of a page is a feature besides its text."""
         return PartWeights(*(getattr(self, name) for name in _PART_WEIGHTS))
@@ -105,14 +113,17 @@ class FilterConfig:
         if type(value) is not bool:
             raise ConfigError(f"{name} must be True or False, not {value!r}")
 
-    def _check_days(self) -> None:
-        value = self.expire_days
-        if value is None:
-            return
-        if type(value) not in (int, float) or not 0 < value <= _MOST_DAYS:
+    def _check_workers(self) -> None:
+        value = self.workers
+        if value != "auto" and (type(value) is not int or not 0 <= value <= _MOST_WORKERS):
             raise ConfigError(
-                f"expire_days must be more than 0 and at most {_MOST_DAYS}, or None, not {value!r}"
+                f'workers must be "auto" or a whole number from 0 to {_MOST_WORKERS}, not {value!r}'
             )
+
+    def _check_number(self, name: str, wanted: str, is_wanted: Callable[[float], bool]) -> None:
+        value = getattr(self, name)
+        if value is not None and (type(value) not in (int, float) or not is_wanted(value)):
+            raise ConfigError(f"{name} must be {wanted}, or None, not {value!r}")
 
     def _check_part_weight(self, name: str) -> None:
         self._check_whole(name, 0, _MAX_WEIGHT)
@@ -126,10 +137,3 @@ class FilterConfig:
         if not isinstance(value, str) or value not in known:
             choices = ", ".join(f'"{choice}"' for choice in known)
             raise ConfigError(f"{name} must be one of {choices}, not {value!r}")
-
-    def _check_similarity(self) -> None:
-        value = self.min_similarity
-        if value is None:
-            return
-        if type(value) not in (int, float) or not 0 <= value <= 1:
-            raise ConfigError(f"min_similarity must be from 0 to 1, or None, not {value!r}")

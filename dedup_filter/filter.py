@@ -22,14 +22,16 @@ No other call can come between look-up and insert. A filter belongs to one threa
 """
 
 import os
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, NamedTuple
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
-from dedup_filter.model import Document, Fate, Unjudged, Verdict
+from dedup_filter.model import Fate, Unjudged, Verdict
 from dedup_filter.pages.directory import Place
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.framed_pages import FramedPages
@@ -37,12 +39,16 @@ from dedup_filter.pages.location import MEMORY, folder_of, open_log, open_store
 from dedup_filter.pages.protocol import KeptPages
 from dedup_filter.pages.redis import is_address
 from dedup_filter.pages.redis.redis_pages import RedisPages
-from dedup_filter.text import NO_PARTS, ImageSource, Page, WantedParts
+from dedup_filter.text import NO_PARTS, ImageSource, WantedParts
 from dedup_filter.text.reading import Html, read
+from dedup_filter.workers.measured import MeasurablePage, Measured, measurable
+from dedup_filter.workers.pool import PageInWorker, Pool, Source, worker_count
 
 __all__ = ["NearDuplicateFilter", "ReadPage"]
 
 
+_AHEAD = 4
+"""Pages for each worker that are read before they are judged: enough to keep it busy."""
 _NUMBERS = 2**63
 """All page numbers are lower."""
 
@@ -51,7 +57,8 @@ class ReadPage(NamedTuple):
     """A page that was read and is not judged yet."""
 
     url: str
-    content: Page | Document | Unjudged
+    content: MeasurablePage | Measured | Unjudged | Source
+    """Its source if no worker could read it; it is read when it is judged."""
 
 
 class NearDuplicateFilter:
@@ -76,7 +83,10 @@ class NearDuplicateFilter:
             raise ConfigError(f"crawl must be the name of a crawl, or None, not {crawl!r}")
         self.config = config or FilterConfig()
         self._kept = _opened(location, self.config, crawl)
-        self._framed = FramedPages(self.config, self._kept)
+        workers = worker_count(self.config.workers)
+        self._pool = Pool(self.config, workers) if workers else None
+        unpack = None if self._pool is None else self._pool.unpack
+        self._framed = FramedPages(self.config, self._kept, unpack)
         self._is_closed = False
 
     @classmethod
@@ -198,10 +208,72 @@ class NearDuplicateFilter:
             TypeError: as for `see`.
             DedupError: the filter is closed.
         """
+        self._check_url(url)
+        content = read(html, text, content_type, self._wanted(url, images))
+        return ReadPage(url, measurable(content, self.config))
+
+    def submit(
+        self,
+        url: str,
+        *,
+        html: Html | None = None,
+        text: str | None = None,
+        content_type: str | None = None,
+        images: Mapping[str, bytes] | None = None,
+    ) -> Future[ReadPage]:
+        """Let a worker read a page, see `FilterConfig.workers`; `claim_read` judges it.
+
+        Without workers, and if a tree is given, it is read at once.
+
+        Raises:
+            TypeError: as for `see`.
+            DedupError: the filter is closed.
+        """
+        page: Future[ReadPage] = Future()
+        source = None if self._pool is None else _source(html, text, content_type)
+        if self._pool is None or source is None:
+            page.set_result(
+                self.read(url, html=html, text=text, content_type=content_type, images=images)
+            )
+            return page
+        self._check_url(url)
+        content = self._pool.read(source._replace(wanted=self._wanted(url, images)))
+        content.add_done_callback(lambda read: page.set_result(ReadPage(url, read.result())))
+        return page
+
+    def prepare(self, page: ReadPage) -> Future[Any] | None:
+        """Let a worker measure a page that it has read; None if there is nothing to be done.
+
+        `claim_read` does it otherwise, and waits for it; or if what is known of the page's host
+        has changed since. Belongs to the thread that judges.
+        """
         self._require_open()
-        if not isinstance(url, str):
-            raise TypeError(f"a URL is a str, not {type(url).__name__}")
-        return ReadPage(url, read(html, text, content_type, self._wanted(url, images)))
+        if not isinstance(page.content, PageInWorker):
+            return None
+        return page.content.ask(self._framed.frame_times(Place.of(page.url), page.content))
+
+    def see_many(self, pages: Iterable[Mapping[str, Any]]) -> Iterator[Verdict]:
+        """Judge pages in their order, and keep them; workers read those ahead meanwhile.
+
+        Each page is the arguments of `see` by their names. Some pages are taken from `pages` before
+        the verdict on the first is given: 4 for each worker.
+
+        >>> texts = ["A crawler that meets the same article again has no need of it. " * 8] * 2
+        >>> with NearDuplicateFilter.open(workers=2) as pages:
+        ...     [v.outcome for v in pages.see_many({"url": "", "text": text} for text in texts)]
+        ['new', 'exact']
+
+        Raises:
+            TypeError, StoreError, DedupError: as for `see`; later pages are not judged.
+        """
+        ahead: deque[Future[ReadPage]] = deque()
+        most = _AHEAD * worker_count(self.config.workers)
+        for page in pages:
+            ahead.append(self.submit(**page))
+            if len(ahead) > most:
+                yield self._next(ahead)
+        while ahead:
+            yield self._next(ahead)
 
     def claim_read(self, page: ReadPage) -> Verdict:
         """Judge a page that was read, and keep it pending.
@@ -234,6 +306,11 @@ class NearDuplicateFilter:
         page = self._page(verdict)
         if page is not None:
             self._framed.release(page)
+
+    @property
+    def has_workers(self) -> bool:
+        """Whether other processes read pages for `submit`."""
+        return self._pool is not None
 
     @property
     def is_shared(self) -> bool:
@@ -290,12 +367,27 @@ class NearDuplicateFilter:
     def _judge(self, page: ReadPage, *, is_pending: bool) -> Verdict:
         self._require_open()
         content = page.content
+        if isinstance(content, Source):
+            content = content.read(self.config)
         if isinstance(content, Unjudged):
             return Verdict("unjudged", reason=content.reason)
-        place = Place.of(page.url)
-        if isinstance(content, Document):
-            return self._framed.claim_document(place, content, is_pending=is_pending)
-        return self._framed.claim(place, content, is_pending=is_pending)
+        verdict = self._framed.claim(Place.of(page.url), content, is_pending=is_pending)
+        if isinstance(content, PageInWorker):
+            content.drop()
+        return verdict
+
+    def _next(self, ahead: deque[Future[ReadPage]]) -> Verdict:
+        """Judge the first page, and let the next be measured if it is read by now."""
+        first = ahead.popleft().result()
+        self.prepare(first)
+        if ahead and ahead[0].done():
+            self.prepare(ahead[0].result())
+        return self._judge(first, is_pending=False)
+
+    def _check_url(self, url: object) -> None:
+        self._require_open()
+        if not isinstance(url, str):
+            raise TypeError(f"a URL is a str, not {type(url).__name__}")
 
     def _page(self, verdict: Verdict) -> int | None:
         self._require_open()
@@ -360,6 +452,8 @@ class NearDuplicateFilter:
         if self._is_closed:
             return
         self._is_closed = True
+        if self._pool is not None:
+            self._pool.close()
         try:
             self._framed.save()
         finally:
@@ -375,6 +469,18 @@ class NearDuplicateFilter:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _source(html: object, text: object, content_type: object) -> Source | None:
+    """Return what a page is to be read from; None if it cannot go to another process: a tree."""
+    if (
+        (html is None) != (text is None)
+        and isinstance(html, str | bytes | None)
+        and isinstance(text, str | None)
+        and isinstance(content_type, str | None)
+    ):
+        return Source(html, text, content_type, NO_PARTS)
+    return None
 
 
 def _is_image(given: tuple[object, object]) -> bool:

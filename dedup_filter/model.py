@@ -81,3 +81,9 @@ class Verdict(NamedTuple):
     def is_duplicate(self) -> bool:
         """Whether the page repeats one that was seen before it."""
         return self.outcome in ("near", "exact")
+
+    def as_unjudged(self, reason: str) -> "Verdict":
+        """Return the verdict on the same page if it cannot be judged after all."""
+        return self._replace(
+            outcome="unjudged", reason=reason, original=None, distance=None, similarity=None
+        )

@@ -49,14 +49,10 @@ def close(pipeline):
 
 
 async def through(judge, item):
-    """Judge an item and act on the verdict as the pipeline does; return passage and exception."""
+    """Judge an item as the pipeline does; return passage and exception."""
     passage = await judge.item(item)
-    judgement = passage.judgement
-    if judgement is None or not judge.drops(judgement.verdict):
-        judge.keep(passage)
-        return passage, None
-    judge.drop(judgement)
-    return passage, NearDuplicate("", judgement.verdict)
+    dropped = NearDuplicate("", passage.judgement.verdict) if passage.is_dropped else None
+    return passage, dropped
 
 
 def judged(judge, item):
@@ -76,7 +72,7 @@ class PlainPages:
     """A filter in a few lines: pages with the same text are duplicates of the earliest."""
 
     config = FilterConfig()
-    is_shared = False
+    is_shared = has_workers = False
     nbytes = capped = 0
 
     def __init__(self):

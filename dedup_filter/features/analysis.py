@@ -74,7 +74,7 @@ def analyse_parts(
     """
     cut = partial(Shingles.of, size=shingle_size, feature_hash=feature_hash)
     found, numbers = tokens_of_parts(texts)
-    text, words = " ".join(texts), found.words
+    text, words, count = " ".join(texts), found.words, found.word_count
     language = language_of_script(text)
     shingles = None
     if language is None and declared_language is not None:
@@ -85,7 +85,7 @@ def analyse_parts(
         language = detect_language(words)
     if shingles is None:
         shingles = cut(words, _word_lists(language))
-    return Analysis(text, found, language, shingles, found.word_count), numbers
+    return Analysis(text, found, language, shingles, count), numbers
 
 
 def _word_lists(language: str | None) -> WordLists:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.features.vocabulary import VOCABULARY, hash_shingles, hash_words
+from dedup_filter.features.vocabulary import VOCABULARY, are_in, hash_shingles, hash_words
 
 __all__ = ["Shingles", "WordLists"]
 
@@ -67,8 +67,8 @@ class Shingles:
             words,
             {
                 feature_hash: partial(hash_words, feature_hash=feature_hash),
-                ("stopwords", lists.stopwords): partial(_are_in, lists.stopwords),
-                ("function words", lists.function_words): partial(_are_in, lists.function_words),
+                ("stopwords", lists.stopwords): partial(are_in, lists.stopwords),
+                ("function words", lists.function_words): partial(are_in, lists.function_words),
             },
         )
         return cls._cut(word_hashes, is_stopword, is_function_word, size, feature_hash)
@@ -120,7 +120,3 @@ def _are_sentences(is_function_word: BoolArray, count: int, size: int) -> BoolAr
     starts = np.maximum(starts - _AROUND, 0)
     enough: BoolArray = _ONE_IN * (before[ends] - before[starts]) >= ends - starts
     return enough
-
-
-def _are_in(chosen: frozenset[str], words: Sequence[str]) -> BoolArray:
-    return np.fromiter(map(chosen.__contains__, words), np.bool_, len(words))

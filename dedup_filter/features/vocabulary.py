@@ -37,6 +37,7 @@ __all__ = [
     "MOST_WORDS",
     "VOCABULARY",
     "Vocabulary",
+    "are_in",
     "hash_of_kind",
     "hash_shingles",
     "hash_words",
@@ -61,6 +62,11 @@ def hash_words(words: Sequence[str], feature_hash: str = "xxh3") -> UInt64Array:
     """Return the hash of each word, (n,)."""
     # A text may hold a lone surrogate, which has no UTF-8.
     return FEATURE_HASHES[feature_hash]([word.encode("utf-8", "surrogatepass") for word in words])
+
+
+def are_in(chosen: frozenset[str], words: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Tell of each word, (n,), whether it is among the chosen."""
+    return np.fromiter(map(chosen.__contains__, words), np.bool_, len(words))
 
 
 def hash_shingles(word_hashes: UInt64Array, size: int) -> UInt64Array:

@@ -92,10 +92,14 @@ class Passage(NamedTuple):
     """Whether it stands above all links and outside the main text."""
 
 
+def _never_shown(_: str) -> int:
+    return 0
+
+
 class Surroundings(NamedTuple):
     """What is known of a page's host, and of the site that it belongs to."""
 
-    times_shown: Callable[[str], int] = lambda _: 0
+    times_shown: Callable[[str], int] = _never_shown
     """How many earlier pages have shown an h1 or a part of a title."""
     is_frame_known: bool = False
     """Whether the host's frame is known, and left out of the page's own texts."""
@@ -226,7 +230,7 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
     """Measure a page. Cost: 0.5 ms for 1,000 words."""
     document = texts.document
     parts = normalize_parts([passage.text for passage in texts.passages])
-    main = [part for part, passage in zip(parts, texts.passages, strict=True) if passage.in_whole]
+    title = normalize(document.title)
     analysis, owners = analyse_parts(
         parts,
         declared_language=document.language,
@@ -240,9 +244,11 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
     asked = [] if is_unread else _asked(own, rare, whole)
     distinct = {id(text): text for text in (own, rare, whole)}
     hashes = {key: distinct_hashes(text.shingles.hashes) for key, text in distinct.items()}
+    kept = sketch(union(list(hashes.values())))
     shingles = known_by.shingles
+    main = [part for part, passage in zip(parts, texts.passages, strict=True) if passage.in_whole]
     return PageProfile(
-        digest=_digest(document, " ".join(main)),
+        digest=_digest(document, title, " ".join(main)),
         is_blank=not (known_by.word_count or is_unread or any(map(str.isalnum, whole_text))),
         is_unread=is_unread,
         unread_words=document.unread_words,
@@ -267,7 +273,7 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
             owners,
             config.shingle_size,
         ),
-        sketch=sketch(union(list(hashes.values()))),
+        sketch=kept,
         word_count=known_by.word_count,
         language=analysis.language,
         shingles=len(shingles),
@@ -335,8 +341,8 @@ def _features(document: Document, analysis: Analysis, config: FilterConfig) -> F
     )
 
 
-def _digest(document: Document, main_text: str) -> bytes:
-    title, unread = normalize(document.title), document.unread_hash
+def _digest(document: Document, title: str, main_text: str) -> bytes:
+    unread = document.unread_hash
     whole = document.whole_hash or normalize(document.whole_text or document.text)
     # No normal form has a line's end.
     return b"".join([_hash(f"{title}\n{text}\n{unread}") for text in (whole, main_text)])

@@ -25,15 +25,15 @@ order in which they were learnt.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import compress, islice
 
 from dedup_filter.frames.early_pages import TELLING_PAGES, EarlyPage, EarlyPages
 from dedup_filter.frames.frame_bytes import HostState, Lesson
-from dedup_filter.text import Block, text_hash, word_sum
+from dedup_filter.text import Shown, text_hash
 
-__all__ = ["Frames", "host_hash"]
+__all__ = ["Frames", "Host", "host_hash", "times_shown"]
 
 _MOST_BLOCKS = 1_000_000
 """Of all hosts together: about 100 MB."""
@@ -44,10 +44,19 @@ template. With fewer links it may be a long article in a light frame."""
 
 
 @dataclass(slots=True)
-class _Host:
+class Host:
+    """What the pages of a host have shown."""
+
+    name: str
     pages: int = 0
+    """How many pages were kept."""
     sightings: dict[int, int] = field(default_factory=dict)
     """How many pages have shown each block, by hash, in the order in which they were last shown."""
+
+    @property
+    def is_frame_known(self) -> bool:
+        """Whether enough pages were kept for the frame to be known."""
+        return self.pages >= TELLING_PAGES
 
 
 class Frames:
@@ -58,27 +67,15 @@ class Frames:
 
     def __init__(self, most_blocks: int = _MOST_BLOCKS, *, early_are_stored: bool = False) -> None:
         self._most_blocks = most_blocks
-        self._hosts: OrderedDict[str, _Host] = OrderedDict()
+        self._hosts: OrderedDict[str, Host] = OrderedDict()
         self._blocks = 0
         self.early = EarlyPages(are_stored=early_are_stored)
         """Pages that wait until their frame is known."""
         self._forgotten: list[str] = []
 
-    def sightings(self, host: str, hashes: Sequence[int]) -> list[int]:
-        """Return how many pages of the host have shown each block, or part of a title."""
-        known = self._hosts.get(host)
-        if known is None:
-            return [0] * len(hashes)
-        times = known.sightings.get
-        return [times(shown, 0) for shown in hashes]
-
-    def knows_frame(self, host: str) -> bool:
-        """Tell whether enough pages of a host were kept for its frame to be known."""
-        return self.pages_of(host) >= TELLING_PAGES
-
-    def pages_of(self, host: str) -> int:
-        """Count the pages of a host that were kept."""
-        return self._hosts.get(host, _NOTHING).pages
+    def of(self, host: str) -> Host:
+        """Return what is known of a host. It follows what is learnt, unless that is the first."""
+        return self._hosts.get(host) or Host(host)
 
     def lesson(self, host: str, shown: Iterable[int], *, is_kept: bool) -> Lesson:
         """Return the lesson of a page that has shown these blocks.
@@ -88,36 +85,42 @@ class Frames:
         hashes = dict.fromkeys(shown)
         if is_kept:
             return Lesson(is_kept, list(hashes))
-        known = self._hosts.get(host, _NOTHING).sightings
+        known = self.of(host).sightings
         return Lesson(is_kept, [shown for shown in hashes if shown not in known])
 
-    def learn(self, host: str, page: EarlyPage, lesson: Lesson) -> list[EarlyPage]:
-        """Learn the lesson of a page that is kept; return earlier ones to be judged again."""
-        assert page.page is not None
-        known = self._hosts.get(host, _NOTHING)
-        hashes = [block.hash for block in page.page.blocks]
-        shown = frozenset(hashes)
-        page.new = shown.difference(known.sightings)
+    def is_early(self, host: str, shown: Shown) -> bool:
+        """Tell whether a page comes before the frame of its host, or of its template, is known."""
+        known = self.of(host)
+        return not known.is_frame_known or _is_mostly_new(shown, known.sightings)
+
+    def learn(
+        self, host: str, shown: Shown, lesson: Lesson, early: EarlyPage | None
+    ) -> list[EarlyPage]:
+        """Learn the lesson of a page that is kept; return earlier ones to be judged again.
+
+        `early` is the page itself if it `is_early`: it waits.
+        """
+        known = self.of(host)
+        hashes = frozenset(shown.blocks)
         # Whether the first pages of a host have one template is not known yet.
-        due = self.early.due(host, None if known.pages <= TELLING_PAGES else shown)
-        if _is_mostly_new(page.page.blocks, page.new, hashes):
-            self.early.wait(host, page)
-        elif known.pages < TELLING_PAGES:
-            page.tellings = known.pages
-            self.early.wait(host, page)
+        due = self.early.due(host, None if known.pages <= TELLING_PAGES else hashes)
+        if early is not None:
+            early.new = hashes.difference(known.sightings)
+            early.tellings = 0 if _is_mostly_new(shown, known.sightings) else known.pages
+            self.early.wait(host, early)
         self.take_lesson(host, lesson)
         return due
 
     def take_lesson(self, host: str, lesson: Lesson) -> None:
         """Add a lesson to what is known of a host."""
-        known = self._hosts.setdefault(host, _Host())
+        known = self._hosts[host] = self.of(host)
         self._hosts.move_to_end(host)
         known.pages += lesson.is_kept
         self._show(known, lesson.shown)
 
     def learn_of(self, host: str, lesson: Lesson) -> list[EarlyPage]:
         """Learn the lesson of another process; return earlier pages to be judged again."""
-        known = self._hosts.get(host, _NOTHING)
+        known = self.of(host)
         if not lesson.is_kept:
             # The process that dropped the page may not have known all blocks that are known here.
             news = [shown for shown in lesson.shown if shown not in known.sightings]
@@ -143,7 +146,7 @@ class Frames:
 
     def state(self, host: str) -> HostState:
         """Return what is known of a host."""
-        known = self._hosts.get(host, _NOTHING)
+        known = self.of(host)
         return HostState(known.pages, list(known.sightings), list(known.sightings.values()))
 
     def put_state(self, host: str, state: HostState) -> None:
@@ -152,17 +155,15 @@ class Frames:
         Requires: hosts are restored in the order in which they were last learnt of.
         """
         assert host not in self._hosts
-        self._hosts[host] = _Host(state.pages, dict(zip(state.shown, state.times, strict=True)))
+        self._hosts[host] = Host(
+            host, state.pages, dict(zip(state.shown, state.times, strict=True))
+        )
         self._blocks += len(self._hosts[host].sightings)
 
     def take_bounded(self) -> tuple[list[str], list[int]]:
         """Return the hosts and the early pages that the bounds removed since the last call."""
         forgotten, self._forgotten = self._forgotten, []
         return forgotten, self.early.take_given_up()
-
-    def blocks_of(self, host: str) -> int:
-        """Count the blocks remembered of a host."""
-        return len(self._hosts.get(host, _NOTHING).sightings)
 
     def __len__(self) -> int:
         """Count the blocks remembered."""
@@ -179,7 +180,7 @@ class Frames:
         assert self._blocks <= max(self._most_blocks, _MOST_BLOCKS_OF_HOST)
         self.early.check()
 
-    def _show(self, known: _Host, blocks: Iterable[int]) -> None:
+    def _show(self, known: Host, blocks: Iterable[int]) -> None:
         sightings = known.sightings
         before, take_out = len(sightings), sightings.pop
         for shown in dict.fromkeys(blocks):
@@ -199,7 +200,13 @@ class Frames:
             self._forgotten.append(host)
 
 
-_NOTHING = _Host()
+def times_shown(hosts: Sequence[Host], hashes: Sequence[int]) -> list[int]:
+    """Return how many pages of a host have shown each block, or part of a title.
+
+    Given several hosts: the largest count.
+    """
+    each = [[host.sightings.get(shown, 0) for shown in hashes] for host in hosts]
+    return each[0] if len(each) == 1 else [max(times) for times in zip(*each, strict=True)]
 
 
 def host_hash(host: str) -> int:
@@ -207,9 +214,9 @@ def host_hash(host: str) -> int:
     return text_hash(f"\0host\0{host}")
 
 
-def _is_mostly_new(blocks: Sequence[Block], hashes_new: Set[int], hashes: Sequence[int]) -> bool:
-    new = [block for block, shown in zip(blocks, hashes, strict=True) if shown in hashes_new]
-    new_words = word_sum(new)
-    if new_words < _MOSTLY_NEW * word_sum(blocks):
+def _is_mostly_new(shown: Shown, known: Container[int]) -> bool:
+    are_new = [block not in known for block in shown.blocks]
+    new_words = sum(compress(shown.words, are_new))
+    if new_words < _MOSTLY_NEW * sum(shown.words):
         return False
-    return sum(block.link_words for block in new) >= _MOSTLY_NEW * new_words
+    return sum(compress(shown.link_words, are_new)) >= _MOSTLY_NEW * new_words

@@ -24,7 +24,7 @@ Every constant with its measure: docs/decisions/0008. Knows no index and no stor
 the candidates.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -46,13 +46,13 @@ from dedup_filter.text import Headline, is_headed_alike, is_headed_as_elsewhere
 __all__ = [
     "MOST_COMPARED",
     "Candidate",
-    "Comparison",
     "Matches",
     "Overtaken",
     "choose",
     "compared",
     "ranked",
     "similarities",
+    "verdict_on",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -93,37 +93,15 @@ class Overtaken(Exception):  # noqa: N818 - no fault: it says what to do
     """Another process has changed what the page repeats; compare it again."""
 
 
-class Comparison(NamedTuple):
-    """What a page is found to be, before it is recorded."""
-
-    outcome: Outcome
-    reason: str | None = None
-    original_page: int | None = None
-    original: str | None = None
-    distance: int | None = None
-    similarity: float | None = None
-    candidates: int = 0
-
-    @property
-    def is_duplicate(self) -> bool:
-        """Whether the page repeats one that was seen before it."""
-        return self.outcome in ("near", "exact")
-
-    def verdict(self, page: PageProfile, number: int | None = None) -> Verdict:
-        """Return the verdict on a page; `number` is that of its record, None if there is none."""
-        return Verdict(
-            self.outcome,
-            self.original,
-            self.distance,
-            self.similarity,
-            self.reason,
-            page.language,
-            self.candidates,
-            page.shingles,
-            page.shingles_without_stopword,
-            number,
-            self.original_page,
-        )
+def verdict_on(page: PageProfile, outcome: Outcome, reason: str | None = None) -> Verdict:
+    """Return a verdict on a page, with what was measured of it."""
+    return Verdict(
+        outcome,
+        reason=reason,
+        language=page.language,
+        shingles=page.shingles,
+        shingles_without_stopword=page.shingles_without_stopword,
+    )
 
 
 class Candidate(NamedTuple):
@@ -181,8 +159,9 @@ def similarities(
             and (
                 _is_same_page(page, candidate, least)
                 if candidate.is_same_host or candidate.has_same_menus
-                else own.share[number] >= least
-                and not_frame.share[number] >= min(least, _MOST)
+                else _has_what_is_no_frame(
+                    page, candidate, (own.share[number], not_frame.share[number]), least
+                )
                 and _is_same_story(page, candidate)
             )
         )
@@ -226,15 +205,15 @@ def compared(
     digests: Sequence[bytes],
     least: float | None,
     chosen: Callable[[Sequence[int]], tuple[int, bool]],
-) -> tuple[Comparison, int | None]:
-    """Return what a page is found to be, and the number of the candidate that it repeats.
+) -> tuple[Verdict, int | None]:
+    """Return the verdict on a page, and the number of the candidate that it repeats.
 
     The digests are those of the candidates; `chosen` chooses one of them, see `choose`. Which page
     the candidate is, the caller adds.
     """
     shares = similarities(page, candidates, least)
     best = ranked(candidates, shares)
-    new = Comparison("new", candidates=len(candidates))
+    new = verdict_on(page, "new")._replace(candidates=len(candidates))
     if not best:
         return new, None
     number, is_revisit = chosen(best)
@@ -256,8 +235,9 @@ class _Shares(NamedTuple):
 
     @classmethod
     def of(cls, hashes: npt.NDArray[np.uint32], sketches: Sequence[bytes]) -> "_Shares":
+        sizes = np.array([sketch_size(each) for each in sketches], np.intp)
         there, asked = contained(hashes, sketches)
-        union = asked + np.array([sketch_size(each) for each in sketches], np.intp) - there
+        union = asked + sizes - there
         share = there / np.maximum(asked, 1) if len(hashes) else np.ones(len(sketches))
         return cls(share, there / np.maximum(union, 1))
 
@@ -285,6 +265,32 @@ def _is_same_page(page: PageProfile, candidate: Candidate, least: float) -> bool
     if candidate.is_same_host and lost.words > _little_of(text):
         return False
     return lost.new <= most_new
+
+
+def _has_what_is_no_frame(
+    page: PageProfile, candidate: Candidate, shares: tuple[float, float], least: float
+) -> bool:
+    """Tell whether a candidate of another host has what a page's own host has not shown before.
+
+    `shares` are those of the new blocks, and of all that are not known to be frame. Of a print view
+    the blocks within count: if its article was dropped, only "Printed on ..." is new on its host.
+    """
+    own, not_frame = shares
+    if page.around.is_view:
+        counted = _inner(list(page.passages.counted_in(candidate.sketch)))
+        own = _share_of(counted, lambda passage: passage.in_own)
+        if page.around.is_frame_known:
+            not_frame = _share_of(counted, lambda passage: passage.in_rare)
+        else:
+            not_frame = own
+    return own >= least and not_frame >= min(least, _MOST)
+
+
+def _share_of(counted: Iterable[Counted], counts: Callable[[Passage], bool]) -> float:
+    """Return the share of some passages that a candidate has; 1 if there is nothing in them."""
+    some = [(asked, there) for passage, _, asked, there in counted if counts(passage)]
+    asked = sum(asked for asked, _ in some)
+    return sum(there for _, there in some) / asked if asked else 1.0
 
 
 def _frame_words(page: PageProfile, candidate: Candidate) -> int:

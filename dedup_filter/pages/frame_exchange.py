@@ -4,7 +4,7 @@
     page committed      -> its lesson, without blocks that were sent twice already     tell
 
 Only the first `MOST_LESSONS` lessons of each host are exchanged: by then every process knows its
-frame. Whether a block was shown more than twice is never asked, so blocks that the list holds twice
+frame. Whether a block was shown more than twice is not asked, so blocks that the list holds twice
 are left out of a lesson. The lesson of a dropped page counts only blocks not shown before
 (`frames`), so there one mention is enough. Nothing that was sent is ever taken back, as only
 committed pages send.
@@ -27,6 +27,7 @@ from typing import Protocol
 from dedup_filter.errors import StoreError
 from dedup_filter.frames.frame_bytes import Lesson
 from dedup_filter.pages.redis import MOST_LESSONS
+from dedup_filter.text import ANY_MENU
 
 __all__ = ["FrameExchange", "Lists"]
 
@@ -62,9 +63,14 @@ class _Host:
     """By block, how many of the entries read mention it."""
 
     def untold(self, lesson: Lesson) -> list[int]:
-        """Return the blocks of a lesson that the list does not mention often enough."""
+        """Return the blocks of a lesson that the list does not mention often enough.
+
+        That there is a menu is counted for each page that is sent: see `FramedPages`, print views.
+        """
         most = _TELLING if lesson.is_kept else 1
-        return [block for block in lesson.shown if self.told[block] < most]
+        news = [block for block in lesson.shown if self.told[block] < most]
+        is_missing = ANY_MENU not in news and ANY_MENU in lesson.shown
+        return [*news, ANY_MENU] if news and lesson.is_kept and is_missing else news
 
 
 class FrameExchange:

@@ -1,10 +1,6 @@
 """Page -> verdict: a page is judged by its own text, not by the frame of its host.
 
-    page -> three texts -> profile -> compared, recorded -> the host's frame is learnt from the page
-
-    own    the main content of the blocks that its host has not shown yet
-    rare   the main content of those that it has shown at most once
-    whole  everything from the headline to the end of the main content of all blocks
+    page, frames -> profile (see `measured`) -> compared, recorded -> the frames learn from the page
 
 Blocks that earlier pages of the host have shown are left out before the main content is chosen. A
 block shown once before may be frame, or may be the text that this page repeats (a print view,
@@ -20,37 +16,21 @@ Early pages. The first pages of a host, or of one of its templates, are judged w
 judged again when the next pages have shown what repeats (see `frames`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.profile import (
-    FRAME_TIMES,
-    MIN_WORDS,
-    PageProfile,
-    PageTexts,
-    Passage,
-    Surroundings,
-    profile,
-)
+from dedup_filter.fingerprints.profile import FRAME_TIMES, PageProfile, Surroundings
 from dedup_filter.frames.early_pages import EarlyPage
-from dedup_filter.model import Document, Verdict
+from dedup_filter.frames.host_frames import Host, host_hash, times_shown
+from dedup_filter.model import Verdict
 from dedup_filter.pages.comparison import Overtaken
 from dedup_filter.pages.directory import Place
 from dedup_filter.pages.learnt_frames import LearntFrames
 from dedup_filter.pages.protocol import KeptPages
-from dedup_filter.text import (
-    ANY_MENU,
-    MOST_OF_HEADLINE,
-    Block,
-    Headline,
-    Page,
-    find_content,
-    has_links,
-    part_hash,
-    whole_content,
-    word_sum,
-)
+from dedup_filter.text import ANY_MENU, MOST_OF_HEADLINE, Headline, Page, Shown, part_hash
+from dedup_filter.workers.measured import FrameTimes, MeasurablePage, Measured, PageHere
 
 __all__ = ["FramedPages"]
 
@@ -58,8 +38,14 @@ __all__ = ["FramedPages"]
 class FramedPages:
     """Judges pages of hosts whose frames it learns."""
 
-    def __init__(self, config: FilterConfig, kept: KeptPages) -> None:
+    def __init__(
+        self,
+        config: FilterConfig,
+        kept: KeptPages,
+        unpack: Callable[[bytes], MeasurablePage] | None = None,
+    ) -> None:
         self._config = config
+        self._unpack = unpack or partial(PageHere.unpacked, config=config)
         self._kept = kept
         self._frames = LearntFrames(kept.frames, kept.exchange)
 
@@ -72,35 +58,28 @@ class FramedPages:
         """Verify the invariants of the frames."""
         self._frames.check()
 
-    def claim(self, place: Place, page: Page, *, is_pending: bool) -> Verdict:
-        """Judge a page, record it as kept or pending, and learn from it."""
-        learns = bool(place.host) and self._config.learn_frames
+    def claim(
+        self, place: Place, content: MeasurablePage | Measured, *, is_pending: bool
+    ) -> Verdict:
+        """Judge a page, record it as kept or pending, and learn from it.
+
+        Of what is measured already, a document, nothing is learnt: it has no frame.
+        """
         while True:
-            hosts = self._hosts(place.host, page) if learns else [""]
-            texts = self._texts(hosts, page)
-            measured = profile(texts, self._config)
-            found = self._kept.compare(place, measured)
+            hosts = self._hosts(place.host, content)
+            profile, text = content if isinstance(content, Measured) else _measured(hosts, content)
+            found = self._kept.compare(place, profile)
             if found.reason == "no_text":
-                return found.verdict(measured)
+                return found
             try:
                 with self._frames.transaction(), self._kept.transaction():
-                    verdict = self._kept.record(
-                        place, measured, found, self._text(texts), is_pending=is_pending
-                    )
-                    if learns:
-                        self._learn(hosts, page, measured, verdict, is_pending=is_pending)
+                    verdict = self._kept.record(place, profile, found, text, is_pending=is_pending)
+                    if hosts[0].name and not isinstance(content, Measured):
+                        self._learn(hosts, content, profile, verdict, is_pending=is_pending)
             except Overtaken:
                 continue
             self._let_go()
             return verdict
-
-    def claim_document(self, place: Place, document: Document, *, is_pending: bool) -> Verdict:
-        """Judge and record a document, which has no frame."""
-        texts = PageTexts.of(document)
-        measured = profile(texts, self._config)
-        verdict = self._kept.claim(place, measured, self._text(texts), is_pending=is_pending)
-        self._let_go()
-        return verdict
 
     def commit(self, page: int) -> None:
         """Keep a pending page for good."""
@@ -124,99 +103,66 @@ class FramedPages:
         with self._kept.transaction():
             self._frames.save()
 
-    def _hosts(self, host: str, page: Page) -> list[str]:
-        """Learn from other processes about a page's host; return the host and its sites."""
+    def frame_times(self, place: Place, page: MeasurablePage) -> FrameTimes:
+        """Return what is known of the frame around a page now, as `claim` will ask for it."""
+        if not (place.host and self._config.learn_frames):
+            return _frame_times([Host("")], page.shown)
+        known = self._frames.of(place.host)
+        sites = map(self._frames.of, _sites(known, page.shown))
+        return _frame_times([known, *sites], page.shown)
+
+    def _hosts(self, host: str, content: MeasurablePage | Measured) -> list[Host]:
+        """Return what is known of a page's host and its sites, other processes' news included.
+
+        If nothing is to be learnt from it: a host without a name, of which nothing is known.
+        """
+        if not (host and self._config.learn_frames) or isinstance(content, Measured):
+            return [Host("")]
         due = self._frames.take_news(host)
         if due:
             with self._kept.transaction():
                 for early in due:
                     self._judge_again(host, early)
-        sites = self._sites(host, page)
+        known = self._frames.of(host)
+        sites = _sites(known, content.shown)
         for site in sites:
             self._frames.take_news(site)
-        return [host, *sites]
-
-    def _sites(self, host: str, page: Page) -> list[str]:
-        """Return the sites of a host by the menus of a page; none if its own frame is known."""
-        if self._frames.knows_frame(host):
-            return []
-        return [f"menu {menu:016x}" for menu in page.menus]
-
-    def _texts(self, hosts: Sequence[str], page: Page, seen_itself: int = 0) -> PageTexts:
-        """Choose the three texts of a page.
-
-        `seen_itself` is 1 if the frames have learnt from this page already.
-        """
-        hashes = [block.hash for block in page.blocks]
-        times = [shown - seen_itself for shown in self._frames.sightings(hosts, hashes)]
-        own, rare, whole = _contents(page, times)
-        known_by = own if word_sum(own) >= MIN_WORDS else rare
-        return PageTexts(
-            page.document(known_by, rare),
-            _passages(page.blocks, times, (own, rare, whole)),
-            self._headline(hosts, page, seen_itself),
-            Surroundings(
-                lambda part: self._times_headed(hosts, part),
-                # A site's frame does not count: its other hosts may show other notices.
-                self._frames.knows_frame(hosts[0]),
-                self._is_view(hosts[0], page, seen_itself),
-                partial(self._frames.is_of_site, hosts[1:]) if len(hosts) > 1 else None,
-            ),
-        )
-
-    def _is_view(self, host: str, page: Page, seen_itself: int) -> bool:
-        """Tell whether all kept pages of the host have menus, and this page has none of these."""
-        pages = self._frames.page_count(host)
-        any_menu, *of_page = self._frames.sightings([host], [ANY_MENU, *page.menus])
-        return any_menu >= pages > seen_itself and all(times <= seen_itself for times in of_page)
-
-    def _times_headed(self, hosts: Sequence[str], part: str) -> int:
-        """Count the pages of a host that were headed by an h1, or by a part of a title."""
-        return self._frames.sightings(hosts, [part_hash(part)])[0]
-
-    def _headline(self, hosts: Sequence[str], page: Page, seen_itself: int) -> Headline:
-        """Return the title, and the last h1 that other pages of the host do not show."""
-        h1 = [block.text for block in page.blocks if block.kind == "headline"]
-        own = [t for t in h1 if self._times_headed(hosts, t) - seen_itself < FRAME_TIMES]
-        return Headline((own or [""])[-1][:MOST_OF_HEADLINE], page.title[:MOST_OF_HEADLINE])
+        return [known, *map(self._frames.of, sites)]
 
     def _learn(
         self,
-        hosts: Sequence[str],
-        page: Page,
+        hosts: Sequence[Host],
+        page: MeasurablePage,
         measured: PageProfile,
         verdict: Verdict,
         *,
         is_pending: bool,
     ) -> None:
-        host, *sites = hosts
         if verdict.original_page is not None:
             # The text of a revisit was shown before, like that of a duplicate. If the original is
             # pending, the page may be judged again and must not have taught its own text.
             if self._kept.fate(verdict.original_page) == "kept":
-                self._frames.learn_from_duplicate(host, sites, page)
-            return
-        if verdict.page is None:
-            return  # the fate of its original is unknown, so nothing was recorded
-        if measured.was_shown:
+                self._frames.learn(hosts, page)
+        elif verdict.page is None:
+            pass  # the fate of its original is unknown, so nothing was recorded
+        elif measured.was_shown:
             # Counted a second time it would be frame, and the page could never be found again.
-            self._frames.learn_from_duplicate(host, sites, page)
-            return
-        for early in self._frames.learn(host, sites, verdict.page, page, is_pending=is_pending):
-            self._judge_again(host, early)
+            self._frames.learn(hosts, page)
+        else:
+            for early in self._frames.learn(hosts, page, verdict.page, is_pending=is_pending):
+                self._judge_again(hosts[0].name, early)
 
     def _judge_again(self, host: str, early: EarlyPage) -> None:
         """Replace the profile of a page that was judged with its host's frame."""
-        page = self._frames.page_of(early)
-        if page is None:
+        found = self._frames.page_of(early, self._unpack)
+        if found is None:
             return
-        hosts = [host, *self._sites(host, page)]
-        texts = self._texts(hosts, page, seen_itself=1)
-        self._kept.replace(early.row, profile(texts, self._config), self._text(texts))
+        page = PageHere(found, self._config) if isinstance(found, Page) else found
+        known = self._frames.of(host)
+        hosts = [known, *map(self._frames.of, _sites(known, page.shown))]
+        self._kept.replace(early.row, *_measured(hosts, page, seen_itself=1))
         self._frames.told(early)
-
-    def _text(self, texts: PageTexts) -> str | None:
-        return texts.document.text if self._config.keep_text else None
+        page.drop()
 
     def _let_go(self) -> None:
         """Stop waiting for pages whose records are gone."""
@@ -225,38 +171,60 @@ class FramedPages:
             self._kept.gone.clear()
 
 
-def _contents(
-    page: Page, times: Sequence[int]
-) -> tuple[Sequence[Block], Sequence[Block], Sequence[Block]]:
-    """Choose the blocks of the three texts, finding the content of equal lists once."""
-    blocks, of_all = page.blocks, page.content
-    new = _shown_less_than(1, blocks, times)
-    not_frame = _shown_less_than(FRAME_TIMES, blocks, times)
-    of_rare = of_all if len(not_frame) == len(blocks) else find_content(not_frame)
-    of_own = of_rare if len(new) == len(not_frame) else find_content(new)
-    own = of_own.own if any(times) else of_own.main
-    return own, of_rare.main, whole_content(blocks, of_all.main)
+def _sites(host: Host, shown: Shown) -> list[str]:
+    """Return the sites of a host by the menus of a page; none if its own frame is known."""
+    return [] if host.is_frame_known else [f"menu {menu:016x}" for menu in shown.menus]
 
 
-def _passages(
-    blocks: Sequence[Block], times: Sequence[int], texts: Sequence[Sequence[Block]]
-) -> list[Passage]:
-    own, rare, whole = ({block.position for block in text} for text in texts)
-    shown_in = own | rare | whole
-    first_link = next((block.position for block in blocks if has_links(block)), 0)
-    return [
-        Passage(
-            block.text,
-            shown,
-            place in own,
-            place in rare,
-            place in whole,
-            place < first_link and place not in whole,
-        )
-        for block, shown in zip(blocks, times, strict=True)
-        if (place := block.position) in shown_in
-    ]
+def _frame_times(hosts: Sequence[Host], shown: Shown, seen_itself: int = 0) -> FrameTimes:
+    """Say what is known of the frame around a page, given its host and its sites.
+
+    `seen_itself` is 1 if the host has learnt from this page already.
+    """
+    times = times_shown(hosts, shown.blocks)
+    if seen_itself:
+        times = [each - seen_itself for each in times]
+    # A site's frame does not count: its other hosts may show other notices.
+    return FrameTimes(times, hosts[0].is_frame_known)
 
 
-def _shown_less_than(times: int, blocks: Sequence[Block], sightings: Sequence[int]) -> list[Block]:
-    return [block for block, shown in zip(blocks, sightings, strict=True) if shown < times]
+def _measured(hosts: Sequence[Host], page: MeasurablePage, seen_itself: int = 0) -> Measured:
+    """Measure a page, given its host and its sites."""
+    shown, known = page.shown, _frame_times(hosts, page.shown, seen_itself)
+    measured = page.measure(known)
+    host, *sites = hosts
+    around = Surroundings(
+        partial(_times_headed, hosts),
+        known.is_frame_known,
+        _is_view(host, shown, seen_itself),
+        partial(_is_of_site, sites) if sites else None,
+    )
+    headline = _headline(hosts, shown, seen_itself)
+    return measured._replace(profile=replace(measured.profile, headline=headline, around=around))
+
+
+def _headline(hosts: Sequence[Host], shown: Shown, seen_itself: int) -> Headline:
+    """Return the title, and the last h1 that other pages of the host do not show."""
+    own = [text for text in shown.h1 if _times_headed(hosts, text) - seen_itself < FRAME_TIMES]
+    return Headline((own or [""])[-1][:MOST_OF_HEADLINE], shown.title[:MOST_OF_HEADLINE])
+
+
+def _times_headed(hosts: Sequence[Host], part: str) -> int:
+    """Count the pages of a host that were headed by an h1, or by a part of a title."""
+    return times_shown(hosts, [part_hash(part)])[0]
+
+
+def _is_view(host: Host, shown: Shown, seen_itself: int) -> bool:
+    """Tell whether all other kept pages of the host have menus, and this page has none of these.
+
+    Where all pages of the host were dropped, one of them must have menus.
+    """
+    times = host.sightings
+    others = max(host.pages - seen_itself, 1)
+    with_menus = times.get(ANY_MENU, 0) - (seen_itself if shown.menus else 0)
+    return with_menus >= others and all(times.get(menu, 0) <= seen_itself for menu in shown.menus)
+
+
+def _is_of_site(sites: Sequence[Host], host: str) -> bool:
+    """Tell whether a page of a host was seen that is of one of these sites."""
+    return any(times_shown(sites, [host_hash(host)]))

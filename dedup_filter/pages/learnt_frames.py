@@ -17,17 +17,17 @@ blocks of 1,000 hosts take 8.4 MB on disk and are loaded in 0.12 s, at the first
 """
 
 import logging
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from dedup_filter.frames.early_pages import EarlyPage
 from dedup_filter.frames.frame_bytes import EarlyNote, HostState, Lesson
-from dedup_filter.frames.host_frames import Frames, host_hash
+from dedup_filter.frames.host_frames import Frames, Host, host_hash
 from dedup_filter.pages.directory import EarlyForm, FrameStore, HostFrames
 from dedup_filter.pages.frame_exchange import FrameExchange
 from dedup_filter.text import Page
-from dedup_filter.text.page_bytes import pack_page, unpack_page
 from dedup_filter.wording import counted
+from dedup_filter.workers.measured import MeasurablePage
 
 __all__ = ["LearntFrames"]
 
@@ -40,8 +40,8 @@ _BLOCK_BYTES = 9
 _ROW_BYTES = 40
 """What SQLite takes for a row besides its lesson."""
 
-_Taught = tuple[str, Lesson]
-"""A host, or a site, and the lesson that a page gave of it."""
+_Lessons = list[tuple[str, Lesson]]
+"""What one page taught, of its host and of sites."""
 
 
 class LearntFrames:
@@ -57,9 +57,10 @@ class LearntFrames:
         self._is_stale = store is not None
         self._unsaved: dict[str, int] = {}
         """By host, the bytes of the lessons that were written after its state."""
-        self._pending: dict[int, list[_Taught]] = {}
-        self._new: dict[int, list[_Taught]] = {}
-        self._taught: tuple[int, list[_Taught]] | None = None
+        self._pending: dict[int, _Lessons] = {}
+        """What pending pages taught, by their numbers."""
+        self._taught: tuple[int, _Lessons, bool] | None = None
+        """What was learnt in the present transaction: the page, its lessons, whether it pends."""
 
     @property
     def nbytes(self) -> int:
@@ -80,7 +81,6 @@ class LearntFrames:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Learn nothing if the transaction within fails."""
-        self._new.clear()
         self._taught = None
         try:
             yield
@@ -88,13 +88,16 @@ class LearntFrames:
             # What was learnt is mixed with what was known: restore it from the store, or undo it.
             self._is_stale = self._store is not None
             if self._taught is not None and self._store is None:
-                page, taught = self._taught
-                self._unlearn(taught)
+                page, lessons, _ = self._taught
+                self._unlearn(lessons)
                 self._frames.early.let_go([page])
             raise
-        self._pending.update(self._new)
-        if self._taught is not None and self._taught[0] not in self._new:
-            self._tell(self._taught[1])
+        if self._taught is not None:
+            page, lessons, is_pending = self._taught
+            if is_pending:
+                self._pending[page] = lessons
+            else:
+                self._tell(lessons)
 
     def take_news(self, host: str) -> list[EarlyPage]:
         """Learn what other processes have learnt of a host; return pages to be judged again.
@@ -110,73 +113,68 @@ class LearntFrames:
         self._follow_bounds()
         return list(due.values())
 
-    def sightings(self, hosts: Sequence[str], hashes: Sequence[int]) -> list[int]:
-        """Return on how many pages of a host each block, or part of a title, was shown.
-
-        Given several hosts or sites: the largest count.
-        """
+    def of(self, host: str) -> Host:
+        """Return what is known of a host or a site."""
         self._refresh()
-        each = [self._frames.sightings(host, hashes) for host in hosts]
-        return each[0] if len(each) == 1 else [max(times) for times in zip(*each, strict=True)]
-
-    def page_count(self, host: str) -> int:
-        """Count the pages of a host that were kept and learnt from."""
-        self._refresh()
-        return self._frames.pages_of(host)
-
-    def knows_frame(self, host: str) -> bool:
-        """Tell whether so many pages of a host were kept that its frame has shown."""
-        self._refresh()
-        return self._frames.knows_frame(host)
-
-    def is_of_site(self, sites: Sequence[str], host: str) -> bool:
-        """Tell whether a page of a host was seen that is of one of these sites."""
-        self._refresh()
-        shown = [host_hash(host)]
-        return any(self._frames.sightings(site, shown)[0] for site in sites)
+        return self._frames.of(host)
 
     def learn(
-        self, host: str, sites: Sequence[str], page: int, taken_apart: Page, *, is_pending: bool
+        self,
+        hosts: Sequence[Host],
+        page: MeasurablePage,
+        number: int = 0,
+        *,
+        is_pending: bool = False,
     ) -> list[EarlyPage]:
-        """Learn from a page that is kept; return earlier ones that should be judged again.
+        """Learn from a page, given its host and its sites; return pages to be judged again.
+
+        `number` is that of a page that is kept. With 0 it is dropped: a release never takes back
+        what it taught, as the host does show it.
 
         If it is the first page of its host its sites learn, too: only then, because blocks learnt
         of sites take the room of those of hosts.
         """
-        sites = () if self._frames.blocks_of(host) else sites
-        shown = taken_apart.hashes
-        lesson = self._frames.lesson(host, shown, is_kept=True)
-        early = EarlyPage(page, taken_apart)
-        due = self._frames.learn(host, early, lesson)
-        if self._store is not None and early in self._frames.early.of(host):
-            note = EarlyNote(early.tellings, early.new).to_bytes()
-            self._store.wait(EarlyForm(page, host, pack_page(taken_apart), note))
-        taught = [(host, lesson)]
-        self._taught = page, taught
-        if is_pending:
-            self._new[page] = taught
-        self._write(host, page, lesson, due)
-        self._learn_of_sites(sites, shown, page, taught)
+        host = hosts[0].name
+        sites = () if hosts[0].sightings else hosts[1:]
+        shown = page.shown.hashes
+        lesson = self._frames.lesson(host, shown, is_kept=bool(number))
+        due: list[EarlyPage] = []
+        if number:
+            early = self._early(host, page, number)
+            due = self._frames.learn(host, page.shown, lesson, early)
+            if self._store is not None and early and early in self._frames.early.of(host):
+                note = EarlyNote(early.tellings, early.new).to_bytes()
+                self._store.wait(EarlyForm(number, host, page.pack(), note))
+        else:
+            self._frames.take_lesson(host, lesson)
+        lessons = [(host, lesson)]
+        self._taught = number, lessons, is_pending
+        self._write(host, number, lesson, due)
+        if sites:
+            shown = [*shown, host_hash(host)]
+        for site in sites:  # one after the other, as learning of one can evict another
+            lesson = self._frames.lesson(site.name, shown, is_kept=bool(number))
+            self._frames.take_lesson(site.name, lesson)
+            lessons.append((site.name, lesson))
+            self._write(site.name, number, lesson)
         return due
 
-    def learn_from_duplicate(self, host: str, sites: Sequence[str], page: Page) -> None:
-        """Learn from a page that is dropped. A release never takes this back: the host shows it."""
-        sites = () if self._frames.blocks_of(host) else sites
-        shown = page.hashes
-        lesson = self._frames.lesson(host, shown, is_kept=False)
-        self._frames.take_lesson(host, lesson)
-        taught = [(host, lesson)]
-        self._taught = 0, taught
-        self._write(host, 0, lesson)
-        self._learn_of_sites(sites, shown, 0, taught)
+    def _early(self, host: str, page: MeasurablePage, number: int) -> EarlyPage | None:
+        """Return a page that is to wait; None: it need not."""
+        if not self._frames.is_early(host, page.shown):
+            return None
+        is_packed = page.here is None and self._store is None
+        return EarlyPage(number, page.here, packed=page.pack() if is_packed else None)
 
-    def page_of(self, early: EarlyPage) -> Page | None:
+    def page_of(
+        self, early: EarlyPage, unpack: Callable[[bytes], MeasurablePage]
+    ) -> Page | MeasurablePage | None:
         """Return a page that is to be judged again; None if it cannot be loaded any more."""
         if early.page is not None:
             return early.page
         form = early.packed if self._store is None else self._store.form(early.row)
         try:
-            return None if form is None else unpack_page(form)
+            return None if form is None else unpack(form)
         except ValueError:  # another version of this package packed it
             self._frames.early.let_go([early.row])
             if self._store is not None:
@@ -216,22 +214,7 @@ class LearntFrames:
             for host in list(self._unsaved):
                 self._save(self._store, host)
 
-    def _learn_of_sites(
-        self, sites: Sequence[str], shown: Sequence[int], page: int, taught: list[_Taught]
-    ) -> None:
-        """Let the sites of a page's host learn from it; append their lessons to `taught`.
-
-        One site after the other, as learning of one can evict another.
-        """
-        host, of_host = taught[0]
-        shown = [*shown, host_hash(host)]
-        for site in sites:
-            lesson = self._frames.lesson(site, shown, is_kept=of_host.is_kept)
-            self._frames.take_lesson(site, lesson)
-            taught.append((site, lesson))
-            self._write(site, page, lesson)
-
-    def _unlearn(self, taught: Iterable[_Taught]) -> None:
+    def _unlearn(self, taught: _Lessons) -> None:
         for host, lesson in taught:
             self._frames.unlearn(host, lesson)
 
@@ -244,7 +227,9 @@ class LearntFrames:
         store.learn(host, page, packed)
         self._follow_bounds(due)
         self._unsaved[host] = self._unsaved.get(host, 0) + len(packed) + _ROW_BYTES
-        if self._unsaved[host] > max(_LEAST_BYTES, _BLOCK_BYTES * self._frames.blocks_of(host)):
+        if self._unsaved[host] > max(
+            _LEAST_BYTES, _BLOCK_BYTES * len(self._frames.of(host).sightings)
+        ):
             self._save(store, host)
 
     def _follow_bounds(self, due: Collection[EarlyPage] = ()) -> None:
@@ -263,10 +248,10 @@ class LearntFrames:
             for number in set(given_up).difference(early.row for early in due):
                 self._store.wait_no_more(number)
 
-    def _tell(self, taught: Iterable[_Taught]) -> None:
+    def _tell(self, taught: _Lessons) -> None:
         if self._exchange is not None:
             for host, lesson in taught:
-                is_known = self._frames.blocks_of(host) > 0
+                is_known = bool(self._frames.of(host).sightings)
                 self._exchange.tell(host, lesson, is_known=is_known)
 
     def _save(self, store: FrameStore, host: str) -> None:

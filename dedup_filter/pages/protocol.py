@@ -1,7 +1,7 @@
 """What the filter asks of an index: the protocol that a directory and servers implement.
 
-    compare   profile -> which kept page it repeats
-    record    that, and what is kept of the page -> verdict; the page is pending or kept
+    compare   profile -> verdict: which kept page it repeats
+    record    that, and what is kept of the page -> verdict with numbers; it is pending or kept
     commit    a pending page -> kept for good
     release   a pending page -> gone, with all pages that were found to repeat it
 
@@ -15,7 +15,6 @@ from typing import Protocol
 
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Fate, Verdict
-from dedup_filter.pages.comparison import Comparison
 from dedup_filter.pages.directory import FrameStore, Place
 from dedup_filter.pages.frame_exchange import FrameExchange
 
@@ -64,14 +63,14 @@ class KeptPages(Protocol):
     def totals(self) -> Mapping[str, int] | None:
         """Count what all processes have judged, by outcome; None if the index is not shared."""
 
-    def compare(self, place: Place, page: PageProfile) -> Comparison:
-        """Tell whether a page repeats one that was kept."""
+    def compare(self, place: Place, page: PageProfile) -> Verdict:
+        """Tell whether a page repeats one that was kept; what has no text is not recorded."""
 
     def record(
         self,
         place: Place,
         page: PageProfile,
-        found: Comparison,
+        found: Verdict,
         text: str | None = None,
         *,
         is_pending: bool,
@@ -81,11 +80,6 @@ class KeptPages(Protocol):
         Raises:
             Overtaken: another process has changed what the page repeats; compare it again.
         """
-
-    def claim(
-        self, place: Place, page: PageProfile, text: str | None = None, *, is_pending: bool
-    ) -> Verdict:
-        """Compare a page and record it."""
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:
         """Give a page another profile, within `transaction`."""

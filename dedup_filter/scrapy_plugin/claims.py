@@ -15,7 +15,7 @@ becomes of a page that another process claimed is asked of the index, less and l
 from collections.abc import Callable
 from functools import partial
 from time import monotonic
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakValueDictionary
 
 from scrapy.utils.defer import maybe_deferred_to_future
@@ -25,9 +25,11 @@ from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
 from dedup_filter.scrapy_plugin.faults import Faults
 from dedup_filter.scrapy_plugin.index_calls import Answer, IndexCalls, pause
-from dedup_filter.scrapy_plugin.page_choice import Visit
 from dedup_filter.scrapy_plugin.page_fate import Event, Judgement, State
 from dedup_filter.scrapy_plugin.stats import CrawlStats
+
+if TYPE_CHECKING:
+    from dedup_filter.scrapy_plugin.items import Visit
 
 __all__ = ["LONGEST_WAIT", "Claims"]
 
@@ -62,10 +64,10 @@ class Claims:
         self._unwritten: list[Judgement] = []
         """Pages whose commit or release failed."""
 
-    def add(self, judgement: Judgement, visit: Visit | None) -> None:
+    def add(self, judgement: Judgement, visit: "Visit | None") -> None:
         """Note a page that was just claimed; `visit` is what brought it."""
         verdict = judgement.verdict
-        if verdict.is_duplicate and verdict.original_page is not None:
+        if verdict.original_page is not None and verdict.is_duplicate:
             judgement.original = self._original(verdict.original_page)
         if verdict.page is not None:  # an index in memory may record no duplicates
             judgement.move(Event.CLAIM)
@@ -73,11 +75,11 @@ class Claims:
         if judgement.original is None and verdict.original_page in self._unreleased():
             self.give_up(judgement, "error")
 
-    def of(self, visit: Visit) -> list[Judgement]:
+    def of(self, visit: "Visit") -> list[Judgement]:
         """Return the judgements on claimed pages of a visit."""
         return [judgement for judgement, by in self._claimed.values() if by is visit]
 
-    def visit(self, judgement: Judgement) -> Visit | None:
+    def visit(self, judgement: Judgement) -> "Visit | None":
         """Return the visit that brought a claimed page."""
         return self._claimed[judgement.verdict.page or 0][1]
 
@@ -110,8 +112,10 @@ class Claims:
         else:
             waiter = _Waiter(original, monotonic(), Deferred())
             self._waiters.append(waiter)
-            with self._faults.caught():
+            try:
                 reconsider(original)
+            except Exception as fault:
+                self._faults.report(fault)
             await maybe_deferred_to_future(waiter.woken)
         if judgement.is_void:
             self.end(judgement, Event.ORIGINAL_RELEASED)
@@ -141,7 +145,7 @@ class Claims:
 
         A shared index needs none: who repeats such a page waits for it, and `_watch` retries.
         """
-        if not self._pages.is_shared and self._unreleased():
+        if not self._calls.are_shared and self._unreleased():
             self._retry(_MOST_RETRIES)
 
     async def close(self) -> None:
@@ -159,11 +163,10 @@ class Claims:
         latest, seconds = monotonic() + LONGEST_WAIT, _FIRST_PAUSE
         while judgement.waits:
             answer = await self._calls.ask(partial(self._pages.fate, original.verdict.page or 0))
-            fate = None
-            with self._faults.caught():
-                fate = answer.result()
-            if fate is None:
+            if answer.fault is not None:
+                self._faults.report(answer.fault)
                 return "error"
+            fate = answer.result()
             if fate != "pending":
                 original.move(Event.GONE_ELSEWHERE if fate == "gone" else Event.KEPT_ELSEWHERE)
             elif monotonic() > latest:
@@ -178,7 +181,7 @@ class Claims:
         """Return the judgement on a page that is claimed here, or may be by another process."""
         if page in self._claimed:
             return self._claimed[page][0]
-        if not self._pages.is_shared:
+        if not self._calls.are_shared:
             return None
         # A page whose claim ended here while its twin was being judged is asked for, too.
         known = self._elsewhere.get(page)
@@ -201,13 +204,14 @@ class Claims:
 
         def then(answer: Answer[None]) -> None:
             self._stats.add("seconds", answer.seconds)
-            with self._faults.caught():
-                answer.result()
             self._unwritten += left
-            if answer.fault is None:
+            if answer.fault is not None:
+                self._faults.report(answer.fault)
+                return
+            if self._faults.outage_began is not None:
                 self._faults.note_answer()
-                if not is_retry:
-                    self._retry(_MOST_RETRIES)
+            if not is_retry:
+                self._retry(_MOST_RETRIES)
 
         self._calls.tell(write, then)
 

@@ -1,14 +1,13 @@
 """Faults of the index -> a stat, a line in the log, and the spider closed if so wished.
 
-The only place where the plugin ends an exception: no fault may cost an item. While a server
+All exceptions that the plugin ends come here: no fault may cost an item. While a server
 cannot be reached, each page that is not judged is counted; the log has one line when the outage
 begins and one when it ends. A server that answers some calls and refuses others (its memory is
 full, a node of a cluster is down) is out until it has had no fault for a while.
 """
 
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from time import monotonic
 
 from dedup_filter.errors import DedupError, StoreAway
@@ -34,25 +33,24 @@ class Faults:
         self._end_crawl = end_crawl
         self._logged = 0
         """Faults other than outages."""
-        self._outage_began: float | None = None
+        self.outage_began: float | None = None
+        """When the outage that is going on began; None: there is none."""
         self._outage_faults = 0
         self._last_outage_fault = 0.0
         self._was_answered = False
         """Whether the last call of the index was answered."""
 
-    @contextmanager
-    def caught(self, message: str = NOT_RECORDED) -> Iterator[None]:
-        """Report a fault of what is done within, and end it there."""
-        try:
-            yield
-        except Exception as fault:
-            self._stats.add("errors")
-            what = printable(f"{type(fault).__name__}: {fault}", _LONGEST_FAULT)
-            if isinstance(fault, StoreAway):
-                self._note_outage(what)
-            else:
-                self._log(fault, message, what)
-            self._close_spider()
+    def report(self, fault: BaseException, message: str = NOT_RECORDED) -> None:
+        """Count a fault and log it; one that is meant to end the program is raised."""
+        if not isinstance(fault, Exception):
+            raise fault
+        self._stats.add("errors")
+        what = printable(f"{type(fault).__name__}: {fault}", _LONGEST_FAULT)
+        if isinstance(fault, StoreAway):
+            self._note_outage(what)
+        else:
+            self._log(fault, message, what)
+        self._close_spider()
 
     def note_answer(self) -> None:
         """Note that the index did what it was asked to; after a while this ends an outage."""
@@ -62,20 +60,20 @@ class Faults:
 
     def end_outage(self) -> None:
         """Log the end of an outage, if there was one and the last call was answered."""
-        if self._outage_began is not None and self._was_answered:
+        if self.outage_began is not None and self._was_answered:
             logger.warning(
                 "Index server reachable again after %.0f s and %s; pages are judged again",
-                monotonic() - self._outage_began,
+                monotonic() - self.outage_began,
                 counted(self._outage_faults, "fault"),
             )
-            self._outage_began, self._outage_faults = None, 0
+            self.outage_began, self._outage_faults = None, 0
 
     def _note_outage(self, what: str) -> None:
         self._last_outage_fault = monotonic()
         self._was_answered = False
         self._outage_faults += 1
-        if self._outage_began is None:
-            self._outage_began = self._last_outage_fault
+        if self.outage_began is None:
+            self.outage_began = self._last_outage_fault
             logger.error("Index server unreachable; items are kept unjudged meanwhile: %s", what)
 
     def _log(self, fault: Exception, message: str, what: str) -> None:

@@ -6,6 +6,8 @@ nothing can wait for a thread: then that index is called directly too, and the c
 while a call is made.
 
 Other items pass between a call and its answer, so whoever claims pages takes his `turn` first.
+Workers read pages before their turn (see `workers`), so they are claimed in the order in which
+they came all the same.
 `tell` waits for nothing. Faults come back in the answers, in the thread of the crawl.
 
 The thread is a daemon and each wait is bounded: a server that hangs, with a client that does not
@@ -15,13 +17,14 @@ more is released.
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from queue import SimpleQueue
 from threading import Thread
 from time import perf_counter
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from scrapy.utils.reactor import CallLaterOnce
 from twisted.internet.defer import Deferred
@@ -31,7 +34,7 @@ from dedup_filter.filter import NearDuplicateFilter, ReadPage
 from dedup_filter.model import Verdict
 from dedup_filter.text.page_fields import PageText
 
-__all__ = ["LONGEST_ANSWER", "Answer", "IndexCalls", "pause", "without_waiting"]
+__all__ = ["LONGEST_ANSWER", "Answer", "IndexCalls", "Reading", "pause", "without_waiting"]
 
 LONGEST_ANSWER = 30.0
 """Seconds that a call is waited for; then it has failed. Clients give up sooner."""
@@ -55,14 +58,25 @@ class Answer(Generic[Result]):
         return cast("Result", self.value)
 
 
+class Reading(NamedTuple):
+    """A page that a worker reads."""
+
+    page: PageText
+    read: Future[ReadPage]
+
+
 class IndexCalls:
     """Make the calls of one filter, directly or in a thread."""
 
     def __init__(self, pages: NearDuplicateFilter) -> None:
         self._pages = pages
+        self.are_shared = pages.is_shared
+        """Whether calls wait for a server."""
+        self.have_to_wait = pages.is_shared or pages.has_workers
+        """Whether a judgement may have to be waited for."""
         self.turn = asyncio.Lock()
         """Keeps other judgements out while a page is looked up and claimed; awaits nothing if
-        calls are direct, for then nobody else can hold it."""
+        calls are direct and no worker reads, for then nobody else can hold it."""
         self._jobs: SimpleQueue[tuple[Callable[[], Any], Then] | None] = SimpleQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
         """The loop of the crawl, once the thread runs."""
@@ -101,15 +115,44 @@ class IndexCalls:
         finally:
             given.cancel()
 
-    async def claim(self, url: str, page: PageText) -> Answer[Verdict]:
+    def read_ahead(self, url: str, page: PageText | str) -> Reading | None:
+        """Let a worker read and measure a page before its turn; None: it is read in its turn."""
+        if not self._pages.has_workers or isinstance(page, str):
+            return None
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return None
+
+        def prepare(read: Future[ReadPage]) -> None:
+            self.tell(lambda: self._pages.prepare(read.result()), _ignore)
+
+        def when_read(read: Future[ReadPage]) -> None:
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(prepare, read)
+
+        read = self._pages.submit(
+            url, html=page.html, text=page.text, content_type=page.content_type
+        )
+        read.add_done_callback(when_read)
+        return Reading(page, read)
+
+    async def claim(
+        self, url: str, page: PageText, reading: Reading | None = None
+    ) -> Answer[Verdict]:
         """Claim a page; who reads the index meanwhile sees it as pending.
 
-        The page is read in the crawl's thread: another one only waits for the server.
+        Without workers the page is read in the crawl's thread: another one only waits for the
+        server.
         """
-        read = _answer(
-            lambda: self._pages.read(
-                url, html=page.html, text=page.text, content_type=page.content_type
+        read = (
+            _answer(
+                lambda: self._pages.read(
+                    url, html=page.html, text=page.text, content_type=page.content_type
+                )
             )
+            if reading is None
+            else await self._measured(reading)
         )
         if read.fault is not None:
             return Answer(fault=read.fault, seconds=read.seconds)
@@ -126,6 +169,14 @@ class IndexCalls:
             self._jobs.put(None)
         return closed
 
+    async def _measured(self, reading: Reading) -> Answer[ReadPage]:
+        """Wait until a worker has read a page, and measured it by what is known now."""
+        page = await asyncio.wrap_future(reading.read)
+        prepared = await self.ask(partial(self._pages.prepare, page))
+        if prepared.value is not None:
+            await asyncio.wait([asyncio.wrap_future(prepared.value)])
+        return Answer(page, seconds=prepared.seconds)
+
     def _claim(self, page: ReadPage) -> Verdict:
         claimed = self._pages.claim_read(page)
         with suppress(Exception):  # if it cannot be flushed, the commit tries again and reports
@@ -137,7 +188,7 @@ class IndexCalls:
 
         The thread is started when the loop is first seen.
         """
-        if self._loop is None and self._pages.is_shared:
+        if self._loop is None and self.are_shared:
             try:
                 self._loop = asyncio.get_running_loop()
             except RuntimeError:

@@ -22,19 +22,103 @@ from collections import deque
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
-from scrapy.http import Response
+from scrapy.http import Request, Response
 
 from dedup_filter.scrapy_plugin.claims import Claims
-from dedup_filter.scrapy_plugin.page_choice import Visit, item_url
+from dedup_filter.scrapy_plugin.index_calls import Reading
 from dedup_filter.scrapy_plugin.page_fate import Event, Judgement
+from dedup_filter.scrapy_plugin.page_source import holds_one_page, item_url
 from dedup_filter.text.page_fields import FieldNames
 
-__all__ = ["Items", "Passage"]
+__all__ = ["Items", "Passage", "Visit"]
+
+_REMEMBERED_PAGES = 1000
+"""Pages of one response, a feed, whose judgements its items can share."""
 
 
-@dataclass(frozen=True, eq=False)
+class Visit:
+    """One response, and the judgements that its items share.
+
+    A page is never a duplicate of itself. Items with the same page text share one judgement; an
+    item whose page repeats one that this very response brought gets that page's judgement. If the
+    response is not a page but holds many (a feed, an answer of an API), its items are pages of
+    their own, told apart by their URLs.
+    """
+
+    def __init__(self, response: Response) -> None:
+        request = response.request
+        self.response = ref(response)
+        """The response, as long as Scrapy works on it."""
+        self.url = response.url
+        # Of the two only that of the request has a fragment.
+        self._own_urls = {response.url, getattr(request, "url", response.url)}
+        self._was_unfiltered = bool(getattr(request, "dont_filter", False))
+        self.opted_out = request is not None and request.meta.get("dedup") is False
+        self.is_counted = False
+        """Whether the opt-out is in the stats."""
+        self.is_one_page = holds_one_page(response)
+        self.own: Judgement | None = None
+        """The judgement on the response's own text, once there is one."""
+        self.reading: Reading | None = None
+        """The response's page, if a worker reads it and it is not judged yet."""
+        self.expected: dict[int, deque[tuple[int, Any]]] = {}
+        """Items that have not reached the pipeline, by identity, with their place in the order."""
+        self.items_to_come = 0
+        """Items that it gave and whose outcome is not known."""
+        self.gave_items = False
+        self.has_ended = False
+        """Whether its output is exhausted, or broke off."""
+        self.has_failed = False
+        self.is_retried = False
+        """Whether its page was requested again: what it lacked may come then."""
+        self._by_digest: dict[tuple[str, bytes], Judgement] = {}
+        self._by_url: dict[str, Judgement] = {}
+
+    @property
+    def is_page_to_judge(self) -> bool:
+        """Whether the response itself is a page on which a verdict is wanted."""
+        return self.is_one_page and not self.opted_out
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has no item under way and will give none."""
+        return self.has_ended and not self.items_to_come
+
+    @property
+    def gave_only_links(self) -> bool:
+        """Whether its output ended without a failure, an item or a retry."""
+        return self.has_ended and not (self.gave_items or self.has_failed or self.is_retried)
+
+    def asks_for_itself(self, request: Request) -> bool:
+        """Tell whether a request of its output is for the page itself; note if it is a retry."""
+        is_own = request.url in self._own_urls
+        # Scrapy filters out all others: they are links of a page to itself.
+        if is_own and (request.dont_filter or self._was_unfiltered):
+            self.is_retried = True
+        return is_own
+
+    def known(self, url: str, digest: bytes) -> Judgement | None:
+        """Return the judgement on a page text that this response brought before."""
+        return _valid(self._by_digest.get(self._key(url, digest)))
+
+    def share(self, judgement: Judgement, digest: bytes = b"") -> Judgement:
+        """Return the judgement that holds: the first one, if the page repeats only itself."""
+        original = judgement.verdict.original
+        if original is None or not judgement.verdict.is_duplicate:
+            _remember(self._by_url, judgement.url, judgement)
+        elif self.is_one_page or original == judgement.url:
+            judgement = _valid(self._by_url.get(original)) or judgement
+        if digest:
+            _remember(self._by_digest, self._key(judgement.url, digest), judgement)
+        return judgement
+
+    def _key(self, url: str, digest: bytes) -> tuple[str, bytes]:
+        return ("" if self.is_one_page else url), digest
+
+
+@dataclass(eq=False)
 class Passage:
     """An item that came to the pipeline."""
 
@@ -45,6 +129,10 @@ class Passage:
     """Whether it is the very object that its response gave."""
     judgement: Judgement | None = None
     """None: its response opted out."""
+    reading: Reading | None = None
+    """The page in its own fields, if a worker reads it."""
+    is_dropped: bool = False
+    """Whether it is to be dropped because of its page's verdict."""
 
 
 class Items:
@@ -204,3 +292,15 @@ class Items:
 
 def _at(url: str | None, passages: list[Passage]) -> list[Passage]:
     return [passage for passage in passages if url is not None and passage.url == url]
+
+
+def _valid(judgement: Judgement | None) -> Judgement | None:
+    return None if judgement is None or judgement.is_void else judgement
+
+
+def _remember(judgements: dict[Any, Judgement], key: Any, judgement: Judgement) -> None:
+    """Keep the first judgement for a key that is not void, and a bounded number of keys."""
+    if _valid(judgements.get(key)) is None:
+        judgements[key] = judgement
+    if len(judgements) > _REMEMBERED_PAGES:
+        del judgements[next(iter(judgements))]

@@ -1,15 +1,27 @@
 """Items and responses -> judgements: the one place where the plugin asks the index about pages.
 
+    item -> the page that it stands for -> read and claimed -> its original's fate -> judgement
+
+What an item is judged by (DEDUP_SOURCE):
+
+    response    the response it comes from, as all items of that response
+    item        its own fields
+    auto        its own fields if settings name them, or if no response that is a page brought it;
+                else its response
+
 A fault ends here: the item is kept and the fault is counted. No other judgement comes between the
-look at what is known of a page (`page_choice`) and the end of its claim, so that pages of
-concurrent items cannot slip in; and nothing is awaited between a verdict and what is done about
-it. A claimed page can be repeated by others at once, and counts as seen only when an item of it
-went through all pipelines (`items`). Until then its duplicates wait (`claims`).
+look at what is known of a page and the end of its claim, so that pages of concurrent items cannot
+slip in; and nothing is awaited between a verdict and what is done about it. A claimed page can be
+repeated by others at once, and counts as seen only when an item of it went through all pipelines
+(`items`). Until then its duplicates wait (`claims`).
 """
 
+import logging
 from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urljoin
 
 from scrapy.http import Request, Response
 
@@ -18,12 +30,13 @@ from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
 from dedup_filter.scrapy_plugin.claims import Claims
 from dedup_filter.scrapy_plugin.faults import NOT_JUDGED, Faults
-from dedup_filter.scrapy_plugin.index_calls import Answer, IndexCalls
-from dedup_filter.scrapy_plugin.items import Items, Passage
-from dedup_filter.scrapy_plugin.page_choice import Choice, Visit, Wanted, of_response
+from dedup_filter.scrapy_plugin.index_calls import Answer, IndexCalls, Reading
+from dedup_filter.scrapy_plugin.items import Items, Passage, Visit
 from dedup_filter.scrapy_plugin.page_fate import Event, Judgement
+from dedup_filter.scrapy_plugin.page_source import item_page, response_page
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import CrawlStats, Figures
+from dedup_filter.text.page_fields import PageText
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -33,7 +46,18 @@ __all__ = ["Judge", "JudgeKeeper", "judge_of"]
 _MOST_ORIGINALS = 5
 """Originals of a page that other processes may release, before it is kept unjudged."""
 
-Result = TypeVar("Result")
+logger = logging.getLogger("dedup_filter")
+
+
+class _Wanted(NamedTuple):
+    """A page on which there is no judgement yet."""
+
+    url: str
+    page: PageText
+    visit: Visit | None
+    is_own: bool = False
+    """Whether it is the visit's response itself."""
+    reading: Reading | None = None
 
 
 class Judge:
@@ -52,67 +76,77 @@ class Judge:
         self.settings = settings
         self.pages = pages
         self.stats = stats
-        self._choice = Choice(settings)
+        self._names = settings.field_names
+        # Fields that are named are asked as if the items alone were to be.
+        is_by_names = settings.source == "auto" and self._names.name_page
+        self._source = "item" if is_by_names else settings.source
+        self._has_warned = False
         self._calls = IndexCalls(pages)
+        self.has_to_wait = self._calls.have_to_wait
         self._faults = Faults(stats, end_crawl)
         self._claims = Claims(pages, self._calls, stats, self._faults)
-        self._items = Items(self._claims, settings.field_names)
+        self._items = Items(self._claims, self._names)
 
     async def item(self, item: Any) -> Passage:
         """Judge the page of an item that reached the pipeline; wait while its original is claimed.
 
-        `keep` or `drop` what this returns before the next `await`.
+        The item is taken to go on to the other pipelines unless it is dropped. What becomes of it
+        there is told by `came_out`.
         """
         self._claims.wake()
-        passage = self._guarded(lambda: self._items.arrive(item))
-        if passage is None:
-            return Passage(item, judgement=self._failed())
+        try:
+            passage = self._items.arrive(item)
+        except Exception as fault:
+            self._faults.report(fault, NOT_JUDGED)
+            passage = Passage(item, judgement=self._failed())
         if passage.visit is not None and passage.visit.opted_out:
             self._count_opt_out(passage.visit)
-            return passage
-        judgement = await self._final(passage)
-        self._count(judgement)
-        return replace(passage, judgement=judgement)
-
-    def drops(self, verdict: Verdict) -> bool:
-        """Tell whether a verdict is one for which items are dropped."""
-        if verdict.outcome == "revisit":
-            return self.pages.config.revisit == "drop"
-        return verdict.is_duplicate
-
-    def keep(self, passage: Passage) -> None:
-        """Let an item pass; what becomes of its page is told by `came_out`."""
-        self._items.go_on(passage)
-
-    def drop(self, judgement: Judgement) -> None:
-        """Commit a page whose items are dropped because of its verdict."""
-        self._claims.end(judgement, Event.DUPLICATE_DROPPED)
+        elif passage.judgement is None:
+            self._read_ahead(passage)
+            passage.judgement = await self._final(passage)
+            self.stats.page(passage.judgement)
+        if passage.judgement is not None and self._drops(passage.judgement.verdict):
+            passage.is_dropped = True
+            self._claims.end(passage.judgement, Event.DUPLICATE_DROPPED)
+        else:
+            self._items.go_on(passage)
+        return passage
 
     def came_out(self, item: Any, response: Any, *, went_through: bool | None) -> None:
         """Note the outcome of an item; None: it was dropped because of its page's verdict."""
-        with self._faults.caught():
+        try:
             self._items.came_out(item, response, went_through=went_through)
+        except Exception as fault:
+            self._faults.report(fault)
 
     def expect(self, item: Any, response: Response) -> None:
         """Note that an item of a response is on its way to the pipeline."""
-        self._guarded(lambda: self._items.expect(item, response))
+        try:
+            self._items.expect(item, response)
+        except Exception as fault:
+            self._faults.report(fault, NOT_JUDGED)
 
     async def repeats(self, response: Response) -> bool:
         """Tell whether a response is a page that was seen before, before its output passes.
 
         Whether its original stays is not waited for: its links are followed from there.
         """
-        visit = self._guarded(lambda: self._items.visit(response))
+        visit = self._visit(response)
         if visit is None or not visit.is_page_to_judge:
             return False
         judgement = visit.own
         if judgement is None or judgement.is_void:
-            judgement = await self._judged(lambda: of_response(visit))
+            try:
+                self._read_response_ahead(visit)
+            except Exception as fault:
+                self._faults.report(fault, NOT_JUDGED)
+            judgement = await self._judged(partial(_by_response, visit, None))
         return judgement.verdict.is_duplicate
 
     def asks_for_itself(self, request: Request, response: Response) -> bool:
         """Tell whether a request of a response is for its own page, and note a retry."""
-        return bool(self._guarded(lambda: self._items.visit(response).asks_for_itself(request)))
+        visit = self._visit(response)
+        return visit is not None and visit.asks_for_itself(request)
 
     def output_ended(self, response: Response, *, has_failed: bool) -> None:
         """Note that a response gives no more items."""
@@ -120,16 +154,20 @@ class Judge:
         own = None if visit is None else visit.own
         # If it waits for its original, the items to come will tell what became of that.
         if visit and own and not own.is_void and not (own.waits and visit.gave_items):
-            self._count(own)
-        with self._faults.caught():
+            self.stats.page(own)
+        try:
             self._items.output_ended(response, has_failed=has_failed)
+        except Exception as fault:
+            self._faults.report(fault)
 
     def tell_figures(self, show: Callable[[Figures], None]) -> None:
         """Hand the figures of the index to `show` as soon as they are known."""
 
         def then(figures: Answer[Figures]) -> None:
-            with self._faults.caught():
+            try:
                 show(figures.result())
+            except Exception as fault:
+                self._faults.report(fault)
 
         self._calls.tell(self._figures, then)
 
@@ -139,22 +177,54 @@ class Judge:
         everywhere = await self._calls.ask(self.pages.totals)
         figures = await self._calls.ask(self._figures)
         for answer in (everywhere, figures):
-            with self._faults.caught():
-                answer.result()
+            if answer.fault is not None:
+                self._faults.report(answer.fault)
         known = figures.value
-        with self._faults.caught():
+        try:
             sum_up(known and known._replace(everywhere=everywhere.value))
+        except Exception as fault:
+            self._faults.report(fault)
         closed = await self._calls.close()
-        with self._faults.caught():
-            closed.result()
+        if closed.fault is not None:
+            self._faults.report(closed.fault)
         self._faults.end_outage()
+
+    def _visit(self, response: Response) -> Visit | None:
+        try:
+            return self._items.visit(response)
+        except Exception as fault:
+            self._faults.report(fault, NOT_JUDGED)
+            return None
+
+    def _drops(self, verdict: Verdict) -> bool:
+        """Tell whether a verdict is one for which items are dropped."""
+        if self.settings.action == "tag":
+            return False
+        if verdict.outcome == "revisit":
+            return self.pages.config.revisit == "drop"
+        return verdict.is_duplicate
+
+    def _read_ahead(self, passage: Passage) -> None:
+        """Let a worker read the page of an item while those before it have their turn."""
+        visit = passage.visit
+        try:
+            if not self._is_by_response(visit):
+                page = item_page(passage.item, self._names)
+                url = _absolute(passage.url, visit) or (visit.url if visit else "")
+                passage.reading = self._calls.read_ahead(url, page)
+            elif visit is not None and visit.own is None and visit.reading is None:
+                self._read_response_ahead(visit)
+        except Exception as fault:
+            self._faults.report(fault, NOT_JUDGED)
+
+    def _read_response_ahead(self, visit: Visit) -> None:
+        response = visit.response()
+        if response is not None:
+            visit.reading = self._calls.read_ahead(visit.url, response_page(response))
 
     async def _final(self, passage: Passage) -> Judgement:
         """Return a judgement whose original was committed, or whose wait was given up."""
-
-        def choose() -> Judgement | Wanted:
-            return self._choice.of_item(passage.item, passage.url, passage.visit)
-
+        choose = partial(self._chosen, passage)
         judgement = await self._judged(choose)
         gone = 0
         while judgement.waits:
@@ -167,47 +237,76 @@ class Judge:
                 judgement = await self._judged(choose)
         return judgement
 
-    async def _judged(self, choose: Callable[[], Judgement | Wanted]) -> Judgement:
+    async def _judged(self, choose: Callable[[], Judgement | _Wanted]) -> Judgement:
         """Return the judgement on what is chosen, claiming its page if there is none yet."""
         async with self._calls.turn:
-            chosen = self._guarded(choose)
-            if not isinstance(chosen, Wanted):
-                return chosen or self._failed()
-            wanted = chosen
-            self._claims.retry_releases()
-            answer = await self._calls.claim(wanted.url, wanted.page)
-            self.stats.add("seconds", answer.seconds)
-            return self._guarded(lambda: self._claimed(wanted, answer.result())) or self._failed()
+            try:
+                started = perf_counter()
+                chosen = choose()
+                if isinstance(chosen, Judgement):
+                    return chosen
+                seconds = perf_counter() - started
+                self._claims.retry_releases()
+                answer = await self._calls.claim(chosen.url, chosen.page, chosen.reading)
+                self.stats.add("seconds", seconds + answer.seconds)
+                return self._claimed(chosen, answer.result())
+            except Exception as fault:
+                self._faults.report(fault, NOT_JUDGED)
+                return self._failed()
 
-    def _claimed(self, wanted: Wanted, verdict: Verdict) -> Judgement:
-        self._faults.note_answer()
+    def _claimed(self, wanted: _Wanted, verdict: Verdict) -> Judgement:
+        if self._faults.outage_began is not None:
+            self._faults.note_answer()
         judgement = Judgement(verdict, wanted.url, wanted.page.size)
         visit = wanted.visit
         self._claims.add(judgement, visit)
         if visit is None:
             return judgement
-        first = visit.share(judgement, wanted.digest)
+        first = visit.share(judgement, wanted.page.digest)
         if first is not judgement:
             self._claims.end(judgement, Event.REPEATS_ITSELF)
         if wanted.is_own:
             visit.own = first
         return first
 
-    def _guarded(self, work: Callable[[], Result]) -> Result | None:
-        """Do a part of judging; if it fails, report the fault and return None."""
-        with self.stats.clock(), self._faults.caught(NOT_JUDGED):
-            return work()
-        return None
+    def _chosen(self, passage: Passage) -> Judgement | _Wanted:
+        """Return what an item is judged by. Its URL may be relative to that of its response."""
+        visit, url = passage.visit, _absolute(passage.url, passage.visit)
+        if self._is_by_response(visit):
+            return _by_response(visit, url)
+        page = item_page(passage.item, self._names)
+        if isinstance(page, PageText):
+            reading, passage.reading = passage.reading, None
+            if visit is None:
+                return _Wanted(url or "", page, None, reading=reading)
+            url = url or visit.url
+            return visit.known(url, page.digest) or _Wanted(url, page, visit, reading=reading)
+        if self._source == "auto":
+            return _by_response(visit, url)  # its reason tells why there is no page
+        if self._names.name_page:
+            self._warn_of_missing_field(passage.item, page)
+        return _unjudged(page, url)
+
+    def _is_by_response(self, visit: Visit | None) -> bool:
+        if self._source == "auto":
+            return visit is not None and visit.is_one_page
+        return self._source == "response"
+
+    def _warn_of_missing_field(self, item: Any, reason: str) -> None:
+        """Warn once: a misspelt field name would switch the filter off silently."""
+        if not self._has_warned:
+            self._has_warned = True
+            logger.warning(
+                "%s without page text in the fields that DEDUP_HTML_FIELD and DEDUP_TEXT_FIELDS "
+                "name (%s); it and others like it are kept unjudged",
+                type(item).__name__,
+                reason,
+            )
 
     def _failed(self) -> Judgement:
-        judgement = Judgement(Verdict("unjudged", reason="error"), "")
-        self._count(judgement)
+        judgement = _unjudged("error", None)
+        self.stats.page(judgement)
         return judgement
-
-    def _count(self, judgement: Judgement) -> None:
-        if not judgement.is_counted:
-            judgement.is_counted = True
-            self.stats.page(judgement.verdict)
 
     def _count_opt_out(self, visit: Visit) -> None:
         if not visit.is_counted:
@@ -216,6 +315,38 @@ class Judge:
 
     def _figures(self) -> Figures:
         return Figures(len(self.pages), self.pages.nbytes, self.pages.capped)
+
+
+def _by_response(visit: Visit | None, url: str | None) -> Judgement | _Wanted:
+    """Return what a response is judged by; the judgement on it is made once."""
+    if visit is None:
+        return _unjudged("no_response", url)
+    if visit.own is not None and not visit.own.is_void:
+        return visit.own
+    # If judging fails, it fails once: the other items share this instead of trying again.
+    visit.own = Judgement(Verdict("unjudged", reason="error"), visit.url, is_counted=True)
+    reading, visit.reading = visit.reading, None
+    if reading is not None:
+        return _Wanted(visit.url, reading.page, visit, is_own=True, reading=reading)
+    response = visit.response()
+    page = "no_response" if response is None else response_page(response)
+    if isinstance(page, str):
+        visit.own = _unjudged(page, visit.url)
+        return visit.own
+    return _Wanted(visit.url, page, visit, is_own=True)
+
+
+def _absolute(url: str | None, visit: Visit | None) -> str | None:
+    if url is None or visit is None:
+        return url
+    try:
+        return urljoin(visit.url, url)
+    except ValueError:  # such as http://[1/
+        return visit.url
+
+
+def _unjudged(reason: str, url: str | None) -> Judgement:
+    return Judgement(Verdict("unjudged", reason=reason), url or "")
 
 
 class JudgeKeeper:

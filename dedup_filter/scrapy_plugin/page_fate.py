@@ -110,6 +110,4 @@ class Judgement:
     def mark_unjudged(self, reason: str) -> None:
         """Replace the verdict by "unjudged", and stop waiting for the original."""
         self.original = None
-        self.verdict = self.verdict._replace(
-            outcome="unjudged", reason=reason, original=None, distance=None, similarity=None
-        )
+        self.verdict = self.verdict.as_unjudged(reason)

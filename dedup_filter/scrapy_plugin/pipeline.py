@@ -99,12 +99,10 @@ class NearDuplicatePipeline:
         passage = await self._judge.item(item)
         judgement = passage.judgement
         self._sum_up_now_and_then()
-        if judgement is not None:
-            if self._settings.action == "tag":
-                self._tag(item, judgement)
-            elif self._judge.drops(judgement.verdict):
-                raise self._drop(judgement)
-        self._judge.keep(passage)
+        if judgement is not None and passage.is_dropped:
+            raise self._dropped(judgement)
+        if judgement is not None and self._settings.action == "tag":
+            self._tag(item, judgement)
         return item
 
     def item_scraped(self, item: Any, response: Any) -> None:
@@ -128,8 +126,7 @@ class NearDuplicatePipeline:
         closing = self._judge.close(self._set_final_figures)
         return closing if version_info >= (2, 14) else deferred_from_coro(closing)
 
-    def _drop(self, judgement: Judgement) -> NearDuplicate:
-        self._judge.drop(judgement)
+    def _dropped(self, judgement: Judgement) -> NearDuplicate:
         kind = Revisit if judgement.verdict.outcome == "revisit" else NearDuplicate
         dropped = kind(judgement.url, judgement.verdict)
         self._stats.add("items_dropped")

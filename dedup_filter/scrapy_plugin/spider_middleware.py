@@ -31,7 +31,7 @@ class NearDuplicateMiddleware:
     def from_crawler(cls, crawler: "Crawler") -> "NearDuplicateMiddleware":
         """Make the spider middleware of a crawl."""
         judge = judge_of(crawler)
-        waits = judge.pages.is_shared and not judge.settings.follow_links
+        waits = judge.has_to_wait and not judge.settings.follow_links
         return WaitingMiddleware(judge) if waits and cls is NearDuplicateMiddleware else cls(judge)
 
     def process_spider_output(
@@ -91,7 +91,7 @@ class NearDuplicateMiddleware:
 
 
 class WaitingMiddleware(NearDuplicateMiddleware):
-    """The same for DEDUP_FOLLOW_LINKS=False with an index on a server, which is waited for.
+    """The same for DEDUP_FOLLOW_LINKS=False where a server or workers are waited for.
 
     Scrapy makes the output of a synchronous callback asynchronous for it.
     """

@@ -4,12 +4,11 @@
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from time import perf_counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from dedup_filter.model import Outcome, Verdict
+from dedup_filter.model import Outcome
+from dedup_filter.scrapy_plugin.page_fate import Judgement
 from dedup_filter.wording import counted
 
 if TYPE_CHECKING:
@@ -80,17 +79,12 @@ class CrawlStats:
         """Add to a figure."""
         self._collector.inc_value(f"dedup/{name}", count)  # type: ignore[arg-type]
 
-    @contextmanager
-    def clock(self) -> Iterator[None]:
-        """Count the time that something takes."""
-        started = perf_counter()
-        try:
-            yield
-        finally:
-            self.add("seconds", perf_counter() - started)
-
-    def page(self, verdict: Verdict) -> None:
-        """Count a verdict."""
+    def page(self, judgement: Judgement) -> None:
+        """Count the verdict on a page, once."""
+        if judgement.is_counted:
+            return
+        judgement.is_counted = True
+        verdict = judgement.verdict
         self.add("pages")
         self.add(_STAT_OF[verdict.outcome])
         if verdict.outcome == "unjudged":

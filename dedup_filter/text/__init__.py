@@ -28,9 +28,9 @@ from dedup_filter.text.headlines import (
     title_parts,
 )
 from dedup_filter.text.images import ImageSource
-from dedup_filter.text.menus import ANY_MENU, has_links, menus
+from dedup_filter.text.menus import ANY_MENU, first_link, has_links, menus
 from dedup_filter.text.plain_text import count_words, normalize, normalize_parts
-from dedup_filter.text.reading import NO_PARTS, Page, WantedParts, parse_page, read_page
+from dedup_filter.text.reading import NO_PARTS, Page, Shown, WantedParts, parse_page, read_page
 
 __all__ = [
     "ANY_MENU",
@@ -40,11 +40,13 @@ __all__ = [
     "Headline",
     "ImageSource",
     "Page",
+    "Shown",
     "WantedParts",
     "as_utf8",
     "count_words",
     "decode",
     "find_content",
+    "first_link",
     "has_links",
     "is_headed_alike",
     "is_headed_as_elsewhere",

@@ -18,7 +18,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from dedup_filter.text.blocks import text_hash
+import xxhash
+
 from dedup_filter.text.plain_text import normalize
 
 __all__ = [
@@ -97,7 +98,8 @@ def part_hash(part: str) -> int:
     They differ from those of a block with the same text: the links of a menu name the headlines of
     other pages.
     """
-    return text_hash(f"\0title\0{part[:MOST_OF_HEADLINE]}")
+    titled = f"\0title\0{part[:MOST_OF_HEADLINE]}"
+    return xxhash.xxh3_64_intdigest(titled.encode("utf-8", "surrogatepass"))
 
 
 def is_headed_alike(page: Headline, original: Headline, times_shown: TimesShown) -> bool:

@@ -9,9 +9,11 @@ Pure. Cost: 10 us for a page of 200 blocks.
 
 from collections.abc import Sequence
 
-from dedup_filter.text.blocks import Block, text_hash
+import xxhash
 
-__all__ = ["ANY_MENU", "has_links", "menus"]
+from dedup_filter.text.blocks import Block
+
+__all__ = ["ANY_MENU", "first_link", "has_links", "menus"]
 
 _LINKS = 4
 """Links of a menu. Pages with nothing else in common may share three: "Home", "About",
@@ -24,7 +26,8 @@ _DENSITY = 0.2
 
 def _menu_hash(texts: Sequence[str]) -> int:
     """Return 64 bits that identify links in a row; no block has the same."""
-    return text_hash("\n".join(["\0menu\0", *texts]))
+    joined = "\n".join(["\0menu\0", *texts])
+    return xxhash.xxh3_64_intdigest(joined.encode("utf-8", "surrogatepass"))
 
 
 ANY_MENU = _menu_hash(())
@@ -54,3 +57,8 @@ def menus(blocks: Sequence[Block]) -> list[int]:
 def has_links(block: Block) -> bool:
     """Tell whether enough of a block is links for it to be a menu, or a part of one."""
     return block.link_words > _DENSITY * block.words
+
+
+def first_link(blocks: Sequence[Block]) -> int:
+    """Return the position of the first block that has links; 0 if none has."""
+    return next((block.position for block in blocks if has_links(block)), 0)

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
+from typing import NamedTuple
 
 import xxhash
 from lxml import etree
@@ -42,6 +43,7 @@ __all__ = [
     "NO_PARTS",
     "Html",
     "Page",
+    "Shown",
     "WantedParts",
     "parse_page",
     "read",
@@ -76,6 +78,28 @@ NO_PARTS = WantedParts()
 _NO_SOURCE = ImageSource("")
 
 
+class Shown(NamedTuple):
+    """What a page shows, as far as it is counted of its host's pages."""
+
+    title: str
+    h1: Sequence[str]
+    """Texts of its h1, in page order."""
+    menus: Sequence[int]
+    """64 bits of each menu."""
+    blocks: Sequence[int]
+    """64 bits of each block, in page order."""
+    words: Sequence[float]
+    """Words of each block."""
+    link_words: Sequence[float]
+
+    @property
+    def hashes(self) -> list[int]:
+        """All that is counted of a host's pages: hashes of blocks, parts of headlines, menus."""
+        parts = [*title_parts(self.title[:MOST_OF_HEADLINE]), *self.h1]
+        menu_hashes = [ANY_MENU, *self.menus] if self.menus else []
+        return [*self.blocks, *map(part_hash, parts), *menu_hashes]
+
+
 @dataclass(frozen=True)
 class Page:
     """A page taken apart."""
@@ -97,25 +121,22 @@ class Page:
     """Whether its text is made by scripts, so that the blocks say nothing of the page."""
 
     @cached_property
-    def menus(self) -> list[int]:
-        """64 bits of each menu."""
-        return menus(self.blocks)
+    def shown(self) -> Shown:
+        """What is counted of it among the pages of its host."""
+        blocks = self.blocks
+        return Shown(
+            self.title,
+            [block.text for block in blocks if block.kind == "headline"],
+            menus(blocks),
+            [block.hash for block in blocks],
+            [block.words for block in blocks],
+            [block.link_words for block in blocks],
+        )
 
     @cached_property
     def content(self) -> Content:
         """Its main content if nothing is known of its host."""
         return find_content(self.blocks)
-
-    @property
-    def hashes(self) -> list[int]:
-        """All that is counted of a host's pages: hashes of blocks, parts of headlines, menus."""
-        parts = title_parts(self.title[:MOST_OF_HEADLINE])
-        parts += [block.text for block in self.blocks if block.kind == "headline"]
-        return [
-            *[block.hash for block in self.blocks],
-            *map(part_hash, parts),
-            *([ANY_MENU, *self.menus] if self.menus else ()),
-        ]
 
     def document(
         self, content: Iterable[Block], with_parts: Sequence[Block] | None = None
@@ -129,13 +150,14 @@ class Page:
         # On other pages the main text tells as much, and to join all blocks takes 40 us.
         needs_all = self.unread_words > 0 or not any(map(str.isalnum, text))
         around = content if with_parts is None else with_parts
-        headings = (block.text for block in around if block.kind in _HEADINGS)
+        wants = self.wanted.headings
+        headings = [block.text for block in around if block.kind in _HEADINGS] if wants else ()
         return Document(
             text,
             self.title,
             self.language,
             _joined(self.blocks) if needs_all else "",
-            tuple(headings) if self.wanted.headings else (),
+            tuple(headings),
             images_inside(self.images, around, self.blocks) if self.images else (),
             self.unread_words,
             self.unread_hash,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dedup_filter.frames import early_pages
 from dedup_filter.frames import host_frames as frames
 from dedup_filter.frames.early_pages import EarlyPage
-from dedup_filter.frames.host_frames import Frames
+from dedup_filter.frames.host_frames import Frames, times_shown
 from dedup_filter.text import Page, parse, part_hash, read_page
 
 MENU = [f'<a href="/{n}">section {n}</a>' for n in range(12)]
@@ -29,8 +29,9 @@ def early(number: int, *texts: str) -> EarlyPage:
 
 def learn(known: Frames, host: str, page: EarlyPage) -> list[EarlyPage]:
     """Learn from a page that is kept; return earlier ones to be judged again."""
-    lesson = known.lesson(host, page.page.hashes, is_kept=True)
-    return known.learn(host, page, lesson)
+    shown = page.page.shown
+    lesson = known.lesson(host, shown.hashes, is_kept=True)
+    return known.learn(host, shown, lesson, page if known.is_early(host, shown) else None)
 
 
 def learn_all(known: Frames, host: str, pages: list[list[str]], first: int = 0) -> list[list[int]]:
@@ -44,28 +45,28 @@ def learn_all(known: Frames, host: str, pages: list[list[str]], first: int = 0) 
 
 def drop(known: Frames, host: str, *texts: str) -> None:
     """Learn from a page that is dropped."""
-    known.take_lesson(host, known.lesson(host, page_of(*texts).hashes, is_kept=False))
+    known.take_lesson(host, known.lesson(host, page_of(*texts).shown.hashes, is_kept=False))
 
 
 class TestSightings:
     def test_of_a_host_never_seen(self):
-        assert Frames().sightings("a", page_of("one", "two").hashes) == [0, 0]
+        assert times_shown([Frames().of("a")], page_of("one", "two").shown.hashes) == [0, 0]
 
     def test_count_pages_and_not_repeats_on_one_page(self):
         known = Frames()
         learn_all(known, "a", [["menu", "menu", "first"], ["menu", "second"]])
-        hashes = page_of("menu", "first", "menu", "new").hashes
-        assert known.sightings("a", hashes) == [2, 1, 2, 0]
+        hashes = page_of("menu", "first", "menu", "new").shown.hashes
+        assert times_shown([known.of("a")], hashes) == [2, 1, 2, 0]
         assert len(known) == 3
 
     def test_are_the_hosts_own(self):
         known = Frames()
         learn_all(known, "a", [["menu"]])
-        assert known.sightings("b", page_of("menu").hashes) == [0]
+        assert times_shown([known.of("b")], page_of("menu").shown.hashes) == [0]
 
     def test_looking_up_teaches_nothing(self):
         known = Frames()
-        known.sightings("a", page_of("menu").hashes)
+        times_shown([known.of("a")], page_of("menu").shown.hashes)
         assert len(known) == 0
 
     def test_a_duplicate_teaches_only_what_was_not_shown_before(self):
@@ -74,35 +75,39 @@ class TestSightings:
         for _ in range(3):
             drop(known, "a", "menu", "text", "print view", "print view")
             known.check()
-        assert known.sightings("a", page_of("menu", "text", "print view").hashes) == [1, 1, 1]
+        assert times_shown([known.of("a")], page_of("menu", "text", "print view").shown.hashes) == [
+            1,
+            1,
+            1,
+        ]
 
 
 class TestKnowsFrame:
     def test_of_a_host_of_which_two_pages_were_kept(self):
         known = Frames()
-        found = [known.knows_frame("a")]
+        found = [known.of("a").is_frame_known]
         for number in range(3):
             learn(known, "a", early(number, "menu", f"text {number}"))
-            found.append(known.knows_frame("a"))
+            found.append(known.of("a").is_frame_known)
         assert found == [False, False, True, True]
-        assert not known.knows_frame("b")
+        assert not known.of("b").is_frame_known
 
     def test_a_duplicate_does_not_count(self):
         known = Frames()
         learn(known, "a", early(0, "menu", "text"))
         for number in range(3):
             drop(known, "a", "menu", f"print view {number}")
-        assert not known.knows_frame("a")
+        assert not known.of("a").is_frame_known
 
     def test_nor_does_a_page_that_was_taken_back(self):
         known = Frames()
         lessons = []
         for number in range(2):
             page = early(number, "menu", f"text {number}")
-            lessons.append(known.lesson("a", page.page.hashes, is_kept=True))
-            known.learn("a", page, lessons[-1])
+            lessons.append(known.lesson("a", page.page.shown.hashes, is_kept=True))
+            known.learn("a", page.page.shown, lessons[-1], page)
         known.unlearn("a", lessons[-1])
-        assert not known.knows_frame("a")
+        assert not known.of("a").is_frame_known
 
 
 class TestPagesThatAreDue:
@@ -173,33 +178,33 @@ class TestTitles:
             learn(known, "a", EarlyPage(number, self.titled(title, f"text {number}")))
             known.check()
         parts = [part_hash(part) for part in ("Manual", "git-add", "git-log")]
-        assert known.sightings("a", parts) == [2, 1, 0]
+        assert times_shown([known.of("a")], parts) == [2, 1, 0]
 
     def test_a_part_of_a_title_is_no_block_of_the_same_text(self):
         known = Frames()
         learn(known, "a", EarlyPage(0, self.titled("Manual", "text")))
-        assert known.sightings("a", page_of("Manual").hashes) == [0]
+        assert times_shown([known.of("a")], page_of("Manual").shown.hashes) == [0]
         learn(known, "a", early(1, "Shop"))
-        assert known.sightings("a", [part_hash("Shop")]) == [0]
+        assert times_shown([known.of("a")], [part_hash("Shop")]) == [0]
 
     def test_a_duplicate_teaches_the_part_that_was_not_shown_before(self):
         known = Frames()
         learn(known, "a", EarlyPage(0, self.titled("Story - Site", "text")))
         for _ in range(3):
             page = self.titled("Story - Print view - Site", "text")
-            known.take_lesson("a", known.lesson("a", page.hashes, is_kept=False))
+            known.take_lesson("a", known.lesson("a", page.shown.hashes, is_kept=False))
             known.check()
         parts = [part_hash(part) for part in ("Story", "Site", "Print view")]
-        assert known.sightings("a", parts) == [1, 1, 1]
+        assert times_shown([known.of("a")], parts) == [1, 1, 1]
 
     def test_what_they_taught_can_be_taken_back(self):
         known = Frames()
         page = self.titled("Story - Site", "text")
-        lesson = known.lesson("a", page.hashes, is_kept=True)
+        lesson = known.lesson("a", page.shown.hashes, is_kept=True)
         learn(known, "a", EarlyPage(0, page))
         known.unlearn("a", lesson)
         known.check()
-        assert known.sightings("a", page.hashes) == [0, 0, 0]
+        assert times_shown([known.of("a")], page.shown.hashes) == [0, 0, 0]
 
 
 class TestForgetting:
@@ -208,8 +213,8 @@ class TestForgetting:
         for number, host in enumerate("ab"):
             learn_all(known, host, [["one", "two", "three"]], number)
         learn_all(known, "a", [["four"]], 2)
-        assert known.sightings("b", page_of("one").hashes) == [0]
-        assert known.sightings("a", page_of("one", "four").hashes) == [1, 1]
+        assert times_shown([known.of("b")], page_of("one").shown.hashes) == [0]
+        assert times_shown([known.of("a")], page_of("one", "four").shown.hashes) == [1, 1]
         known.check()
 
     def test_a_forgotten_host_has_no_waiting_pages(self):
@@ -224,7 +229,11 @@ class TestForgetting:
         known = Frames()
         learn_all(known, "a", [["menu", f"text {number}"] for number in range(50)])
         assert len(known) == 10
-        assert known.sightings("a", page_of("menu", "text 0", "text 49").hashes) == [50, 0, 1]
+        assert times_shown([known.of("a")], page_of("menu", "text 0", "text 49").shown.hashes) == [
+            50,
+            0,
+            1,
+        ]
 
     def test_memory_stays_bounded(self):
         known = Frames(most_blocks=500)
@@ -275,4 +284,4 @@ def test_like_plain_counts_that_forget_the_oldest_host(visits, most_blocks):
         known.check()
         for each in "abcd":
             expected = [counts.get(each, Counter())[text] for text in texts]
-            assert known.sightings(each, page_of(*texts).hashes) == expected
+            assert times_shown([known.of(each)], page_of(*texts).shown.hashes) == expected

@@ -4,7 +4,8 @@ import pytest
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.fingerprints.profile import PageProfile, profile
-from dedup_filter.pages import framed_pages
+from dedup_filter.pages.directory.directory_pages import DirectoryPages
+from dedup_filter.workers import measured as measured_module
 
 WORDS = [f"word{number}" for number in range(400)]
 MENU = "".join(f'<li><a href="/{n}">section {n}</a>' for n in range(12))
@@ -26,7 +27,21 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, PageProfile]]:
         profiles.append((texts.document.text, found))
         return found
 
-    monkeypatch.setattr(framed_pages, "profile", noted)
+    monkeypatch.setattr(measured_module, "profile", noted)
+    return profiles
+
+
+@pytest.fixture
+def compared(monkeypatch: pytest.MonkeyPatch) -> list[PageProfile]:
+    """The profiles that were compared with the kept pages, in their order."""
+    profiles: list[PageProfile] = []
+    compare = DirectoryPages.compare
+
+    def noted(self, place, page):
+        profiles.append(page)
+        return compare(self, place, page)
+
+    monkeypatch.setattr(DirectoryPages, "compare", noted)
     return profiles
 
 
@@ -82,11 +97,11 @@ def test_what_was_shown_once_is_no_frame_from_the_third_page_on(measured, others
     assert judged.not_frame is (rare if is_frame_known else own).hashes
 
 
-def test_pages_are_counted_that_are_headed_by_an_h1_or_a_part_of_a_title(measured):
+def test_pages_are_counted_that_are_headed_by_an_h1_or_a_part_of_a_title(compared):
     """The links of a menu name what other pages are headed by: they do not count."""
     heads = [f"<title>Story {n} - Paper</title><h1>Letters {n % 2}</h1>" for n in range(3)]
     outcomes(*(head + page(number) for number, head in enumerate(heads)))
-    (_, last) = measured[-1]
+    last = compared[-1]
     parts = ["Paper", "Story 1", "Letters 0", "Letters 1", "Letters", "section 1"]
     assert [last.around.times_shown(part) for part in parts] == [3, 1, 2, 1, 0, 0]
 
@@ -133,17 +148,17 @@ class TestSites:
             self.see(pages, *map(other, range(4)))
         assert [words_of(measured, number) for number in range(4)] == [[[145]]] * 4
 
-    def test_lend_what_their_pages_are_headed_by(self, measured):
+    def test_lend_what_their_pages_are_headed_by(self, compared):
         heads = [f"<title>Story {n} - Paper</title><h1>Letters</h1>" for n in range(3)]
         with NearDuplicateFilter.open() as pages:
             self.see(pages, *(head + page(number) for number, head in enumerate(heads)))
-        (_, last) = measured[-1]
+        last = compared[-1]
         assert [last.around.times_shown(part) for part in ("Paper", "Letters", "Story 0")] == [
             3,
             3,
             1,
         ]
-        assert [found.headline.h1 for _, found in measured] == ["Letters", "Letters", ""]
+        assert [found.headline.h1 for found in compared] == ["Letters", "Letters", ""]
 
     @pytest.mark.parametrize(
         ("menu", "line", "outcome"),

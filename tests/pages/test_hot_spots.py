@@ -5,6 +5,7 @@ import random
 import pytest
 from made_profiles import hashes_of, made_profile
 
+from benchmarks.made_profiles import see
 from dedup_filter.config import FilterConfig
 from dedup_filter.pages.comparison import MOST_COMPARED
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
@@ -27,7 +28,7 @@ def pages_of_a_template(count, seed=3, bits=4):
 def kept(pages, **options):
     store = DirectoryPages(FilterConfig(**options))
     for number, one in enumerate(pages):
-        verdict = store.see(f"https://example.com/{number}", one)
+        verdict = see(store, f"https://example.com/{number}", one)
         assert verdict.outcome == "new"
         assert verdict.candidates <= MOST_COMPARED
     store.check()
@@ -62,9 +63,9 @@ def test_a_true_near_duplicate_in_the_crowd_is_found_as_it_is_nearest(way):
     crowd = list(pages_of_a_template(500))
     store = kept(crowd, max_distance=8)
     original = page(501, TEMPLATE ^ 0b11111 << 20)
-    store.see("https://example.com/original", original)
+    see(store, "https://example.com/original", original)
     copy = page(502, original.fingerprint ^ 1, shingles=501)
-    verdict = store.see("https://example.com/copy", copy)
+    verdict = see(store, "https://example.com/copy", copy)
     assert verdict.outcome == "near"
     assert verdict.original == "https://example.com/original"
     assert verdict.distance == 1
@@ -73,9 +74,9 @@ def test_a_true_near_duplicate_in_the_crowd_is_found_as_it_is_nearest(way):
 def test_of_equally_near_pages_those_that_came_first_are_compared(way):
     first = page(0, TEMPLATE)
     store = kept([first, *(page(number, TEMPLATE) for number in range(1, 300))])
-    verdict = store.see("https://example.com/copy", page(999, TEMPLATE, shingles=0))
+    verdict = see(store, "https://example.com/copy", page(999, TEMPLATE, shingles=0))
     assert verdict.original == "https://example.com/0"
-    beyond = store.see("https://example.com/later", page(998, TEMPLATE, shingles=299))
+    beyond = see(store, "https://example.com/later", page(998, TEMPLATE, shingles=299))
     assert beyond.outcome == "new", "beyond the cap, which was counted"
     assert store.capped == 300 - MOST_COMPARED - 1 + 2
 

@@ -3,6 +3,7 @@ import re
 import pytest
 
 from dedup_filter import Verdict
+from dedup_filter.scrapy_plugin.page_fate import Judgement
 from dedup_filter.scrapy_plugin.stats import STATS, CrawlStats, Figures
 
 VERDICTS = [
@@ -19,7 +20,7 @@ def filled(stats):
     counted = CrawlStats(stats)
     counted.open()
     for verdict in VERDICTS:
-        counted.page(verdict)
+        counted.page(Judgement(verdict, ""))
     counted.add("bytes_dropped", 2_500_000)
     counted.add("items_dropped", 2)
     counted.add("seconds", 0.0123456)
@@ -61,7 +62,7 @@ def test_every_stat_is_in_the_list(filled, stats):
 
 @pytest.mark.parametrize("language", ["english", "x", "EN", "e n", "", "../..", "en\n"])
 def test_page_cannot_invent_stats_by_its_language(stats, language):
-    CrawlStats(stats).page(Verdict("new", language=language))
+    CrawlStats(stats).page(Judgement(Verdict("new", language=language), ""))
 
     assert not [name for name in stats if "language" in name]
 
@@ -75,7 +76,7 @@ def test_summary_is_one_line(filled):
 
 def test_summary_explains_all_pages_if_some_met_a_fault(filled):
     for verdict in [Verdict("revisit", "http://a/"), *2 * [Verdict("unjudged", reason="error")]]:
-        filled.page(verdict)
+        filled.page(Judgement(verdict, ""))
     filled.add("errors", 3)
 
     assert filled.summary(None) == (
@@ -86,7 +87,7 @@ def test_summary_explains_all_pages_if_some_met_a_fault(filled):
 
 def test_summary_of_one_page(stats):
     counted = CrawlStats(stats)
-    counted.page(Verdict("new"))
+    counted.page(Judgement(Verdict("new"), ""))
     counted.add("errors")
 
     assert counted.summary(Figures(1, 700)) == (

@@ -7,7 +7,7 @@ from passages import run
 from scrapy.http import JsonResponse
 
 from dedup_filter import Verdict
-from dedup_filter.scrapy_plugin.page_choice import Visit
+from dedup_filter.scrapy_plugin.items import Visit
 from dedup_filter.scrapy_plugin.page_fate import Judgement
 
 

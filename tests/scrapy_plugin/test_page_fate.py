@@ -95,10 +95,10 @@ def test_revisit_is_pending_until_its_item_went_through_or_was_dropped_for_it(
     pages.kept["same"] = (7, "http://a/1")
     each = item(1)
 
-    judgement = judged(judge, each)
+    passage = run(judge.item(each))
     lost(judge, each)
 
-    assert judge.drops(judgement.verdict) is (revisit == "drop")
+    assert passage.is_dropped is (revisit == "drop")
     assert getattr(pages, fate) == [7]
 
 
@@ -356,8 +356,7 @@ def test_tagged_duplicate_is_forgotten_when_its_item_is_lost(make_judge, pages):
     judge = make_judge(pages, DEDUP_ACTION="tag", **BY_TEXT)
     put_through(judge, item(1))
     twin = item(2)
-    passage = run(judge.item(twin))
-    judge.keep(passage)
+    assert not run(judge.item(twin)).is_dropped
 
     lost(judge, twin)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dedup_filter.text import Block, has_links, menus, parse_page, text_hash
+from dedup_filter.text import Block, first_link, has_links, menus, parse_page, text_hash
 
 HEAD = ["home", "news", "sports", "arts"]
 NEXT = ["letters", "weather", "shop", "archive"]
@@ -85,3 +85,11 @@ class TestMenus:
 def test_a_block_has_links_of_which_they_are_more_than_a_fifth(markup, expected):
     (block,) = blocks(markup)
     assert has_links(block) == expected
+
+
+@pytest.mark.parametrize(
+    ("markup", "position"),
+    [("<p>one</p><p><a href=/>two</a></p><p><a href=/>three</a></p>", 1), ("<p>one</p>", 0)],
+)
+def test_first_link_is_where_the_first_block_with_links_stands(markup, position):
+    assert first_link(blocks(markup)) == position

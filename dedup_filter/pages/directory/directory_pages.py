@@ -27,10 +27,10 @@ from dedup_filter.model import Fate, Outcome, Verdict
 from dedup_filter.pages.comparison import (
     MOST_COMPARED,
     Candidate,
-    Comparison,
     Matches,
     choose,
     compared,
+    verdict_on,
 )
 from dedup_filter.pages.directory import (
     Change,
@@ -108,37 +108,23 @@ class DirectoryPages:
         """Size of all files in bytes."""
         return self._index.disk_bytes + self.store.nbytes if self.is_durable else 0
 
-    def compare(self, place: Place, page: PageProfile) -> Comparison:
+    def compare(self, place: Place, page: PageProfile) -> Verdict:
         """Tell whether a page repeats one that was kept.
 
         Cost: a look-up by digest and, unless it is an exact repeat, one by each of its texts.
         """
         if page.is_blank:
-            return Comparison("unjudged", "no_text")
+            return verdict_on(page, "unjudged", "no_text")
         host = self.store.host_number(place.host) if self._by_host else None
         same = self._index.of_digest(page.digest, host)
         if same:
             number, is_revisit = self._chosen(range(len(same)), self.store.matches(same), place)
             outcome: Outcome = "revisit" if is_revisit else "exact"
-            url = self.store.url(same[number])
-            return Comparison(outcome, None, same[number], url, 0, 1.0)
+            found = verdict_on(page, outcome)._replace(distance=0, similarity=1.0)
+            return self._of(same[number], found)
         if not page.texts:
-            return Comparison("unjudged", page.reason)
+            return verdict_on(page, "unjudged", page.reason)
         return self._compare_near(place, page, host)
-
-    def see(self, url: str, page: PageProfile) -> Verdict:
-        """Compare a page, and record it."""
-        return self.claim(Place.of(url), page, is_pending=False)
-
-    def claim(
-        self, place: Place, page: PageProfile, text: str | None = None, *, is_pending: bool
-    ) -> Verdict:
-        """Compare a page, and record it, for good or for the time being."""
-        found = self.compare(place, page)
-        if found.reason == "no_text":
-            return found.verdict(page)
-        with self.transaction():
-            return self.record(place, page, found, text, is_pending=is_pending)
 
     def fate(self, number: int) -> Fate:
         """Tell what has become of a page that was recorded."""
@@ -166,14 +152,14 @@ class DirectoryPages:
         self,
         place: Place,
         page: PageProfile,
-        found: Comparison,
+        found: Verdict,
         text: str | None = None,
         *,
         is_pending: bool,
     ) -> Verdict:
         """Record a page and what was found of it, within `transaction`; return the verdict."""
         if found.is_duplicate and not self.is_durable:
-            return found.verdict(page)
+            return found
         moment = now()
         is_revisit = found.outcome == "revisit"
         due = self._bounds.due(moment, None if is_revisit else not found.is_duplicate)
@@ -191,8 +177,8 @@ class DirectoryPages:
             self._due.append(partial(self._index.add, number, measured, host))
         if is_revisit and not is_pending:
             self._follow(self.store.commit(number))
-            return found.verdict(page, found.original_page)
-        return found.verdict(page, number)
+            return found._replace(page=found.original_page)
+        return found._replace(page=number)
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:
         """Give a page another profile, within `transaction`."""
@@ -239,7 +225,7 @@ class DirectoryPages:
         self.store.check()
         self._index.check()
 
-    def _compare_near(self, place: Place, page: PageProfile, host: int | None) -> Comparison:
+    def _compare_near(self, place: Place, page: PageProfile, host: int | None) -> Verdict:
         found: dict[int, tuple[int, int]] = {}
         for number, text in enumerate(page.texts):
             near = self._candidates(text.fingerprint, host)
@@ -265,17 +251,18 @@ class DirectoryPages:
                 pages, matches.hosts, matches.sketches, matches.headlines, strict=True
             )
         ]
-        comparison, chosen = compared(
+        verdict, chosen = compared(
             page,
             candidates,
             matches.digests,
             self._config.min_similarity,
             lambda best: self._chosen(best, matches, place),
         )
-        if chosen is None:
-            return comparison
-        original = pages[chosen]
-        return comparison._replace(original_page=original, original=self.store.url(original))
+        return verdict if chosen is None else self._of(pages[chosen], verdict)
+
+    def _of(self, original: int, verdict: Verdict) -> Verdict:
+        """Add to a verdict which page is the original."""
+        return verdict._replace(original_page=original, original=self.store.url(original))
 
     def _candidates(self, fingerprint: int, host: int | None) -> Neighbours:
         """Return the pages within k bits, or the nearest of too many."""

@@ -21,8 +21,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from time import monotonic, sleep
 
-from dedup_filter.model import Fate
-from dedup_filter.pages.comparison import Comparison, Overtaken
+from dedup_filter.model import Fate, Verdict
+from dedup_filter.pages.comparison import Overtaken
 from dedup_filter.pages.directory import PageRecord
 from dedup_filter.pages.redis.formats import Entry, entry_of
 from dedup_filter.pages.redis.replica import FollowedLog
@@ -225,8 +225,8 @@ class Claims:
         return "kept" if is_it else "gone"
 
     def await_original(
-        self, found: Comparison, records: Mapping[int, PageRecord], *, is_pending: bool
-    ) -> Comparison:
+        self, found: Verdict, records: Mapping[int, PageRecord], *, is_pending: bool
+    ) -> Verdict:
         """Wait until the original of a page is not pending any more, unless the caller does.
 
         Raises:
@@ -279,11 +279,11 @@ class Claims:
         if self._revisited.pop(number, None) is not None:
             self._followed.sync()
 
-    def _waited_for(self, original: int, found: Comparison) -> Comparison:
+    def _waited_for(self, original: int, found: Verdict) -> Verdict:
         latest, pause = monotonic() + _LONGEST_WAIT, _SHORTEST_PAUSE
         while (fate := self.fate(original)) == "pending":
             if monotonic() > latest:
-                return Comparison("unjudged", "pending", candidates=found.candidates)
+                return found.as_unjudged("pending")._replace(original_page=None)
             sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
         if fate == "gone":

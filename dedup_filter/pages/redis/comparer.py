@@ -17,7 +17,8 @@ from typing import Any
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, Comparison, choose, compared
+from dedup_filter.model import Verdict
+from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, choose, compared, verdict_on
 from dedup_filter.pages.directory import Judged, Matches, PageRecord, Place
 from dedup_filter.pages.directory.url_key import url_key
 from dedup_filter.pages.redis.formats import SHORT, Entry
@@ -49,7 +50,7 @@ class Comparer:
         self._compared_from = 0
         """Number of the last event that is known to come before the page was compared."""
 
-    def compare(self, place: Place, page: PageProfile, before: float = inf) -> Comparison:
+    def compare(self, place: Place, page: PageProfile, before: float = inf) -> Verdict:
         """Compare a page with those whose numbers are lower than one."""
         found = self._found(place, page, before)
         read = self._read(found, place)
@@ -57,13 +58,15 @@ class Comparer:
         if same:
             at, is_revisit = self._chosen(range(len(same)), same, place)
             number, record = list(same.items())[at]
-            found_to_be = Comparison("revisit" if is_revisit else "exact", None, number)
-            return found_to_be._replace(original=record.url, distance=0, similarity=1.0)
+            exact = verdict_on(page, "revisit" if is_revisit else "exact")
+            return exact._replace(
+                original_page=number, original=record.url, distance=0, similarity=1.0
+            )
         if not page.texts:
-            return Comparison("unjudged", page.reason)
+            return verdict_on(page, "unjudged", page.reason)
         return self._near(place, page, found, read)
 
-    def is_still(self, found: Comparison, place: Place, page: PageProfile, number: int) -> bool:
+    def is_still(self, found: Verdict, place: Place, page: PageProfile, number: int) -> bool:
         """Tell whether a page is still what it was found to be, after all that stands before it.
 
         Those that stand after it do not matter: they learn of it.
@@ -138,7 +141,7 @@ class Comparer:
         page: PageProfile,
         found: Mapping[int, tuple[int, int]],
         read: Mapping[int, PageRecord],
-    ) -> Comparison:
+    ) -> Verdict:
         is_of_site = page.around.is_of_site
         candidates = [
             Candidate(
@@ -150,7 +153,7 @@ class Comparer:
             )
             for number, record in read.items()
         ]
-        comparison, at = compared(
+        verdict, at = compared(
             page,
             candidates,
             [record.digest for record in read.values()],
@@ -158,9 +161,9 @@ class Comparer:
             lambda best: self._chosen(best, read, place),
         )
         if at is None:
-            return comparison
+            return verdict
         number, record = list(read.items())[at]
-        return comparison._replace(original_page=number, original=record.url)
+        return verdict._replace(original_page=number, original=record.url)
 
     def _chosen(
         self, best: Sequence[int], read: Mapping[int, PageRecord], place: Place
@@ -180,7 +183,7 @@ class Comparer:
 
 
 def record_of(
-    place: Place, page: PageProfile, found: Comparison, crawl: int, renewed: PageRecord | None
+    place: Place, page: PageProfile, found: Verdict, crawl: int, renewed: PageRecord | None
 ) -> PageRecord:
     """Return the record of a page, pending; one that is seen again is as old as it was."""
     moment = int(now())

@@ -20,7 +20,7 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Fate, Outcome, Verdict
-from dedup_filter.pages.comparison import Comparison, Overtaken
+from dedup_filter.pages.comparison import verdict_on
 from dedup_filter.pages.directory import FrameStore, Place
 from dedup_filter.pages.directory.url_key import url_key
 from dedup_filter.pages.expiry import oldest_kept
@@ -105,27 +105,16 @@ class RedisPages:
         counts = self._log.totals()
         return {"pages": sum(counts.values()), **counts}
 
-    def compare(self, place: Place, page: PageProfile) -> Comparison:
+    def compare(self, place: Place, page: PageProfile) -> Verdict:
         """Tell whether a page repeats one that was kept, or is pending.
 
         Cost: no call if nothing is like it, two otherwise.
         """
         if page.is_blank:
-            return Comparison("unjudged", "no_text")
+            self._tally.told("unjudged")  # here, as nothing is recorded of it
+            return verdict_on(page, "unjudged", "no_text")
         self._claims.withdraw()
         return self._comparer.compare(place, page)
-
-    def claim(
-        self, place: Place, page: PageProfile, text: str | None = None, *, is_pending: bool
-    ) -> Verdict:
-        """Compare a page, and record it, for good or for the time being."""
-        while True:
-            found = self.compare(place, page)
-            if found.reason == "no_text":
-                self._tally.told(found.outcome)
-                return found.verdict(page)
-            with suppress(Overtaken), self.transaction():
-                return self.record(place, page, found, text, is_pending=is_pending)
 
     def fate(self, number: int) -> Fate:
         """Tell what has become of a page that was recorded, here or by another process.
@@ -156,7 +145,7 @@ class RedisPages:
         self,
         place: Place,
         page: PageProfile,
-        found: Comparison,
+        found: Verdict,
         text: str | None = None,  # noqa: ARG002
         *,
         is_pending: bool,
@@ -177,7 +166,7 @@ class RedisPages:
                 )
                 self._tally.told(found.outcome, original if is_open and is_pending else None)
                 self._recorded = _Recorded(found.outcome, 0, original, is_open=is_open)
-                return found.verdict(page)
+                return found
             # A page that comes again takes the place of what it was.
             self._bounds.make_room(coming=0 if found.outcome == "revisit" else 1)
             renewed = self._comparer.records.get(found.original_page or 0)
@@ -192,7 +181,7 @@ class RedisPages:
             self._comparer.go_on()
         self._tally.told(found.outcome)
         self._recorded = _Recorded(found.outcome, number)
-        return found.verdict(page, number)
+        return found._replace(page=number)
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:  # noqa: ARG002
         """Give a page another profile; one that is gone is left so."""

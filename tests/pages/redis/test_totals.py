@@ -42,6 +42,13 @@ def test_pages_that_repeat_one_released_elsewhere_are_counted_once(crawlers, lik
     assert totals(one, other) == {"pages": 4, "new": 2, "near": 2}
 
 
+def test_a_page_without_text_is_counted(crawlers):
+    one, _ = crawlers
+    for given in ({"text": "!"}, {"html": "<p>!</p>"}):
+        assert one.see("http://a.example/", **given).reason == "no_text"
+    assert totals(one) == {"pages": 2, "unjudged": 2}
+
+
 def test_a_page_that_repeats_a_kept_one_stays_counted(crawlers, like, claim):
     one, other = crawlers
     first = claim(one, like(1))

@@ -9,7 +9,7 @@ import scrapy
 from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlResponse
 from scrapy.responsetypes import responsetypes
 
-from dedup_filter.scrapy_plugin.page_choice import (
+from dedup_filter.scrapy_plugin.page_source import (
     holds_one_page,
     item_page,
     item_url,

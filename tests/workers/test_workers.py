@@ -1,0 +1,246 @@
+"""Pages read by worker processes get the verdicts that they get without, whatever happens there."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from bad_pages import KINDS
+from lxml import html as lxml_html
+from site_pages import framed
+
+from dedup_filter import ConfigError, NearDuplicateFilter
+from dedup_filter.config import FilterConfig
+from dedup_filter.model import Unjudged
+from dedup_filter.text import NO_PARTS
+from dedup_filter.workers.pool import Pool, Source, worker_count
+from dedup_filter.workers.worker import LostWorkerError, Worker
+
+CHINESE = "春天的山上还有雪，河水已经流过村子，孩子们在学校的院子里打球，老师说下课以后再来。"
+
+
+@pytest.fixture
+def stream(article):
+    """Pages of three hosts in their frames, with copies, edits and print views between them."""
+    chance = random.Random(8)
+    pages = []
+    for number in range(24):
+        text = article(number, words=240)
+        for host in "abc":
+            seed = number if host == "a" else f"{host}{number // 3}"
+            own = text if host == "a" or number % 3 == 0 else article(seed, words=240)
+            more = article(f"more {number % 4}", words=30)
+            url = f"http://{host}.example/{number}"
+            pages.append({"url": url, "html": framed(own, more)})
+            if number % 5 == 0:
+                pages.append({"url": f"{url}?print", "html": f"<h1>View</h1><p>{own}</p>"})
+                pages.append({"url": f"{url}?again", "html": framed(article(seed, 2, 240), more)})
+    pages += [{"url": f"http://t/{n}", "text": article(n % 7, n % 2)} for n in range(20)]
+    pages += [{"url": f"http://z/{n}", "text": CHINESE * (3 + n % 2)} for n in range(4)]
+    chance.shuffle(pages)
+    return pages
+
+
+def judged(pages, location="memory:", **options):
+    with NearDuplicateFilter.open(location, **options) as known:
+        return list(known.see_many(pages))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"scope": "host", "max_distance": 3},
+        {"learn_frames": False},
+        {"features": "shingles", "title_weight": 2, "heading_weight": 2, "image_weight": 3},
+    ],
+)
+def test_verdicts_are_those_without_workers(stream, workers, options):
+    expected = judged(stream, **options)
+
+    assert judged(stream, workers=workers, **options) == expected
+    assert {verdict.outcome for verdict in expected} >= {"new", "near", "exact"}
+
+
+def test_verdicts_of_odd_pages_are_those_without_workers():
+    pages = [
+        {"url": f"http://{name.replace(' ', '-')}{seed}/{edits}", "html": kind.make(seed, edits)}
+        for name, kind in KINDS.items()
+        for seed, edits in [(1, 0), (1, 0), (1, 2), (2, 0)]
+    ]
+
+    assert judged(pages, workers=2) == judged(pages)
+
+
+def test_a_directory_holds_the_same(stream, tmp_path):
+    def crawled(workers):
+        folder = tmp_path / str(workers)
+        # Pages of the first half that wait are judged again in the second.
+        halves = [stream[:60], stream[60:]]
+        seen = [judged(half, folder, workers=workers, keep_text=True) for half in halves]
+        with NearDuplicateFilter.open(folder, keep_text=True) as known:
+            known.check()
+            return seen, len(known)
+
+    assert crawled(1) == crawled(0)
+
+
+def test_pages_wait_in_order_for_their_turn(article):
+    pages = [{"url": f"http://a/{n}", "text": article(n)} for n in range(30)]
+    pages[7]["html"], pages[7]["text"] = lxml_html.fromstring(f"<p>{article(7)}</p>"), None
+    taken = []
+
+    def given():
+        for page in pages:
+            taken.append(page["url"])
+            yield page
+
+    with NearDuplicateFilter.open(workers=1) as known:
+        verdicts = known.see_many(given())
+        assert next(verdicts).page == 1
+        assert len(taken) <= 6
+        assert [verdict.page for verdict in verdicts] == list(range(2, 31))
+
+
+@pytest.mark.parametrize(
+    "page", [{}, {"html": "a", "text": "b"}, {"html": 5}, {"text": b"a"}, {"content_type": 1}]
+)
+def test_wrong_arguments_are_refused_as_by_see(page):
+    with NearDuplicateFilter.open(workers=1) as known, pytest.raises(TypeError):
+        list(known.see_many([{"url": "http://a/", **page}]))
+
+
+@pytest.mark.parametrize("workers", [-1, 65, 10_000, "many", "2", 1.0, True, None])
+def test_a_number_of_workers_that_cannot_be_meant(workers):
+    with pytest.raises(ConfigError, match=r"^workers must be"):
+        NearDuplicateFilter.open(workers=workers)
+
+
+def test_auto_leaves_a_core_to_the_crawl():
+    assert 0 <= worker_count("auto") <= 4
+    assert worker_count("auto") < (os.cpu_count() or 1)
+    assert worker_count(7) == 7
+
+
+def test_killed_workers_are_replaced(stream, caplog):
+    chance = random.Random(3)
+    killed = []
+
+    def disturbed(known):
+        for page in stream:
+            if chance.random() < 0.1:
+                for pid in known._pool.pids:
+                    with suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+                        killed.append(pid)
+            yield page
+
+    with NearDuplicateFilter.open(workers=2) as known:
+        verdicts = list(known.see_many(disturbed(known)))
+
+    assert len(set(killed)) > 5
+    assert verdicts == judged(stream)
+    assert "a worker process has ended (exit code -9)" in caplog.text
+
+
+def test_a_page_that_takes_too_long_is_kept_unjudged(article, caplog):
+    pool = Pool(FilterConfig(), 1, time_limit=1.0)
+    sources = [Source(None, article(n), None, NO_PARTS) for n in range(3)]
+    assert not isinstance(pool.read(sources[0]).result(), Source)
+
+    os.kill(pool.pids[0], signal.SIGSTOP)  # as a parser that never ends
+    stalled, next_one = pool.read(sources[1]), pool.read(sources[2])
+
+    assert stalled.result() == Unjudged("too_slow")
+    assert isinstance(next_one.result(), Source)  # it was given to the same process
+    assert not isinstance(pool.read(sources[2]).result(), Source)
+    assert "a page took over 1 s" in caplog.text
+    pool.close()
+
+
+def test_without_processes_all_is_read_here(stream, monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "none"))
+
+    assert judged(stream, workers=2) == judged(stream)
+
+
+def test_processes_that_end_at_once_are_not_started_for_ever(stream, monkeypatch, caplog):
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+
+    assert judged(stream, workers=1) == judged(stream)
+    assert caplog.text.count("has ended") <= 3
+
+
+def test_what_cannot_be_sent_is_read_here(article):
+    class Text(str):
+        __slots__ = ()
+
+    page = {"url": "http://a/", "text": Text(article(1))}  # a local class cannot be pickled
+
+    assert [v.outcome for v in judged([page, page], workers=1)] == ["new", "exact"]
+
+
+def test_a_job_that_fails_is_told_and_the_process_goes_on():
+    worker = Worker(FilterConfig(), 30)
+
+    with pytest.raises(LostWorkerError, match="KeyError"):
+        worker.submit("measure", 99, b"", False).result()
+    first = worker.pid
+    with pytest.raises(LostWorkerError, match="ValueError"):
+        worker.submit("unpack", 1, b"no page").result()
+
+    assert worker.pid == first
+    worker.close()
+
+
+def is_running(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_until_ended(pids):
+    until = time.monotonic() + 20
+    while any(map(is_running, pids)):
+        assert time.monotonic() < until, "a worker has not ended"
+        time.sleep(0.02)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
+class TestNoProcessIsLeft:
+    def test_after_close(self, stream):
+        with NearDuplicateFilter.open(workers=2) as known:
+            list(known.see_many(stream))
+            pids = known._pool.pids
+        assert len(pids) == 2
+        assert not any(map(os.path.exists, (f"/proc/{pid}" for pid in pids)))  # no zombie, either
+
+    def test_after_close_in_mid_stream(self, stream):
+        with NearDuplicateFilter.open(workers=2) as known:
+            next(known.see_many(stream))
+            pids = known._pool.pids
+        wait_until_ended(pids)
+
+    @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+    def test_when_the_process_that_they_work_for_is_killed(self, number):
+        script = (
+            "from dedup_filter import NearDuplicateFilter\n"
+            "known = NearDuplicateFilter.open(workers=2)\n"
+            "texts = (f'page {n} of the book ' * 40 for n in iter(int, 1))\n"
+            "pages = ({'url': 'http://a/', 'text': text} for text in texts)\n"
+            "for number, _ in enumerate(known.see_many(pages)):\n"
+            "    if number == 20: print(*known._pool.pids, flush=True)\n"
+        )
+        with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as process:
+            pids = [int(pid) for pid in process.stdout.readline().split()]
+            assert len(pids) == 2
+            process.send_signal(number)
+            process.wait(20)
+        wait_until_ended(pids)
