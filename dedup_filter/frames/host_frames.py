@@ -95,12 +95,11 @@ class Frames:
         """Learn the lesson of a page that is kept; return earlier ones to be judged again."""
         assert page.page is not None
         known = self._hosts.get(host, _NOTHING)
-        hashes = [block.hash for block in page.page.blocks]
-        shown = frozenset(hashes)
+        shown = frozenset([block.hash for block in page.page.blocks])
         page.new = shown.difference(known.sightings)
         # Whether the first pages of a host have one template is not known yet.
         due = self.early.due(host, None if known.pages <= TELLING_PAGES else shown)
-        if _is_mostly_new(page.page.blocks, page.new, hashes):
+        if _is_mostly_new(page.page.blocks, page.new):
             self.early.wait(host, page)
         elif known.pages < TELLING_PAGES:
             page.tellings = known.pages
@@ -180,9 +179,10 @@ class Frames:
         self.early.check()
 
     def _show(self, known: _Host, blocks: Iterable[int]) -> None:
+        """Count some blocks, each given once."""
         sightings = known.sightings
         before, take_out = len(sightings), sightings.pop
-        for shown in dict.fromkeys(blocks):
+        for shown in blocks:
             # A block that is shown again moves to the end, so it is not the oldest.
             sightings[shown] = take_out(shown, 0) + 1
         # All at once: each search for the first key would pass over every deleted one.
@@ -207,8 +207,8 @@ def host_hash(host: str) -> int:
     return text_hash(f"\0host\0{host}")
 
 
-def _is_mostly_new(blocks: Sequence[Block], hashes_new: Set[int], hashes: Sequence[int]) -> bool:
-    new = [block for block, shown in zip(blocks, hashes, strict=True) if shown in hashes_new]
+def _is_mostly_new(blocks: Sequence[Block], hashes_new: Set[int]) -> bool:
+    new = [block for block in blocks if block.hash in hashes_new]
     new_words = word_sum(new)
     if new_words < _MOSTLY_NEW * word_sum(blocks):
         return False
