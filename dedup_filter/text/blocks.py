@@ -89,7 +89,7 @@ def split_blocks(marked: str) -> tuple[list[Block], str]:
             empty.pop()
         else:
             ends[inside] = position
-            inside = max(parents[inside], 0)
+            inside = parents[inside] if inside else 0  # more ends than starts leave the root
         # Two of three texts are the white space between two tags.
         if not raw or raw.isspace():
             continue

@@ -126,7 +126,7 @@ def _headline(candidates: Sequence[Block], first: Block) -> list[Block]:
 
 
 def _long_words(blocks: Iterable[Block]) -> float:
-    return word_sum(block for block in blocks if block.words > _LINE)
+    return sum([block.words for block in blocks if block.words > _LINE])
 
 
 def _good(blocks: Sequence[Block]) -> list[Block]:
@@ -174,11 +174,15 @@ def _outside_frames(blocks: Sequence[Block]) -> list[Block]:
     if not blocks:
         return []
     containers = blocks[0].containers
-    frames = [containers.frames[block.inside] for block in blocks]
+    frame_of = containers.frames
+    frames = [frame_of[block.inside] for block in blocks]
+    around = set(frames) - {NOWHERE}
+    if not around:
+        return list(blocks)
     text = _WordSums([block for block in blocks if block.is_text])
     dropped = {
         frame
-        for frame in set(frames) - {NOWHERE}
+        for frame in around
         if containers.roles[frame].frame == "sure"
         or text.inside(containers, frame) < _MOST * text.total
     }
