@@ -117,7 +117,7 @@ class LearntFrames:
         """
         self._refresh()
         each = [self._frames.sightings(host, hashes) for host in hosts]
-        return each[0] if len(each) == 1 else [max(times) for times in zip(*each, strict=True)]
+        return each[0] if len(each) == 1 else list(map(max, *each))
 
     def page_count(self, host: str) -> int:
         """Count the pages of a host that were kept and learnt from."""
