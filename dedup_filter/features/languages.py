@@ -154,7 +154,7 @@ def detect_language(words: Sequence[str]) -> str | None:
     are_stopwords = np.unpackbits(
         masks.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little"
     )
-    hits = are_stopwords.sum(axis=0, dtype=np.intp)
+    hits = are_stopwords.sum(axis=0, dtype=np.uint16)  # takes half the time of wider numbers
     # Of equal ones the first in the alphabet, so that a text has one language on every machine.
     best = int(hits.argmax())
     return _languages()[best] if hits[best] >= _DETECTABLE * len(sample) else None

@@ -98,7 +98,7 @@ def content_features(analysis: Analysis) -> Features:
     chosen = ~shingles.is_stopword
     if _consists_of_sentences(shingles):
         chosen &= shingles.in_sentence
-    hashes, counts = np.unique(shingles.word_hashes[chosen], return_counts=True)
+    hashes, counts = _counted(shingles.word_hashes[chosen])
     return Features(hashes, _whole(np.sqrt(counts)))
 
 
@@ -108,12 +108,12 @@ def shingle_features(analysis: Analysis) -> Features:
     chosen = shingles.hashes
     if _consists_of_sentences(shingles):
         chosen = chosen[shingles.is_sentence]
-    return Features(*np.unique(chosen, return_counts=True))
+    return _counted(chosen)
 
 
 def word_features(analysis: Analysis) -> Features:
     """Return all words, weighted by their count."""
-    return Features(*np.unique(analysis.shingles.word_hashes, return_counts=True))
+    return _counted(analysis.shingles.word_hashes)
 
 
 def keyword_features(analysis: Analysis) -> Features:
@@ -161,6 +161,15 @@ def joined(parts: Iterable[Features]) -> Features:
 
 def _consists_of_sentences(shingles: Shingles) -> bool:
     return int(np.count_nonzero(shingles.is_sentence)) >= _SENTENCES * len(shingles)
+
+
+def _counted(hashes: npt.NDArray[np.uint64]) -> Features:
+    """Weigh hashes by their count. Cost: half of that of `np.unique`."""
+    ordered = np.sort(hashes)
+    is_first = np.ones(len(ordered) + 1, np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:-1])
+    (starts,) = is_first.nonzero()  # and the end
+    return Features(ordered[starts[:-1]], starts[1:] - starts[:-1])
 
 
 def _whole(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:

@@ -114,7 +114,8 @@ class Shingles:
 
 def _are_sentences(is_function_word: BoolArray, count: int, size: int) -> BoolArray:
     """Tell of each shingle, (count,), whether enough of the words around it are function words."""
-    before = np.concatenate([[0], np.cumsum(is_function_word)])
+    before = np.zeros(len(is_function_word) + 1, np.intp)
+    np.cumsum(is_function_word, out=before[1:])
     starts = np.arange(count)
     ends = np.minimum(starts + size + _AROUND, len(is_function_word))
     starts = np.maximum(starts - _AROUND, 0)

@@ -134,7 +134,8 @@ def tokens_of_parts(texts: Sequence[str]) -> tuple[Tokens, npt.NDArray[np.intp]]
     words = []
     for part in parts:
         words += part
-    return Tokens(words, worths), np.repeat(np.arange(len(parts)), list(map(len, parts)))
+    lengths = np.fromiter(map(len, parts), np.intp, len(parts))
+    return Tokens(words, worths), np.repeat(np.arange(len(parts)), lengths)
 
 
 def _spaced(text: str) -> str | None:

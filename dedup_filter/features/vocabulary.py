@@ -73,8 +73,8 @@ def hash_shingles(word_hashes: UInt64Array, size: int) -> UInt64Array:
     """Return the hash of each run of `size` words, (n - size + 1,); of fewer words, of all."""
     count = max(len(word_hashes) - size + 1, min(len(word_hashes), 1))
     size = min(size, len(word_hashes))
-    mixed = np.zeros(count, np.uint64)
-    for start in range(size):
+    mixed = word_hashes[:count]
+    for start in range(1, size):
         mixed = mixed * _MULTIPLIER + word_hashes[start : start + count]
     return _finalise(mixed)
 

@@ -69,8 +69,9 @@ def sketch(hashes: UInt32Array) -> bytes:
     Cost: 20 us.
     """
     scale = 0
-    while _below(hashes, scale) > _MOST_HASHES:
-        scale += 1
+    if len(hashes) > _MOST_HASHES:
+        # The first scale whose bound is below the first hash too many.
+        scale = _MOST_BITS + 1 - int(hashes[_MOST_HASHES]).bit_length()
     while len(packed := _packed(hashes[: _below(hashes, scale)], scale)) > MOST_SKETCH_BYTES:
         scale += 1
     return packed

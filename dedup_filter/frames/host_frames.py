@@ -181,9 +181,10 @@ class Frames:
         self.early.check()
 
     def _show(self, known: Host, blocks: Iterable[int]) -> None:
+        """Count some blocks, each given once."""
         sightings = known.sightings
         before, take_out = len(sightings), sightings.pop
-        for shown in dict.fromkeys(blocks):
+        for shown in blocks:
             # A block that is shown again moves to the end, so it is not the oldest.
             sightings[shown] = take_out(shown, 0) + 1
         # All at once: each search for the first key would pass over every deleted one.
@@ -206,7 +207,7 @@ def times_shown(hosts: Sequence[Host], hashes: Sequence[int]) -> list[int]:
     Given several hosts: the largest count.
     """
     each = [[host.sightings.get(shown, 0) for shown in hashes] for host in hosts]
-    return each[0] if len(each) == 1 else [max(times) for times in zip(*each, strict=True)]
+    return each[0] if len(each) == 1 else list(map(max, *each))
 
 
 def host_hash(host: str) -> int:

@@ -22,14 +22,15 @@ from typing import TYPE_CHECKING
 
 import xxhash
 
-from dedup_filter.text.elements import MOST_OF_HEAD, Kind, Role, role_of
+from dedup_filter.text.containers import NOWHERE, Container, Containers
+from dedup_filter.text.elements import MOST_OF_HEAD, Kind, role_of
 from dedup_filter.text.marked_text import LINK, OPEN, UNLINK
 from dedup_filter.text.plain_text import count_words, is_spaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Block", "Container", "blocks_hash", "split_blocks", "text_hash"]
+__all__ = ["Block", "blocks_hash", "split_blocks", "text_hash"]
 
 _MOST_MARKS = 200_000
 """Of a page: 50,000 blocks, or fewer in more containers. They take 36 MB at most."""
@@ -42,30 +43,6 @@ _SHORT = 256
 pages. Longer texts hardly occur twice."""
 
 
-class Container:
-    """A block-level element: holds the blocks from position `first` up to before `end`."""
-
-    __slots__ = ("end", "first", "is_frame", "outer_frame", "parent", "role")
-
-    def __init__(self, role: Role, parent: Container | None, first: int) -> None:
-        self.role = role
-        self.parent = parent
-        self.first = self.end = first
-        # This is `parent.frame`, without a call for each of hundreds of containers.
-        outer = parent and (parent if parent.is_frame else parent.outer_frame)
-        self.outer_frame: Container | None = outer
-        # A flag, not a reference to itself: only the garbage collector would free such a cycle.
-        self.is_frame: bool = role.frame != "" and not (outer and outer.role.frame == "sure")
-
-    @property
-    def frame(self) -> Container | None:
-        """The container that is page frame, of this one and those around it.
-
-        The outermost that is "sure", else the innermost that is "named"; None: there is none.
-        """
-        return self if self.is_frame else self.outer_frame
-
-
 @dataclass(slots=True, eq=False)
 class Block:
     """A piece of a page's text without a block-level boundary inside."""
@@ -76,7 +53,10 @@ class Block:
     """How many of the words are in links."""
     position: int
     """Its number on the page, from 0."""
-    container: Container
+    containers: Containers
+    """All containers of the page."""
+    inside: int
+    """The number of the container that it stands in."""
     # Stored, because to compute these at each use would take as long as the choice of the content.
     kind: Kind
     """What the text is: "paragraph", "heading", ..., by the element it stands in."""
@@ -84,6 +64,11 @@ class Block:
     """Whether it is not mostly links: a block that can be content."""
     hash: int
     """64 bits of the text, see `text_hash`."""
+
+    @property
+    def container(self) -> Container:
+        """The container that it stands in."""
+        return Container(self.containers, self.inside)
 
 
 def split_blocks(marked: str) -> tuple[list[Block], str]:
@@ -93,7 +78,9 @@ def split_blocks(marked: str) -> tuple[list[Block], str]:
     blocks: list[Block] = []
     in_link = False
     position = 0
-    container = Container(role_of(""), None, 0)
+    containers = Containers()
+    ends, parents = containers.ends, containers.parents
+    inside = containers.open(role_of(""), NOWHERE, 0)
     empty: list[str] = []  # open heads without text so far: most never get a container
     for head, raw in zip(pieces, pieces, strict=True):
         if head:
@@ -101,30 +88,29 @@ def split_blocks(marked: str) -> tuple[list[Block], str]:
         elif empty:
             empty.pop()
         else:
-            container.end = position
-            container = container.parent or container
+            ends[inside] = position
+            inside = parents[inside] if inside else 0  # more ends than starts leave the root
         # Two of three texts are the white space between two tags.
         if not raw or raw.isspace():
             continue
         for each in empty:
             # To slice a short head costs more than to compare its length.
             role = role_of(each if len(each) <= MOST_OF_HEAD else each[:MOST_OF_HEAD])
-            container = Container(role, container, position)
+            inside = containers.open(role, inside, position)
         empty.clear()
         # A link around several blocks starts again in each.
         marked_piece = LINK + raw if in_link else raw
         measure = _known if len(raw) <= _SHORT else _measure
         text, count, link_count, is_text, hashed, in_link = measure(marked_piece)
         if text:
-            kind = container.role.kind
+            kind = containers.roles[inside].kind
             blocks.append(
-                Block(text, count, link_count, position, container, kind, is_text, hashed)
+                Block(text, count, link_count, position, containers, inside, kind, is_text, hashed)
             )
             position += 1
-    around: Container | None = container
-    while around:
-        around.end = position
-        around = around.parent
+    while inside != NOWHERE:
+        ends[inside] = position
+        inside = parents[inside]
     return blocks, rest
 
 

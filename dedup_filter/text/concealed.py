@@ -186,7 +186,7 @@ def _markup_read(segment: str) -> str:
 
 def _texts(blocks: Iterable[Block]) -> Iterator[str]:
     """Yield the texts of blocks that are neither links nor page frame."""
-    return (block.text for block in blocks if block.is_text and block.container.frame is None)
+    return (block.text for block in blocks if block.is_text and not block.container.frame)
 
 
 def _word_sum(blocks: Iterable[Block]) -> float:

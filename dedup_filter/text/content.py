@@ -31,8 +31,8 @@ from bisect import bisect_left
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from dedup_filter.text.blocks import Block, Container
-from dedup_filter.text.elements import role_of
+from dedup_filter.text.blocks import Block
+from dedup_filter.text.containers import NOWHERE, Containers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Set
@@ -56,7 +56,7 @@ _LIST_SHARE = 0.5
 _BEFORE = frozenset(("headline", "heading", "cell", "code"))
 _AFTER = frozenset(("item", "cell", "code"))
 
-_EDGE = Block("", 0, 0, -1, Container(role_of(""), None, 0), "other", is_text=True, hash=0)
+_EDGE = Block("", 0, 0, -1, Containers(), NOWHERE, "other", is_text=True, hash=0)
 """The neighbour of the first block and of the last."""
 
 
@@ -105,8 +105,8 @@ def find_content(blocks: Sequence[Block]) -> Content:
     text = [block for block in candidates if block.is_text]
     good = _good(candidates)
     if good:
-        container = _best_container(candidates, good)
-        first, end = container.first, container.end
+        containers, best = good[0].containers, _best_container(candidates, good)
+        first, end = containers.firsts[best], containers.ends[best]
         inside = [block for block in candidates if first <= block.position < end]
         chosen = [block for block in _stretch(inside, set(good)) if block.is_text]
         enough = _LEAST_SHARE * _long_words(text)
@@ -126,7 +126,7 @@ def _headline(candidates: Sequence[Block], first: Block) -> list[Block]:
 
 
 def _long_words(blocks: Iterable[Block]) -> float:
-    return word_sum(block for block in blocks if block.words > _LINE)
+    return sum([block.words for block in blocks if block.words > _LINE])
 
 
 def _good(blocks: Sequence[Block]) -> list[Block]:
@@ -156,12 +156,14 @@ class _WordSums:
             words[block.position + 1] = block.words
         self._before = list(accumulate(words))
         """Words before each position, up to the one after the last block."""
+        self._last = len(words) - 1
         self.total = self._before[-1]
 
-    def inside(self, container: Container) -> float:
-        before = self._before
-        last = len(before) - 1
-        return before[min(container.end, last)] - before[min(container.first, last)]
+    def inside(self, containers: Containers, number: int) -> float:
+        """Count the words in a container."""
+        before, last = self._before, self._last
+        first, end = containers.firsts[number], containers.ends[number]
+        return before[min(end, last)] - before[min(first, last)]
 
     def position_of_middle(self) -> int:
         """Return the position of the block with the middle word."""
@@ -169,12 +171,20 @@ class _WordSums:
 
 
 def _outside_frames(blocks: Sequence[Block]) -> list[Block]:
+    if not blocks:
+        return []
+    containers = blocks[0].containers
+    frame_of = containers.frames
+    frames = [frame_of[block.inside] for block in blocks]
+    around = set(frames) - {NOWHERE}
+    if not around:
+        return list(blocks)
     text = _WordSums([block for block in blocks if block.is_text])
-    frames = [block.container.frame for block in blocks]
     dropped = {
         frame
-        for frame in set(frames)
-        if frame and (frame.role.frame == "sure" or text.inside(frame) < _MOST * text.total)
+        for frame in around
+        if containers.roles[frame].frame == "sure"
+        or text.inside(containers, frame) < _MOST * text.total
     }
     return [block for block, frame in zip(blocks, frames, strict=True) if frame not in dropped]
 
@@ -197,21 +207,25 @@ def _joins(block: Block, kinds: frozenset[str]) -> bool:
     return block.kind in kinds or (block.words > _LINE and block.is_text)
 
 
-def _best_container(blocks: Sequence[Block], good: Sequence[Block]) -> Container:
+def _best_container(blocks: Sequence[Block], good: Sequence[Block]) -> int:
+    """Return the number of the container that holds the content."""
+    containers = blocks[0].containers
+    roles, parents = containers.roles, containers.parents
     words, good_words = _WordSums(blocks), _WordSums(good)
     # A container with more than half of the good words holds the middle one, so it is found on the
     # way up from there.
     middle = good_words.position_of_middle()
-    best = next((block for block in good if block.position == middle), good[-1]).container
-    while best.parent and (
-        best.role.kind != "other" or good_words.inside(best) < _MAIN_SHARE * good_words.total
+    best = next((block for block in good if block.position == middle), good[-1]).inside
+    enough = _MAIN_SHARE * good_words.total
+    while parents[best] != NOWHERE and (
+        roles[best].kind != "other" or good_words.inside(containers, best) < enough
     ):
-        best = best.parent
-    around = best.parent
-    while around:
-        added = words.inside(around) - words.inside(best)
-        added_good = good_words.inside(around) - good_words.inside(best)
+        best = parents[best]
+    around = parents[best]
+    while around != NOWHERE:
+        added = words.inside(containers, around) - words.inside(containers, best)
+        added_good = good_words.inside(containers, around) - good_words.inside(containers, best)
         if added_good < _MAIN_SHARE * added:
             break
-        best, around = around, around.parent
+        best, around = around, parents[around]
     return best

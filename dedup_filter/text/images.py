@@ -30,8 +30,9 @@ from urllib.parse import unquote_to_bytes, urldefrag, urljoin
 import xxhash
 from lxml import etree
 
-from dedup_filter.text.blocks import Block, Container
+from dedup_filter.text.blocks import Block
 from dedup_filter.text.concealed import tree_blocks
+from dedup_filter.text.containers import Container
 
 __all__ = ["Image", "ImageSource", "images_inside", "page_images"]
 
@@ -127,7 +128,7 @@ def _around(container: Container, numbers: Sequence[int]) -> tuple[int, int]:
     """Return the blocks of the smallest container with text around a place, within its frame."""
     while True:
         first, end = numbers[container.first], numbers[container.end]
-        if first < end or container.parent is None or container.frame is container:
+        if first < end or container.parent is None or container.frame == container:
             return first, end
         container = container.parent
 

@@ -112,7 +112,7 @@ def test_containers_know_their_blocks():
     assert section is not None
     assert found[section.first : section.end] == [b, c, d]
     assert found[d.container.first : d.container.end] == [c, d]
-    assert a.container.parent is e.container.parent
+    assert a.container.parent == e.container.parent
 
 
 @pytest.mark.parametrize(

@@ -150,8 +150,8 @@ def test_paragraphs_of_each_script_stand_in_a_container_of_their_own():
     blocks = page(DATA[0] + data({"b": [OTHER, CHINESE]})).blocks
     assert [block.text for block in blocks] == [ARTICLE, OTHER, CHINESE]
     one, other, third = (block.container.parent for block in blocks)
-    assert one is not other
-    assert other is third
+    assert one != other
+    assert other == third
 
 
 CODE = "<script src=app.js></script>"

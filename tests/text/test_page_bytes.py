@@ -88,7 +88,7 @@ def test_headings_and_images_are_those_that_were_asked_for():
 def test_containers_are_shared_as_they_were():
     page = page_of("<div><p>one<p>two</div><p>three")
     blocks = unpack_page(pack_page(page)).blocks
-    assert blocks[0].container.parent is blocks[1].container.parent
+    assert blocks[0].container.parent == blocks[1].container.parent
     around = blocks[1].container.parent
     assert (around.first, around.end) == (blocks[0].position, blocks[2].position)
 
