@@ -38,9 +38,9 @@ from itertools import combinations, pairwise, product
 from math import comb, prod
 
 from dedup_filter.errors import ConfigError
+from dedup_filter.hamming.pairs import FINGERPRINT_BITS
 
 __all__ = [
-    "FINGERPRINT_BITS",
     "MAX_DISTANCE",
     "Layout",
     "TableShape",
@@ -48,8 +48,6 @@ __all__ = [
     "cut",
     "require_whole",
 ]
-
-FINGERPRINT_BITS = 64
 
 MAX_DISTANCE = 12
 """Beyond it two unrelated pages meet too often for 64 bits, and no table narrows the search."""

@@ -30,13 +30,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.hamming.layout import (
-    FINGERPRINT_BITS,
     MAX_DISTANCE,
     Layout,
     TableShape,
     require_whole,
 )
-from dedup_filter.hamming.numbers import Integers, distinct
 from dedup_filter.hamming.pair_groups import (
     RADIX_BITS,
     Found,
@@ -47,8 +45,8 @@ from dedup_filter.hamming.pair_groups import (
     neighbours,
     one_group,
 )
-from dedup_filter.hamming.pairs import UInt64Array
-from dedup_filter.hamming.permutation import Permutation
+from dedup_filter.hamming.pairs import FINGERPRINT_BITS, Integers, UInt64Array, distinct
+from dedup_filter.hamming.permuted_table import Permutation
 
 __all__ = ["expected_seconds", "layouts", "near_pairs", "pair_blocks", "pair_layout"]
 

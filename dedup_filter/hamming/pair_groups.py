@@ -32,9 +32,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dedup_filter.hamming.layout import FINGERPRINT_BITS
-from dedup_filter.hamming.pairs import IntpArray, UInt64Array
-from dedup_filter.hamming.permutation import Permutation
+from dedup_filter.hamming.pairs import FINGERPRINT_BITS, IntpArray, UInt64Array
+from dedup_filter.hamming.permuted_table import Permutation
 
 __all__ = [
     "RADIX_BITS",

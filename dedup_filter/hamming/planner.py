@@ -21,7 +21,7 @@ planned and of the literature's, at 100 thousand to 10 million entries and k = 3
 0.65 to 1.5 times what is expected; bytes are as expected.
 
 A probe meets n / 2**bits candidates, where the bits are those of the table's prefix, or fewer:
-a directory is not larger than pays for n entries (`dedup_filter.hamming.run`).
+a directory is not larger than pays for n entries (`dedup_filter.hamming.permuted_table`).
 
 Manku, Jain and Das Sarma (2007), section 3, weigh the same two things, tables (memory) against
 candidates (time). Where we differ: a popcount in numpy makes candidates so cheap that short
@@ -36,12 +36,12 @@ from functools import cache, cached_property, lru_cache
 from math import comb, log2
 
 from dedup_filter.hamming.layout import (
-    FINGERPRINT_BITS,
     MAX_DISTANCE,
     Layout,
     TableShape,
     require_whole,
 )
+from dedup_filter.hamming.pairs import FINGERPRINT_BITS
 
 __all__ = [
     "Estimate",
