@@ -11,7 +11,7 @@ If nearly all entries share a prefix, there are more candidates than entries, as
 them. The first table is then scanned instead, so a look-up costs at most a little more than a scan.
 
 A look-up of many fingerprints makes the probes of all of them in one table, then in the next, a
-million comparisons at a time. Fresh entries and a lone first table are compared with all of them.
+million comparisons at a time. With fresh entries and a lone first table each is compared by itself.
 
 Results are arrays: a `Match` object for each of thousands of neighbours would cost more than the
 search. Only `HammingIndex.within` makes `Match`es.
@@ -45,9 +45,6 @@ UInt8Array = npt.NDArray[np.uint8]
 
 _FEW = 5
 """Hits up to which Python is quicker, one by one, than numpy is for all of them."""
-
-_CHUNK = 1 << 20
-"""Comparisons of one step in a scan for many queries."""
 
 _ROW_BITS = 56  # what a distance leaves of 63 bits
 
@@ -161,16 +158,16 @@ def pairs_within_of_many(
     asked: UInt64Array, distance: int, sealed: Sequence[Tables], fresh: FreshEntries
 ) -> tuple[IntpArray, Pairs]:
     """Return the pairs within a distance of each of many fingerprints, and each pair's query."""
-    places, owners = _scan_of_many(fresh.fingerprints, asked, distance)
-    queries, found = [owners], [fresh.pairs_at(places)]
-    in_tables = [tables for tables in sealed if not (tables.is_scanned and distance)]
+    alone = [tables for tables in sealed if tables.is_scanned]
+    is_any = len(alone) + len(fresh) > 0
+    found = [pairs_within(query, distance, alone, fresh) for query in asked.tolist() if is_any]
+    counts = np.fromiter((pairs.size for pairs in found), np.intp)
+    queries = [np.arange(len(found)).repeat(counts)]
+    in_tables = [tables for tables in sealed if not tables.is_scanned]
     hit_by, hits = _hits_of_many(in_tables, asked, distance)
-    for tables in sealed:
-        if tables in in_tables:
-            starts, lengths = tables.spans_of(hits)
-            places, owners = places_in(starts, lengths), hit_by.repeat(lengths)
-        else:
-            places, owners = _scan_of_many(tables.first.entries, asked, distance)
+    for tables in in_tables:
+        starts, lengths = tables.spans_of(hits)
+        places, owners = places_in(starts, lengths), hit_by.repeat(lengths)
         if tables.dead:
             owners = owners[~np.isin(places, tables.dead_places)]
         queries.append(owners)
@@ -229,20 +226,6 @@ def _scanned(tables: Tables, query: int, distance: int, most: int | None) -> Pai
     if most is not None and count > most:
         near = distances <= _reach(distances, distance, most + len(tables.dead))
     return tables.pairs_at(near.nonzero()[0])
-
-
-def _scan_of_many(
-    entries: UInt64Array, asked: UInt64Array, distance: int
-) -> tuple[IntpArray, IntpArray]:
-    """Compare all with all; return places of entries and numbers of queries that are near."""
-    places, owners = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
-    together = max(_CHUNK // max(len(entries), 1), 1)
-    for start in range(0, len(asked) if len(entries) else 0, together):
-        queries = asked[start : start + together, np.newaxis]
-        who, where = (np.bitwise_count(entries ^ queries) <= distance).nonzero()
-        owners.append(who + start)
-        places.append(where)
-    return np.concatenate(places), np.concatenate(owners)
 
 
 def _hits_of_many(

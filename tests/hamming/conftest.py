@@ -11,7 +11,6 @@ def make_small(patch):
     patch.setattr("dedup_filter.hamming.hamming_index._BULK", 4)
     patch.setattr("dedup_filter.hamming.hamming_index.scan_limit", lambda *_: -1)
     patch.setattr("dedup_filter.hamming.tables._CHUNK", 8)
-    patch.setattr("dedup_filter.hamming.search._CHUNK", 8)
 
 
 @pytest.fixture
