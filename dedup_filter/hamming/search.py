@@ -46,8 +46,6 @@ UInt8Array = npt.NDArray[np.uint8]
 _FEW = 5
 """Hits up to which Python is quicker, one by one, than numpy is for all of them."""
 
-_ROW_BITS = 56  # what a distance leaves of 63 bits
-
 
 class Neighbours(NamedTuple):
     """Stored rows within reach of one fingerprint, nearest first, then by row and fingerprint."""
@@ -63,22 +61,14 @@ class Neighbours(NamedTuple):
             return _NOBODY
         fingerprints, rows = pairs
         distances: UInt8Array = np.bitwise_count(fingerprints ^ np.uint64(query))
-        if most is not None and 0 < most < len(rows) // 4:
-            ahead = _ahead(distances, rows, most)
-            fingerprints, rows, distances = fingerprints[ahead], rows[ahead], distances[ahead]
-        if len(rows) > 1:
-            order = np.lexsort((fingerprints, rows, distances))
+        if len(rows) > 1 or most == 0:
+            order = np.lexsort((fingerprints, rows, distances))[:most]
             fingerprints, rows, distances = fingerprints[order], rows[order], distances[order]
-        found = cls(rows, fingerprints, distances)
-        return found if most is None else found.first(most)
+        return cls(rows, fingerprints, distances)
 
     def first(self, count: int) -> "Neighbours":
         """Return the first ones."""
         return Neighbours(self.rows[:count], self.fingerprints[:count], self.distances[:count])
-
-    def match(self, number: int) -> Match:
-        """Return one of them as a `Match`."""
-        return Match(*(int(column[number]) for column in self))
 
     def matches(self) -> list[Match]:
         """Return the same as `Match`es."""
@@ -191,19 +181,6 @@ def _reach(distances: UInt8Array, distance: int, wanted: int) -> int:
     """
     reaches = range(distance)
     return next((r for r in reaches if np.count_nonzero(distances <= r) >= wanted), distance)
-
-
-def _ahead(distances: UInt8Array, rows: RowArray, most: int) -> npt.NDArray[np.bool_]:
-    """Tell which come among the first `most` by distance and row.
-
-    Cost: for 2,000 half the time of sorting them, for 10,000 a tenth.
-    """
-    if int(rows.max()) >= 1 << _ROW_BITS:
-        return np.ones(len(rows), bool)
-    ranks = distances.astype(np.int64) << _ROW_BITS | rows
-    last: np.int64 = np.partition(ranks, most - 1)[most - 1]
-    ahead: npt.NDArray[np.bool_] = ranks <= last
-    return ahead
 
 
 def _pairs_of(in_tables: Sequence[Tables], hits: UInt64Array) -> list[Pairs]:

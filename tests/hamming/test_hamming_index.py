@@ -197,7 +197,7 @@ def test_the_most_neighbours_asked_for_are_the_first_ones(way, most):
     assert index.neighbours(5, most=most).first(2).matches() == expected[:2]
 
 
-def test_neighbours_beyond_what_a_rank_can_hold_come_in_order(way):
+def test_neighbours_with_the_largest_rows_come_in_order(way):
     pairs = [(5, 2**62 + number) for number in range(9)] + [(4, 1)]
     index = index_of(pairs)
     assert index.neighbours(5, most=2).matches() == oracles.scan(pairs, 5, 3)[:2]
