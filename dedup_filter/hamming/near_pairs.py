@@ -24,7 +24,7 @@ Groups are sorted by size first, so this is little.
 
 Guarantee: exact for every k from 0 to 12, each pair once. Fingerprints that occur several times
 count as one. A crowd of n near ones makes up to n**2 / 2 pairs; `pair_blocks` holds few at a time:
-a few buffers of `_BLOCK` entries, however long the groups, 4 * 2**bits bytes for probes, and what
+a few arrays of `_BLOCK` entries, however long the groups, 4 * 2**bits bytes for probes, and what
 is found in one block.
 
 Cost: to sort a fingerprint 10 to 60 ns a table. A probe 10 ns or less for each prefix that occurs.
@@ -67,8 +67,6 @@ _LISTED = 1 << 20
 """Pairs of groups that are listed, to be compared together, before the next are."""
 
 _BLOCK = 1 << 15
-
-_NOWHERE = np.empty(0, np.intp)
 
 Found = tuple[UInt64Array, UInt64Array]
 """Entries and, place by place, the others that they are near to."""
@@ -212,12 +210,11 @@ def _inside(groups: _Groups, max_distance: int) -> Iterator[Found]:
     """Yield the near pairs of entries that are in the same group."""
     crowded = np.flatnonzero(groups.sizes > 1)
     crowded = crowded[np.argsort(groups.sizes[crowded], kind="stable")]
-    near = _Near(max_distance)
     for chosen in _blocks(crowded, groups.sizes[crowded]):
-        yield from _inside_block(_laid_out(groups, chosen), groups.sizes[chosen], near)
+        yield from _inside_block(_laid_out(groups, chosen), groups.sizes[chosen], max_distance)
 
 
-def _inside_block(rows: UInt64Array, sizes: IntpArray, near: "_Near") -> Iterator[Found]:
+def _inside_block(rows: UInt64Array, sizes: IntpArray, max_distance: int) -> Iterator[Found]:
     """Compare the rows with those 1, 2, 3, ... below; several such steps at once if they fit."""
     count, length = len(sizes), rows.size
     steps = max(1, _BLOCK // length)
@@ -227,7 +224,7 @@ def _inside_block(rows: UInt64Array, sizes: IntpArray, near: "_Near") -> Iterato
             first = entries[start : min(start + _BLOCK, length - shift)]
             offset, strides = (start + shift) * 8, (count * 8, 8)
             others = np.ndarray((steps, len(first)), np.uint64, entries, offset, strides)
-            places = near.places(others, first)
+            places = _near(others, first, max_distance)
             if len(places):
                 step, at = np.divmod(places, len(first))
                 other = at + start + shift + step * count
@@ -241,16 +238,19 @@ def _between(
 ) -> Iterator[Found]:
     """Yield the near pairs of one entry of group `lefts[i]` and one of group `rights[i]`."""
     wide, narrow = _by_width(groups.sizes, lefts, rights)
-    near = _Near(max_distance)
     for chosen in _blocks(np.arange(len(wide)), groups.sizes[wide]):
         numbers, others = wide[chosen], narrow[chosen]
         sizes = groups.sizes[numbers], groups.sizes[others]
         laid_out = _laid_out(groups, numbers), _laid_out(groups, others)
-        yield from _between_blocks(*laid_out, *sizes, near)
+        yield from _between_blocks(*laid_out, *sizes, max_distance)
 
 
 def _between_blocks(
-    rows: UInt64Array, others: UInt64Array, sizes: IntpArray, other_sizes: IntpArray, near: "_Near"
+    rows: UInt64Array,
+    others: UInt64Array,
+    sizes: IntpArray,
+    other_sizes: IntpArray,
+    max_distance: int,
 ) -> Iterator[Found]:
     """Compare all rows with each of the others, with several of them at once if they fit."""
     at_once = max(1, _BLOCK // len(sizes))
@@ -259,7 +259,7 @@ def _between_blocks(
         steps = max(1, _BLOCK // part.size)
         for first in range(0, len(others), steps):
             against = others[first : first + steps, np.newaxis]
-            places = near.places(np.broadcast_to(part, (len(against), *part.shape)), against)
+            places = _near(part, against, max_distance)
             if len(places):
                 rest, column = np.divmod(places, len(sizes))
                 number, row = np.divmod(rest, len(part))
@@ -268,23 +268,9 @@ def _between_blocks(
                 yield part[row, column], others[number + first, column]
 
 
-class _Near:
-    """XOR, popcount and comparison in buffers that are made once."""
-
-    def __init__(self, max_distance: int) -> None:
-        self._max_distance = max_distance
-        self._differing = np.empty(_BLOCK, np.uint64)
-        self._counts = np.empty(_BLOCK, np.uint8)
-        self._near = np.empty(_BLOCK, np.bool_)
-
-    def places(self, first: UInt64Array, second: UInt64Array) -> IntpArray:
-        """Return where two arrays of at most `_BLOCK` entries are near, counted through rows."""
-        size = first.size
-        differing, counts, near = self._differing[:size], self._counts[:size], self._near[:size]
-        np.bitwise_xor(first, second, out=differing.reshape(first.shape))
-        np.bitwise_count(differing, out=counts)
-        np.less_equal(counts, self._max_distance, out=near)
-        return np.flatnonzero(near) if near.any() else _NOWHERE
+def _near(first: UInt64Array, second: UInt64Array, max_distance: int) -> IntpArray:
+    """Return where two arrays, of `_BLOCK` entries, are near, counted through rows."""
+    return np.flatnonzero(np.bitwise_count(first ^ second) <= max_distance)
 
 
 def _blocks(numbers: IntpArray, sizes: IntpArray) -> Iterator[IntpArray]:
