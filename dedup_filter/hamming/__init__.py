@@ -12,14 +12,13 @@ Pure: knows nothing of pages, files or settings.
 """
 
 from dedup_filter.hamming.hamming_index import HammingIndex
-from dedup_filter.hamming.layout import FINGERPRINT_BITS, MAX_DISTANCE, Layout
+from dedup_filter.hamming.layout import MAX_DISTANCE, Layout
 from dedup_filter.hamming.near_pairs import near_pairs, pair_blocks
-from dedup_filter.hamming.numbers import distinct, hamming_distance
-from dedup_filter.hamming.permutation import Permutation
+from dedup_filter.hamming.pairs import FINGERPRINT_BITS, distinct, hamming_distance
+from dedup_filter.hamming.permuted_table import Permutation, Run
 from dedup_filter.hamming.planner import plan
-from dedup_filter.hamming.run import Run
-from dedup_filter.hamming.sealed_arrays import SealedArrays
 from dedup_filter.hamming.search import Neighbours, NeighboursOfMany
+from dedup_filter.hamming.tables import SealedArrays
 
 __all__ = [
     "FINGERPRINT_BITS",

@@ -1,18 +1,29 @@
 """Fingerprints with rows -> all that lie within k bits of the one asked for.
 
-    add ->  fresh entries (4,096)      compared with every query, all of them
-              | sorted when full
-            young tables               small sorted tables, beside many old entries
-              | merged, one table in each addition
-            old tables                 the large sorted tables
+    add ->  fresh    the last 4,096 pairs, compared with every query, all of them
+              | merged into the young tables when full
+            young    small sorted tables, beside many old entries
+              | merged into the old tables when full
+            old      the large sorted tables
 
     within  asks all three at once
 
-Guarantee: `within` returns every stored row within the distance and nothing else, at once
-after `add` and during a merge, for every k from 0 to 12 and every accepted layout. A call that
-raises an error leaves the index as it was.
+Up to 262,144 old entries, the young tables are merged as soon as they have any entries. Beyond,
+they grow to y entries. With n old entries, an addition then costs the moving of n / y entries in
+each table by merges and of y / 8,192 by sealing, which is least for y = sqrt(2 * 4,096 * n).
+Look-ups must ask the young tables, too, so y is half of that: 45,000 beside a million.
 
-Cost: measured by `python benchmarks/index.py`. Not for several threads at a time.
+A merge is also made when a quarter of the old pairs have been removed. When there are twice as many
+entries as the layout was planned for, it makes tables of another; if sorting these would take more
+than a second, the next `add_many` of 1,024 pairs or more does it, or `compact`.
+
+Guarantee: `within` returns every stored row within the distance and nothing else, at once
+after `add`, for every k from 0 to 12 and every accepted layout. A call that raises an error, also
+for want of memory, leaves the index as it was.
+
+Cost: measured by `python benchmarks/index.py`. A merge takes 10 to 20 ns an entry and table: beside
+a million one addition in 45,000 takes 0.05 s, beside 10 million one in 140,000 half a second. Not
+for several threads at a time.
 
 An index knows nothing of pages: a row is a number that the caller gives and understands.
 
@@ -21,20 +32,52 @@ time, by merges of sorted runs (as in LevelDB), instead of being built once; nei
 are probed; and a look-up returns all matches, not only one.
 """
 
+import sys
+from math import isqrt
+
+from dedup_filter.hamming.fresh_entries import FreshEntries
 from dedup_filter.hamming.layout import Layout
-from dedup_filter.hamming.levels import Levels
-from dedup_filter.hamming.numbers import Integers, fingerprint_of, fingerprints_of, row_of, rows_of
-from dedup_filter.hamming.pairs import Pairs
-from dedup_filter.hamming.sealed_arrays import SealedArrays
+from dedup_filter.hamming.pairs import (
+    NO_PAIRS,
+    Integers,
+    Pairs,
+    UInt64Array,
+    distinct,
+    fingerprint_of,
+    fingerprints_of,
+    places_in,
+    row_of,
+    rows_of,
+)
+from dedup_filter.hamming.planner import plan, scan_limit
 from dedup_filter.hamming.search import (
     Neighbours,
     NeighboursOfMany,
     pairs_within,
     pairs_within_of_many,
 )
+from dedup_filter.hamming.tables import SealedArrays, Tables
 from dedup_filter.model import Match
 
-__all__ = ["HammingIndex"]
+__all__ = ["FRESH", "HammingIndex"]
+
+FRESH = 4096
+"""Most fresh pairs beside tables. Comparing all of them with a query takes 2.5 us."""
+
+_FRESH_ALONE = 16_384
+"""Most fresh pairs while there are no tables and a scan is quicker than tables."""
+
+_FEW_OLD = 262_144
+"""Old entries up to which a merge of every 4,096 pairs costs less than asking young tables."""
+
+_MOST_YOUNG = 524_288
+"""Bounds the time of one sealing: 10 ns an entry and table."""
+
+_MOST_SORTED = 2_500_000
+"""Entries that one call may sort: 0.1 us each."""
+
+_BULK = 1024
+"""From so many pairs on, adding them together is quicker than one by one."""
 
 
 class HammingIndex:
@@ -56,7 +99,12 @@ class HammingIndex:
     def __init__(
         self, max_distance: int = 3, layout: Layout | None = None, expected: int = 1_000_000
     ) -> None:
-        self._levels = Levels(max_distance, layout, expected)
+        first_layout = layout or plan(max_distance, expected)
+        first_layout.require_exact(max_distance)
+        self._max_distance = max_distance
+        self._planned_for = expected if layout is None else sys.maxsize
+        self._fresh = FreshEntries(max(FRESH, _FRESH_ALONE))
+        self._put(Tables.empty(first_layout, max_distance))
 
     @classmethod
     def from_sealed(cls, sealed: SealedArrays) -> "HammingIndex":
@@ -68,20 +116,20 @@ class HammingIndex:
             ConfigError: the layout cannot be exact for the distance.
             ValueError: the arrays cannot be those of an index.
         """
-        tables = sealed.tables()
+        tables = Tables.of_sealed(sealed)
         index = cls(sealed.max_distance, expected=max(len(sealed.rows), 1))
-        index._levels.take(tables)
+        index._put(tables)
         return index
 
     @property
     def max_distance(self) -> int:
         """The largest distance that can be asked for (k)."""
-        return self._levels.max_distance
+        return self._max_distance
 
     @property
     def layout(self) -> Layout:
         """How the bits are cut at present."""
-        return self._levels.layout
+        return self._old.layout
 
     def add(self, fingerprint: int, row: int) -> None:
         """Store a row under its fingerprint. The same pair again changes nothing.
@@ -90,14 +138,18 @@ class HammingIndex:
             TypeError: one of them is not an integer.
             ValueError: the fingerprint is outside 0..2**64-1, or the row outside 0..2**63-1.
         """
-        self._levels.add(fingerprint_of(fingerprint), row_of(row))
+        fingerprint, row = fingerprint_of(fingerprint), row_of(row)
+        if (fingerprint, row) not in self._fresh and self._table_of(fingerprint, row) is None:
+            self.add_new(fingerprint, row)
 
     def add_new(self, fingerprint: int, row: int) -> None:
         """Store a pair that is known not to be stored: `add` without looking for it.
 
         Requires: plain ints in the ranges of `add`, and a pair that is not stored.
         """
-        self._levels.add_new(fingerprint, row)
+        if len(self._fresh) >= self._most_fresh:
+            self._seal()
+        self._fresh.add(fingerprint, row)
 
     def add_many(self, fingerprints: Integers, rows: Integers) -> None:
         """Store many rows, each under the fingerprint in the same place: all of them or none.
@@ -112,7 +164,12 @@ class HammingIndex:
             raise ValueError(
                 f"one row for each fingerprint, not {len(pairs.rows)} for {len(pairs.fingerprints)}"
             )
-        self._levels.add_many(pairs)
+        if pairs.size < _BULK:
+            for pair in zip(pairs.fingerprints.tolist(), pairs.rows.tolist(), strict=True):
+                self.add(*pair)
+            return
+        new = pairs.not_in(self._stored_under(distinct(pairs.fingerprints)))
+        self._fold(new, is_bulk=True)
 
     def remove(self, fingerprint: int, row: int) -> None:
         """Remove a row from under its fingerprint.
@@ -121,7 +178,17 @@ class HammingIndex:
             KeyError: the pair is not stored.
             TypeError, ValueError: as for `add`.
         """
-        self._levels.remove(fingerprint_of(fingerprint), row_of(row))
+        fingerprint, row = fingerprint_of(fingerprint), row_of(row)
+        if self._fresh.discard(fingerprint, row):
+            return
+        marks = len(self._old.dead) + len(self._young.dead)
+        if marks > FRESH and 4 * marks > len(self._old.first):
+            self._fold(NO_PAIRS)
+        found = self._table_of(fingerprint, row)
+        if found is None:
+            raise KeyError(f"row {row} is not stored under fingerprint {fingerprint}")
+        tables, place = found
+        tables.dead.add(place)
 
     def rows_of(self, fingerprint: int) -> list[int]:
         """Return the rows stored under this very fingerprint, ascending.
@@ -132,7 +199,11 @@ class HammingIndex:
             TypeError: the fingerprint is not an integer.
             ValueError: it is outside 0..2**64-1.
         """
-        return sorted(self._levels.rows_of(fingerprint_of(fingerprint)))
+        fingerprint = fingerprint_of(fingerprint)
+        rows = list(self._fresh.rows_of(fingerprint))
+        for tables in self._sealed:
+            rows += tables.rows_of(fingerprint)
+        return sorted(rows)
 
     def within(self, fingerprint: int, max_distance: int | None = None) -> list[Match]:
         """Return all rows within a distance of a fingerprint, nearest first, then by row.
@@ -157,8 +228,7 @@ class HammingIndex:
         """
         fingerprint = fingerprint_of(fingerprint)
         distance = self._distance(max_distance)
-        levels = self._levels
-        pairs = pairs_within(fingerprint, distance, levels.sealed, levels.fresh, most)
+        pairs = pairs_within(fingerprint, distance, self._sealed, self._fresh, most)
         return Neighbours.of(fingerprint, pairs, most)
 
     def within_many(
@@ -181,25 +251,22 @@ class HammingIndex:
         """
         asked = fingerprints_of(fingerprints)
         distance = self._distance(max_distance)
-        levels = self._levels
-        queries, pairs = pairs_within_of_many(asked, distance, levels.sealed, levels.fresh)
+        queries, pairs = pairs_within_of_many(asked, distance, self._sealed, self._fresh)
         return NeighboursOfMany.of(asked, queries, pairs)
 
     def compact(self) -> None:
-        """Merge everything into one set of tables, and leave out the removed pairs.
-
-        The index does so by itself, one table at a time; this does all of it at once.
-        """
-        self._levels.compact()
+        """Merge everything into one set of tables, and leave out the removed pairs."""
+        if len(self._fresh) or len(self._young.first) or self._old.dead:
+            self._fold(NO_PAIRS, is_bulk=True)
 
     def sealed(self) -> SealedArrays:
         """Compact the index and return its arrays. The index still uses them: only read them."""
-        self._levels.compact()
-        return SealedArrays.of(self._levels.old)
+        self.compact()
+        return self._old.sealed()
 
     def __len__(self) -> int:
         """Count the rows stored."""
-        return len(self._levels)
+        return len(self._old) + len(self._young) + len(self._fresh)
 
     def __contains__(self, fingerprint: object) -> bool:
         try:
@@ -210,22 +277,92 @@ class HammingIndex:
     @property
     def nbytes(self) -> int:
         """Memory in bytes: fingerprints in every table, rows, directories, fresh entries."""
-        return self._levels.nbytes
+        return self._old.nbytes + self._young.nbytes + self._fresh.nbytes
 
     def check(self) -> None:
-        """Verify the invariants of every table, and that they agree.
+        """Verify the invariants of every table, and that no pair is in two places.
 
         Raises:
-            AssertionError: they do not.
+            AssertionError: it is not so.
         """
-        self._levels.check()
+        parts = (self._old, self._young, self._fresh)
+        for part in parts:
+            part.check()
+        everything = Pairs.joined([part.pairs for part in parts])
+        assert everything.not_in(NO_PAIRS).size == everything.size, "a pair is in two places"
+        assert everything.size == len(self), "a wrong count"
 
     def _distance(self, max_distance: int | None) -> int:
         if max_distance is None:
-            return self.max_distance
-        if type(max_distance) is not int or not 0 <= max_distance <= self.max_distance:
+            return self._max_distance
+        if type(max_distance) is not int or not 0 <= max_distance <= self._max_distance:
             raise ValueError(
-                f"max_distance must be a whole number from 0 to {self.max_distance}, "
+                f"max_distance must be a whole number from 0 to {self._max_distance}, "
                 f"the index's own, not {max_distance!r}"
             )
         return max_distance
+
+    def _put(self, old: Tables, young: Tables | None = None) -> None:
+        young = young or Tables.empty(old.layout, self._max_distance)
+        self._old, self._young = old, young
+        self._sealed = [tables for tables in (old, young) if len(tables.first)]
+        # Beside tables there would be fresh entries to compare as well: alone they may be more.
+        alone = 0 if self._sealed else scan_limit(old.layout, self._max_distance) + FRESH
+        self._most_fresh = max(FRESH, min(_FRESH_ALONE, alone))
+
+    def _table_of(self, fingerprint: int, row: int) -> tuple[Tables, int] | None:
+        """Return the tables that have a pair, and its place in the first of them."""
+        for tables in self._sealed:
+            place = tables.place_of(fingerprint, row)
+            if place is not None:
+                return tables, place
+        return None
+
+    def _stored_under(self, fingerprints: UInt64Array) -> Pairs:
+        """Return all pairs with some distinct fingerprints, which ascend."""
+        fresh = self._fresh.pairs
+        after = fingerprints.searchsorted(fresh.fingerprints, "right")
+        is_asked = after > fingerprints.searchsorted(fresh.fingerprints)
+        stored = [Pairs(fresh.fingerprints[is_asked], fresh.rows[is_asked])]
+        stored += [
+            tables.pairs_at(places_in(*tables.spans_of(fingerprints))) for tables in self._sealed
+        ]
+        return Pairs.joined(stored)
+
+    def _seal(self) -> None:
+        """Move the fresh entries into the young tables, or with these into the old ones."""
+        count = len(self._young.first) + len(self._fresh)
+        if count >= _most_young(len(self._old.first)):
+            self._fold(NO_PAIRS)
+            return
+        # Up to half as many as if they were alone: a look-up has a fixed cost, borne by the old.
+        is_scanned = 2 * count <= scan_limit(self.layout, self._max_distance)
+        self._put(self._old, self._young.merged(self._fresh.pairs, is_scanned=is_scanned))
+        self._fresh.clear()
+
+    def _fold(self, pairs: Pairs, *, is_bulk: bool = False) -> None:
+        """Move everything and more pairs, which are not stored yet, into the old tables.
+
+        Another layout is planned when there are twice as many as for the present one, but for more
+        than `_MOST_SORTED` only if the caller waits for bulk work.
+        """
+        old = self._old
+        layout, planned_for = old.layout, self._planned_for
+        coming = Pairs.joined([self._young.pairs, self._fresh.pairs, pairs])
+        count = len(old) + coming.size
+        if count > 2 * planned_for and (is_bulk or count <= _MOST_SORTED):
+            planned_for = 2 * count
+            layout = plan(self._max_distance, planned_for)
+        is_scanned = count <= scan_limit(layout, self._max_distance)
+        if layout == old.layout and coming.size <= len(old) // 2:
+            self._put(old.merged(coming, is_scanned=is_scanned))
+        else:  # Sorting everything anew is quicker; for another layout there is no other way.
+            everything = Pairs.joined([old.pairs, coming])
+            self._put(Tables.of(layout, self._max_distance, everything, is_scanned=is_scanned))
+        self._planned_for = planned_for
+        self._fresh.clear()
+
+
+def _most_young(old: int) -> int:
+    """Return from how many young entries on they are merged with so many old ones."""
+    return min(isqrt(FRESH * old // 2), _MOST_YOUNG) if old > _FEW_OLD else 0

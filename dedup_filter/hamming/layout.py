@@ -34,13 +34,13 @@ Manku, Jain and Das Sarma (2007), section 3; Norouzi, Punjani and Fleet (2012).
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, pairwise
-from math import comb
+from itertools import combinations, pairwise, product
+from math import comb, prod
 
 from dedup_filter.errors import ConfigError
+from dedup_filter.hamming.pairs import FINGERPRINT_BITS
 
 __all__ = [
-    "FINGERPRINT_BITS",
     "MAX_DISTANCE",
     "Layout",
     "TableShape",
@@ -48,8 +48,6 @@ __all__ = [
     "cut",
     "require_whole",
 ]
-
-FINGERPRINT_BITS = 64
 
 MAX_DISTANCE = 12
 """Beyond it two unrelated pages meet too often for 64 bits, and no table narrows the search."""
@@ -98,15 +96,18 @@ class TableShape:
 
     def radius(self, distance: int) -> int:
         """Return how far from the prefix the probes go; -1 when the table is not needed."""
-        return _radius(self.leads, distance)
+        return max(map(sum, _flips(self.leads, distance)), default=-1)
 
     def probe_count(self, distance: int) -> int:
         """Count the probes without making them."""
-        return _probe_count(self.leads, distance)
+        widths = [len(lead.positions) for lead in self.leads]
+        return sum(prod(map(comb, widths, flips)) for flips in _flips(self.leads, distance))
 
     def probes(self, distance: int) -> Iterator[int]:
         """Yield the masks to be flipped in the fingerprint (not yet permuted), each once."""
-        return _probes(self.leads, distance)
+        cuts = [lead.positions for lead in self.leads]
+        for flips in _flips(self.leads, distance):
+            yield from map(sum, product(*map(bit_flips, cuts, flips)))
 
 
 @dataclass(frozen=True)
@@ -274,32 +275,10 @@ def bit_flips(positions: Sequence[int], count: int) -> Iterator[int]:
     return (sum(chosen) for chosen in combinations(bits, count))
 
 
-def _radius(leads: Sequence[Lead], distance: int) -> int:
+def _flips(leads: Sequence[Lead], distance: int) -> Iterator[tuple[int, ...]]:
+    """Yield how many bits of each cut's leading blocks to flip, in all ways that are needed."""
     if not leads:
-        return 0
-    first, *inner = leads
-    radii = [
-        (flips, _radius(inner, distance - flips)) for flips in range(first.radius(distance) + 1)
-    ]
-    return max((flips + radius for flips, radius in radii if radius >= 0), default=-1)
-
-
-def _probe_count(leads: Sequence[Lead], distance: int) -> int:
-    if not leads:
-        return 1
-    first, *inner = leads
-    return sum(
-        comb(len(first.positions), flips) * _probe_count(inner, distance - flips)
-        for flips in range(first.radius(distance) + 1)
-    )
-
-
-def _probes(leads: Sequence[Lead], distance: int) -> Iterator[int]:
-    if not leads:
-        yield 0
+        yield ()
         return
-    first, *inner = leads
-    for flips in range(first.radius(distance) + 1):
-        inner_masks = list(_probes(inner, distance - flips))
-        for mask in bit_flips(first.positions, flips):
-            yield from (mask | inner_mask for inner_mask in inner_masks)
+    for here in range(leads[0].radius(distance) + 1):
+        yield from ((here, *inner) for inner in _flips(leads[1:], distance - here))

@@ -4,69 +4,82 @@
                              ├─ table 2: …                                      ├─ pairs
                              └─ table 3: …                                      ┘
 
-The tables of a layout are made one after the other, and each is used for all queries at once. A
-table reports a pair only if no earlier table finds it, so reported pairs need not be remembered.
+    permuted   1011 0010…  1011 1100…  | 1100 0001… | 1110 0000…  1110 0111…  1110 1010…
+    groups           0                       1                   2
+
+The tables of a layout are made one after the other. In each, a group is compared with itself and
+with the groups whose prefixes differ from its own by a probe; each such pair of groups is listed
+once, from the smaller prefix. A table reports a pair only if no earlier table finds it, so reported
+pairs need not be remembered.
+
+Groups of like size are compared together, in numpy calls of some ten thousand entries each:
+
+    group    a    b    c          laid out     a0 b0 c0  a1 b1 c1  a2 b2 c2
+    entries  a0   b0   c0                      └───┬──┘  └───┬──┘
+             a1   b1   c1         one call     XOR, popcount, compare, for all groups at once
+             a2   b2   c2         next call    a0 b0 c0 against a2 b2 c2, and so on
+
+In a block of groups, the shorter ones are read beyond their ends; what is found there is dropped.
+Groups are sorted by size first, so this is little.
 
 Guarantee: exact for every k from 0 to 12, each pair once. Fingerprints that occur several times
-count as one. A crowd of n near ones makes up to n**2 / 2 pairs; `pair_blocks` holds few at a time.
+count as one. A crowd of n near ones makes up to n**2 / 2 pairs; `pair_blocks` holds few at a time:
+a few arrays of `_BLOCK` entries, however long the groups, 4 * 2**bits bytes for probes, and what
+is found in one block.
 
-The layout is chosen by other costs than an index's (`planner`): only one table exists at a time, so
-there may be many, but each takes a sort. Few fingerprints are compared all with all. Expected times
-in nanoseconds of a 2-core machine (`python benchmarks/pairs.py --layouts` measures them):
-
-    table        300,000; 40 a fingerprint if its prefix has up to 16 bits, else 80
-    comparison   1
-    group        40, 10 for each probe, and 80 for each group that a probe leads to
+Cost: to sort a fingerprint 10 to 60 ns a table. A probe 10 ns or less for each prefix that occurs.
+A comparison 1 ns where groups are long (10 million entries, prefixes of 16 bits), and 100 ns a pair
+that is found. As only one table exists at a time, memory is no reason for few tables; the layout is
+chosen so that groups have some sixteen members (`python benchmarks/pairs.py --layouts`).
 
 Manku, Jain and Das Sarma (2007), section 4 (batch queries). Where we differ: the batch is
 compared with itself, in memory, and group by group instead of query by query.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
-from math import comb, exp
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.hamming.layout import (
+from dedup_filter.hamming.layout import MAX_DISTANCE, Layout, TableShape, require_whole
+from dedup_filter.hamming.pairs import (
     FINGERPRINT_BITS,
-    MAX_DISTANCE,
-    Layout,
-    TableShape,
-    require_whole,
+    Integers,
+    IntpArray,
+    UInt64Array,
+    distinct,
 )
-from dedup_filter.hamming.numbers import Integers, distinct
-from dedup_filter.hamming.pair_groups import (
-    RADIX_BITS,
-    Found,
-    PrefixGroups,
-    between,
-    group,
-    inside,
-    neighbours,
-    one_group,
-)
-from dedup_filter.hamming.pairs import UInt64Array
-from dedup_filter.hamming.permutation import Permutation
+from dedup_filter.hamming.permuted_table import Permutation
 
-__all__ = ["expected_seconds", "layouts", "near_pairs", "pair_blocks", "pair_layout"]
+__all__ = ["near_pairs", "pair_blocks", "pair_layout"]
+
+_ALL_WITH_ALL = 2000
+"""Fingerprints up to which comparing all with all is soonest, or as good."""
+
+_BLOCKS = {5_000: 8, 20_000: 7, 50_000: 6, 250_000: 5, 15_000_000: 4}
+"""Up to so many fingerprints -> into how many blocks to cut; more are cut into 3."""
 
 _TOGETHER = 1 << 16
 """Found pairs that are passed on together, or a few more."""
 
-_TABLE_NS = 300_000
-_RADIX_NS = 40
-_SORT_NS = 80
-_COMPARISON_NS = 1.0
-_GROUP_NS = 40
-_PROBE_NS = 10
-_GROUP_PAIR_NS = 80
+_LISTED = 1 << 20
+"""Pairs of groups that are listed, to be compared together, before the next are."""
 
-_MOST_BLOCKS = 18
-_MOST_TABLES = 128
-_LONGEST_PROBED = 22
-"""Bits. The groups of a table with probes are found by number, in an array of 2**bits."""
+_BLOCK = 1 << 15
+
+Found = tuple[UInt64Array, UInt64Array]
+"""Entries and, place by place, the others that they are near to."""
+
+
+class _Groups(NamedTuple):
+    """Entries with the same prefix stand side by side; groups are in the order of prefixes."""
+
+    entries: UInt64Array
+    """Permuted."""
+    prefixes: IntpArray
+    starts: IntpArray
+    sizes: IntpArray
 
 
 def near_pairs(fingerprints: Integers, max_distance: int = 3) -> list[tuple[int, int]]:
@@ -104,58 +117,23 @@ def pair_blocks(
     if layout is not None:
         layout.require_exact(max_distance)
     entries = distinct(fingerprints)
-    if max_distance == 0:  # distinct ones differ
+    if max_distance == 0 or len(entries) < 2:  # distinct ones differ
         return iter(())
-    layout = layout or pair_layout(len(entries), max_distance)
-    if layout is None or not len(entries):
-        return map(_ascending, _together(inside(one_group(entries), max_distance)))
+    layout = layout or pair_layout(len(entries))
+    if layout is None:
+        return map(_ascending, _together(_inside(_grouped(entries, 0), max_distance)))
     return _from_tables(entries, max_distance, layout.tables_needed(max_distance))
 
 
-def pair_layout(count: int, max_distance: int) -> Layout | None:
+def pair_layout(count: int) -> Layout | None:
     """Return the layout, or None where comparing all with all is soonest.
 
-    >>> pair_layout(1_000_000, 3), pair_layout(1000, 3)
+    >>> pair_layout(1_000_000), pair_layout(1000)
     (Layout(4, 1), None)
     """
-    if expected_seconds(None, count, max_distance) * 1e9 <= _TABLE_NS:
+    if count <= _ALL_WITH_ALL:
         return None
-    choices = [None, *layouts(max_distance)]
-    return min(choices, key=lambda layout: expected_seconds(layout, count, max_distance))
-
-
-@cache
-def layouts(max_distance: int) -> tuple[Layout, ...]:
-    """Return the layouts that are exact and whose probes need little memory."""
-    return tuple(layout for layout in _layouts() if _is_served(layout, max_distance))
-
-
-@cache
-def _layouts() -> tuple[Layout, ...]:
-    shapes = [(m, lead) for m in range(2, _MOST_BLOCKS + 1) for lead in range(1, m)]
-    return tuple(Layout(m, lead) for m, lead in shapes if comb(m, lead) <= _MOST_TABLES)
-
-
-def _is_served(layout: Layout, max_distance: int) -> bool:
-    shapes = layout.tables_needed(max_distance)
-    probed = [shape.prefix_bits for shape in shapes if shape.radius(max_distance)]
-    return layout.is_exact(max_distance) and max(probed, default=0) <= _LONGEST_PROBED
-
-
-def expected_seconds(layout: Layout | None, count: int, max_distance: int) -> float:
-    """Return the expected time for so many random fingerprints."""
-    if layout is None:
-        return count**2 / 2 * _COMPARISON_NS * 1e-9
-    total = 0.0
-    for shape in layout.tables_needed(max_distance):
-        prefixes = 2**shape.prefix_bits
-        taken = 1 - exp(-count / prefixes)  # the share of prefixes that occur
-        neighbours = (shape.probe_count(max_distance) - 1) / 2
-        total += _TABLE_NS + count * (_RADIX_NS if shape.prefix_bits <= RADIX_BITS else _SORT_NS)
-        led_to = neighbours * (2 * _PROBE_NS + taken * _GROUP_PAIR_NS)  # each pair listed once
-        total += prefixes * taken * (_GROUP_NS + led_to)
-        total += count**2 / prefixes * (0.5 + neighbours) * _COMPARISON_NS
-    return total * 1e-9
+    return Layout(next((blocks for most, blocks in _BLOCKS.items() if count <= most), 3))
 
 
 def _from_tables(
@@ -163,7 +141,7 @@ def _from_tables(
 ) -> Iterator[UInt64Array]:
     for number, shape in enumerate(shapes):
         permutation = Permutation(shape.order)
-        groups = group(entries, permutation, shape.prefix_bits)
+        groups = _grouped(permutation.apply_many(entries), shape.prefix_bits)
         for first, second in _together(_in_table(groups, permutation, shape, distance)):
             pairs = _ascending((permutation.undo_many(first), permutation.undo_many(second)))
             differing = pairs[:, 0] ^ pairs[:, 1]
@@ -171,16 +149,16 @@ def _from_tables(
 
 
 def _in_table(
-    groups: PrefixGroups, permutation: Permutation, shape: TableShape, distance: int
+    groups: _Groups, permutation: Permutation, shape: TableShape, distance: int
 ) -> Iterator[Found]:
     """Yield what shares a prefix, then what has prefixes between which a probe leads."""
-    yield from inside(groups, distance)
+    yield from _inside(groups, distance)
     if shape.radius(distance) == 0:
         return
     rest = FINGERPRINT_BITS - shape.prefix_bits
     probes = (permutation.apply(mask) >> rest for mask in shape.probes(distance) if mask)
-    for lefts, rights in neighbours(groups, shape.prefix_bits, probes):
-        yield from between(groups, lefts, rights, distance)
+    for lefts, rights in _neighbours(groups, shape.prefix_bits, probes):
+        yield from _between(groups, lefts, rights, distance)
 
 
 def _found_earlier(
@@ -193,6 +171,131 @@ def _found_earlier(
         damage = np.bitwise_count(differing & np.uint64(sum(1 << bit for bit in lead.positions)))
         found |= damage <= lead.radius(distance)
     return found
+
+
+def _grouped(permuted: UInt64Array, prefix_bits: int) -> _Groups:
+    """Group permuted fingerprints, which it sorts, by their first bits. Requires: not empty."""
+    permuted.sort()
+    rest = np.uint64(FINGERPRINT_BITS - prefix_bits)
+    prefixes = permuted >> rest if prefix_bits else np.zeros_like(permuted)
+    starts = np.concatenate(([0], np.flatnonzero(prefixes[1:] != prefixes[:-1]) + 1))
+    sizes = np.diff(starts, append=len(permuted))
+    return _Groups(permuted, prefixes[starts].astype(np.intp), starts, sizes)
+
+
+def _neighbours(
+    groups: _Groups, prefix_bits: int, probes: Iterable[int]
+) -> Iterator[tuple[IntpArray, IntpArray]]:
+    """Yield numbers of groups whose prefixes differ by a probe, in lists of about a million.
+
+    A probe is a mask of prefix bits, the lowest being 1.
+    """
+    number_of = np.full(1 << prefix_bits, -1, np.int32)
+    number_of[groups.prefixes] = np.arange(len(groups.prefixes))
+    lefts: list[IntpArray] = []
+    rights: list[IntpArray] = []
+    for probe in probes:
+        others = number_of[groups.prefixes ^ probe]
+        left = np.flatnonzero(others > np.arange(len(others)))
+        lefts.append(left)
+        rights.append(others[left].astype(np.intp))
+        if sum(map(len, lefts)) >= _LISTED:
+            yield np.concatenate(lefts), np.concatenate(rights)
+            lefts, rights = [], []
+    if lefts:
+        yield np.concatenate(lefts), np.concatenate(rights)
+
+
+def _inside(groups: _Groups, max_distance: int) -> Iterator[Found]:
+    """Yield the near pairs of entries that are in the same group."""
+    crowded = np.flatnonzero(groups.sizes > 1)
+    crowded = crowded[np.argsort(groups.sizes[crowded], kind="stable")]
+    for chosen in _blocks(crowded, groups.sizes[crowded]):
+        yield from _inside_block(_laid_out(groups, chosen), groups.sizes[chosen], max_distance)
+
+
+def _inside_block(rows: UInt64Array, sizes: IntpArray, max_distance: int) -> Iterator[Found]:
+    """Compare the rows with those 1, 2, 3, ... below; several such steps at once if they fit."""
+    count, length = len(sizes), rows.size
+    steps = max(1, _BLOCK // length)
+    entries = np.concatenate((rows.ravel(), np.zeros(steps * count, np.uint64)))
+    for shift in range(count, length, steps * count):
+        for start in range(0, length - shift, _BLOCK):
+            first = entries[start : min(start + _BLOCK, length - shift)]
+            offset, strides = (start + shift) * 8, (count * 8, 8)
+            others = np.ndarray((steps, len(first)), np.uint64, entries, offset, strides)
+            places = _near(others, first, max_distance)
+            if len(places):
+                step, at = np.divmod(places, len(first))
+                other = at + start + shift + step * count
+                row, column = np.divmod(other, count)
+                real = row < sizes[column]
+                yield first[at[real]], entries[other[real]]
+
+
+def _between(
+    groups: _Groups, lefts: IntpArray, rights: IntpArray, max_distance: int
+) -> Iterator[Found]:
+    """Yield the near pairs of one entry of group `lefts[i]` and one of group `rights[i]`."""
+    wide, narrow = _by_width(groups.sizes, lefts, rights)
+    for chosen in _blocks(np.arange(len(wide)), groups.sizes[wide]):
+        numbers, others = wide[chosen], narrow[chosen]
+        sizes = groups.sizes[numbers], groups.sizes[others]
+        laid_out = _laid_out(groups, numbers), _laid_out(groups, others)
+        yield from _between_blocks(*laid_out, *sizes, max_distance)
+
+
+def _between_blocks(
+    rows: UInt64Array,
+    others: UInt64Array,
+    sizes: IntpArray,
+    other_sizes: IntpArray,
+    max_distance: int,
+) -> Iterator[Found]:
+    """Compare all rows with each of the others, with several of them at once if they fit."""
+    at_once = max(1, _BLOCK // len(sizes))
+    for start in range(0, len(rows), at_once):
+        part = rows[start : start + at_once]
+        steps = max(1, _BLOCK // part.size)
+        for first in range(0, len(others), steps):
+            against = others[first : first + steps, np.newaxis]
+            places = _near(part, against, max_distance)
+            if len(places):
+                rest, column = np.divmod(places, len(sizes))
+                number, row = np.divmod(rest, len(part))
+                real = (row + start < sizes[column]) & (number + first < other_sizes[column])
+                row, column, number = row[real], column[real], number[real]
+                yield part[row, column], others[number + first, column]
+
+
+def _near(first: UInt64Array, second: UInt64Array, max_distance: int) -> IntpArray:
+    """Return where two arrays, of `_BLOCK` entries, are near, counted through rows."""
+    return np.flatnonzero(np.bitwise_count(first ^ second) <= max_distance)
+
+
+def _blocks(numbers: IntpArray, sizes: IntpArray) -> Iterator[IntpArray]:
+    """Cut into blocks that hold at most `_BLOCK` entries each, or one group."""
+    start = 0
+    while start < len(numbers):
+        stop = min(start + _BLOCK // int(sizes[start]), len(numbers))
+        stop = max(start + 1, min(stop, start + _BLOCK // int(sizes[stop - 1])))
+        yield numbers[start:stop]
+        start = stop
+
+
+def _laid_out(groups: _Groups, numbers: IntpArray) -> UInt64Array:
+    """Return one column for each group, as many rows as the widest has entries."""
+    rows = np.arange(groups.sizes[numbers].max())
+    places = groups.starts[numbers] + rows[:, np.newaxis]
+    return groups.entries.take(places, mode="clip")
+
+
+def _by_width(sizes: IntpArray, lefts: IntpArray, rights: IntpArray) -> tuple[IntpArray, IntpArray]:
+    """Return the wider and the narrower group of every pair, sorted by both widths."""
+    swapped = sizes[lefts] < sizes[rights]
+    wide, narrow = np.where(swapped, rights, lefts), np.where(swapped, lefts, rights)
+    order = np.lexsort((sizes[narrow], sizes[wide]))
+    return wide[order], narrow[order]
 
 
 def _ascending(found: Found) -> UInt64Array:

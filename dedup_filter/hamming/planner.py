@@ -21,7 +21,7 @@ planned and of the literature's, at 100 thousand to 10 million entries and k = 3
 0.65 to 1.5 times what is expected; bytes are as expected.
 
 A probe meets n / 2**bits candidates, where the bits are those of the table's prefix, or fewer:
-a directory is not larger than pays for n entries (`dedup_filter.hamming.run`).
+a directory is not larger than pays for n entries (`dedup_filter.hamming.permuted_table`).
 
 Manku, Jain and Das Sarma (2007), section 3, weigh the same two things, tables (memory) against
 candidates (time). Where we differ: a popcount in numpy makes candidates so cheap that short
@@ -36,12 +36,12 @@ from functools import cache, cached_property, lru_cache
 from math import comb, log2
 
 from dedup_filter.hamming.layout import (
-    FINGERPRINT_BITS,
     MAX_DISTANCE,
     Layout,
     TableShape,
     require_whole,
 )
+from dedup_filter.hamming.pairs import FINGERPRINT_BITS
 
 __all__ = [
     "Estimate",
@@ -105,10 +105,8 @@ def plan(max_distance: int, expected_entries: int = 1_000_000) -> Layout:
     >>> plan(3), plan(1), plan(8, expected_entries=100_000)
     (Layout(4, 1), Layout(2, 1), Layout(5, 1))
     """
-    _require(max_distance, expected_entries)
-    found = [estimate(one, max_distance, expected_entries) for one in _exact(max_distance)]
-    best = min(found, key=lambda one: (one.bytes_per_entry > _BYTES_PER_ENTRY, one.page_us))
-    return best.layout or Layout(max_distance + 1)
+    best = ranked(max_distance, expected_entries, _BYTES_PER_ENTRY * expected_entries)
+    return next(one.layout for one in best if one.layout is not None)
 
 
 def ranked(max_distance: int, entries: int, most_bytes: float | None = None) -> list[Estimate]:
@@ -119,7 +117,8 @@ def ranked(max_distance: int, entries: int, most_bytes: float | None = None) -> 
     Raises:
         ConfigError: as for `plan`.
     """
-    _require(max_distance, entries)
+    require_whole("max_distance", max_distance, 0, MAX_DISTANCE)
+    require_whole("expected_entries", entries, 1, sys.maxsize)
     found = [estimate(layout, max_distance, entries) for layout in _exact(max_distance)]
     found.append(estimate_scan(entries))
     most = sys.maxsize if most_bytes is None else most_bytes
@@ -153,18 +152,12 @@ def chance_neighbours(max_distance: int, entries: int) -> float:
 
 @cache
 def scan_limit(layout: Layout, distance: int) -> int:
-    """Return the number of entries up to which a scan is quicker than the tables."""
+    """Return the number of entries, 2**40 at most, up to which a scan is quicker than tables."""
 
     def is_slower(entries: int) -> bool:
-        tables = estimate(layout, distance, entries).look_up_us
-        return estimate_scan(entries).look_up_us > tables
+        return estimate_scan(entries).look_up_us > estimate(layout, distance, entries).look_up_us
 
-    most = 1
-    while not is_slower(most):
-        most *= 2
-        if most > _MOST_SCANNED:  # the candidates alone take longer than to scan everything
-            return sys.maxsize
-    return bisect_left(range(most), True, lo=most // 2, key=is_slower) - 1
+    return bisect_left(range(1, _MOST_SCANNED), True, key=is_slower)
 
 
 def estimate(layout: Layout, distance: int, entries: int) -> Estimate:
@@ -209,11 +202,6 @@ def _probes(shape: TableShape, distance: int, bits: int) -> int:
     if bits == shape.prefix_bits:
         return all_probes
     return min(all_probes, sum(comb(bits, flips) for flips in range(shape.radius(distance) + 1)))
-
-
-def _require(max_distance: int, entries: int) -> None:
-    require_whole("max_distance", max_distance, 0, MAX_DISTANCE)
-    require_whole("expected_entries", entries, 1, sys.maxsize)
 
 
 @cache

@@ -11,7 +11,7 @@ If nearly all entries share a prefix, there are more candidates than entries, as
 them. The first table is then scanned instead, so a look-up costs at most a little more than a scan.
 
 A look-up of many fingerprints makes the probes of all of them in one table, then in the next, a
-million comparisons at a time. Fresh entries and a lone first table are compared with all of them.
+million comparisons at a time. With fresh entries and a lone first table each is compared by itself.
 
 Results are arrays: a `Match` object for each of thousands of neighbours would cost more than the
 search. Only `HammingIndex.within` makes `Match`es.
@@ -46,11 +46,6 @@ UInt8Array = npt.NDArray[np.uint8]
 _FEW = 5
 """Hits up to which Python is quicker, one by one, than numpy is for all of them."""
 
-_CHUNK = 1 << 20
-"""Comparisons of one step in a scan for many queries."""
-
-_ROW_BITS = 56  # what a distance leaves of 63 bits
-
 
 class Neighbours(NamedTuple):
     """Stored rows within reach of one fingerprint, nearest first, then by row and fingerprint."""
@@ -66,22 +61,14 @@ class Neighbours(NamedTuple):
             return _NOBODY
         fingerprints, rows = pairs
         distances: UInt8Array = np.bitwise_count(fingerprints ^ np.uint64(query))
-        if most is not None and 0 < most < len(rows) // 4:
-            ahead = _ahead(distances, rows, most)
-            fingerprints, rows, distances = fingerprints[ahead], rows[ahead], distances[ahead]
-        if len(rows) > 1:
-            order = np.lexsort((fingerprints, rows, distances))
+        if len(rows) > 1 or most == 0:
+            order = np.lexsort((fingerprints, rows, distances))[:most]
             fingerprints, rows, distances = fingerprints[order], rows[order], distances[order]
-        found = cls(rows, fingerprints, distances)
-        return found if most is None else found.first(most)
+        return cls(rows, fingerprints, distances)
 
     def first(self, count: int) -> "Neighbours":
         """Return the first ones."""
         return Neighbours(self.rows[:count], self.fingerprints[:count], self.distances[:count])
-
-    def match(self, number: int) -> Match:
-        """Return one of them as a `Match`."""
-        return Match(*(int(column[number]) for column in self))
 
     def matches(self) -> list[Match]:
         """Return the same as `Match`es."""
@@ -161,16 +148,16 @@ def pairs_within_of_many(
     asked: UInt64Array, distance: int, sealed: Sequence[Tables], fresh: FreshEntries
 ) -> tuple[IntpArray, Pairs]:
     """Return the pairs within a distance of each of many fingerprints, and each pair's query."""
-    places, owners = _scan_of_many(fresh.fingerprints, asked, distance)
-    queries, found = [owners], [fresh.pairs_at(places)]
-    in_tables = [tables for tables in sealed if not (tables.is_scanned and distance)]
+    alone = [tables for tables in sealed if tables.is_scanned]
+    is_any = len(alone) + len(fresh) > 0
+    found = [pairs_within(query, distance, alone, fresh) for query in asked.tolist() if is_any]
+    counts = np.fromiter((pairs.size for pairs in found), np.intp)
+    queries = [np.arange(len(found)).repeat(counts)]
+    in_tables = [tables for tables in sealed if not tables.is_scanned]
     hit_by, hits = _hits_of_many(in_tables, asked, distance)
-    for tables in sealed:
-        if tables in in_tables:
-            starts, lengths = tables.spans_of(hits)
-            places, owners = places_in(starts, lengths), hit_by.repeat(lengths)
-        else:
-            places, owners = _scan_of_many(tables.first.entries, asked, distance)
+    for tables in in_tables:
+        starts, lengths = tables.spans_of(hits)
+        places, owners = places_in(starts, lengths), hit_by.repeat(lengths)
         if tables.dead:
             owners = owners[~np.isin(places, tables.dead_places)]
         queries.append(owners)
@@ -196,19 +183,6 @@ def _reach(distances: UInt8Array, distance: int, wanted: int) -> int:
     return next((r for r in reaches if np.count_nonzero(distances <= r) >= wanted), distance)
 
 
-def _ahead(distances: UInt8Array, rows: RowArray, most: int) -> npt.NDArray[np.bool_]:
-    """Tell which come among the first `most` by distance and row.
-
-    Cost: for 2,000 half the time of sorting them, for 10,000 a tenth.
-    """
-    if int(rows.max()) >= 1 << _ROW_BITS:
-        return np.ones(len(rows), bool)
-    ranks = distances.astype(np.int64) << _ROW_BITS | rows
-    last: np.int64 = np.partition(ranks, most - 1)[most - 1]
-    ahead: npt.NDArray[np.bool_] = ranks <= last
-    return ahead
-
-
 def _pairs_of(in_tables: Sequence[Tables], hits: UInt64Array) -> list[Pairs]:
     """Return the pairs of the fingerprints that were hit, some of them several times."""
     if len(hits) <= _FEW:
@@ -229,20 +203,6 @@ def _scanned(tables: Tables, query: int, distance: int, most: int | None) -> Pai
     if most is not None and count > most:
         near = distances <= _reach(distances, distance, most + len(tables.dead))
     return tables.pairs_at(near.nonzero()[0])
-
-
-def _scan_of_many(
-    entries: UInt64Array, asked: UInt64Array, distance: int
-) -> tuple[IntpArray, IntpArray]:
-    """Compare all with all; return places of entries and numbers of queries that are near."""
-    places, owners = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
-    together = max(_CHUNK // max(len(entries), 1), 1)
-    for start in range(0, len(asked) if len(entries) else 0, together):
-        queries = asked[start : start + together, np.newaxis]
-        who, where = (np.bitwise_count(entries ^ queries) <= distance).nonzero()
-        owners.append(who + start)
-        places.append(where)
-    return np.concatenate(places), np.concatenate(owners)
 
 
 def _hits_of_many(

@@ -1,4 +1,4 @@
-"""All permuted tables of one layout, sorted -> candidates of a look-up, and the rows of its hits.
+"""All permuted tables of one layout -> candidates of a look-up, and the rows of its hits.
 
     fingerprint ─┬─ table 1: blocks A | B C D      each holds the entries that agree with
                  ├─ table 2: blocks B | A C D      the query (nearly) in its leading blocks;
@@ -12,9 +12,12 @@ one, and all its entries are candidates.
 A removed pair is marked by its place in table 1, and look-ups leave it out; the next merge leaves
 it out of the new tables.
 
+The arrays of tables can be kept somewhere and given back (`SealedArrays`), as they are and without
+a copy, so they may lie in files that are mapped into memory; nothing ever writes into them.
+
 Guarantee: exact for every distance up to the one that the tables were made for (`layout`).
 
-Memory: 8 bytes an entry and table, 4 for its row, and the directories (`run`).
+Memory: 8 bytes an entry and table, 4 for its row, and the directories (`permuted_table`).
 """
 
 from bisect import bisect_left, bisect_right
@@ -27,10 +30,9 @@ import numpy as np
 
 from dedup_filter.hamming.layout import Layout
 from dedup_filter.hamming.pairs import NO_PAIRS, IntpArray, Pairs, UInt64Array
-from dedup_filter.hamming.permutation import Move, Permutation
-from dedup_filter.hamming.run import Run
+from dedup_filter.hamming.permuted_table import Directory, Move, PackedRows, Permutation, Run, moved
 
-__all__ = ["Tables", "probe_keys", "sorted_run"]
+__all__ = ["SealedArrays", "Tables", "probe_keys"]
 
 _PROBE_US, _TABLE_US, _CANDIDATE_US = 0.38, 8.0, 0.006
 """The cost of one probe by Python, with a slice; or of numpy's calls for all probes of a table, and
@@ -41,18 +43,27 @@ _CHUNK = 1 << 20
 
 _NOWHERE = range(0)
 
-_One = tuple[int, int, int, memoryview, UInt64Array]
-_Few = tuple[tuple[Move, ...], list[int], memoryview, UInt64Array]
-_Many = tuple[tuple[Move, ...], IntpArray, Run]
+
+class SealedArrays(NamedTuple):
+    """One run and one directory a table, and the rows of the first.
+
+    A small index has only the first of its layout's tables. Derived data: whoever has the pairs
+    can make them again (`HammingIndex.add_many`).
+    """
+
+    layout: Layout
+    max_distance: int
+    rows: PackedRows
+    runs: tuple[UInt64Array, ...]
+    directories: tuple[Directory, ...]
 
 
 class _Ways(NamedTuple):
     """What a look-up within a distance does in each table."""
 
-    one: list[_One]
-    """The key is one piece of the fingerprint, and no neighbour of it is asked for."""
-    few: list[_Few]
-    many: list[_Many]
+    few: list[tuple[tuple[Move, ...], list[int], memoryview, UInt64Array]]
+    """Moves that make a key, masks of neighbouring keys, and the run's directory and entries."""
+    many: list[tuple[Run, IntpArray]]
 
 
 class Tables:
@@ -72,9 +83,14 @@ class Tables:
 
     @classmethod
     def of(cls, layout: Layout, max_distance: int, pairs: Pairs, *, is_scanned: bool) -> "Tables":
-        """Sort distinct pairs into tables, or only into the first one."""
-        count = 1 if is_scanned else len(layout.tables_needed(max_distance))
-        runs = [sorted_run(layout, max_distance, pairs, number) for number in range(count)]
+        """Sort distinct pairs into tables, or only into the first one, which gets their rows."""
+        first, *others = layout.tables_needed(max_distance)
+        fingerprints, rows = pairs
+        runs = [Run.of(Permutation(first.order), first.prefix_bits, fingerprints, rows)]
+        runs += [
+            Run.of(Permutation(shape.order), shape.prefix_bits, fingerprints)
+            for shape in (() if is_scanned else others)
+        ]
         return cls(layout, max_distance, runs)
 
     @classmethod
@@ -82,26 +98,63 @@ class Tables:
         """Make tables without entries."""
         return cls.of(layout, max_distance, NO_PAIRS, is_scanned=True)
 
+    @classmethod
+    def of_sealed(cls, sealed: SealedArrays) -> "Tables":
+        """Make tables that use given arrays.
+
+        Verifies shapes and types at once; for the contents there is `check`.
+
+        Raises:
+            ConfigError: the layout cannot be exact for the distance.
+            ValueError: the arrays cannot be those of such tables.
+        """
+        layout, max_distance, rows, runs, directories = sealed
+        layout.require_exact(max_distance)
+        shapes = layout.tables_needed(max_distance)
+        if len(runs) not in (1, len(shapes)) or len(directories) != len(runs):
+            raise ValueError(
+                f"{layout!r} needs 1 or {len(shapes)} runs with as many directories, not "
+                f"{len(runs)} and {len(directories)}"
+            )
+        if rows.ndim != 1 or rows.dtype not in (np.uint32, np.int64):
+            raise ValueError(f"rows are uint32 or int64, not {rows.dtype} of shape {rows.shape}")
+        made = []
+        for shape, entries, directory in zip(shapes, runs, directories, strict=False):
+            if entries.dtype != np.uint64 or entries.shape != rows.shape:
+                raise ValueError(
+                    f"a run of {len(rows)} rows is uint64 of shape {rows.shape}, not "
+                    f"{entries.dtype} of shape {entries.shape}"
+                )
+            _require_directory(directory, len(rows), shape.prefix_bits)
+            # asarray: slices of a numpy.memmap take eight times as long as those of an array
+            arrays = np.asarray(entries), np.asarray(directory)
+            made.append(Run(Permutation(shape.order), shape.prefix_bits, *arrays))
+        made[0].rows = np.asarray(rows)
+        return cls(layout, max_distance, made)
+
+    def sealed(self) -> SealedArrays:
+        """Show the arrays. Requires: no marks."""
+        return SealedArrays(
+            self.layout,
+            self.max_distance,
+            self.first.rows,
+            tuple(run.entries for run in self.runs),
+            tuple(run.directory for run in self.runs),
+        )
+
     def merged(self, coming: Pairs, *, is_scanned: bool) -> "Tables":
         """Make tables with more pairs, and without those that are marked.
 
         Requires: no pair that comes is there, unless it is marked.
         """
-        if is_scanned or len(self.runs) > 1:
-            numbers = range(1 if is_scanned else len(self.runs))
-            leaving = self.dead_places
-            runs = [self.merged_run(number, leaving=leaving, coming=coming) for number in numbers]
-            return Tables(self.layout, self.max_distance, runs)
-        pairs = Pairs.joined([self.pairs, coming])
-        return Tables.of(self.layout, self.max_distance, pairs, is_scanned=False)
-
-    def merged_run(self, number: int, *, leaving: IntpArray, coming: Pairs) -> Run:
-        """Make one of the tables of `merged`, counted from 0; `leaving` are places in the first."""
-        run = self.runs[number]
-        if number == 0:
-            return run.merged(leaving, *coming)
-        places = run.places_of(self.first.entries[leaving])
-        return run.merged(places, coming.fingerprints)
+        if self.is_scanned and not is_scanned:
+            pairs = Pairs.joined([self.pairs, coming])
+            return Tables.of(self.layout, self.max_distance, pairs, is_scanned=False)
+        gone = self.first.entries[self.dead_places]
+        others = [] if is_scanned else self.runs[1:]
+        runs = [self.first.merged(self.dead_places, *coming)]
+        runs += [run.merged(run.places_of(gone), coming.fingerprints) for run in others]
+        return Tables(self.layout, self.max_distance, runs)
 
     @property
     def pairs(self) -> Pairs:
@@ -126,29 +179,21 @@ class Tables:
         """Memory in bytes; 32 and a place in a set for every mark."""
         return sum(run.nbytes for run in self.runs) + self.dead.__sizeof__() + 32 * len(self.dead)
 
-    def replace(self, number: int, run: Run) -> None:
-        """Put another run in place of table `number`, which is not the first one (0)."""
-        self.runs[number] = run
-        self._ways.clear()
-
     def candidates(self, fingerprint: int, distance: int) -> list[UInt64Array]:
         """Return the entries that one look-up must compare, in pieces; some of them repeat.
 
         Requires: the tables are there (`is_scanned` is false).
         """
-        one, few, many = self._ways.get(distance) or self._find_ways(distance)
+        few, many = self._ways.get(distance) or self._find_ways(distance)
         found = []
-        for bits, left, right, offsets, entries in one:
-            at = (fingerprint & bits) << left >> right
-            found.append(entries[offsets[at] : offsets[at + 1]])
         for moves, masks, offsets, entries in few:
-            key = _key(fingerprint, moves)
+            key = moved(fingerprint, moves)
             for mask in masks:
                 at = key ^ mask
                 found.append(entries[offsets[at] : offsets[at + 1]])
-        for moves, keys, run in many:
-            starts, lengths = run.spans(keys ^ _key(fingerprint, moves))
-            found.append(run.candidates(starts, lengths))
+        for run, keys in many:
+            key = moved(fingerprint, run.key_moves)
+            found.append(run.candidates(*run.spans(keys ^ key)))
         return found
 
     def hits_of_many(
@@ -158,10 +203,9 @@ class Tables:
 
         Requires: as for `candidates`.
         """
-        for number, run in self._numbered():
-            masks = probe_keys(self.layout, distance, number, run.directory_bits)
-            together = max(_CHUNK // max(len(masks), 1), 1)
-            for start in range(0, len(asked) if len(masks) else 0, together):
+        for run, masks in self._probed(distance):
+            together = max(_CHUNK // len(masks), 1)
+            for start in range(0, len(asked), together):
                 queries = asked[start : start + together]
                 for numbers, entries in _hits_in(run, masks, queries, distance):
                     yield numbers + start, entries
@@ -172,10 +216,6 @@ class Tables:
             alive = [place not in self.dead for place in places.tolist()]
             places = places[np.array(alive, bool)]
         return Pairs(self.first.entries[places], self.first.rows[places].astype(np.int64))
-
-    def pair_at(self, place: int) -> tuple[int, int]:
-        """Return the fingerprint and the row at a place in the first table, marked or not."""
-        return int(self.first.entries[place]), int(self.first.rows[place])
 
     def spans_of(self, fingerprints: UInt64Array) -> tuple[IntpArray, IntpArray]:
         """Return where the pairs of each fingerprint begin, and how many there are."""
@@ -209,37 +249,25 @@ class Tables:
         return None if place in self.dead else place
 
     def check(self) -> None:
-        """Verify each table, its place in the layout, the rows, and the marks.
-
-        That all tables have the same entries is not so during a merge: `check_agreement`.
+        """Verify each table, that they agree, and the rows and marks.
 
         Raises:
             AssertionError: it is not so.
         """
         shapes = self.layout.tables_needed(self.max_distance)
         assert len(self.runs) in (1, len(shapes)), "too few or too many tables"
+        entries, rows = self.first.entries, self.first.rows
         for run, shape in zip(self.runs, shapes, strict=False):
             run.check()
             assert run.permutation.order == shape.order, "a table in another order"
             assert run.prefix_bits == shape.prefix_bits, "a table with another prefix"
-        entries, rows = self.first.entries, self.first.rows
+            assert np.array_equal(np.sort(run.entries), entries), "a table with other entries"
         assert len(rows) == len(entries), "not one row for each entry"
         assert rows.dtype in (np.uint32, np.int64), "rows of another type"
         assert not len(rows) or rows.min() >= 0, "a negative row"
         pairs = Pairs(entries, rows.astype(np.int64))
         assert pairs.not_in(NO_PAIRS).size == len(rows), "a pair is stored twice"
         assert all(0 <= place < len(rows) for place in self.dead), "a mark on nothing"
-
-    def check_agreement(self) -> None:
-        """Verify that all tables have the entries of the first one.
-
-        Raises:
-            AssertionError: one has not.
-        """
-        for run in self.runs[1:]:
-            assert np.array_equal(np.sort(run.entries), self.first.entries), (
-                "a table with other entries than the first one"
-            )
 
     def _places_of(self, fingerprint: int) -> range:
         # Numbers of a memoryview are Python's own: numpy would take three times as long.
@@ -249,32 +277,25 @@ class Tables:
             return _NOWHERE
         return range(start, bisect_right(entries, fingerprint, start))
 
-    def _numbered(self) -> Iterator[tuple[int, Run]]:
-        """Yield each table with its number among all that the layout could have."""
+    def _probed(self, distance: int) -> Iterator[tuple[Run, IntpArray]]:
+        """Yield each table that the distance needs, with the keys to be flipped in it."""
         shapes = self.layout.table_shapes
         needed = [n for n, shape in enumerate(shapes) if shape.radius(self.max_distance) >= 0]
-        return zip(needed, self.runs, strict=True)
+        for number, run in zip(needed, self.runs, strict=True):
+            keys = probe_keys(self.layout, distance, number, run.directory_bits)
+            if len(keys):
+                yield run, keys
 
     def _find_ways(self, distance: int) -> _Ways:
         """Prepare what a look-up within a distance does in each table, and keep it."""
-        ways = _Ways([], [], [])
-        for number, run in self._numbered():
-            keys = probe_keys(self.layout, distance, number, run.directory_bits)
+        ways = _Ways([], [])
+        for run, keys in self._probed(distance):
             candidates = len(keys) * len(run) / (1 << run.directory_bits)
             if len(keys) * _PROBE_US > _TABLE_US + candidates * _CANDIDATE_US:
-                ways.many.append((run.key_moves, keys, run))
-            elif keys.tolist() == [0] and len(run.key_moves) == 1:
-                ways.one.append((*run.key_moves[0], run.offsets, run.entries))
-            elif len(keys):
+                ways.many.append((run, keys))
+            else:
                 ways.few.append((run.key_moves, keys.tolist(), run.offsets, run.entries))
         return self._ways.setdefault(distance, ways)
-
-
-def sorted_run(layout: Layout, max_distance: int, pairs: Pairs, number: int) -> Run:
-    """Sort pairs into one table of a layout, counted from 0; the first one has their rows."""
-    shape = layout.tables_needed(max_distance)[number]
-    rows = None if number else pairs.rows
-    return Run.of(Permutation(shape.order), shape.prefix_bits, pairs.fingerprints, rows)
 
 
 @lru_cache(maxsize=1024)
@@ -295,20 +316,21 @@ def probe_keys(layout: Layout, distance: int, table: int, directory_bits: int) -
     return keys
 
 
-def _key(fingerprint: int, moves: tuple[Move, ...]) -> int:
-    key = 0
-    for mask, left, right in moves:
-        key |= (fingerprint & mask) << left >> right
-    return key
+def _require_directory(directory: Directory, count: int, prefix_bits: int) -> None:
+    bits = (len(directory) - 1).bit_length() - 1
+    if directory.ndim != 1 or directory.dtype not in (np.int32, np.int64):
+        raise ValueError(f"a directory is int32 or int64 in one row, not {directory.dtype}")
+    if not 1 <= bits <= prefix_bits or len(directory) != (1 << bits) + 1:
+        raise ValueError(f"a directory has 2**bits + 1 numbers, not {len(directory)}")
+    if int(directory[0]) != 0 or int(directory[-1]) != count:
+        raise ValueError(f"a directory of {count} entries ends with {directory[-1]}")
 
 
 def _hits_in(
     run: Run, masks: IntpArray, asked: UInt64Array, distance: int
 ) -> Iterator[tuple[IntpArray, UInt64Array]]:
     """Yield numbers of queries and the entries of one run within the distance of them."""
-    shift = np.uint64(64 - run.directory_bits)
-    keys = (run.permutation.apply_many(asked) >> shift).astype(np.intp)
-    starts, lengths = run.spans((keys[:, np.newaxis] ^ masks).ravel())
+    starts, lengths = run.spans((run.keys(asked)[:, np.newaxis] ^ masks).ravel())
     ends = lengths.cumsum()
     cuts = set(ends.searchsorted(np.arange(_CHUNK, ends[-1] + _CHUNK, _CHUNK)).tolist())
     for first, last in pairwise([0, *sorted(cut + 1 for cut in cuts)]):

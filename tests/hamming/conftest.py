@@ -5,13 +5,12 @@ import pytest
 
 def make_small(patch):
     """Seal three pairs, let young tables grow beside more than twelve, look up by tables."""
-    patch.setattr("dedup_filter.hamming.levels.FRESH", 3)
-    patch.setattr("dedup_filter.hamming.levels._FRESH_ALONE", 3)
-    patch.setattr("dedup_filter.hamming.levels._FEW_OLD", 12)
-    patch.setattr("dedup_filter.hamming.levels._BULK", 4)
-    patch.setattr("dedup_filter.hamming.levels.scan_limit", lambda *_: -1)
+    patch.setattr("dedup_filter.hamming.hamming_index.FRESH", 3)
+    patch.setattr("dedup_filter.hamming.hamming_index._FRESH_ALONE", 3)
+    patch.setattr("dedup_filter.hamming.hamming_index._FEW_OLD", 12)
+    patch.setattr("dedup_filter.hamming.hamming_index._BULK", 4)
+    patch.setattr("dedup_filter.hamming.hamming_index.scan_limit", lambda *_: -1)
     patch.setattr("dedup_filter.hamming.tables._CHUNK", 8)
-    patch.setattr("dedup_filter.hamming.search._CHUNK", 8)
 
 
 @pytest.fixture

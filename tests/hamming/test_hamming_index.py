@@ -17,8 +17,8 @@ from dedup_filter.model import Match
 def way(request, monkeypatch):
     """Look-ups by the scan of a small index, and by sealed tables whatever its size."""
     if request.param == "tables":
-        monkeypatch.setattr("dedup_filter.hamming.levels.scan_limit", lambda *_: -1)
-        monkeypatch.setattr("dedup_filter.hamming.levels.FRESH", 1)
+        monkeypatch.setattr("dedup_filter.hamming.hamming_index.scan_limit", lambda *_: -1)
+        monkeypatch.setattr("dedup_filter.hamming.hamming_index.FRESH", 1)
     return request.param
 
 
@@ -141,7 +141,7 @@ def test_an_index_beyond_the_scan_limit_is_exact_on_clusters_and_strangers():
     stored |= {generator.getrandbits(64) for _ in range(20_000)}
     pairs = [(fingerprint, row) for row, fingerprint in enumerate(sorted(stored))]
     index = index_of(pairs, 3, Layout(4))
-    assert any(not tables.is_scanned for tables in index._levels.sealed)
+    assert any(not tables.is_scanned for tables in index._sealed)
     queries = [centre ^ near(generator, 2) for centre in centres[:25]]
     for query in queries:
         assert index.within(query) == oracles.scan(pairs, query, 3)
@@ -197,7 +197,7 @@ def test_the_most_neighbours_asked_for_are_the_first_ones(way, most):
     assert index.neighbours(5, most=most).first(2).matches() == expected[:2]
 
 
-def test_neighbours_beyond_what_a_rank_can_hold_come_in_order(way):
+def test_neighbours_with_the_largest_rows_come_in_order(way):
     pairs = [(5, 2**62 + number) for number in range(9)] + [(4, 1)]
     index = index_of(pairs)
     assert index.neighbours(5, most=2).matches() == oracles.scan(pairs, 5, 3)[:2]
@@ -280,7 +280,7 @@ def test_the_memory_told_is_what_is_allocated(max_distance):
 def test_check_notices_an_entry_that_one_table_lacks(way):
     index = index_of([(7, 1), (9, 2), (11, 3)], 3, Layout(4))
     index.compact()
-    index._levels.old.runs[-1].entries[0] = 99
+    index._old.runs[-1].entries[0] = 99
     with pytest.raises(AssertionError):
         index.check()
 
@@ -288,6 +288,6 @@ def test_check_notices_an_entry_that_one_table_lacks(way):
 def test_check_notices_a_pair_in_two_places():
     index = index_of([(7, 1)])
     index.compact()
-    index._levels.fresh.add(7, 1)
+    index._fresh.add(7, 1)
     with pytest.raises(AssertionError):
         index.check()

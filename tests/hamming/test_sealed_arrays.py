@@ -11,7 +11,7 @@ PAIRS = [(number * 0x9E3779B97F4A7C15 % 2**64, number) for number in range(40)]
 @pytest.fixture(params=["scanned", "tables"])
 def sealed(request, monkeypatch):
     if request.param == "tables":
-        monkeypatch.setattr("dedup_filter.hamming.levels.scan_limit", lambda *_: -1)
+        monkeypatch.setattr("dedup_filter.hamming.hamming_index.scan_limit", lambda *_: -1)
     index = HammingIndex(5, Layout(4))
     for pair in PAIRS:
         index.add(*pair)

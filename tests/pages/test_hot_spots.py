@@ -38,9 +38,9 @@ def kept(pages, **options):
 @pytest.fixture(params=["scanned", "tables"])
 def way(request, monkeypatch):
     if request.param == "tables":
-        monkeypatch.setattr("dedup_filter.hamming.levels.scan_limit", lambda *_: -1)
-        monkeypatch.setattr("dedup_filter.hamming.levels.FRESH", 50)
-        monkeypatch.setattr("dedup_filter.hamming.levels._FEW_OLD", 100)
+        monkeypatch.setattr("dedup_filter.hamming.hamming_index.scan_limit", lambda *_: -1)
+        monkeypatch.setattr("dedup_filter.hamming.hamming_index.FRESH", 50)
+        monkeypatch.setattr("dedup_filter.hamming.hamming_index._FEW_OLD", 100)
 
 
 def test_pages_of_a_template_are_all_new_and_each_cap_is_counted(way):

@@ -8,8 +8,15 @@ from hypothesis import strategies as st
 from strategies import ALL_ONES, fingerprints
 
 from dedup_filter.hamming import distinct, hamming_distance
-from dedup_filter.hamming.numbers import fingerprint_of, fingerprints_of, row_of, rows_of
-from dedup_filter.hamming.pairs import NO_PAIRS, Pairs, places_in
+from dedup_filter.hamming.pairs import (
+    NO_PAIRS,
+    Pairs,
+    fingerprint_of,
+    fingerprints_of,
+    places_in,
+    row_of,
+    rows_of,
+)
 
 some_pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=12)
 

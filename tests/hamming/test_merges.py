@@ -1,4 +1,4 @@
-"""What moves when: sealing, merging in steps, planning anew; and what a failure leaves behind."""
+"""What moves when: sealing, merging, planning anew; and what a failure leaves behind."""
 
 import contextlib
 import random
@@ -27,25 +27,24 @@ def assert_found(index, pairs):
         assert index.within(fingerprint ^ 1) == expected
 
 
-def test_everything_is_found_between_any_two_steps_of_a_merge(pairs):
+def test_everything_is_found_after_each_addition_whatever_it_moves(pairs):
     index = HammingIndex(3, Layout(4))
-    levels = index._levels
-    merging = 0
+    grown = set()
     for number, pair in enumerate(pairs):
         index.add(*pair)
-        merging += levels._merge is not None
+        grown.add(len(index._young.first))
         assert_found(index, pairs[: number + 1])
-    assert merging > 10
-    assert len(levels.old.first) > 60
+    assert len(grown) > 2, "the young tables have grown"
+    assert len(index._old.first) > 60
 
 
-def test_what_is_removed_while_a_merge_takes_it_in_stays_removed(pairs):
+def test_what_is_removed_before_a_merge_stays_removed(pairs):
     index = HammingIndex(3, Layout(4))
     stored = []
-    for pair in pairs:
+    for number, pair in enumerate(pairs):
         index.add(*pair)
         stored.append(pair)
-        if index._levels._merge is not None:
+        if number % 4 == 3:
             gone = stored.pop(len(stored) // 3)
             index.remove(*gone)
             index.add(*gone)
@@ -60,7 +59,7 @@ def test_many_removals_are_cleaned_from_the_tables(pairs):
     for pair in pairs[:-5]:
         index.remove(*pair)
     assert_found(index, pairs[-5:])
-    assert len(index._levels.old.first) < 40
+    assert len(index._old.first) < 40
 
 
 def test_compacting_leaves_one_set_of_tables_and_no_marks(pairs):
@@ -69,9 +68,8 @@ def test_compacting_leaves_one_set_of_tables_and_no_marks(pairs):
         index.add(*pair)
     index.remove(*pairs[7])
     index.compact()
-    levels = index._levels
-    assert (len(levels.old.first), len(levels.young.first), len(levels.fresh)) == (89, 0, 0)
-    assert not levels.old.dead
+    assert (len(index._old.first), len(index._young.first), len(index._fresh)) == (89, 0, 0)
+    assert not index._old.dead
     assert_found(index, pairs[:7] + pairs[8:])
 
 
@@ -82,7 +80,7 @@ def test_an_index_that_outgrows_its_plan_plans_again(pairs, monkeypatch):
         planned.append(expected)
         return Layout(2 + len(planned))
 
-    monkeypatch.setattr("dedup_filter.hamming.levels.plan", plan)
+    monkeypatch.setattr("dedup_filter.hamming.hamming_index.plan", plan)
     index = HammingIndex(3, expected=10)
     assert index.layout == Layout(3)
     for number, pair in enumerate(pairs):
@@ -90,7 +88,6 @@ def test_an_index_that_outgrows_its_plan_plans_again(pairs, monkeypatch):
         assert_found(index, pairs[: number + 1])
     assert planned[:1] == [10]
     assert planned[1] > 40
-    index._levels._finish_merge()  # the last one may be under way
     assert index.layout == Layout(2 + len(planned))
     index.add_many([fingerprint ^ 2**40 for fingerprint, _ in pairs], range(100, 190))
     index.check()
@@ -98,8 +95,8 @@ def test_an_index_that_outgrows_its_plan_plans_again(pairs, monkeypatch):
 
 def test_more_entries_than_one_call_may_sort_are_planned_for_when_compacted(pairs, monkeypatch):
     layouts = iter([Layout(4), Layout(5)])
-    monkeypatch.setattr("dedup_filter.hamming.levels.plan", lambda *_: next(layouts))
-    monkeypatch.setattr("dedup_filter.hamming.levels._MOST_SORTED", 10)
+    monkeypatch.setattr("dedup_filter.hamming.hamming_index.plan", lambda *_: next(layouts))
+    monkeypatch.setattr("dedup_filter.hamming.hamming_index._MOST_SORTED", 10)
     index = HammingIndex(3, expected=40)
     for pair in pairs:
         index.add(*pair)
@@ -132,7 +129,7 @@ def fail_after(calls_before, monkeypatch):
 
 
 @pytest.mark.parametrize("calls_before", range(0, 60, 3))
-def test_a_step_that_fails_for_want_of_memory_loses_nothing(pairs, monkeypatch, calls_before):
+def test_an_addition_that_fails_for_want_of_memory_loses_nothing(pairs, monkeypatch, calls_before):
     index = HammingIndex(3, Layout(4))
     index.add_many(*zip(*pairs[:30], strict=True))
     index.remove(*pairs[0])

@@ -1,4 +1,5 @@
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import oracles
@@ -78,7 +79,7 @@ def test_equal_fingerprints_are_entries_each():
 @given(fingerprints, permutations, st.integers(1, 64))
 def test_prefix_moves_make_the_first_bits_a_number(value, permutation, bits):
     moves = permutation.prefix_moves(bits)
-    key = sum((value & move.mask) << move.left >> move.right for move in moves)
+    key = sum(Fraction(value & mask) * Fraction(2) ** by for mask, by in moves)
     assert key == oracles.permute(value, permutation.order) >> 64 - bits
 
 
