@@ -25,12 +25,11 @@ from dedup_filter.fingerprints import is_sketch
 from dedup_filter.frames import frame_bytes
 from dedup_filter.model import Outcome
 from dedup_filter.pages.directory.crawls import Crawl
-from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
+from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, KnownHost, Lesson
 from dedup_filter.pages.directory.records import Judged, PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.snapshot import KnownHost
 from dedup_filter.text import Headline
-from dedup_filter.upkeep.protocol import ExportedPage, Source
+from dedup_filter.upkeep.results import ExportedPage, Source
 
 __all__ = [
     "FORMAT",

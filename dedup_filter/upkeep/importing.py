@@ -28,8 +28,8 @@ import xxhash
 
 from dedup_filter.errors import DedupError
 from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.pages.directory.frame_store import KnownHost
 from dedup_filter.pages.directory.records import PageRecord
-from dedup_filter.pages.directory.snapshot import KnownHost
 from dedup_filter.pages.directory.url_key import url_key
 from dedup_filter.text.page_fields import FieldNames, page_in, url_in
 from dedup_filter.upkeep.export_lines import (
@@ -40,7 +40,7 @@ from dedup_filter.upkeep.export_lines import (
     record_in,
     scheme_and_crawls_in,
 )
-from dedup_filter.upkeep.protocol import Index, Target
+from dedup_filter.upkeep.index import Index, Target
 
 __all__ = ["BadLine", "ImportOptions", "Imported", "Line", "import_lines", "read_lines"]
 

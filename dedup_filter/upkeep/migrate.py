@@ -27,12 +27,11 @@ from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.model import Document
 from dedup_filter.pages.directory.directory_pages import measured_of
 from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock
-from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.pages.directory.page_store import StoreKeeper
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.directory.snapshot import Snapshot
 from dedup_filter.pages.location import scheme_of
-from dedup_filter.upkeep.protocol import Migration, Watch
+from dedup_filter.upkeep.results import Migration, Watch
 from dedup_filter.wording import counted
 
 __all__ = ["migrate"]
@@ -60,7 +59,7 @@ def migrate(
             folder = cleanup.enter_context(_new_folder(files.path))
             StoreKeeper.open(folder, scheme_of(config)).close()
         else:
-            with PageReader.open_to_read(files.path) as reader, Snapshot(reader) as snapshot:
+            with Snapshot.open_to_read(files.path) as snapshot:
                 total = snapshot.count()
                 if snapshot.scheme == scheme_of(config):
                     return Migration(total, 0, None)
@@ -107,7 +106,7 @@ def _fill(folder: Path, snapshot: Snapshot, config: FilterConfig, watch: Watch) 
     scheme = scheme_of(config)
     pages = 0
     with StoreKeeper.open(folder, scheme) as store:
-        for crawl in snapshot.crawls():
+        for crawl in snapshot.crawls.all():
             store.restore_crawl(crawl)
         with watch(snapshot.records(), snapshot.count()) as records:
             for record in records:
@@ -116,7 +115,7 @@ def _fill(folder: Path, snapshot: Snapshot, config: FilterConfig, watch: Watch) 
                     store.restore(_measured_anew(record, text, config), text)
                     pages += 1
         if scheme.parts.get("text") == snapshot.scheme.parts.get("text"):
-            for known in snapshot.hosts():
+            for known in snapshot.frames.hosts():
                 store.restore_host(known)
         store.sync()
     return pages

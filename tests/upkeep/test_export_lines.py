@@ -12,10 +12,9 @@ from dedup_filter.fingerprints import sketch
 from dedup_filter.frames import frame_bytes
 from dedup_filter.frames.frame_bytes import EarlyNote, HostState
 from dedup_filter.pages.directory.crawls import Crawl
-from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
+from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, KnownHost, Lesson
 from dedup_filter.pages.directory.records import Judged, PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.snapshot import KnownHost
 from dedup_filter.text import Headline
 from dedup_filter.upkeep.export_lines import (
     FORMAT,
@@ -26,7 +25,7 @@ from dedup_filter.upkeep.export_lines import (
     record_in,
     scheme_and_crawls_in,
 )
-from dedup_filter.upkeep.protocol import ExportedPage
+from dedup_filter.upkeep.results import ExportedPage
 
 # Half surrogates too: URLs on the web have them.
 texts = st.text(st.characters(exclude_categories=()), max_size=20)

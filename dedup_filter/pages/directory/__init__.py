@@ -11,14 +11,20 @@ Pages are known by their numbers, counted from 1. The record knows no index and 
 
 from dedup_filter.pages.comparison import Matches
 from dedup_filter.pages.directory.crawls import Crawl
-from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore, HostFrames, Lesson
+from dedup_filter.pages.directory.frame_store import (
+    EarlyForm,
+    FrameStore,
+    HostFrames,
+    KnownHost,
+    Lesson,
+)
 from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock
 from dedup_filter.pages.directory.index_entries import Change, Entries, Entry, digest_head
 from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.pages.directory.page_store import PageStore, StoreKeeper
 from dedup_filter.pages.directory.records import Judged, Measured, NewPage, PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.snapshot import KnownHost, Snapshot
+from dedup_filter.pages.directory.snapshot import Snapshot
 from dedup_filter.pages.directory.table_files import TableFiles
 from dedup_filter.pages.directory.url_key import Place
 

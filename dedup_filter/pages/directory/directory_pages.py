@@ -15,9 +15,8 @@ On disk every page that is judged is recorded; in memory only those that are kep
 read of the others later. What the store fails to write is not done in the index either.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from time import time as now
 
 from dedup_filter.config import FilterConfig
@@ -34,6 +33,7 @@ from dedup_filter.pages.comparison import (
 )
 from dedup_filter.pages.directory import (
     Change,
+    Entry,
     FrameStore,
     Judged,
     Measured,
@@ -41,10 +41,10 @@ from dedup_filter.pages.directory import (
     PageStore,
     Place,
 )
+from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.expiry import PageBounds
 from dedup_filter.pages.frame_exchange import FrameExchange
 from dedup_filter.pages.location import MEMORY, open_store
-from dedup_filter.pages.page_index import PageIndex
 
 __all__ = ["DirectoryPages", "measured_of"]
 
@@ -63,8 +63,8 @@ class DirectoryPages:
         self._by_host = config.scope == "host"
         self._index = PageIndex(self.store, config.max_distance, by_host=self._by_host)
         self._bounds = PageBounds(self.store, config.max_pages, config.expire_days)
-        self._due: list[Callable[[], None]] = []
-        """What the index must do once the transaction that is going on is whole."""
+        self._due: list[Change] = []
+        """What the index must follow once the transaction that is going on is whole."""
         self.gone: list[int] = []
         """Pages whose records were deleted; for the owner to take note of, and to clear."""
         self.capped = 0
@@ -158,8 +158,8 @@ class DirectoryPages:
         except BaseException:
             del self.gone[before:]
             raise
-        for step in self._due:
-            step()
+        for change in self._due:
+            self._index.follow(change)
         self._index.tend()
 
     def record(
@@ -188,26 +188,27 @@ class DirectoryPages:
         if judged.is_kept:
             host = self.store.host_number(place.host)
             assert host is not None, "it was given one with the page"
-            self._due.append(partial(self._index.add, number, measured, host))
+            entry = Entry(number, measured.fingerprint, host, measured.digest)
+            self._due.append(Change(added=(entry,)))
         if is_revisit and not is_pending:
-            self._follow(self.store.commit(number))
+            self._due.append(self.store.commit(number))
             return found.verdict(page, found.original_page)
         return found.verdict(page, number)
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:
         """Give a page another profile, within `transaction`."""
-        self._follow(self.store.replace(number, measured_of(page), text))
+        self._due.append(self.store.replace(number, measured_of(page), text))
 
     def commit(self, number: int) -> None:
         """Keep a pending page for good; one that is not pending is left as it is."""
         with self.transaction():
-            self._follow(self.store.commit(number))
+            self._due.append(self.store.commit(number))
 
     def release(self, number: int) -> None:
         """Forget a pending page; one that is not pending is left as it is."""
         if self.store.is_pending(number):
             with self.transaction():
-                self._follow(self.store.release(number))
+                self._due.append(self.store.release(number))
                 self.gone.append(number)
 
     def flush(self) -> None:
@@ -288,12 +289,9 @@ class DirectoryPages:
     def _chosen(self, best: Sequence[int], matches: Matches, place: Place) -> tuple[int, bool]:
         return choose(best, matches, place.key, self.store.crawls.current.__eq__)
 
-    def _follow(self, change: Change) -> None:
-        self._due.append(partial(self._index.follow, change))
-
     def _delete(self, pages: list[int]) -> None:
         if pages:
-            self._follow(self.store.delete(pages))
+            self._due.append(self.store.delete(pages))
             self.gone += pages
 
 

@@ -9,13 +9,14 @@ if the state includes that lesson already, it is marked to be unlearnt instead. 
 of pending pages are kept although the state includes them, until commit or release.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from dedup_filter.pages.directory.crawls import Hosts
 from dedup_filter.pages.directory.records import from_column
 from dedup_filter.pages.directory.transactions import Transactions
 
-__all__ = ["EarlyForm", "FrameStore", "HostFrames", "Lesson", "WaitingPage"]
+__all__ = ["EarlyForm", "FrameStore", "HostFrames", "KnownHost", "Lesson", "WaitingPage"]
 
 
 class Lesson(NamedTuple):
@@ -50,6 +51,13 @@ class WaitingPage(NamedTuple):
     page: int
     host: str
     note: bytes
+
+
+class KnownHost(NamedTuple):
+    """All that is kept of a host."""
+
+    frames: HostFrames
+    early: list[EarlyForm]
 
 
 class FrameStore:
@@ -117,6 +125,28 @@ class FrameStore:
             of_host.lessons.append(Lesson(page, lesson, bool(is_unlearnt)))
             latest[host] = max(latest.get(host, 0), number)
         return [known[host] for host in sorted(known, key=lambda host: (latest[host], host))]
+
+    def hosts(self) -> Iterator[KnownHost]:
+        """Yield the same with the pages that wait."""
+        waiting: dict[str, list[WaitingPage]] = {}
+        for each in self.waiting():
+            waiting.setdefault(each.host, []).append(each)
+        for known in self.all():
+            pages = waiting.get(known.host, ())
+            early = [EarlyForm(*each[:2], self.form(each.page) or b"", each.note) for each in pages]
+            yield KnownHost(known, early)
+
+    def restore(self, known: KnownHost) -> None:
+        """Put back what was known of a host; there must be nothing of it here."""
+        frames = known.frames
+        if frames.state is not None:
+            # A lesson that the state takes in: hosts are forgotten in the order of those.
+            self.learn(frames.host, 0, b"")
+            self.save(frames.host, frames.state)
+        for page, lesson, is_unlearnt in frames.lessons:
+            self.learn(frames.host, page, lesson, is_unlearnt=is_unlearnt)
+        for early in known.early:
+            self.wait(early)
 
     def forget(self, host: str) -> None:
         """Forget a host and its early pages."""

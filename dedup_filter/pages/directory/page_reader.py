@@ -23,8 +23,9 @@ from dedup_filter.pages.directory.database import (
     read_scheme,
     require_format,
 )
+from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.index_directory import IndexDirectory
-from dedup_filter.pages.directory.index_entries import Entries
+from dedup_filter.pages.directory.index_entries import Entries, Superseded
 from dedup_filter.pages.directory.records import (
     PageRecord,
     from_column,
@@ -64,11 +65,13 @@ class PageReader:
         self._hosts = Hosts(transactions)
         self._is_closed = False
         self.crawls = Crawls(transactions)
+        self.frames = FrameStore(transactions, self._hosts)
+        self.superseded = Superseded(transactions)
         self.directory = directory
         """None: it is in memory."""
 
     @classmethod
-    def open_to_read(cls, directory: str | Path) -> "PageReader":
+    def open_to_read(cls: type[Self], directory: str | Path) -> Self:
         """Open an index for reading only; another process may be writing to it.
 
         Raises:
@@ -77,13 +80,13 @@ class PageReader:
         """
         files = IndexDirectory.at(directory)
         files.require_index()
-        reader = PageReader(Transactions(connect_reader(files.pages), str(files)), files)
+        transactions = Transactions(connect_reader(files.pages), str(files))
         try:
-            require_format(reader._transactions)
+            require_format(transactions)
+            return cls(transactions, files)
         except BaseException:
-            reader.close()
+            transactions.connection.close()
             raise
-        return reader
 
     def of_digest(self, pages: Sequence[int], digest: bytes) -> list[int]:
         """Return those of some pages that are kept and have a digest, in their order."""
@@ -153,17 +156,17 @@ class PageReader:
                 "forget that page"
             ) from error
 
-    def fingerprints(self, after: int = 0, most: int = 100_000) -> Iterator[Entries]:
-        """Yield the fingerprints of kept pages from after a number on, so many at a time."""
-        return index_entries.fingerprints(self._transactions, after, most)
+    def fingerprints(self, after: int = 0) -> Entries:
+        """Return the fingerprints of kept pages from after a number on."""
+        return index_entries.fingerprints(self._transactions, after)
 
-    def digests(self, after: int = 0, most: int = 100_000) -> Iterator[Entries]:
-        """Yield the heads of the digests of kept pages, in the same way.
+    def digests(self, after: int = 0) -> Entries:
+        """Return the heads of the digests of kept pages, in the same way.
 
         Raises:
             StoreCorrupt: a digest is too short.
         """
-        return index_entries.digests(self._transactions, after, most)
+        return index_entries.digests(self._transactions, after)
 
     def host_number(self, name: str) -> int | None:
         """Return the number of a host, None if no page of it was recorded."""
@@ -195,14 +198,20 @@ class PageReader:
             (is_kept, before, most),
         )
 
-    def count(self, *, is_kept: bool) -> int:
-        """Count the pages kept, or those dropped, pending ones too. Cost: one look-up."""
-        sql = "SELECT pages FROM counts WHERE is_kept = ?"
+    def count(self, *, is_kept: bool | None = None) -> int:
+        """Count the pages kept, or those dropped, or both, pending ones too. Cost: one look-up."""
+        sql = "SELECT sum(pages) FROM counts WHERE is_kept = ifnull(?, is_kept)"
         return int(self._transactions.row(sql, (is_kept,))[0])
 
     def __len__(self) -> int:
         """Count the pages kept."""
         return self.count(is_kept=True)
+
+    @property
+    def last_page(self) -> int:
+        """The highest number that was given to a page."""
+        row = self._transactions.row("SELECT seq FROM sqlite_sequence WHERE name = 'pages'")
+        return int(row[0]) if row else 0
 
     @property
     def scheme(self) -> Scheme:

@@ -33,10 +33,7 @@ import xxhash
 from dedup_filter.errors import StoreError
 from dedup_filter.hamming import HammingIndex, Layout, SealedArrays
 
-__all__ = ["DIGESTS", "NO_TABLES", "SavedTables", "TableFiles", "from_tables", "to_tables"]
-
-DIGESTS = "digest_"
-"""What the names of the arrays of an index of digests begin with."""
+__all__ = ["NO_TABLES", "Array", "SavedTables", "TableFiles", "from_tables", "to_tables"]
 
 FORMAT = 1
 NO_TABLES = "there are none"

@@ -57,7 +57,7 @@ class TestAnIndex:
         """A commit that waits for the log to be on disk; a checkpoint would wait for the reader."""
         with folder_store(tmp_path) as store:
             store.flush()
-            with PageReader.open_to_read(tmp_path) as reader, Snapshot(reader):
+            with Snapshot.open_to_read(tmp_path):
                 store.insert(page(1))
                 executed = []
                 store._transactions.connection.set_trace_callback(executed.append)

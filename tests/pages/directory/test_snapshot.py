@@ -31,11 +31,11 @@ def fill(store):
 
 
 def shown(folder, texts=0):
-    with PageReader.open_to_read(folder) as reader, Snapshot(reader) as snapshot:
+    with Snapshot.open_to_read(folder) as snapshot:
         pages = list(snapshot.records())
         assert snapshot.count() == len(pages)
         assert snapshot.without_text() == len(pages) - texts
-        return pages, [known.frames for known in snapshot.hosts()]
+        return pages, [known.frames for known in snapshot.frames.hosts()]
 
 
 def test_a_snapshot_is_what_the_next_opening_finds(tmp_path):
@@ -57,7 +57,7 @@ def test_a_snapshot_stays_as_it_was_while_pages_come_and_go(tmp_path):
         for number in range(10):
             store.insert(page(number))
         store.flush()
-        with PageReader.open_to_read(tmp_path) as reader, Snapshot(reader) as snapshot:
+        with Snapshot.open_to_read(tmp_path) as snapshot:
             records = snapshot.records()
             first = next(records)
             store.delete([2, 3])
@@ -77,19 +77,18 @@ def test_what_a_keeper_puts_back_is_what_was_there(tmp_path):
         fill(store)
     folder_store(tmp_path / "index").close()
     with (
-        PageReader.open_to_read(tmp_path / "index") as reader,
-        Snapshot(reader) as snapshot,
-        StoreKeeper.open(tmp_path / "other", reader.scheme) as keeper,
+        Snapshot.open_to_read(tmp_path / "index") as snapshot,
+        StoreKeeper.open(tmp_path / "other", snapshot.scheme) as keeper,
     ):
-        for crawl in snapshot.crawls():
+        for crawl in snapshot.crawls.all():
             assert keeper.restore_crawl(crawl) == crawl.number
             assert keeper.restore_crawl(crawl) == crawl.number
         for each in snapshot.records():
             keeper.restore(each, f"text of {each.page}")
-        for known in snapshot.hosts():
+        for known in snapshot.frames.hosts():
             keeper.restore_host(known)
         keeper.check()
-        assert keeper.crawls.all() == snapshot.crawls()
+        assert keeper.crawls.all() == snapshot.crawls.all()
         assert keeper.text(4) == "text of 4"
         assert keeper.last_page == 4
     assert shown(tmp_path / "other", texts=2) == shown(tmp_path / "index")
