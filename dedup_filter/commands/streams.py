@@ -10,13 +10,14 @@ from typing import Any, BinaryIO, TypeVar
 
 import click
 
+from dedup_filter.wording import printable
+
 __all__ = [
     "BadInput",
     "as_bytes",
     "as_time",
     "by_outcome",
     "opened",
-    "printable",
     "progress",
     "say",
     "scaled",
@@ -64,17 +65,8 @@ def write_lines(values: Iterable[Any]) -> None:
 def say(text: str) -> None:
     """Write a line for people on standard output, in whatever encoding that has."""
     encoding = sys.stdout.encoding or "utf-8"
-    line = printable(text).replace("\n", "\\n") + "\n"
-    sys.stdout.write(line.encode(encoding, "backslashreplace").decode(encoding))
-
-
-def printable(text: str) -> str:
-    r"""Escape what a terminal would obey, but for line ends.
-
-    >>> printable("https://example.com/\x1b[31m")
-    'https://example.com/\\x1b[31m'
-    """
-    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+    shown = printable(text).encode(encoding, "backslashreplace").decode(encoding)
+    sys.stdout.write(f"{shown}\n")
 
 
 def by_outcome(counts: Mapping[str, int]) -> str:
