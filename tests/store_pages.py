@@ -75,8 +75,8 @@ def kill(store):
 def index_of(store):
     """What an index holds that was filled from a store: entries, and those of digests marked."""
     fingerprints, digests = (
-        zip(found.pages.tolist(), found.values.tolist(), found.hosts.tolist(), strict=True)
-        for found in (store.fingerprints(), store.digests())
+        zip(*(column.tolist() for column in found), strict=True)
+        for found in (store.entries.fingerprints(), store.entries.digests())
     )
     return set(fingerprints) | {("digest", *entry) for entry in digests}
 

@@ -8,12 +8,19 @@
     export     index -> lines of JSON
     import     lines of an export, or items of a feed -> index
 
-Nothing here starts a crawl but the import of items. Knows nothing of the command line or Scrapy.
+`DirectoryIndex` and `ServerIndex` do it and are alike in use: their methods raise ConfigError if
+there is no index, unless they make one, and StoreError if it cannot be read or written, or is in
+use; `str` names the index without a password. Nothing here starts a crawl but the import of items,
+and nothing knows of the command line or Scrapy.
 """
 
+from dedup_filter.errors import ConfigError
+from dedup_filter.pages.location import folder_of
+from dedup_filter.pages.redis import is_address
+from dedup_filter.upkeep.directory import DirectoryIndex
 from dedup_filter.upkeep.export_lines import exported
-from dedup_filter.upkeep.importing import Imported, ImportOptions, import_lines, read_lines
-from dedup_filter.upkeep.index import Index, index_at
+from dedup_filter.upkeep.importing import Imported, ImportOptions, Index, import_lines, read_lines
+from dedup_filter.upkeep.servers import ServerIndex
 
 __all__ = [
     "ImportOptions",
@@ -24,3 +31,19 @@ __all__ = [
     "index_at",
     "read_lines",
 ]
+
+
+def index_at(location: str) -> Index:
+    """Name the index at a location; nothing is looked at yet.
+
+    Raises:
+        ConfigError: the location is wrong, or that of an index that ends with its process.
+    """
+    if folder_of(location) is not None:
+        return DirectoryIndex(location)
+    if is_address(location):
+        return ServerIndex(location)
+    raise ConfigError(
+        f"{location!r} is not a folder, nor the address of a shared index: what is in memory "
+        "ends with its process"
+    )

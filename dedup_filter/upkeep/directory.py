@@ -16,10 +16,9 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, StoreCorrupt
 from dedup_filter.pages.directory.index_directory import IndexDirectory
 from dedup_filter.pages.directory.page_index import EntryIndex, PageIndex, is_usual
-from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.pages.directory.page_reader import PageReader, Snapshot
 from dedup_filter.pages.directory.page_store import StoreKeeper
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.snapshot import Snapshot
 from dedup_filter.pages.directory.statistics import statistics
 from dedup_filter.pages.directory.table_files import NO_TABLES, SavedTables, TableFiles
 from dedup_filter.upkeep.migrate import migrate
@@ -119,7 +118,9 @@ class DirectoryIndex:
                 ExportedPage(each, snapshot.original_url(each), snapshot.text(each.page))
                 for each in snapshot.records()
             )
-            yield Source(snapshot.scheme, snapshot.crawls.all(), pages, snapshot.frames.hosts())
+            yield Source(
+                snapshot.scheme, snapshot.crawls.all(), pages, snapshot.frames.with_early_pages()
+            )
 
     def target(self, scheme: Scheme) -> StoreKeeper:
         """Open it for records, and make it if there is none."""
@@ -194,8 +195,8 @@ def _differences(snapshot: Snapshot, index: EntryIndex) -> list[str]:
         return [f"the tables: {fault}; {_ANEW}"]
     faults = []
     for name, entries, recorded in (
-        ("entries", index.fingerprints.sealed(), snapshot.fingerprints()),
-        ("digests", index.digests.sealed(), snapshot.digests()),
+        ("entries", index.fingerprints.sealed(), snapshot.entries.fingerprints()),
+        ("digests", index.digests.sealed(), snapshot.entries.digests()),
     ):
         here: Array = np.rec.fromarrays([recorded.pages, index.masked(recorded)], dtype=_PAIR)
         there: Array = np.rec.fromarrays([entries.rows, entries.runs[0]], dtype=_PAIR)

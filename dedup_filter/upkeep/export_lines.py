@@ -17,7 +17,6 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Generator, Iterable, Mapping
 from datetime import datetime, timezone
 from functools import partial
-from types import MappingProxyType
 from typing import Any, NamedTuple, get_args
 from zlib import error as ZlibError  # noqa: N812 - it is a class
 
@@ -25,7 +24,7 @@ from dedup_filter.fingerprints import is_sketch
 from dedup_filter.frames import frame_bytes
 from dedup_filter.model import Outcome
 from dedup_filter.pages.directory.crawls import Crawl
-from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, KnownHost, Lesson
+from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
 from dedup_filter.pages.directory.records import Judged, PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.text import Headline
@@ -88,13 +87,12 @@ def page_line(page: ExportedPage) -> Object:
     return line if page.text is None else {**line, "text": page.text}
 
 
-def frames_line(known: KnownHost) -> Object:
+def frames_line(known: HostFrames) -> Object:
     """Make the line of a host's frames."""
-    state = known.frames.state
     return {
-        FRAMES_KEY: known.frames.host,
-        "state": None if state is None else _base64(state),
-        "lessons": [[page, _base64(lesson), un] for page, lesson, un in known.frames.lessons],
+        FRAMES_KEY: known.host,
+        "state": None if known.state is None else _base64(known.state),
+        "lessons": [[page, _base64(lesson), un] for page, lesson, un in known.lessons],
         "early": [[page, _base64(form), _base64(note)] for page, _, form, note in known.early],
     }
 
@@ -112,7 +110,7 @@ def scheme_and_crawls_in(line: Object) -> tuple[Scheme, list[Crawl]]:
     if not isinstance(crawls, list) or not all(isinstance(each, dict) for each in crawls):
         raise ValueError("has no list of crawls")
     crawls = [Crawl(*_read(each, _CRAWL).values()) for each in crawls]
-    return Scheme(MappingProxyType(scheme)), crawls
+    return Scheme(scheme), crawls
 
 
 def record_in(line: Object) -> tuple[PageRecord, str | None]:
@@ -137,13 +135,13 @@ def record_in(line: Object) -> tuple[PageRecord, str | None]:
     return record, text
 
 
-def host_in(line: Object) -> KnownHost:
+def host_in(line: Object) -> HostFrames:
     """Read the line of a host's frames; refuse what frames could not read from an index."""
     try:
         host, state = line[FRAMES_KEY], line["state"]
         lessons = [Lesson(page, _bytes(lesson), bool(un)) for page, lesson, un in line["lessons"]]
         early = [EarlyForm(page, host, _bytes(f), _bytes(note)) for page, f, note in line["early"]]
-        frames = HostFrames(host, None if state is None else _bytes(state), lessons)
+        frames = HostFrames(host, None if state is None else _bytes(state), lessons, early)
         _read_field(line, FRAMES_KEY, _TEXT)
         for page, *_ in (*lessons, *early):
             _read_field({"page": page}, "page", _whole(0))
@@ -155,7 +153,7 @@ def host_in(line: Object) -> KnownHost:
             frame_bytes.EarlyNote.from_bytes(form.note)
     except (KeyError, TypeError, ValueError, ZlibError) as why:
         raise ValueError(f"has frames that cannot be read ({why!r:.80})") from None
-    return KnownHost(frames, early)
+    return frames
 
 
 class _Field(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.pages.directory.crawls import Crawl
-from dedup_filter.pages.directory.frame_store import KnownHost
+from dedup_filter.pages.directory.frame_store import HostFrames
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.pages.directory.url_key import canonical
@@ -79,7 +79,7 @@ class Source(NamedTuple):
     crawls: list[Crawl]
     pages: Iterator[ExportedPage]
     """Pages that are not pending, by ascending number."""
-    hosts: Iterable[KnownHost]
+    hosts: Iterable[HostFrames]
 
 
 def options_in(scheme: Scheme) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dedup_filter.fingerprints import sketch
 from dedup_filter.frames import frame_bytes
 from dedup_filter.frames.frame_bytes import EarlyNote, HostState
 from dedup_filter.pages.directory.crawls import Crawl
-from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, KnownHost, Lesson
+from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
 from dedup_filter.pages.directory.records import Judged, PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.text import Headline
@@ -102,9 +102,7 @@ notes = st.builds(EarlyNote, counts, blocks.map(frozenset)).map(lambda each: eac
     st.lists(st.tuples(numbers, st.binary(), notes)),
 )
 def test_frames_come_back_as_they_were(host, state, lessons, early):
-    known = KnownHost(
-        HostFrames(host, state, lessons), [EarlyForm(p, host, f, n) for p, f, n in early]
-    )
+    known = HostFrames(host, state, lessons, [EarlyForm(p, host, f, n) for p, f, n in early])
     assert host_in(through_json(frames_line(known))) == known
 
 

@@ -31,17 +31,12 @@ from dedup_filter.pages.comparison import (
     choose,
     compared,
 )
-from dedup_filter.pages.directory import (
-    Change,
-    Entry,
-    FrameStore,
-    Judged,
-    Measured,
-    NewPage,
-    PageStore,
-    Place,
-)
+from dedup_filter.pages.directory.frame_store import FrameStore
+from dedup_filter.pages.directory.index_entries import Change, Entry
 from dedup_filter.pages.directory.page_index import PageIndex
+from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.records import Judged, Measured, NewPage
+from dedup_filter.pages.directory.url_key import Place
 from dedup_filter.pages.expiry import PageBounds
 from dedup_filter.pages.frame_exchange import FrameExchange
 from dedup_filter.pages.location import MEMORY, open_store
@@ -115,7 +110,7 @@ class DirectoryPages:
         """
         if page.is_blank:
             return Comparison("unjudged", "no_text")
-        host = self.store.host_number(place.host) if self._by_host else None
+        host = self.store.hosts.number(place.host) if self._by_host else None
         same = self._index.of_digest(page.digest, host)
         if same:
             number, is_revisit = self._chosen(range(len(same)), self.store.matches(same), place)
@@ -186,7 +181,7 @@ class DirectoryPages:
         new = NewPage(place, measured, judged, int(moment), text)
         number = self.store.insert(new, is_pending=is_pending or is_revisit)
         if judged.is_kept:
-            host = self.store.host_number(place.host)
+            host = self.store.hosts.number(place.host)
             assert host is not None, "it was given one with the page"
             entry = Entry(number, measured.fingerprint, host, measured.digest)
             self._due.append(Change(added=(entry,)))
@@ -223,11 +218,7 @@ class DirectoryPages:
         return len(pages)
 
     def close(self) -> None:
-        """Write down all there is, and let go of the store.
-
-        Raises:
-            StoreError: not all could be written.
-        """
+        """Write down all there is, and let go of the store."""
         try:
             self.store.crawls.end(int(now()))
             self.store.flush()
@@ -247,7 +238,7 @@ class DirectoryPages:
             for row, distance in zip(near.rows.tolist(), near.distances.tolist(), strict=True):
                 found.setdefault(row, (number, distance))
         pages = list(found)
-        own_host = self.store.host_number(place.host) if place.host else None
+        own_host = self.store.hosts.number(place.host) if place.host else None
         matches = self.store.matches(pages)
         if self._by_host:  # those of another host are near by chance
             of_host = [number for number, each in enumerate(matches.hosts) if each == host]
@@ -258,7 +249,7 @@ class DirectoryPages:
             Candidate(
                 *found[row],
                 matched == own_host,
-                is_of_site is not None and is_of_site(self.store.host_name(matched)),
+                is_of_site is not None and is_of_site(self.store.hosts.name(matched)),
                 sketch,
                 headline,
             )

@@ -9,14 +9,14 @@ if the state includes that lesson already, it is marked to be unlearnt instead. 
 of pending pages are kept although the state includes them, until commit or release.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dedup_filter.pages.directory.crawls import Hosts
 from dedup_filter.pages.directory.records import from_column
 from dedup_filter.pages.directory.transactions import Transactions
 
-__all__ = ["EarlyForm", "FrameStore", "HostFrames", "KnownHost", "Lesson", "WaitingPage"]
+__all__ = ["EarlyForm", "FrameStore", "HostFrames", "Lesson", "WaitingPage"]
 
 
 class Lesson(NamedTuple):
@@ -25,15 +25,6 @@ class Lesson(NamedTuple):
     page: int
     lesson: bytes
     is_unlearnt: bool
-
-
-class HostFrames(NamedTuple):
-    """What is known of a host."""
-
-    host: str
-    state: bytes | None
-    lessons: list[Lesson]
-    """What came after the state, in its order."""
 
 
 class EarlyForm(NamedTuple):
@@ -53,11 +44,15 @@ class WaitingPage(NamedTuple):
     note: bytes
 
 
-class KnownHost(NamedTuple):
-    """All that is kept of a host."""
+class HostFrames(NamedTuple):
+    """What is known of a host."""
 
-    frames: HostFrames
-    early: list[EarlyForm]
+    host: str
+    state: bytes | None
+    lessons: list[Lesson]
+    """What came after the state, in its order."""
+    early: Sequence[EarlyForm] = ()
+    """Pages that wait, where they are asked for."""
 
 
 class FrameStore:
@@ -79,8 +74,8 @@ class FrameStore:
 
     def commit(self, page: int) -> None:
         """Keep what a page taught for good: it is committed."""
-        with self._transactions.transaction() as write:
-            write("DELETE FROM frame_lessons WHERE page = ? AND is_in_state", (page,))
+        sql = "DELETE FROM frame_lessons WHERE page = ? AND is_in_state"
+        self._transactions.write(sql, (page,))
 
     def unlearn(self, page: int) -> None:
         """Take back what a pending page taught: it is released."""
@@ -126,7 +121,7 @@ class FrameStore:
             latest[host] = max(latest.get(host, 0), number)
         return [known[host] for host in sorted(known, key=lambda host: (latest[host], host))]
 
-    def hosts(self) -> Iterator[KnownHost]:
+    def with_early_pages(self) -> Iterator[HostFrames]:
         """Yield the same with the pages that wait."""
         waiting: dict[str, list[WaitingPage]] = {}
         for each in self.waiting():
@@ -134,17 +129,16 @@ class FrameStore:
         for known in self.all():
             pages = waiting.get(known.host, ())
             early = [EarlyForm(*each[:2], self.form(each.page) or b"", each.note) for each in pages]
-            yield KnownHost(known, early)
+            yield known._replace(early=early)
 
-    def restore(self, known: KnownHost) -> None:
+    def restore(self, known: HostFrames) -> None:
         """Put back what was known of a host; there must be nothing of it here."""
-        frames = known.frames
-        if frames.state is not None:
+        if known.state is not None:
             # A lesson that the state takes in: hosts are forgotten in the order of those.
-            self.learn(frames.host, 0, b"")
-            self.save(frames.host, frames.state)
-        for page, lesson, is_unlearnt in frames.lessons:
-            self.learn(frames.host, page, lesson, is_unlearnt=is_unlearnt)
+            self.learn(known.host, 0, b"")
+            self.save(known.host, known.state)
+        for page, lesson, is_unlearnt in known.lessons:
+            self.learn(known.host, page, lesson, is_unlearnt=is_unlearnt)
         for early in known.early:
             self.wait(early)
 
@@ -167,13 +161,11 @@ class FrameStore:
 
     def note(self, page: int, note: bytes) -> None:
         """Change the note of a waiting page."""
-        with self._transactions.transaction() as write:
-            write("UPDATE early_pages SET note = ? WHERE page = ?", (note, page))
+        self._transactions.write("UPDATE early_pages SET note = ? WHERE page = ?", (note, page))
 
     def wait_no_more(self, page: int) -> None:
         """Let go of a page that need not be judged again."""
-        with self._transactions.transaction() as write:
-            write("DELETE FROM early_pages WHERE page = ?", (page,))
+        self._transactions.write("DELETE FROM early_pages WHERE page = ?", (page,))
 
     def waiting(self) -> list[WaitingPage]:
         """Return the waiting pages, the earliest first."""

@@ -21,17 +21,7 @@ from dedup_filter.errors import StoreCorrupt
 from dedup_filter.pages.directory.records import unsigned
 from dedup_filter.pages.directory.transactions import Transactions
 
-__all__ = [
-    "Change",
-    "Entries",
-    "Entry",
-    "Superseded",
-    "digest_head",
-    "digests",
-    "fingerprints",
-    "host_mask",
-    "host_masks",
-]
+__all__ = ["Change", "Entries", "Entry", "PageEntries", "digest_head", "host_mask", "host_masks"]
 
 UInt64Array = npt.NDArray[np.uint64]
 
@@ -70,8 +60,8 @@ class Entries(NamedTuple):
     """One value of each of many entries, in the order of their pages, (n,)."""
 
     pages: npt.NDArray[np.int64]
-    hosts: npt.NDArray[np.int64]
     values: UInt64Array
+    hosts: npt.NDArray[np.int64]
 
 
 def digest_head(digest: bytes) -> int:
@@ -79,56 +69,39 @@ def digest_head(digest: bytes) -> int:
     return int.from_bytes(digest[:_HEAD_BYTES], "little")
 
 
-def fingerprints(transactions: Transactions, after: int = 0) -> Entries:
-    """Return the fingerprints of kept pages from after a number on."""
-    return _read(
-        transactions,
-        "fingerprint",
-        lambda found: np.array(found, np.int64).view(np.uint64),
-        after,
-    )
-
-
-def digests(transactions: Transactions, after: int = 0) -> Entries:
-    """Return the heads of the digests of kept pages from after a number on.
-
-    Raises:
-        StoreCorrupt: a digest is too short.
-    """
-
-    def heads(found: tuple[bytes, ...]) -> UInt64Array:
-        joined = b"".join([digest[:_HEAD_BYTES] for digest in found])
-        if len(joined) != _HEAD_BYTES * len(found):
-            raise StoreCorrupt(
-                f"index {transactions.name}: a digest is damaged: put back a copy, or move it away "
-                "and start a new one"
-            )
-        return np.frombuffer(joined, "<u8")
-
-    return _read(transactions, "digest", heads, after)
-
-
-def _read(
-    transactions: Transactions, column: str, values: Callable[[Any], UInt64Array], after: int
-) -> Entries:
-    """Read from an SQL index that has all that is asked for, and no sketches."""
-    sql = f"""
-        SELECT id, host, {column} FROM main.pages INDEXED BY page_entry
-        WHERE is_kept AND {column} IS NOT NULL AND id > ? ORDER BY id LIMIT {_AT_ONCE}
-    """  # noqa: S608 - the columns are named above
-    pieces = [Entries(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint64))]
-    while rows := transactions.rows(sql, (after,)):
-        pages, hosts, found = zip(*rows, strict=True)
-        pieces.append(Entries(np.array(pages), np.array(hosts), values(found)))
-        after = pages[-1]
-    return Entries(*map(np.concatenate, zip(*pieces, strict=True)))
-
-
-class Superseded:
-    """The log of entries that are no longer so."""
+class PageEntries:
+    """The entries of a record, and the log of those that are no longer so."""
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
+
+    def fingerprints(self, after: int = 0) -> Entries:
+        """Return the fingerprints of kept pages from after a number on."""
+
+        def as_entries(rows: list[Any]) -> Entries:
+            pages, values, hosts = np.array(rows, np.int64).T
+            return Entries(pages, values.copy().view(np.uint64), hosts)
+
+        return self._read("fingerprint", as_entries, after)
+
+    def digests(self, after: int = 0) -> Entries:
+        """Return the heads of the digests of kept pages, in the same way.
+
+        Raises:
+            StoreCorrupt: a digest is too short.
+        """
+
+        def as_entries(rows: list[Any]) -> Entries:
+            pages, found, hosts = zip(*rows, strict=True)
+            heads = b"".join([digest[:_HEAD_BYTES] for digest in found])
+            if len(heads) != _HEAD_BYTES * len(found):
+                raise StoreCorrupt(
+                    f"index {self._transactions.name}: a digest is damaged: put back a copy, or "
+                    "move it away and start a new one"
+                )
+            return Entries(np.array(pages), np.frombuffer(heads, "<u8"), np.array(hosts))
+
+        return self._read("digest", as_entries, after)
 
     @property
     def revision(self) -> int:
@@ -162,6 +135,18 @@ class Superseded:
         with self._transactions.transaction() as write:
             write("DELETE FROM superseded WHERE revision <= ?", (revision,))
             write("UPDATE meta SET value = ? WHERE key = 'trimmed'", (str(revision),))
+
+    def _read(self, column: str, as_entries: Callable[[list[Any]], Entries], after: int) -> Entries:
+        """Read from an SQL index that has all that is asked for, and no sketches."""
+        sql = f"""
+            SELECT id, {column}, host FROM main.pages INDEXED BY page_entry
+            WHERE is_kept AND {column} IS NOT NULL AND id > ? ORDER BY id LIMIT {_AT_ONCE}
+        """  # noqa: S608 - the columns are named above
+        pieces = [Entries(np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0, np.int64))]
+        while rows := self._transactions.rows(sql, (after,)):
+            pieces.append(as_entries(rows))
+            after = rows[-1][0]
+        return Entries(*map(np.concatenate, zip(*pieces, strict=True)))
 
 
 def host_masks(hosts: npt.NDArray[np.int64]) -> UInt64Array:

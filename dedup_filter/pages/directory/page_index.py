@@ -99,7 +99,7 @@ class EntryIndex:
                 return _OF_ANOTHER
             if about["last_page"] > reader.last_page:
                 return "they are newer than the record"
-            change = reader.superseded.since(about["revision"], about["last_page"])
+            change = reader.entries.since(about["revision"], about["last_page"])
             if change is None:
                 return _TOO_OLD
             loaded = cls(
@@ -150,8 +150,8 @@ class EntryIndex:
     def _read(self, reader: PageReader, after: int) -> None:
         """Add the entries of all pages from after a number on."""
         for index, read in (
-            (self.fingerprints, reader.fingerprints),
-            (self.digests, reader.digests),
+            (self.fingerprints, reader.entries.fingerprints),
+            (self.digests, reader.entries.digests),
         ):
             found = read(after)
             if len(found.pages):
@@ -160,11 +160,7 @@ class EntryIndex:
 
 
 class PageIndex:
-    """The entries of a store within reach of a fingerprint.
-
-    Raises:
-        StoreError: the store cannot be read.
-    """
+    """The entries of a store within reach of a fingerprint."""
 
     def __init__(self, store: PageStore, max_distance: int, *, by_host: bool = False) -> None:
         self._store = store
@@ -221,7 +217,7 @@ class PageIndex:
         """Write tables if enough has changed. Requires: no transaction of the store is going on."""
         if self._files is None:
             if self._entries.changed > _MOST_LOGGED:
-                self._store.superseded.trim(self._store.superseded.revision)
+                self._store.entries.trim(self._store.entries.revision)
                 self._entries.changed = 0
         elif self._entries.changed > self._saved // 2 + _LEAST_GROWTH:
             self.save()
@@ -239,24 +235,20 @@ class PageIndex:
             # it gives to other pages.
             self._store.sync()
             arrays, about = self._entries.tables()
-            revision, last_page = self._store.superseded.revision, self._store.last_page
+            revision, last_page = self._store.entries.revision, self._store.last_page
             about |= {"index": self._store.identity, "revision": revision, "last_page": last_page}
             self._files.save(arrays, about)
-            self._store.superseded.trim(revision)
+            self._store.entries.trim(revision)
         except StoreError as error:
             logger.warning("%s", error)
         self._saved, self._entries.changed = len(self._entries.digests), 0
 
     def check(self) -> None:
-        """Verify that the tables are whole and hold what the store has.
-
-        Raises:
-            AssertionError: they are not, or do not.
-        """
+        """Verify that the tables are whole and hold what the store has: else AssertionError."""
         entries = self._entries
         for index, found in (
-            (entries.fingerprints, self._store.fingerprints()),
-            (entries.digests, self._store.digests()),
+            (entries.fingerprints, self._store.entries.fingerprints()),
+            (entries.digests, self._store.entries.digests()),
         ):
             index.check()
             values = entries.masked(found).tolist()

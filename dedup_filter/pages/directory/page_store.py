@@ -18,7 +18,6 @@ Cost: 13 us for a page inserted in a group into a million; 487 bytes on disk. Se
 `benchmarks/store.py`.
 """
 
-import sqlite3
 import weakref
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, ExitStack
@@ -26,15 +25,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dedup_filter.model import Fate
+from dedup_filter.pages.directory import database
 from dedup_filter.pages.directory.crawls import Crawl
-from dedup_filter.pages.directory.database import (
-    connect_memory,
-    connect_writer,
-    create_if_empty,
-    read_scheme,
-    require_format,
-)
-from dedup_filter.pages.directory.frame_store import KnownHost
+from dedup_filter.pages.directory.frame_store import HostFrames
 from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock
 from dedup_filter.pages.directory.index_entries import Change
 from dedup_filter.pages.directory.page_reader import PageReader
@@ -47,7 +40,7 @@ from dedup_filter.pages.directory.records import (
     signed,
 )
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.transactions import Transactions, store_error
+from dedup_filter.pages.directory.transactions import Transactions
 from dedup_filter.pages.directory.url_key import Place, url_key
 
 __all__ = ["PageStore", "StoreKeeper"]
@@ -101,8 +94,8 @@ class PageStore(PageReader):
     @classmethod
     def in_memory(cls: type[Self], scheme: Scheme) -> Self:
         """Make a store that is gone when it is closed, or when nobody has it any more."""
-        transactions = Transactions(connect_memory(), "memory:")
-        create_if_empty(transactions, scheme)
+        transactions = Transactions(database.connect_memory(), "memory:")
+        database.create_if_empty(transactions, scheme)
         store = cls(transactions)
         weakref.finalize(store, transactions.connection.close)
         return store
@@ -124,11 +117,11 @@ class PageStore(PageReader):
         with ExitStack() as undo:
             lock = OwnerLock(files)
             undo.callback(lock.release)
-            transactions = Transactions(connect_writer(files.pages), str(files))
+            transactions = Transactions(database.connect_writer(files.pages), str(files))
             undo.callback(transactions.connection.close)
-            create_if_empty(transactions, scheme)
-            require_format(transactions)
-            scheme.require(read_scheme(transactions), str(files))
+            database.create_if_empty(transactions, scheme)
+            database.require_format(transactions)
+            scheme.require(database.read_scheme(transactions), str(files))
             store = cls(transactions, files, lock)
             store._release_all()
             undo.pop_all()
@@ -239,7 +232,7 @@ class PageStore(PageReader):
         first_seen, *crawls = first
         url, key, judged = as_column(new.place.url), signed(new.place.key), new.judged
         with self._transactions.transaction() as write:
-            state = page, is_pending, judged.is_kept, self._hosts.number_for(new.place.host)
+            state = page, is_pending, judged.is_kept, self.hosts.number_for(new.place.host)
             seen = first_seen, new.seen, *crawls
             write(_INSERT, (*state, url, key, *seen, *judged, *new.measured.columns()))
             # A trigger would make recording a page a third slower.
@@ -310,7 +303,7 @@ class StoreKeeper(PageStore):
         """Return the hosts whose frames are known here."""
         return {known.host for known in self.frames.all()}
 
-    def restore_host(self, known: KnownHost) -> bool:
+    def restore_host(self, known: HostFrames) -> bool:
         """Put back what was known of a host's frames; there must be nothing of it here."""
         with self.transaction():
             self.frames.restore(known)
@@ -322,8 +315,6 @@ class StoreKeeper(PageStore):
         Cost: reads and writes everything; takes as much room again while it lasts.
         """
         self.flush()
-        try:
-            self._transactions.connection.execute("VACUUM")
-            self._transactions.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        except sqlite3.Error as error:
-            raise store_error(self._transactions.name, error) from error
+        with self._transactions.guarded() as connection:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

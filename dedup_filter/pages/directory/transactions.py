@@ -112,6 +112,11 @@ class Transactions:
         found = self.rows(sql, values)
         return found[0] if found else None
 
+    def write(self, sql: str, values: Sequence[Any] = ()) -> None:
+        """Make a transaction of one statement."""
+        with self.transaction() as write:
+            write(sql, values)
+
     def transaction(self) -> AbstractContextManager[Write]:
         """Begin a transaction, as `with ... as write`; inside another one it is a part of that.
 
@@ -161,7 +166,7 @@ class Transactions:
         Requires: no transaction is going on; half of it would stay.
         """
         assert not self._depth, "a transaction is going on"
-        with self._guarded():
+        with self.guarded():
             if self._group and not self.connection.in_transaction:
                 self._begin()
             if self.connection.in_transaction:
@@ -179,13 +184,25 @@ class Transactions:
         version = self.row("PRAGMA user_version")[0]
         self.rows("PRAGMA synchronous = FULL")
         try:
-            with self._guarded():
+            with self.guarded():
                 self._begin()
                 # Nothing is committed unless something is written: the same number again.
                 self.connection.execute(f"PRAGMA user_version = {version}")
                 self.connection.execute("COMMIT")
         finally:
             self.rows("PRAGMA synchronous = NORMAL")
+
+    @contextmanager
+    def guarded(self) -> Iterator[sqlite3.Connection]:
+        """Leave nothing half done in SQLite, and raise what it reports as a `StoreError`."""
+        try:
+            yield self.connection
+        except BaseException as error:
+            with suppress(sqlite3.Error):
+                self._roll_back()
+            if isinstance(error, sqlite3.Error):
+                raise store_error(self.name, error) from error
+            raise
 
     def _write(self, sql: str, values: Sequence[Any] = ()) -> None:
         try:
@@ -198,12 +215,12 @@ class Transactions:
         del self._group[self._before :]
         for cache in self._caches:
             cache.clear()
-        with self._guarded():
+        with self.guarded():
             self._roll_back()
 
     def _begin(self) -> None:
         """Open a transaction of SQLite that holds the whole group. Requires: none is open."""
-        with self._guarded():
+        with self.guarded():
             self.connection.execute("BEGIN IMMEDIATE")
             for sql, values in self._group:
                 self.connection.execute(sql, values)
@@ -211,18 +228,6 @@ class Transactions:
     def _roll_back(self) -> None:
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
-
-    @contextmanager
-    def _guarded(self) -> Iterator[None]:
-        """Leave nothing half done in SQLite, and raise what it reports as a `StoreError`."""
-        try:
-            yield
-        except BaseException as error:
-            with suppress(sqlite3.Error):
-                self._roll_back()
-            if isinstance(error, sqlite3.Error):
-                raise store_error(self.name, error) from error
-            raise
 
 
 def store_error(name: str, error: sqlite3.Error) -> StoreError:

@@ -19,7 +19,7 @@ def store():
 
 def known_of(store, host=HOST):
     """What is known of a host: its state and the lessons since."""
-    found = {known.host: known[1:] for known in store.frames.all()}
+    found = {known.host: (known.state, known.lessons) for known in store.frames.all()}
     return found.get(host, (None, []))
 
 

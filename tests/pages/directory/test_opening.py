@@ -11,10 +11,9 @@ from store_pages import new_page as page
 
 from dedup_filter.errors import ConfigError, SchemeMismatch, StoreCorrupt, StoreError, StoreTooNew
 from dedup_filter.pages.directory.database import FORMAT
-from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.pages.directory.page_reader import PageReader, Snapshot
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.snapshot import Snapshot
 
 AN_OLDER_INDEX = """
     PRAGMA journal_mode = wal;

@@ -17,7 +17,9 @@ from store_pages import new_page as page
 
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints import sketch
-from dedup_filter.pages.directory import Change, Crawl, Judged, Matches, digest_head, index_entries
+from dedup_filter.pages.directory import Judged, Matches, index_entries
+from dedup_filter.pages.directory.crawls import Crawl
+from dedup_filter.pages.directory.index_entries import Change, digest_head
 from dedup_filter.pages.directory.statistics import statistics
 from dedup_filter.text import Headline
 
@@ -120,7 +122,7 @@ class TestLookUps:
         assert found.sketches == [each.measured.sketch for each in made]
         assert found.headlines == [each.measured.headline for each in made]
         assert found.url_keys == [each.place.key for each in made]
-        assert found.hosts == [store.host_number(each.place.host) for each in made]
+        assert found.hosts == [store.hosts.number(each.place.host) for each in made]
         assert found.digests == [each.measured.digest for each in made]
         assert found.crawls == [1] * 20
         assert store.matches([]) == Matches([], [], [], [], [], [])
@@ -138,7 +140,7 @@ class TestLookUps:
         monkeypatch.setattr(index_entries, "_AT_ONCE", 4)
         numbers = [store.insert(page(n)) for n in range(10)]
         store.insert(page(99, near(1)))
-        for read in (store.fingerprints, store.digests):
+        for read in (store.entries.fingerprints, store.entries.digests):
             assert read().pages.tolist() == numbers
             assert read(after=3).pages.tolist() == numbers[3:]
 
@@ -315,7 +317,7 @@ class TestChanges:
 
         undo(store, lambda: store.insert(page(2, host="a host of its own")))
         assert [record.url for record in store.records()] == ["https://www.example.com/1"]
-        assert store.host_number("a host of its own") is None
+        assert store.hosts.number("a host of its own") is None
         # Its number may have gone to another host by now.
         number = store.insert(page(3, host="another"))
         assert store.record(number).host == "another"
@@ -323,7 +325,7 @@ class TestChanges:
     def test_that_cannot_be_written_leave_no_trace(self, store):
         with pytest.raises(OverflowError):
             store.insert(page(1, host="new host", seen=2**64))
-        assert store.host_number("new host") is None
+        assert store.hosts.number("new host") is None
         assert list(store.records()) == []
 
 

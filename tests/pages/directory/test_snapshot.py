@@ -5,9 +5,8 @@ import shutil
 from store_pages import folder_store, near
 from store_pages import new_page as page
 
-from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.pages.directory.page_reader import PageReader, Snapshot
 from dedup_filter.pages.directory.page_store import StoreKeeper
-from dedup_filter.pages.directory.snapshot import Snapshot
 
 
 def fill(store):
@@ -35,7 +34,7 @@ def shown(folder, texts=0):
         pages = list(snapshot.records())
         assert snapshot.count() == len(pages)
         assert snapshot.without_text() == len(pages) - texts
-        return pages, [known.frames for known in snapshot.frames.hosts()]
+        return pages, list(snapshot.frames.with_early_pages())
 
 
 def test_a_snapshot_is_what_the_next_opening_finds(tmp_path):
@@ -85,7 +84,7 @@ def test_what_a_keeper_puts_back_is_what_was_there(tmp_path):
             assert keeper.restore_crawl(crawl) == crawl.number
         for each in snapshot.records():
             keeper.restore(each, f"text of {each.page}")
-        for known in snapshot.frames.hosts():
+        for known in snapshot.frames.with_early_pages():
             keeper.restore_host(known)
         keeper.check()
         assert keeper.crawls.all() == snapshot.crawls.all()
