@@ -116,23 +116,18 @@ def scheme_and_crawls_in(line: Object) -> tuple[Scheme, list[Crawl]]:
 def record_in(line: Object) -> tuple[PageRecord, str | None]:
     """Read the line of a page: its record, and its text if that was kept."""
     values = _read(line, {**_PAGE, "text": _or_none(_TEXT)})
-    text, _ = values.pop("text"), values.pop("original")  # its number tells which page that is
-    headline = Headline(values.pop("h1"), values.pop("title"))
-    judged = Judged(
-        values.pop("outcome"),
-        values.pop("reason"),
-        values.pop("original_page"),
-        values.pop("distance"),
-        values.pop("similarity"),
-    )
-    record = PageRecord(**values, is_pending=False, judged=judged, headline=headline)
+    values["original"] = values["original_page"]  # the URL is for people
+    judged = Judged._make(values[name] for name in Judged._fields)
+    headline = Headline._make(values[name] for name in Headline._fields)
+    values |= {"is_pending": False, "judged": judged, "headline": headline}
+    record = PageRecord._make(values[name] for name in PageRecord._fields)
     if not judged.is_kept and judged.original is None:
         raise ValueError(f"has outcome {judged.outcome!r} and no original_page")
     if judged.original is not None and judged.original >= record.page:
         raise ValueError(f"has original_page {judged.original}, which came after {record.page}")
     if record.last_seen < record.first_seen:
         raise ValueError("was last seen before it was first seen")
-    return record, text
+    return record, values["text"]
 
 
 def host_in(line: Object) -> HostFrames:

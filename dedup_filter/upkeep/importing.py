@@ -48,6 +48,7 @@ __all__ = ["BadLine", "ImportOptions", "Imported", "Index", "Line", "import_line
 
 Index = DirectoryIndex | ServerIndex
 Target = StoreKeeper | SharedKeeper
+"""An index that is open for the records of an export."""
 
 _FORGOTTEN = 0
 """The number of an original that no index has a record of."""

@@ -47,12 +47,15 @@ _VIEWS = """
     PRAGMA temp_store = MEMORY;
     BEGIN;
 
-    CREATE TEMP TABLE released AS
+    -- Keys, because every read below looks a number up in these tables.
+    CREATE TEMP TABLE released (id INTEGER PRIMARY KEY);
+    INSERT INTO released
         SELECT id FROM main.pages WHERE is_pending
             AND (is_kept OR original NOT IN (SELECT id FROM main.pages WHERE is_pending));
 
     -- What is dropped for a page goes with it; what such pages taught stays.
-    CREATE TEMP TABLE gone AS
+    CREATE TEMP TABLE gone (id INTEGER PRIMARY KEY);
+    INSERT INTO gone
         SELECT id FROM temp.released UNION
         SELECT id FROM main.pages WHERE NOT is_kept
             AND original IN (SELECT id FROM main.pages WHERE is_pending);

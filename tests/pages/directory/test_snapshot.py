@@ -5,6 +5,7 @@ import shutil
 from store_pages import folder_store, near
 from store_pages import new_page as page
 
+from dedup_filter.pages.directory.frame_store import EarlyForm
 from dedup_filter.pages.directory.page_reader import PageReader, Snapshot
 from dedup_filter.pages.directory.page_store import StoreKeeper
 
@@ -26,6 +27,8 @@ def fill(store):
     store.frames.learn("other.example", again, b"again")
     repeat = store.insert(page(7, near(done)), is_pending=True)
     store.frames.learn("other.example", repeat, b"repeat")
+    for number in (done, late, repeat):
+        store.frames.wait(EarlyForm(number, "www.example.com", b"form", b"note %d" % number))
     store.flush()
 
 
@@ -33,6 +36,7 @@ def shown(folder, texts=0):
     with Snapshot.open_to_read(folder) as snapshot:
         pages = list(snapshot.records())
         assert snapshot.count() == len(pages)
+        assert len(snapshot) == sum(each.judged.is_kept for each in pages)
         assert snapshot.without_text() == len(pages) - texts
         return pages, list(snapshot.frames.with_early_pages())
 
@@ -46,6 +50,7 @@ def test_a_snapshot_is_what_the_next_opening_finds(tmp_path):
     pages, hosts = shown(tmp_path / "copy")
     assert [each.page for each in pages] == [1, 4]
     assert before == (pages, hosts)
+    assert [each.page for known in hosts for each in known.early] == [1]
     assert {known.host: known.lessons for known in hosts}["www.example.com"] == [
         (2, b"swallowed", True)
     ]
