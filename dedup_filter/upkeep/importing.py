@@ -33,15 +33,8 @@ from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.directory.url_key import url_key
 from dedup_filter.pages.redis import SharedKeeper
 from dedup_filter.text.page_fields import FieldNames, page_in, url_in
+from dedup_filter.upkeep import export_lines
 from dedup_filter.upkeep.directory import DirectoryIndex
-from dedup_filter.upkeep.export_lines import (
-    FRAMES_KEY,
-    HEADER_KEY,
-    Object,
-    host_in,
-    record_in,
-    scheme_and_crawls_in,
-)
 from dedup_filter.upkeep.servers import ServerIndex
 
 __all__ = ["BadLine", "ImportOptions", "Imported", "Index", "Line", "import_lines", "read_lines"]
@@ -67,7 +60,7 @@ class Line(NamedTuple):
     number: int
     content: bytes
 
-    def fields(self) -> Object:
+    def fields(self) -> export_lines.Object:
         """Read the object of JSON on it. Raises ValueError if there is none: why."""
         if len(self.content) >= _LONGEST_LINE:
             raise ValueError(f"is longer than {_LONGEST_LINE // 2**20} MiB")
@@ -145,7 +138,7 @@ def import_lines(lines: Iterable[Line], index: Index, options: ImportOptions) ->
             try:
                 fields = line.fields()
                 if taker is None:
-                    is_export = HEADER_KEY in fields
+                    is_export = export_lines.HEADER_KEY in fields
                     taker = (_Records if is_export else _Items)(index, options, imported)
                 taker.take(fields)
                 imported.lines += 1
@@ -179,26 +172,26 @@ class _Records:
         """The last number in the export."""
         self._hosts: set[str] = set()
 
-    def take(self, line: Object) -> None:
+    def take(self, line: export_lines.Object) -> None:
         """Put back what a line tells. Raises ValueError if it cannot be: why."""
-        if HEADER_KEY in line:
+        if export_lines.HEADER_KEY in line:
             self._begin(line)
             return
         if self._target is None:
             raise ValueError("belongs to an export whose first line was refused")
-        if FRAMES_KEY in line:
-            self._take_host(host_in(line), self._target)
+        if export_lines.FRAMES_KEY in line:
+            self._take_host(export_lines.host_in(line), self._target)
         else:
-            self._take_page(*record_in(line), self._target)
+            self._take_page(*export_lines.record_in(line), self._target)
 
     def close(self) -> None:
         """Write everything to disk and let go of the index."""
         if self._target is not None:
             self._target.close()
 
-    def _begin(self, line: Object) -> None:
+    def _begin(self, line: export_lines.Object) -> None:
         self._crawls, self._numbers, self._last = {}, HammingIndex(0), 0
-        scheme, crawls = scheme_and_crawls_in(line)
+        scheme, crawls = export_lines.scheme_and_crawls_in(line)
         if self._target is None:
             self._target = self._index.target(scheme)
             pairs = ((_key(record), record.page) for record in self._target.records())
@@ -267,7 +260,7 @@ class _Items:
             index.location, crawl=options.crawl, **filter_options
         )
 
-    def take(self, item: Object) -> None:
+    def take(self, item: export_lines.Object) -> None:
         """Judge the page of an item. Raises ValueError if it has none: why."""
         if "sketch" in item and "original_page" in item:
             raise ValueError(
