@@ -10,13 +10,12 @@ from dedup_filter.commands import LazyGroup
 from dedup_filter.commands.options import filter_option, filter_options, index_argument, json_option
 from dedup_filter.commands.streams import (
     as_bytes,
-    as_time,
     by_outcome,
     progress,
     say,
     write_lines,
 )
-from dedup_filter.wording import counted, printable
+from dedup_filter.wording import as_time, counted, printable
 
 if TYPE_CHECKING:
     from dedup_filter.upkeep import Index
@@ -246,7 +245,8 @@ def stats_command(index: "Index", as_json: bool) -> None:
 
 
 def _with_times(figures: dict[str, Any]) -> dict[str, Any]:
-    return {name: as_time(value) if name in _TIMES else value for name, value in figures.items()}
+    times = {name: as_time(figures[name]) for name in _TIMES if figures.get(name) is not None}
+    return {**figures, **times}
 
 
 def _lines(figures: dict[str, Any]) -> Iterator[str]:

@@ -5,7 +5,6 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime, timezone
 from typing import Any, BinaryIO, TypeVar
 
 import click
@@ -15,7 +14,6 @@ from dedup_filter.wording import printable
 __all__ = [
     "BadInput",
     "as_bytes",
-    "as_time",
     "by_outcome",
     "opened",
     "progress",
@@ -97,17 +95,6 @@ def as_bytes(count: int) -> str:
     ('999 bytes', '1.23 MB')
     """
     return scaled(count, {"GB": 1e9, "MB": 1e6, "kB": 1e3}) or f"{count} bytes"
-
-
-def as_time(seconds: int | None) -> str | None:
-    """Write Unix seconds as ISO 8601 in UTC.
-
-    >>> as_time(1_700_000_000)
-    '2023-11-14T22:13:20Z'
-    """
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @contextmanager

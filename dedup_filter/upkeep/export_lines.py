@@ -15,7 +15,7 @@ written itself.
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Generator, Iterable, Mapping
-from datetime import datetime, timezone
+from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple, get_args
 from zlib import error as ZlibError  # noqa: N812 - it is a class
@@ -29,6 +29,7 @@ from dedup_filter.pages.directory.records import Judged, PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.text import Headline
 from dedup_filter.upkeep.results import ExportedPage, Source
+from dedup_filter.wording import as_time
 
 __all__ = [
     "FORMAT",
@@ -218,7 +219,7 @@ _TEXT = _Field("a string", lambda value: _require(isinstance(value, str), value)
 _TIMESTAMP = _Field(
     "a time like 2026-01-31T12:00:00Z",
     lambda value: _seconds(_require(_TIME.fullmatch(value), value)),
-    lambda seconds: datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    as_time,
 )
 _OUTCOME = _Field(f"one of {', '.join(_OUTCOMES)}", lambda v: _require(v in _OUTCOMES, v))
 _SHARE = _Field(
