@@ -16,7 +16,7 @@ from dedup_filter.pages.directory.crawls import Hosts
 from dedup_filter.pages.directory.records import from_column
 from dedup_filter.pages.directory.transactions import Transactions
 
-__all__ = ["EarlyForm", "FrameStore", "HostFrames", "Lesson", "WaitingPage"]
+__all__ = ["EarlyForm", "FrameStore", "HostFrames", "Lesson"]
 
 
 class Lesson(NamedTuple):
@@ -33,14 +33,7 @@ class EarlyForm(NamedTuple):
     page: int
     host: str
     form: bytes
-    note: bytes
-
-
-class WaitingPage(NamedTuple):
-    """The same without its form, which is large and not needed before its time."""
-
-    page: int
-    host: str
+    """It is large, and left out (b"") until it is asked for."""
     note: bytes
 
 
@@ -123,13 +116,13 @@ class FrameStore:
 
     def with_early_pages(self) -> Iterator[HostFrames]:
         """Yield the same with the pages that wait."""
-        waiting: dict[str, list[WaitingPage]] = {}
+        waiting: dict[str, list[EarlyForm]] = {}
         for each in self.waiting():
             waiting.setdefault(each.host, []).append(each)
         for known in self.all():
-            pages = waiting.get(known.host, ())
-            early = [EarlyForm(*each[:2], self.form(each.page) or b"", each.note) for each in pages]
-            yield known._replace(early=early)
+            early = waiting.get(known.host, ())
+            forms = [each._replace(form=self.form(each.page) or b"") for each in early]
+            yield known._replace(early=forms)
 
     def restore(self, known: HostFrames) -> None:
         """Put back what was known of a host; there must be nothing of it here."""
@@ -167,13 +160,13 @@ class FrameStore:
         """Let go of a page that need not be judged again."""
         self._transactions.write("DELETE FROM early_pages WHERE page = ?", (page,))
 
-    def waiting(self) -> list[WaitingPage]:
-        """Return the waiting pages, the earliest first."""
+    def waiting(self) -> list[EarlyForm]:
+        """Return the waiting pages without their forms, the earliest first."""
         rows = self._transactions.rows(
             """SELECT page, hosts.name, note FROM early_pages JOIN hosts ON hosts.id = host
             ORDER BY page"""
         )
-        return [WaitingPage(page, from_column(name), note) for page, name, note in rows]
+        return [EarlyForm(page, from_column(name), b"", note) for page, name, note in rows]
 
     def form(self, page: int) -> bytes | None:
         """Return the form of a waiting page, None if it waits no more."""

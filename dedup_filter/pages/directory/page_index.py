@@ -117,11 +117,8 @@ class EntryIndex:
         """Compact it; return its arrays by name, and what they are for."""
         arrays, note = to_tables(self.fingerprints)
         digest_arrays, digest_note = to_tables(self.digests, _DIGESTS)
-        return {**arrays, **digest_arrays}, {
-            **note,
-            "digests": digest_note,
-            "by_host": self._by_host,
-        }
+        about = {**note, "digests": digest_note, "by_host": self._by_host}
+        return {**arrays, **digest_arrays}, about
 
     def follow(self, change: Change) -> None:
         """Apply what the store has changed."""

@@ -32,38 +32,25 @@ MOST_IN_GROUP = 64
 Write = Callable[..., None]
 """Takes SQL, and the values of its parameters, which must not be altered afterwards."""
 
-_SAYINGS: dict[str, tuple[type[StoreError], str]] = {
-    "disk is full": (
-        StoreError,
-        "the disk is full: make room and go on; all that was recorded is still there",
-    ),
+_SAYINGS = {
+    "disk is full": "the disk is full: make room and go on; all that was recorded is still there",
     "disk i/o error": (
-        StoreError,
-        "the disk does not write or read: look at its health, its quota and its mount, and go on",
+        "the disk does not write or read: look at its health, its quota and its mount, and go on"
     ),
-    "readonly database": (
-        StoreError,
-        "it cannot be written to: give this user the right to write in its folder",
-    ),
+    "readonly database": "it cannot be written to: give this user the right to write in its folder",
     "unable to open": (
-        StoreError,
-        "it cannot be opened: give this user the right to read and write in its folder",
+        "it cannot be opened: give this user the right to read and write in its folder"
     ),
-    "closed database": (StoreError, "it is closed: open it again"),
-    "is locked": (
-        StoreBusy,
-        "another program holds it locked: close what has it open in another program",
-    ),
-    "malformed": (
-        StoreCorrupt,
-        "it is damaged: put back a copy, or move it away and start a new one",
-    ),
+    "closed database": "it is closed: open it again",
+    "is locked": "another program holds it locked: close what has it open in another program",
+    "malformed": "it is damaged: put back a copy, or move it away and start a new one",
     "not a database": (
-        StoreCorrupt,
-        "it is no SQLite database any more: put back a copy, or move it away and start a new one",
+        "it is no SQLite database any more: put back a copy, or move it away and start a new one"
     ),
 }
-"""Part of SQLite's message -> the error and what to do. Not its codes: Python 3.10 hides those."""
+"""Part of SQLite's message -> what to do. Not its codes: Python 3.10 hides those."""
+_KINDS = {"is locked": StoreBusy, "malformed": StoreCorrupt, "not a database": StoreCorrupt}
+"""Of these it is a kind of StoreError of its own."""
 
 
 class Transactions:
@@ -233,7 +220,7 @@ class Transactions:
 def store_error(name: str, error: sqlite3.Error) -> StoreError:
     """Make one sentence for the user of what SQLite reports about a file of this name."""
     report = str(error).lower()
-    for saying, (kind, sentence) in _SAYINGS.items():
+    for saying, sentence in _SAYINGS.items():
         if saying in report:
-            return kind(f"index {name}: {sentence}")
+            return _KINDS.get(saying, StoreError)(f"index {name}: {sentence}")
     return StoreError(f"index {name}: SQLite reports {str(error)!r}")

@@ -210,8 +210,9 @@ class TestAReader:
         ):
             reader.crawls.start(NOON)
 
-    def test_does_not_need_the_right_to_write(self, folder, as_nobody):
-        assert as_nobody("print(len(PageReader.open_to_read(folder)))", folder) == "1"
+    @pytest.mark.parametrize("kind", ["PageReader", "Snapshot"])
+    def test_does_not_need_the_right_to_write(self, folder, as_nobody, kind):
+        assert as_nobody(f"print(len({kind}.open_to_read(folder)))", folder) == "1"
 
 
 @pytest.fixture
@@ -226,7 +227,7 @@ def as_nobody(tmp_path):
                 path.chmod(0o555)
         program = (
             "import os, sys, pathlib, filelock, encodings.idna\n"
-            "from dedup_filter.pages.directory.page_reader import PageReader\n"
+            "from dedup_filter.pages.directory.page_reader import PageReader, Snapshot\n"
             "from dedup_filter.pages.directory.page_store import PageStore\n"
             "from dedup_filter.pages.directory.scheme import Scheme\n"
             "folder, scheme = pathlib.Path(sys.argv[1]), Scheme.from_json(sys.argv[2])\n"
