@@ -118,7 +118,7 @@ def fill(store: PageStore, source: Iterator[NewPage], count: int) -> Time:
 
 def read_fingerprints(store: PageReader) -> int:
     """Read all that an index is filled from."""
-    return sum(len(found.pages) for found in store.fingerprints())
+    return len(store.entries.fingerprints().pages)
 
 
 def look_ups(store: PageStore, samples: int) -> dict[str, float]:

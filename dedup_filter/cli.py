@@ -18,8 +18,8 @@ import sys
 import click
 
 from dedup_filter.commands import LazyGroup
-from dedup_filter.commands.streams import printable
 from dedup_filter.errors import DedupError
+from dedup_filter.wording import printable
 
 __all__ = ["main"]
 
@@ -93,7 +93,8 @@ def main() -> None:
 
 
 def _fail(message: str, code: int) -> int:
-    print(printable(message), file=sys.stderr)  # noqa: T201 - this is what a command line does
+    for line in message.split("\n"):
+        print(printable(line), file=sys.stderr)  # noqa: T201 - this is what a command line does
     return code
 
 

@@ -1,6 +1,17 @@
 """Numbers and texts -> words, for logs, errors and reports."""
 
-__all__ = ["counted", "printable"]
+from datetime import datetime, timezone
+
+__all__ = ["as_time", "counted", "printable"]
+
+
+def as_time(seconds: int) -> str:
+    """Write Unix seconds as ISO 8601 in UTC.
+
+    >>> as_time(1_700_000_000)
+    '2023-11-14T22:13:20Z'
+    """
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def counted(count: float, noun: str, plural: str | None = None) -> str:

@@ -6,7 +6,6 @@ from made_profiles import hashes_of
 
 from dedup_filter.fingerprints import sketch
 from dedup_filter.pages.directory import (
-    Entries,
     Judged,
     Measured,
     NewPage,
@@ -14,6 +13,7 @@ from dedup_filter.pages.directory import (
     Place,
     Scheme,
 )
+from dedup_filter.pages.directory.index_entries import digest_head
 from dedup_filter.pages.directory.url_key import url_key
 from dedup_filter.text import Headline
 
@@ -75,18 +75,25 @@ def kill(store):
 def index_of(store):
     """What an index holds that was filled from a store: entries, and those of digests marked."""
     fingerprints, digests = (
-        zip(*(column.tolist() for column in Entries.joined(found)), strict=True)
-        for found in (store.fingerprints(), store.digests())
+        zip(*(column.tolist() for column in found), strict=True)
+        for found in (store.entries.fingerprints(), store.entries.digests())
     )
     return set(fingerprints) | {("digest", *entry) for entry in digests}
 
 
+def as_held(entries):
+    """What an index holds of entries, as `index_of` tells it."""
+    return {(e.page, e.fingerprint, e.host) for e in entries if e.fingerprint is not None} | {
+        ("digest", e.page, digest_head(e.digest), e.host) for e in entries
+    }
+
+
 def removed_by(change):
-    return set(map(tuple, change.removed)) | {("digest", *e) for e in change.removed_digests}
+    return as_held(change.removed)
 
 
 def added_by(change):
-    return set(map(tuple, change.added)) | {("digest", *e) for e in change.added_digests}
+    return as_held(change.added)
 
 
 def with_digest(store, digest):

@@ -12,10 +12,10 @@ from typing import Any, BinaryIO, TextIO
 import click
 
 from dedup_filter.commands.options import filter_option, filter_options, index_argument, json_option
-from dedup_filter.commands.streams import by_outcome, opened, printable, progress, say, write_lines
+from dedup_filter.commands.streams import by_outcome, opened, progress, say, write_lines
 from dedup_filter.text.page_fields import FieldNames
 from dedup_filter.upkeep import Imported, ImportOptions, Index, exported, import_lines, read_lines
-from dedup_filter.wording import counted
+from dedup_filter.wording import counted, printable
 
 __all__ = ["export_command", "import_command"]
 

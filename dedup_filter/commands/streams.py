@@ -5,18 +5,17 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime, timezone
 from typing import Any, BinaryIO, TypeVar
 
 import click
 
+from dedup_filter.wording import printable
+
 __all__ = [
     "BadInput",
     "as_bytes",
-    "as_time",
     "by_outcome",
     "opened",
-    "printable",
     "progress",
     "say",
     "scaled",
@@ -64,17 +63,8 @@ def write_lines(values: Iterable[Any]) -> None:
 def say(text: str) -> None:
     """Write a line for people on standard output, in whatever encoding that has."""
     encoding = sys.stdout.encoding or "utf-8"
-    line = printable(text).replace("\n", "\\n") + "\n"
-    sys.stdout.write(line.encode(encoding, "backslashreplace").decode(encoding))
-
-
-def printable(text: str) -> str:
-    r"""Escape what a terminal would obey, but for line ends.
-
-    >>> printable("https://example.com/\x1b[31m")
-    'https://example.com/\\x1b[31m'
-    """
-    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+    shown = printable(text).encode(encoding, "backslashreplace").decode(encoding)
+    sys.stdout.write(f"{shown}\n")
 
 
 def by_outcome(counts: Mapping[str, int]) -> str:
@@ -105,17 +95,6 @@ def as_bytes(count: int) -> str:
     ('999 bytes', '1.23 MB')
     """
     return scaled(count, {"GB": 1e9, "MB": 1e6, "kB": 1e3}) or f"{count} bytes"
-
-
-def as_time(seconds: int | None) -> str | None:
-    """Write Unix seconds as ISO 8601 in UTC.
-
-    >>> as_time(1_700_000_000)
-    '2023-11-14T22:13:20Z'
-    """
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @contextmanager

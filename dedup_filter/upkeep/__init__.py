@@ -8,8 +8,10 @@
     export     index -> lines of JSON
     import     lines of an export, or items of a feed -> index
 
-`protocol` says what an index must be able to do for that, `directory` and `servers` do it.
-Nothing here starts a crawl but the import of items. Knows nothing of the command line or Scrapy.
+`DirectoryIndex` and `ServerIndex` do it and are alike in use: their methods raise ConfigError if
+there is no index, unless they make one, and StoreError if it cannot be read or written, or is in
+use; `str` names the index without a password. Nothing here starts a crawl but the import of items,
+and nothing knows of the command line or Scrapy.
 """
 
 from dedup_filter.errors import ConfigError
@@ -17,8 +19,7 @@ from dedup_filter.pages.location import folder_of
 from dedup_filter.pages.redis import is_address
 from dedup_filter.upkeep.directory import DirectoryIndex
 from dedup_filter.upkeep.export_lines import exported
-from dedup_filter.upkeep.importing import Imported, ImportOptions, import_lines, read_lines
-from dedup_filter.upkeep.protocol import Index
+from dedup_filter.upkeep.importing import Imported, ImportOptions, Index, import_lines, read_lines
 from dedup_filter.upkeep.servers import ServerIndex
 
 __all__ = [

@@ -15,23 +15,14 @@ import numpy.typing as npt
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, StoreCorrupt
 from dedup_filter.pages.directory.index_directory import IndexDirectory
-from dedup_filter.pages.directory.index_entries import Change
-from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.pages.directory.page_index import EntryIndex, PageIndex, is_usual
+from dedup_filter.pages.directory.page_reader import PageReader, Snapshot
 from dedup_filter.pages.directory.page_store import StoreKeeper
-from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.snapshot import KnownHost, Snapshot
-from dedup_filter.pages.directory.statistics import CrawlStatistics, statistics
-from dedup_filter.pages.directory.table_files import (
-    DIGESTS,
-    NO_TABLES,
-    SavedTables,
-    TableFiles,
-    from_tables,
-)
-from dedup_filter.pages.page_index import PageIndex, host_masks
+from dedup_filter.pages.directory.statistics import statistics
+from dedup_filter.pages.directory.table_files import NO_TABLES, SavedTables, TableFiles
 from dedup_filter.upkeep.migrate import migrate
-from dedup_filter.upkeep.protocol import (
+from dedup_filter.upkeep.results import (
     Compaction,
     ExportedPage,
     Findings,
@@ -51,15 +42,15 @@ _ANEW = "they are made anew from the record when the index is opened"
 Array = npt.NDArray[Any]
 
 _PAIR = np.dtype([("page", np.int64), ("value", np.uint64)])
-_ENTRY = np.dtype([*_PAIR.descr, ("host", np.int64)])
 
 
 class DirectoryIndex:
-    """An index in a directory; see `protocol.Index`."""
+    """An index in a directory."""
 
     def __init__(self, location: str) -> None:
         self.location = location
         self._files = IndexDirectory.at(location)
+        self._table_files = TableFiles(self._files.tables)
 
     def __str__(self) -> str:
         return self.location
@@ -67,30 +58,32 @@ class DirectoryIndex:
     def figures(self) -> dict[str, Any]:
         """Count what it holds. Cost: reads all pages, half a kilobyte each."""
         with self._reader() as reader:
-            found, scheme = statistics(reader), reader.scheme
+            (in_all, crawls), scheme = statistics(reader), reader.scheme
         return {
             "index": str(self._files),
-            "pages": found.pages,
-            "kept": found.kept,
-            "pending": found.pending,
-            "outcomes": found.outcomes,
-            "hosts": found.hosts,
-            "texts": found.texts,
-            "first_seen": found.first_seen,
-            "last_seen": found.last_seen,
+            **in_all,
             "bytes": self._sizes(),
             "tables": self._tables(),
             "scheme": dict(scheme.parts),
-            "crawls": [_crawl_figures(each) for each in found.crawls],
+            "crawls": crawls,
         }
 
     def check(self) -> Findings:
         """Verify the record, and the tables against it. Cost: reads all, sorts the entries."""
         try:
             with self._reader() as reader:
-                return _check(reader, TableFiles(self._files.tables))
+                reader.check()
+                pages = reader.count()
+            for _ in range(_ATTEMPTS):  # a writer may just have replaced the tables
+                saved, findings = self._table_files.load(), Findings(pages=pages)
+                with Snapshot.open_to_read(self.location) as snapshot:
+                    if _compare(snapshot, saved, findings):
+                        break
         except StoreCorrupt as damage:
             return Findings([str(damage)])
+        except AssertionError as fault:  # then there is nothing to compare tables with
+            return Findings([f"the record: {fault}"])
+        return findings
 
     def forget(self, urls: Sequence[str]) -> dict[str, int]:
         """Forget all pages at some URLs. Tables follow when the index is opened next.
@@ -120,12 +113,18 @@ class DirectoryIndex:
     @contextmanager
     def source(self) -> Iterator[Source]:
         """Hold the index still for an export. Its writer's log grows while that lasts."""
-        with self._reader() as reader, Snapshot(reader) as snapshot:
-            yield Source(snapshot.scheme, snapshot.crawls(), _pages_of(snapshot), snapshot.hosts())
+        with Snapshot.open_to_read(self.location) as snapshot:
+            pages = (
+                ExportedPage(each, snapshot.original_url(each), snapshot.text(each.page))
+                for each in snapshot.records()
+            )
+            yield Source(
+                snapshot.scheme, snapshot.crawls.all(), pages, snapshot.frames.with_early_pages()
+            )
 
-    def target(self, scheme: Scheme) -> "DirectoryTarget":
+    def target(self, scheme: Scheme) -> StoreKeeper:
         """Open it for records, and make it if there is none."""
-        return DirectoryTarget(StoreKeeper.open(self.location, scheme))
+        return StoreKeeper.open(self.location, scheme)
 
     def filter_options(self) -> dict[str, Any]:
         """Return the options of its fingerprints, and distance and scope of its tables."""
@@ -155,12 +154,12 @@ class DirectoryIndex:
     def _sizes(self) -> dict[str, int]:
         return {
             "record": self._files.page_bytes(),
-            "tables": TableFiles(self._files.tables).nbytes,
+            "tables": self._table_files.nbytes,
         }
 
     def _tables(self) -> dict[str, Any] | None:
         """Tell what the tables are for and how much they hold; None: they cannot be used."""
-        saved = TableFiles(self._files.tables).load()
+        saved = self._table_files.load()
         if isinstance(saved, str):
             return None
         return {
@@ -170,117 +169,37 @@ class DirectoryIndex:
         }
 
 
-class DirectoryTarget:
-    """An index in a directory, open for the records of an export; see `protocol.Target`."""
-
-    def __init__(self, store: StoreKeeper) -> None:
-        self._store = store
-        self.scheme = store.scheme
-        self.records = store.records
-        self.restore_crawl = store.restore_crawl
-        self.close = store.close
-
-    def known_hosts(self) -> set[str]:
-        """Return the hosts whose frames it knows."""
-        return {known.host for known in self._store.frames.all()}
-
-    def restore(self, record: PageRecord, text: str | None) -> int:
-        """Record a page under its own number, or the next that is free; return that number."""
-        number = max(record.page, self._store.last_page + 1)
-        self._store.restore(record._replace(page=number), text)
-        return number
-
-    def restore_host(self, known: KnownHost) -> bool:
-        """Record the frames of a host."""
-        self._store.restore_host(known)
-        return True
-
-
-def _pages_of(snapshot: Snapshot) -> Iterator[ExportedPage]:
-    has_texts = snapshot.has_texts()
-    for record in snapshot.records():
-        text = snapshot.text(record.page) if has_texts else None
-        yield ExportedPage(record, snapshot.original_url(record.judged.original), text)
-
-
-def _crawl_figures(each: CrawlStatistics) -> dict[str, Any]:
-    return {
-        "crawl": each.crawl.number,
-        "name": each.crawl.name,
-        "started": each.crawl.started,
-        "ended": each.crawl.ended,
-        "outcomes": each.outcomes,
-        "kept": {
-            "first_seen": each.first_seen,
-            "last_seen": each.last_seen,
-            "revisited": each.revisited,
-        },
-        "repeats": each.repeats,
-    }
-
-
-def _check(reader: PageReader, files: TableFiles) -> Findings:
-    """Verify the record of an index, and its tables against it.
-
-    Cost: reads everything once and sorts the entries.
-
-    Raises:
-        StoreError: it cannot be read, or is damaged.
-    """
-    try:
-        reader.check()
-    except AssertionError as fault:  # then there is nothing to compare tables with
-        return Findings([f"the record: {fault}"])
-    pages = reader.count(is_kept=True) + reader.count(is_kept=False)
-    for _ in range(_ATTEMPTS):
-        findings = Findings(pages=pages)
-        if _check_tables(reader, files.load(), findings):
-            break
-    return findings
-
-
-def _check_tables(reader: PageReader, saved: SavedTables | str, findings: Findings) -> bool:
-    """Compare tables with the record.
-
-    Return False if a writer may just have replaced the tables, so they are to be read again.
-    """
+def _compare(snapshot: Snapshot, saved: SavedTables | str, findings: Findings) -> bool:
+    """Compare tables with the record; return False if others may have taken their place."""
+    if isinstance(saved, SavedTables):
+        index = EntryIndex.loaded(snapshot, saved)
+        if isinstance(index, EntryIndex):
+            findings.entries = len(saved.arrays["rows"])
+            findings.faults += _differences(snapshot, index)
+            return True
+        saved = index
     if saved == NO_TABLES:
         findings.notes.append(f"there are no tables: {_ANEW}")
-        return True
-    if isinstance(saved, str):
+    elif is_usual(saved):
+        findings.notes.append(f"the tables do not belong to this record: {_ANEW}")
+    else:
         findings.faults.append(f"the tables: {saved}; {_ANEW}")
-        return False
-    with Snapshot(reader) as snapshot:
-        # What has changed since the tables were written; None: that is not known.
-        about, change = saved.about, None
-        if about["index"] == reader.identity:
-            change = snapshot.changed_since(about["revision"], about["last_page"])
-        if change is None:
-            findings.notes.append(f"the tables do not belong to this record: {_ANEW}")
-            return False
-        findings.entries = len(saved.arrays["rows"])
-        findings.faults += _differences(snapshot, saved, change)
-    return True
+    return saved == NO_TABLES
 
 
-def _differences(snapshot: Snapshot, saved: SavedTables, change: Change) -> list[str]:
+def _differences(snapshot: Snapshot, index: EntryIndex) -> list[str]:
     try:
-        from_tables(saved.arrays, saved.about).check()
-        from_tables(saved.arrays, saved.about["digests"], DIGESTS).check()
-    except (AssertionError, ValueError, KeyError, TypeError) as fault:
+        index.fingerprints.check()
+        index.digests.check()
+    except AssertionError as fault:
         return [f"the tables: {fault}; {_ANEW}"]
-    by_host, last_page = saved.about["by_host"], saved.about["last_page"]
     faults = []
-    for name, prefix, recorded, removed, added in (
-        ("entries", "", snapshot.fingerprints(), change.removed, change.added),
-        ("digests", DIGESTS, snapshot.digests(), change.removed_digests, change.added_digests),
+    for name, entries, recorded in (
+        ("entries", index.fingerprints.sealed(), snapshot.entries.fingerprints()),
+        ("digests", index.digests.sealed(), snapshot.entries.digests()),
     ):
-        entries: Array = np.rec.fromarrays(list(recorded), dtype=_ENTRY)
-        here = _pairs(entries[entries["page"] <= last_page], by_host=by_host)
-        columns = [saved.arrays[f"{prefix}rows"], saved.arrays[f"{prefix}run0"]]
-        there: Array = np.rec.fromarrays(columns, dtype=_PAIR)
-        there = np.setdiff1d(there, _pairs(np.array(list(removed), _ENTRY), by_host=by_host))
-        there = np.union1d(there, _pairs(np.array(list(added), _ENTRY), by_host=by_host))
+        here: Array = np.rec.fromarrays([recorded.pages, index.masked(recorded)], dtype=_PAIR)
+        there: Array = np.rec.fromarrays([entries.rows, entries.runs[0]], dtype=_PAIR)
         for what, wrong in (
             (f"lack {name}", np.setdiff1d(here, there)),
             (f"have {name} that the record does not have,", np.setdiff1d(there, here)),
@@ -289,9 +208,3 @@ def _differences(snapshot: Snapshot, saved: SavedTables, change: Change) -> list
                 pages = f"{counted(len(wrong), 'page')}, page {int(wrong['page'][0])} first"
                 faults.append(f"the tables {what} of {pages}")
     return faults
-
-
-def _pairs(entries: Array, *, by_host: bool) -> Array:
-    """Return the pages and values of entries as tables hold them."""
-    masks = host_masks(entries["host"]) if by_host else np.uint64(0)
-    return np.rec.fromarrays([entries["page"], entries["value"] ^ masks], dtype=_PAIR)

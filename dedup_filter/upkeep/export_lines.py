@@ -15,9 +15,8 @@ written itself.
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Generator, Iterable, Mapping
-from datetime import datetime, timezone
+from datetime import datetime
 from functools import partial
-from types import MappingProxyType
 from typing import Any, NamedTuple, get_args
 from zlib import error as ZlibError  # noqa: N812 - it is a class
 
@@ -28,9 +27,9 @@ from dedup_filter.pages.directory.crawls import Crawl
 from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
 from dedup_filter.pages.directory.records import Judged, PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.snapshot import KnownHost
 from dedup_filter.text import Headline
-from dedup_filter.upkeep.protocol import ExportedPage, Source
+from dedup_filter.upkeep.results import ExportedPage, Source
+from dedup_filter.wording import as_time
 
 __all__ = [
     "FORMAT",
@@ -89,13 +88,12 @@ def page_line(page: ExportedPage) -> Object:
     return line if page.text is None else {**line, "text": page.text}
 
 
-def frames_line(known: KnownHost) -> Object:
+def frames_line(known: HostFrames) -> Object:
     """Make the line of a host's frames."""
-    state = known.frames.state
     return {
-        FRAMES_KEY: known.frames.host,
-        "state": None if state is None else _base64(state),
-        "lessons": [[page, _base64(lesson), un] for page, lesson, un in known.frames.lessons],
+        FRAMES_KEY: known.host,
+        "state": None if known.state is None else _base64(known.state),
+        "lessons": [[page, _base64(lesson), un] for page, lesson, un in known.lessons],
         "early": [[page, _base64(form), _base64(note)] for page, _, form, note in known.early],
     }
 
@@ -113,38 +111,33 @@ def scheme_and_crawls_in(line: Object) -> tuple[Scheme, list[Crawl]]:
     if not isinstance(crawls, list) or not all(isinstance(each, dict) for each in crawls):
         raise ValueError("has no list of crawls")
     crawls = [Crawl(*_read(each, _CRAWL).values()) for each in crawls]
-    return Scheme(MappingProxyType(scheme)), crawls
+    return Scheme(scheme), crawls
 
 
 def record_in(line: Object) -> tuple[PageRecord, str | None]:
     """Read the line of a page: its record, and its text if that was kept."""
     values = _read(line, {**_PAGE, "text": _or_none(_TEXT)})
-    text, _ = values.pop("text"), values.pop("original")  # its number tells which page that is
-    headline = Headline(values.pop("h1"), values.pop("title"))
-    judged = Judged(
-        values.pop("outcome"),
-        values.pop("reason"),
-        values.pop("original_page"),
-        values.pop("distance"),
-        values.pop("similarity"),
-    )
-    record = PageRecord(**values, is_pending=False, judged=judged, headline=headline)
+    values["original"] = values["original_page"]  # the URL is for people
+    judged = Judged._make(values[name] for name in Judged._fields)
+    headline = Headline._make(values[name] for name in Headline._fields)
+    values |= {"is_pending": False, "judged": judged, "headline": headline}
+    record = PageRecord._make(values[name] for name in PageRecord._fields)
     if not judged.is_kept and judged.original is None:
         raise ValueError(f"has outcome {judged.outcome!r} and no original_page")
     if judged.original is not None and judged.original >= record.page:
         raise ValueError(f"has original_page {judged.original}, which came after {record.page}")
     if record.last_seen < record.first_seen:
         raise ValueError("was last seen before it was first seen")
-    return record, text
+    return record, values["text"]
 
 
-def host_in(line: Object) -> KnownHost:
+def host_in(line: Object) -> HostFrames:
     """Read the line of a host's frames; refuse what frames could not read from an index."""
     try:
         host, state = line[FRAMES_KEY], line["state"]
         lessons = [Lesson(page, _bytes(lesson), bool(un)) for page, lesson, un in line["lessons"]]
         early = [EarlyForm(page, host, _bytes(f), _bytes(note)) for page, f, note in line["early"]]
-        frames = HostFrames(host, None if state is None else _bytes(state), lessons)
+        frames = HostFrames(host, None if state is None else _bytes(state), lessons, early)
         _read_field(line, FRAMES_KEY, _TEXT)
         for page, *_ in (*lessons, *early):
             _read_field({"page": page}, "page", _whole(0))
@@ -156,7 +149,7 @@ def host_in(line: Object) -> KnownHost:
             frame_bytes.EarlyNote.from_bytes(form.note)
     except (KeyError, TypeError, ValueError, ZlibError) as why:
         raise ValueError(f"has frames that cannot be read ({why!r:.80})") from None
-    return KnownHost(frames, early)
+    return frames
 
 
 class _Field(NamedTuple):
@@ -226,7 +219,7 @@ _TEXT = _Field("a string", lambda value: _require(isinstance(value, str), value)
 _TIMESTAMP = _Field(
     "a time like 2026-01-31T12:00:00Z",
     lambda value: _seconds(_require(_TIME.fullmatch(value), value)),
-    lambda seconds: datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    as_time,
 )
 _OUTCOME = _Field(f"one of {', '.join(_OUTCOMES)}", lambda v: _require(v in _OUTCOMES, v))
 _SHARE = _Field(

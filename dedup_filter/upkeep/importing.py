@@ -16,8 +16,6 @@ its crawlers use, unless others are given. Cost: that of judging the pages.
 """
 
 import json
-from array import array
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -28,21 +26,22 @@ import xxhash
 
 from dedup_filter.errors import DedupError
 from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.hamming import HammingIndex
+from dedup_filter.pages.directory.frame_store import HostFrames
+from dedup_filter.pages.directory.page_store import StoreKeeper
 from dedup_filter.pages.directory.records import PageRecord
-from dedup_filter.pages.directory.snapshot import KnownHost
 from dedup_filter.pages.directory.url_key import url_key
+from dedup_filter.pages.redis import SharedKeeper
 from dedup_filter.text.page_fields import FieldNames, page_in, url_in
-from dedup_filter.upkeep.export_lines import (
-    FRAMES_KEY,
-    HEADER_KEY,
-    Object,
-    host_in,
-    record_in,
-    scheme_and_crawls_in,
-)
-from dedup_filter.upkeep.protocol import Index, Target
+from dedup_filter.upkeep import export_lines
+from dedup_filter.upkeep.directory import DirectoryIndex
+from dedup_filter.upkeep.servers import ServerIndex
 
-__all__ = ["BadLine", "ImportOptions", "Imported", "Line", "import_lines", "read_lines"]
+__all__ = ["BadLine", "ImportOptions", "Imported", "Index", "Line", "import_lines", "read_lines"]
+
+Index = DirectoryIndex | ServerIndex
+Target = StoreKeeper | SharedKeeper
+"""An index that is open for the records of an export."""
 
 _FORGOTTEN = 0
 """The number of an original that no index has a record of."""
@@ -61,7 +60,7 @@ class Line(NamedTuple):
     number: int
     content: bytes
 
-    def fields(self) -> Object:
+    def fields(self) -> export_lines.Object:
         """Read the object of JSON on it. Raises ValueError if there is none: why."""
         if len(self.content) >= _LONGEST_LINE:
             raise ValueError(f"is longer than {_LONGEST_LINE // 2**20} MiB")
@@ -139,7 +138,7 @@ def import_lines(lines: Iterable[Line], index: Index, options: ImportOptions) ->
             try:
                 fields = line.fields()
                 if taker is None:
-                    is_export = HEADER_KEY in fields
+                    is_export = export_lines.HEADER_KEY in fields
                     taker = (_Records if is_export else _Items)(index, options, imported)
                 taker.take(fields)
                 imported.lines += 1
@@ -158,44 +157,46 @@ def import_lines(lines: Iterable[Line], index: Index, options: ImportOptions) ->
 
 
 class _Records:
-    """Takes the lines of one or more exports; the first of them opens the index.
-
-    Raises:
-        DedupError: by `take`, when the index cannot be opened or written.
-    """
+    """Takes the lines of one or more exports; the first of them opens the index."""
 
     def __init__(self, index: Index, _: ImportOptions, imported: Imported) -> None:
         self._index = index
         self._imported = imported
         self._target: Target | None = None
-        self._there = _Numbers()
+        self._there = HammingIndex(0)
+        """Pages that were there before, by what never changes of them."""
         self._crawls: dict[int, int] = {}
-        self._numbers = _Numbers()
+        self._numbers = HammingIndex(0)
+        """Pages by their numbers in the export."""
+        self._last = 0
+        """The last number in the export."""
         self._hosts: set[str] = set()
 
-    def take(self, line: Object) -> None:
+    def take(self, line: export_lines.Object) -> None:
         """Put back what a line tells. Raises ValueError if it cannot be: why."""
-        if HEADER_KEY in line:
+        if export_lines.HEADER_KEY in line:
             self._begin(line)
             return
         if self._target is None:
             raise ValueError("belongs to an export whose first line was refused")
-        if FRAMES_KEY in line:
-            self._take_host(host_in(line), self._target)
+        if export_lines.FRAMES_KEY in line:
+            self._take_host(export_lines.host_in(line), self._target)
         else:
-            self._take_page(*record_in(line), self._target)
+            self._take_page(*export_lines.record_in(line), self._target)
 
     def close(self) -> None:
         """Write everything to disk and let go of the index."""
         if self._target is not None:
             self._target.close()
 
-    def _begin(self, line: Object) -> None:
-        self._crawls, self._numbers = {}, _Numbers()
-        scheme, crawls = scheme_and_crawls_in(line)
+    def _begin(self, line: export_lines.Object) -> None:
+        self._crawls, self._numbers, self._last = {}, HammingIndex(0), 0
+        scheme, crawls = export_lines.scheme_and_crawls_in(line)
         if self._target is None:
             self._target = self._index.target(scheme)
-            self._there = _Numbers.of(self._target.records())
+            pairs = ((_key(record), record.page) for record in self._target.records())
+            there = np.fromiter(pairs, [("key", np.uint64), ("page", np.int64)])
+            self._there.add_many(there["key"], there["page"])
             self._hosts = self._target.known_hosts()
         else:
             scheme.require(self._target.scheme, str(self._index))
@@ -205,49 +206,50 @@ class _Records:
         for crawl in (record.crawl, record.first_crawl):
             if crawl not in self._crawls:
                 raise ValueError(f"has crawl {crawl}, of which the first line says nothing")
-        self._numbers.require_next(record.page)
-        number = self._there.get(_key(record))
-        if number is not None:
+        if record.page <= self._last:
+            raise ValueError(f"has page {record.page} after page {self._last}: out of order")
+        there = self._there.rows_of(_key(record))
+        number = there[0] if there else target.restore(self._renumbered(record), text)
+        if there:
             self._imported.there_already += 1
+        elif number is None:
+            self._imported.not_kept += 1
         else:
-            number = target.restore(self._renumbered(record), text)
-            if number is None:
-                self._imported.not_kept += 1
-                return
             self._imported.outcomes[record.judged.outcome] += 1
-        self._numbers.add(record.page, number)
+        if number is not None:
+            self._last = record.page
+            self._numbers.add_new(record.page, number)
 
     def _renumbered(self, record: PageRecord) -> PageRecord:
         """Return a record with the numbers that its crawls and its original have here."""
         original = record.judged.original
-        here = None if original is None else self._numbers.get(original) or _FORGOTTEN
+        here = None if original is None else self._number(original)
         return record._replace(
             crawl=self._crawls[record.crawl],
             first_crawl=self._crawls[record.first_crawl],
             judged=record.judged._replace(original=here),
         )
 
-    def _take_host(self, known: KnownHost, target: Target) -> None:
-        frames = known.frames
-        if frames.host in self._hosts:
+    def _number(self, page: int) -> int:
+        """Return the number that a page of the export has here."""
+        return next(iter(self._numbers.rows_of(page)), _FORGOTTEN)
+
+    def _take_host(self, known: HostFrames, target: Target) -> None:
+        if known.host in self._hosts:
             self._imported.hosts_known += 1
             return
-        here = self._numbers.get
-        lessons = [each._replace(page=here(each.page) or _FORGOTTEN) for each in frames.lessons]
+        here = self._number
+        lessons = [each._replace(page=here(each.page)) for each in known.lessons]
         early = [each._replace(page=page) for each in known.early if (page := here(each.page))]
-        if target.restore_host(KnownHost(frames._replace(lessons=lessons), early)):
-            self._hosts.add(frames.host)
+        if target.restore_host(known._replace(lessons=lessons, early=early)):
+            self._hosts.add(known.host)
             self._imported.hosts += 1
         else:
             self._imported.not_kept += 1
 
 
 class _Items:
-    """Takes the items of a feed; the index is open from the start.
-
-    Raises:
-        DedupError: the index cannot be opened or written.
-    """
+    """Takes the items of a feed; the index is open from the start."""
 
     def __init__(self, index: Index, options: ImportOptions, imported: Imported) -> None:
         names = replace(options.names, url=options.names.url or "url")
@@ -258,7 +260,7 @@ class _Items:
             index.location, crawl=options.crawl, **filter_options
         )
 
-    def take(self, item: Object) -> None:
+    def take(self, item: export_lines.Object) -> None:
         """Judge the page of an item. Raises ValueError if it has none: why."""
         if "sketch" in item and "original_page" in item:
             raise ValueError(
@@ -282,41 +284,6 @@ class _Items:
     def close(self) -> None:
         """Write everything to disk and let go of the index."""
         self._filter.close()
-
-
-class _Numbers:
-    """Ascending keys of pages -> their numbers in this index, 16 bytes each."""
-
-    def __init__(self) -> None:
-        self._keys = array("Q")
-        self._numbers = array("q")
-
-    @classmethod
-    def of(cls, records: Iterable[PageRecord]) -> "_Numbers":
-        """Note the pages of an index by what never changes of them."""
-        pairs = ((_key(record), record.page) for record in records)
-        found = np.fromiter(pairs, [("key", np.uint64), ("page", np.int64)])
-        found.sort(order="key", kind="stable")
-        numbers = cls()
-        numbers._keys.frombytes(found["key"].tobytes())
-        numbers._numbers.frombytes(found["page"].tobytes())
-        return numbers
-
-    def require_next(self, key: int) -> None:
-        """Raise ValueError if a number of an export does not come after the last one."""
-        if self._keys and key <= self._keys[-1]:
-            raise ValueError(f"has page {key} after page {self._keys[-1]}: out of order")
-
-    def add(self, key: int, number: int) -> None:
-        """Note a page with a higher key than all others."""
-        self._keys.append(key)
-        self._numbers.append(number)
-
-    def get(self, key: int) -> int | None:
-        """Return the number of a page here."""
-        place = bisect_left(self._keys, key)
-        is_there = place < len(self._keys) and self._keys[place] == key
-        return self._numbers[place] if is_there else None
 
 
 def _key(record: PageRecord) -> int:

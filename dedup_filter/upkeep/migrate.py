@@ -15,8 +15,7 @@ Cost: 0.5 ms for a page of 1,000 words.
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from itertools import count
 from os import name as system
 from pathlib import Path
@@ -27,12 +26,11 @@ from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.model import Document
 from dedup_filter.pages.directory.directory_pages import measured_of
 from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock
-from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.pages.directory.page_store import StoreKeeper
 from dedup_filter.pages.directory.records import PageRecord
-from dedup_filter.pages.directory.snapshot import Snapshot
 from dedup_filter.pages.location import scheme_of
-from dedup_filter.upkeep.protocol import Migration, Watch
+from dedup_filter.upkeep.results import Migration, Watch
 from dedup_filter.wording import counted
 
 __all__ = ["migrate"]
@@ -57,15 +55,15 @@ def migrate(
         cleanup.callback(lock.release)
         if fresh:
             total = pages = 0
-            folder = cleanup.enter_context(_new_folder(files.path))
+            folder = _new_folder(files.path, cleanup)
             StoreKeeper.open(folder, scheme_of(config)).close()
         else:
-            with PageReader.open_to_read(files.path) as reader, Snapshot(reader) as snapshot:
+            with Snapshot.open_to_read(files.path) as snapshot:
                 total = snapshot.count()
                 if snapshot.scheme == scheme_of(config):
                     return Migration(total, 0, None)
                 _require_kept(config, files, 0 if drop_unkept else snapshot.without_text(), total)
-                folder = cleanup.enter_context(_new_folder(files.path))
+                folder = _new_folder(files.path, cleanup)
                 pages = _fill(folder, snapshot, config, watch)
         return Migration(pages, total - pages, _replace(files.path, folder, lock))
 
@@ -85,21 +83,20 @@ def _require_kept(config: FilterConfig, files: IndexDirectory, without: int, tot
         )
 
 
-@contextmanager
-def _new_folder(path: Path) -> Iterator[Path]:
+def _new_folder(path: Path, cleanup: ExitStack) -> Path:
     """Make a folder beside another, with its rights; what is left of it in the end is removed."""
     try:
-        folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.new-", dir=path.parent))
+        folder = tempfile.TemporaryDirectory(
+            prefix=f".{path.name}.new-", dir=path.parent, ignore_cleanup_errors=True
+        )
+        cleanup.enter_context(folder)
+        shutil.copymode(path, folder.name)
     except OSError as error:
         raise StoreError(
             f"no folder can be made in {path.parent}: {error.strerror}; give this user the right "
             "to write there"
         ) from error
-    try:
-        shutil.copymode(path, folder)
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    return Path(folder.name)
 
 
 def _fill(folder: Path, snapshot: Snapshot, config: FilterConfig, watch: Watch) -> int:
@@ -107,7 +104,7 @@ def _fill(folder: Path, snapshot: Snapshot, config: FilterConfig, watch: Watch) 
     scheme = scheme_of(config)
     pages = 0
     with StoreKeeper.open(folder, scheme) as store:
-        for crawl in snapshot.crawls():
+        for crawl in snapshot.crawls.all():
             store.restore_crawl(crawl)
         with watch(snapshot.records(), snapshot.count()) as records:
             for record in records:
@@ -116,7 +113,7 @@ def _fill(folder: Path, snapshot: Snapshot, config: FilterConfig, watch: Watch) 
                     store.restore(_measured_anew(record, text, config), text)
                     pages += 1
         if scheme.parts.get("text") == snapshot.scheme.parts.get("text"):
-            for known in snapshot.hosts():
+            for known in snapshot.frames.with_early_pages():
                 store.restore_host(known)
         store.sync()
     return pages

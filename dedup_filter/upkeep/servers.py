@@ -23,7 +23,7 @@ from dedup_filter.pages.expiry import expiry_seconds
 from dedup_filter.pages.redis import Address, SharedKeeper, SharedReader, Standing, entry_of
 from dedup_filter.pages.redis.memory import memory_of
 from dedup_filter.pages.redis.repairs import delete_records, release_lapsed, take_out, trim
-from dedup_filter.upkeep.protocol import (
+from dedup_filter.upkeep.results import (
     Compaction,
     ExportedPage,
     Findings,
@@ -50,7 +50,7 @@ Doubt = tuple[str, int]
 
 
 class ServerIndex:
-    """A shared index on one or more servers; see `protocol.Index`.
+    """A shared index on one or more servers.
 
     Raises:
         ConfigError: the address is wrong.

@@ -376,5 +376,5 @@ def test_pending_page_is_seen_by_who_reads_the_index(make_judge, article, tmp_pa
 
 def pending_and_all(folder):
     with PageReader.open_to_read(folder) as reader:
-        found = statistics(reader)
-    return found.pending, found.pages
+        found, _ = statistics(reader)
+    return found["pending"], found["pages"]

@@ -15,7 +15,6 @@ from dedup_filter.pages.directory.crawls import Crawl
 from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
 from dedup_filter.pages.directory.records import Judged, PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.snapshot import KnownHost
 from dedup_filter.text import Headline
 from dedup_filter.upkeep.export_lines import (
     FORMAT,
@@ -26,7 +25,7 @@ from dedup_filter.upkeep.export_lines import (
     record_in,
     scheme_and_crawls_in,
 )
-from dedup_filter.upkeep.protocol import ExportedPage
+from dedup_filter.upkeep.results import ExportedPage
 
 # Half surrogates too: URLs on the web have them.
 texts = st.text(st.characters(exclude_categories=()), max_size=20)
@@ -103,9 +102,7 @@ notes = st.builds(EarlyNote, counts, blocks.map(frozenset)).map(lambda each: eac
     st.lists(st.tuples(numbers, st.binary(), notes)),
 )
 def test_frames_come_back_as_they_were(host, state, lessons, early):
-    known = KnownHost(
-        HostFrames(host, state, lessons), [EarlyForm(p, host, f, n) for p, f, n in early]
-    )
+    known = HostFrames(host, state, lessons, [EarlyForm(p, host, f, n) for p, f, n in early])
     assert host_in(through_json(frames_line(known))) == known
 
 

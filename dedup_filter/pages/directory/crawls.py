@@ -41,8 +41,7 @@ class Crawls:
             number = self.add(Crawl(0, name, moment, None))
         else:
             number = known.number
-            with self._transactions.transaction() as write:
-                write("UPDATE crawls SET ended = NULL WHERE id = ?", (number,))
+            self._transactions.write("UPDATE crawls SET ended = NULL WHERE id = ?", (number,))
         self._transactions.flush()
         self.current = number
         return number
@@ -53,18 +52,17 @@ class Crawls:
         is_free = crawl.number and crawl.number not in known
         number = crawl.number if is_free else max(known, default=0) + 1
         name = None if crawl.name is None else as_column(crawl.name)
-        with self._transactions.transaction() as write:
-            write(
-                "INSERT INTO crawls (id, name, started, ended) VALUES (?, ?, ?, ?)",
-                (number, name, crawl.started, crawl.ended),
-            )
+        self._transactions.write(
+            "INSERT INTO crawls (id, name, started, ended) VALUES (?, ?, ?, ?)",
+            (number, name, crawl.started, crawl.ended),
+        )
         return number
 
     def end(self, moment: int) -> None:
         """Note when the crawl that is going on was over; with none this does nothing."""
         if self.current:
-            with self._transactions.transaction() as write:
-                write("UPDATE crawls SET ended = ? WHERE id = ?", (moment, self.current))
+            sql = "UPDATE crawls SET ended = ? WHERE id = ?"
+            self._transactions.write(sql, (moment, self.current))
 
     def all(self) -> list[Crawl]:
         """List the crawls in their order."""
@@ -108,8 +106,8 @@ class Hosts:
         """Look a host up; give it a number if it has none."""
         known = self.number(name)
         if known is None:
-            with self._transactions.transaction() as write:
-                write("INSERT INTO hosts (name) VALUES (?)", (as_column(name),))
+            sql = "INSERT INTO hosts (name) VALUES (?)"
+            self._transactions.write(sql, (as_column(name),))
             known = self.number(name)
             assert known is not None
         return known

@@ -73,11 +73,7 @@ def connect_memory() -> sqlite3.Connection:
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:
-    """Open a file for writing; make it if there is none.
-
-    Raises:
-        StoreError: it cannot be opened, or is no database.
-    """
+    """Open a file for writing; make it if there is none."""
     return _connect(
         str(path),
         path.absolute().as_uri(),
@@ -89,11 +85,7 @@ def connect_writer(path: Path) -> sqlite3.Connection:
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:
-    """Open a file for reading only, whether or not somebody writes to it.
-
-    Raises:
-        StoreError: it cannot be opened, or is no database.
-    """
+    """Open a file for reading only, whether or not somebody writes to it."""
     uri = f"{path.absolute().as_uri()}?mode=ro"
     try:
         return _connect(str(path), uri, "schema_version")
@@ -106,6 +98,7 @@ def connect_reader(path: Path) -> sqlite3.Connection:
 
 
 def _connect(name: str, uri: str, *pragmas: str) -> sqlite3.Connection:
+    """Raise StoreError if it cannot be opened, or is no database."""
     try:
         connection = sqlite3.connect(
             uri, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False, uri=True
@@ -126,19 +119,13 @@ def create_if_empty(transactions: Transactions, scheme: Scheme) -> None:
     if transactions.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
         return
     schema = files("dedup_filter.pages.directory").joinpath("schema.sql").read_text("utf-8")
-    connection = transactions.connection
-    try:
+    noted = {"scheme": scheme.to_json(), "trimmed": "0", "identity": token_hex(8)}
+    with transactions.guarded() as connection:
         connection.executescript(f"BEGIN IMMEDIATE;\n{schema}")
-        connection.execute("INSERT INTO meta VALUES ('scheme', ?)", (scheme.to_json(),))
-        connection.execute("INSERT INTO meta VALUES ('trimmed', '0')")
-        connection.execute("INSERT INTO meta VALUES ('identity', ?)", (token_hex(8),))
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", noted.items())
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
         connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.execute("COMMIT")
-    except sqlite3.Error as error:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise store_error(transactions.name, error) from error
 
 
 def require_format(transactions: Transactions) -> None:

@@ -15,9 +15,8 @@ On disk every page that is judged is recorded; in memory only those that are kep
 read of the others later. What the store fails to write is not done in the index either.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from time import time as now
 
 from dedup_filter.config import FilterConfig
@@ -32,19 +31,15 @@ from dedup_filter.pages.comparison import (
     compared,
     verdict_on,
 )
-from dedup_filter.pages.directory import (
-    Change,
-    FrameStore,
-    Judged,
-    Measured,
-    NewPage,
-    PageStore,
-    Place,
-)
+from dedup_filter.pages.directory.frame_store import FrameStore
+from dedup_filter.pages.directory.index_entries import Change, Entry
+from dedup_filter.pages.directory.page_index import PageIndex
+from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.records import Judged, Measured, NewPage
+from dedup_filter.pages.directory.url_key import Place
 from dedup_filter.pages.expiry import PageBounds
 from dedup_filter.pages.frame_exchange import FrameExchange
 from dedup_filter.pages.location import MEMORY, open_store
-from dedup_filter.pages.page_index import PageIndex
 
 __all__ = ["DirectoryPages", "measured_of"]
 
@@ -63,8 +58,8 @@ class DirectoryPages:
         self._by_host = config.scope == "host"
         self._index = PageIndex(self.store, config.max_distance, by_host=self._by_host)
         self._bounds = PageBounds(self.store, config.max_pages, config.expire_days)
-        self._due: list[Callable[[], None]] = []
-        """What the index must do once the transaction that is going on is whole."""
+        self._due: list[Change] = []
+        """What the index must follow once the transaction that is going on is whole."""
         self.gone: list[int] = []
         """Pages whose records were deleted; for the owner to take note of, and to clear."""
         self.capped = 0
@@ -115,7 +110,7 @@ class DirectoryPages:
         """
         if page.is_blank:
             return verdict_on(page, "unjudged", "no_text")
-        host = self.store.host_number(place.host) if self._by_host else None
+        host = self.store.hosts.number(place.host) if self._by_host else None
         same = self._index.of_digest(page.digest, host)
         if same:
             number, is_revisit = self._chosen(range(len(same)), self.store.matches(same), place)
@@ -144,8 +139,8 @@ class DirectoryPages:
         except BaseException:
             del self.gone[before:]
             raise
-        for step in self._due:
-            step()
+        for change in self._due:
+            self._index.follow(change)
         self._index.tend()
 
     def record(
@@ -172,28 +167,29 @@ class DirectoryPages:
         new = NewPage(place, measured, judged, int(moment), text)
         number = self.store.insert(new, is_pending=is_pending or is_revisit)
         if judged.is_kept:
-            host = self.store.host_number(place.host)
+            host = self.store.hosts.number(place.host)
             assert host is not None, "it was given one with the page"
-            self._due.append(partial(self._index.add, number, measured, host))
+            entry = Entry(number, measured.fingerprint, host, measured.digest)
+            self._due.append(Change(added=(entry,)))
         if is_revisit and not is_pending:
-            self._follow(self.store.commit(number))
+            self._due.append(self.store.commit(number))
             return found._replace(page=found.original_page)
         return found._replace(page=number)
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:
         """Give a page another profile, within `transaction`."""
-        self._follow(self.store.replace(number, measured_of(page), text))
+        self._due.append(self.store.replace(number, measured_of(page), text))
 
     def commit(self, number: int) -> None:
         """Keep a pending page for good; one that is not pending is left as it is."""
         with self.transaction():
-            self._follow(self.store.commit(number))
+            self._due.append(self.store.commit(number))
 
     def release(self, number: int) -> None:
         """Forget a pending page; one that is not pending is left as it is."""
         if self.store.is_pending(number):
             with self.transaction():
-                self._follow(self.store.release(number))
+                self._due.append(self.store.release(number))
                 self.gone.append(number)
 
     def flush(self) -> None:
@@ -208,11 +204,7 @@ class DirectoryPages:
         return len(pages)
 
     def close(self) -> None:
-        """Write down all there is, and let go of the store.
-
-        Raises:
-            StoreError: not all could be written.
-        """
+        """Write down all there is, and let go of the store."""
         try:
             self.store.crawls.end(int(now()))
             self.store.flush()
@@ -232,7 +224,7 @@ class DirectoryPages:
             for row, distance in zip(near.rows.tolist(), near.distances.tolist(), strict=True):
                 found.setdefault(row, (number, distance))
         pages = list(found)
-        own_host = self.store.host_number(place.host) if place.host else None
+        own_host = self.store.hosts.number(place.host) if place.host else None
         matches = self.store.matches(pages)
         if self._by_host:  # those of another host are near by chance
             of_host = [number for number, each in enumerate(matches.hosts) if each == host]
@@ -243,7 +235,7 @@ class DirectoryPages:
             Candidate(
                 *found[row],
                 matched == own_host,
-                is_of_site is not None and is_of_site(self.store.host_name(matched)),
+                is_of_site is not None and is_of_site(self.store.hosts.name(matched)),
                 sketch,
                 headline,
             )
@@ -275,12 +267,9 @@ class DirectoryPages:
     def _chosen(self, best: Sequence[int], matches: Matches, place: Place) -> tuple[int, bool]:
         return choose(best, matches, place.key, self.store.crawls.current.__eq__)
 
-    def _follow(self, change: Change) -> None:
-        self._due.append(partial(self._index.follow, change))
-
     def _delete(self, pages: list[int]) -> None:
         if pages:
-            self._follow(self.store.delete(pages))
+            self._due.append(self.store.delete(pages))
             self.gone += pages
 
 

@@ -9,13 +9,14 @@ if the state includes that lesson already, it is marked to be unlearnt instead. 
 of pending pages are kept although the state includes them, until commit or release.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dedup_filter.pages.directory.crawls import Hosts
 from dedup_filter.pages.directory.records import from_column
 from dedup_filter.pages.directory.transactions import Transactions
 
-__all__ = ["EarlyForm", "FrameStore", "HostFrames", "Lesson", "WaitingPage"]
+__all__ = ["EarlyForm", "FrameStore", "HostFrames", "Lesson"]
 
 
 class Lesson(NamedTuple):
@@ -26,6 +27,16 @@ class Lesson(NamedTuple):
     is_unlearnt: bool
 
 
+class EarlyForm(NamedTuple):
+    """A page that waits to be judged again."""
+
+    page: int
+    host: str
+    form: bytes
+    """It is large, and left out (b"") until it is asked for."""
+    note: bytes
+
+
 class HostFrames(NamedTuple):
     """What is known of a host."""
 
@@ -33,23 +44,8 @@ class HostFrames(NamedTuple):
     state: bytes | None
     lessons: list[Lesson]
     """What came after the state, in its order."""
-
-
-class EarlyForm(NamedTuple):
-    """A page that waits to be judged again."""
-
-    page: int
-    host: str
-    form: bytes
-    note: bytes
-
-
-class WaitingPage(NamedTuple):
-    """The same without its form, which is large and not needed before its time."""
-
-    page: int
-    host: str
-    note: bytes
+    early: Sequence[EarlyForm] = ()
+    """Pages that wait, where they are asked for."""
 
 
 class FrameStore:
@@ -71,8 +67,8 @@ class FrameStore:
 
     def commit(self, page: int) -> None:
         """Keep what a page taught for good: it is committed."""
-        with self._transactions.transaction() as write:
-            write("DELETE FROM frame_lessons WHERE page = ? AND is_in_state", (page,))
+        sql = "DELETE FROM frame_lessons WHERE page = ? AND is_in_state"
+        self._transactions.write(sql, (page,))
 
     def unlearn(self, page: int) -> None:
         """Take back what a pending page taught: it is released."""
@@ -118,6 +114,27 @@ class FrameStore:
             latest[host] = max(latest.get(host, 0), number)
         return [known[host] for host in sorted(known, key=lambda host: (latest[host], host))]
 
+    def with_early_pages(self) -> Iterator[HostFrames]:
+        """Yield the same with the pages that wait."""
+        waiting: dict[str, list[EarlyForm]] = {}
+        for each in self.waiting():
+            waiting.setdefault(each.host, []).append(each)
+        for known in self.all():
+            early = waiting.get(known.host, ())
+            forms = [each._replace(form=self.form(each.page) or b"") for each in early]
+            yield known._replace(early=forms)
+
+    def restore(self, known: HostFrames) -> None:
+        """Put back what was known of a host; there must be nothing of it here."""
+        if known.state is not None:
+            # A lesson that the state takes in: hosts are forgotten in the order of those.
+            self.learn(known.host, 0, b"")
+            self.save(known.host, known.state)
+        for page, lesson, is_unlearnt in known.lessons:
+            self.learn(known.host, page, lesson, is_unlearnt=is_unlearnt)
+        for early in known.early:
+            self.wait(early)
+
     def forget(self, host: str) -> None:
         """Forget a host and its early pages."""
         number = self._hosts.number(host)
@@ -137,21 +154,19 @@ class FrameStore:
 
     def note(self, page: int, note: bytes) -> None:
         """Change the note of a waiting page."""
-        with self._transactions.transaction() as write:
-            write("UPDATE early_pages SET note = ? WHERE page = ?", (note, page))
+        self._transactions.write("UPDATE early_pages SET note = ? WHERE page = ?", (note, page))
 
     def wait_no_more(self, page: int) -> None:
         """Let go of a page that need not be judged again."""
-        with self._transactions.transaction() as write:
-            write("DELETE FROM early_pages WHERE page = ?", (page,))
+        self._transactions.write("DELETE FROM early_pages WHERE page = ?", (page,))
 
-    def waiting(self) -> list[WaitingPage]:
-        """Return the waiting pages, the earliest first."""
+    def waiting(self) -> list[EarlyForm]:
+        """Return the waiting pages without their forms, the earliest first."""
         rows = self._transactions.rows(
             """SELECT page, hosts.name, note FROM early_pages JOIN hosts ON hosts.id = host
             ORDER BY page"""
         )
-        return [WaitingPage(page, from_column(name), note) for page, name, note in rows]
+        return [EarlyForm(page, from_column(name), b"", note) for page, name, note in rows]
 
     def form(self, page: int) -> bytes | None:
         """Return the form of a waiting page, None if it waits no more."""

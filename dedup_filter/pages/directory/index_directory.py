@@ -37,13 +37,9 @@ class IndexDirectory:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.pages = path / _PAGES
-        """The record."""
         self.tables = path / "tables"
-        """The folder of table files."""
         self.lock = path / "lock"
-        """The file that the writer holds locked."""
         self.owner = path / "owner.json"
-        """The file that names the writer."""
 
     @classmethod
     def at(cls, path: str | Path) -> "IndexDirectory":

@@ -1,10 +1,8 @@
 """Record -> what an index holds of it: all entries at once, or what has changed since.
 
-An entry is a page, a value that later pages are compared with, and the number of the page's host.
-The value is the fingerprint of the page, or the first 64 bits of its digest. Only kept pages have
-entries, and those with too little text have no fingerprint.
-
-All entries are read from an SQL index that has all that is asked for, and no sketches.
+Only kept pages have entries, and those with too little text have no fingerprint. With `scope`
+"host" an index holds fingerprints and digests XOR a hash of their host's number: distances within a
+host stay as they were, and pages of other hosts are found only by chance.
 
 Tables written at a revision hold the entries of all kept pages up to some number. Of each page
 whose entries changed later, the table "superseded" has what they were before; the first such row
@@ -12,7 +10,8 @@ since the revision is what the tables hold. Triggers of the schema write it, so 
 pages can forget it. What tables on disk know already is trimmed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,25 +21,27 @@ from dedup_filter.errors import StoreCorrupt
 from dedup_filter.pages.directory.records import unsigned
 from dedup_filter.pages.directory.transactions import Transactions
 
-__all__ = ["Change", "Entries", "Entry", "Superseded", "digest_head", "digests", "fingerprints"]
+__all__ = ["Change", "Entries", "Entry", "PageEntries", "digest_head", "host_mask", "host_masks"]
+
+UInt64Array = npt.NDArray[np.uint64]
 
 _HEAD_BYTES = 8
-_FINGERPRINTS = """
-    SELECT id, fingerprint, host FROM pages INDEXED BY page_entry
-    WHERE is_kept AND fingerprint IS NOT NULL AND id > ? ORDER BY id LIMIT ?
-"""
-_DIGESTS = """
-    SELECT id, digest, host FROM pages INDEXED BY page_entry
-    WHERE is_kept AND id > ? ORDER BY id LIMIT ?
-"""
+_AT_ONCE = 100_000
 
 
 class Entry(NamedTuple):
     """What an index holds of a page."""
 
     page: int
-    value: int
+    fingerprint: int | None
     host: int
+    digest: bytes
+
+    @classmethod
+    def of(cls, row: Any) -> "Entry":
+        """Make it of a row: its fields in their order."""
+        page, fingerprint, host, digest = row
+        return cls(page, None if fingerprint is None else unsigned(fingerprint), host, digest)
 
 
 class Change(NamedTuple):
@@ -48,28 +49,19 @@ class Change(NamedTuple):
 
     removed: tuple[Entry, ...] = ()
     added: tuple[Entry, ...] = ()
-    removed_digests: tuple[Entry, ...] = ()
-    added_digests: tuple[Entry, ...] = ()
 
     @classmethod
     def of(cls, before: Iterable[Any], after: Iterable[Any] = ()) -> "Change":
-        """Make a change of rows before and after it: page, fingerprint, host, digest."""
-        before, after = list(before), list(after)
-        return cls(_of(before), _of(after), _of_digests(before), _of_digests(after))
+        """Make a change of the rows of entries before and after it."""
+        return cls(tuple(map(Entry.of, before)), tuple(map(Entry.of, after)))
 
 
 class Entries(NamedTuple):
-    """Entries in the order of their pages, side by side, (n,)."""
+    """One value of each of many entries, in the order of their pages, (n,)."""
 
     pages: npt.NDArray[np.int64]
-    values: npt.NDArray[np.uint64]
+    values: UInt64Array
     hosts: npt.NDArray[np.int64]
-
-    @classmethod
-    def joined(cls, pieces: Iterable["Entries"]) -> "Entries":
-        """Join pieces into one."""
-        nothing = cls(np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0, np.int64))
-        return cls(*map(np.concatenate, zip(nothing, *pieces, strict=True)))
 
 
 def digest_head(digest: bytes) -> int:
@@ -77,39 +69,39 @@ def digest_head(digest: bytes) -> int:
     return int.from_bytes(digest[:_HEAD_BYTES], "little")
 
 
-def fingerprints(transactions: Transactions, after: int, most: int) -> Iterator[Entries]:
-    """Yield the fingerprints of kept pages from after a number on, so many at a time."""
-    while rows := transactions.rows(_FINGERPRINTS, (after, most)):
-        columns = np.array(rows, np.int64)
-        yield Entries(columns[:, 0], columns[:, 1].view(np.uint64), columns[:, 2])
-        after = rows[-1][0]
-
-
-def digests(transactions: Transactions, after: int, most: int) -> Iterator[Entries]:
-    """Yield the heads of the digests of kept pages from after a number on, so many at a time.
-
-    Raises:
-        StoreCorrupt: a digest is too short.
-    """
-    while rows := transactions.rows(_DIGESTS, (after, most)):
-        pages, found, hosts = zip(*rows, strict=True)
-        heads = b"".join([digest[:_HEAD_BYTES] for digest in found])
-        if len(heads) != _HEAD_BYTES * len(rows):
-            raise StoreCorrupt(
-                f"index {transactions.name}: a digest is damaged: put back a copy, or move it away "
-                "and start a new one"
-            )
-        yield Entries(
-            np.array(pages, np.int64), np.frombuffer(heads, "<u8"), np.array(hosts, np.int64)
-        )
-        after = pages[-1]
-
-
-class Superseded:
-    """The log of entries that are no longer so."""
+class PageEntries:
+    """The entries of a record, and the log of those that are no longer so."""
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
+
+    def fingerprints(self, after: int = 0) -> Entries:
+        """Return the fingerprints of kept pages from after a number on."""
+
+        def as_entries(rows: list[Any]) -> Entries:
+            pages, values, hosts = np.array(rows, np.int64).T
+            return Entries(pages, values.copy().view(np.uint64), hosts)
+
+        return self._read("fingerprint", as_entries, after)
+
+    def digests(self, after: int = 0) -> Entries:
+        """Return the heads of the digests of kept pages, in the same way.
+
+        Raises:
+            StoreCorrupt: a digest is too short.
+        """
+
+        def as_entries(rows: list[Any]) -> Entries:
+            pages, found, hosts = zip(*rows, strict=True)
+            heads = b"".join([digest[:_HEAD_BYTES] for digest in found])
+            if len(heads) != _HEAD_BYTES * len(found):
+                raise StoreCorrupt(
+                    f"index {self._transactions.name}: a digest is damaged: put back a copy, or "
+                    "move it away and start a new one"
+                )
+            return Entries(np.array(pages), np.frombuffer(heads, "<u8"), np.array(hosts))
+
+        return self._read("digest", as_entries, after)
 
     @property
     def revision(self) -> int:
@@ -131,7 +123,7 @@ class Superseded:
             ) AND page <= ? ORDER BY page
         """
         now = """
-            SELECT id, fingerprint, host, digest FROM pages
+            SELECT id, fingerprint, host, digest FROM main.pages
             WHERE is_kept AND id IN (SELECT page FROM superseded WHERE revision > ?) AND id <= ?
             ORDER BY id
         """
@@ -144,12 +136,32 @@ class Superseded:
             write("DELETE FROM superseded WHERE revision <= ?", (revision,))
             write("UPDATE meta SET value = ? WHERE key = 'trimmed'", (str(revision),))
 
+    def _read(self, column: str, as_entries: Callable[[list[Any]], Entries], after: int) -> Entries:
+        """Read from an SQL index that has all that is asked for, and no sketches."""
+        sql = f"""
+            SELECT id, {column}, host FROM main.pages INDEXED BY page_entry
+            WHERE is_kept AND {column} IS NOT NULL AND id > ? ORDER BY id LIMIT {_AT_ONCE}
+        """  # noqa: S608 - the columns are named above
+        pieces = [Entries(np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0, np.int64))]
+        while rows := self._transactions.rows(sql, (after,)):
+            pieces.append(as_entries(rows))
+            after = rows[-1][0]
+        return Entries(*map(np.concatenate, zip(*pieces, strict=True)))
 
-def _of(rows: list[Any]) -> tuple[Entry, ...]:
-    return tuple(
-        Entry(page, unsigned(value), host) for page, value, host, _ in rows if value is not None
-    )
+
+def host_masks(hosts: npt.NDArray[np.int64]) -> UInt64Array:
+    """Hash the numbers of hosts, as splitmix64 does (Steele, Lea and Flood 2014).
+
+    Stored in tables: never change it without another note.
+    """
+    mixed = hosts.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    masks: UInt64Array = mixed ^ mixed >> np.uint64(31)
+    return masks
 
 
-def _of_digests(rows: list[Any]) -> tuple[Entry, ...]:
-    return tuple(Entry(page, digest_head(digest), host) for page, _, host, digest in rows)
+@lru_cache(maxsize=100_000)
+def host_mask(host: int) -> int:
+    """Hash the number of one host."""
+    return int(host_masks(np.array([host]))[0])

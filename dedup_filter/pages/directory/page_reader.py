@@ -1,7 +1,7 @@
 """Reads of the record: digests, numbers and URLs in, what is recorded of pages out.
 
 A writer also sees what it has written and not flushed yet. Opened by itself, a reader shows the
-last commit of a process that may be writing at the same time.
+last commit of a process that may be writing at the same time, and a snapshot always the same.
 
 Cost, in a million pages: 7 us to read a page's sketch; an index is filled from 1.4 million entries
 a second.
@@ -15,16 +15,11 @@ from zlib import error as ZlibError  # noqa: N812 - it is a class
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.model import Fate
 from dedup_filter.pages.comparison import Matches
-from dedup_filter.pages.directory import index_entries
+from dedup_filter.pages.directory import database
 from dedup_filter.pages.directory.crawls import Crawls, Hosts
-from dedup_filter.pages.directory.database import (
-    check_pages,
-    connect_reader,
-    read_scheme,
-    require_format,
-)
+from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.index_directory import IndexDirectory
-from dedup_filter.pages.directory.index_entries import Entries
+from dedup_filter.pages.directory.index_entries import PageEntries
 from dedup_filter.pages.directory.records import (
     PageRecord,
     from_column,
@@ -37,7 +32,7 @@ from dedup_filter.pages.directory.transactions import Transactions
 from dedup_filter.pages.directory.url_key import canonical, url_key
 from dedup_filter.text import Headline
 
-__all__ = ["PageReader"]
+__all__ = ["PageReader", "Snapshot"]
 
 Self = TypeVar("Self", bound="PageReader")
 
@@ -48,6 +43,39 @@ _RECORD = """
     FROM pages JOIN hosts ON hosts.id = pages.host
 """
 _MATCHES = "SELECT id, host, crawl, url_key, digest, h1, title, sketch FROM pages WHERE id IN ({})"
+_VIEWS = """
+    PRAGMA temp_store = MEMORY;
+    BEGIN;
+
+    -- Keys, because every read below looks a number up in these tables.
+    CREATE TEMP TABLE released (id INTEGER PRIMARY KEY);
+    INSERT INTO released
+        SELECT id FROM main.pages WHERE is_pending
+            AND (is_kept OR original NOT IN (SELECT id FROM main.pages WHERE is_pending));
+
+    -- What is dropped for a page goes with it; what such pages taught stays.
+    CREATE TEMP TABLE gone (id INTEGER PRIMARY KEY);
+    INSERT INTO gone
+        SELECT id FROM temp.released UNION
+        SELECT id FROM main.pages WHERE NOT is_kept
+            AND original IN (SELECT id FROM main.pages WHERE is_pending);
+
+    CREATE TEMP VIEW pages AS
+        SELECT * FROM main.pages WHERE id NOT IN (SELECT id FROM temp.gone);
+    CREATE TEMP VIEW texts AS
+        SELECT * FROM main.texts WHERE page NOT IN (SELECT id FROM temp.gone);
+    CREATE TEMP VIEW early_pages AS
+        SELECT * FROM main.early_pages WHERE page NOT IN (SELECT id FROM temp.gone);
+    CREATE TEMP VIEW counts AS
+        SELECT is_kept, (SELECT count(*) FROM temp.pages WHERE pages.is_kept = counts.is_kept)
+            AS pages FROM main.counts;
+    CREATE TEMP VIEW frame_lessons AS
+        SELECT id, host, page, lesson,
+            is_unlearnt OR (is_in_state AND page IN (SELECT id FROM temp.released)) AS is_unlearnt,
+            is_in_state AND page NOT IN (SELECT id FROM temp.released) AS is_in_state
+        FROM main.frame_lessons
+        WHERE is_in_state OR is_unlearnt OR page NOT IN (SELECT id FROM temp.released);
+"""
 _CHUNK = 1_000
 _LATEST = 2**63 - 1
 
@@ -61,29 +89,30 @@ class PageReader:
 
     def __init__(self, transactions: Transactions, directory: IndexDirectory | None) -> None:
         self._transactions = transactions
-        self._hosts = Hosts(transactions)
+        self.hosts = Hosts(transactions)
         self._is_closed = False
         self.crawls = Crawls(transactions)
+        self.frames = FrameStore(transactions, self.hosts)
+        self.entries = PageEntries(transactions)
         self.directory = directory
         """None: it is in memory."""
 
     @classmethod
-    def open_to_read(cls, directory: str | Path) -> "PageReader":
+    def open_to_read(cls: type[Self], directory: str | Path) -> Self:
         """Open an index for reading only; another process may be writing to it.
 
         Raises:
             ConfigError: there is no index at this path.
-            StoreError: it cannot be read.
         """
         files = IndexDirectory.at(directory)
         files.require_index()
-        reader = PageReader(Transactions(connect_reader(files.pages), str(files)), files)
+        transactions = Transactions(database.connect_reader(files.pages), str(files))
         try:
-            require_format(reader._transactions)
+            database.require_format(transactions)
+            return cls(transactions, files)
         except BaseException:
-            reader.close()
+            transactions.connection.close()
             raise
-        return reader
 
     def of_digest(self, pages: Sequence[int], digest: bytes) -> list[int]:
         """Return those of some pages that are kept and have a digest, in their order."""
@@ -153,26 +182,6 @@ class PageReader:
                 "forget that page"
             ) from error
 
-    def fingerprints(self, after: int = 0, most: int = 100_000) -> Iterator[Entries]:
-        """Yield the fingerprints of kept pages from after a number on, so many at a time."""
-        return index_entries.fingerprints(self._transactions, after, most)
-
-    def digests(self, after: int = 0, most: int = 100_000) -> Iterator[Entries]:
-        """Yield the heads of the digests of kept pages, in the same way.
-
-        Raises:
-            StoreCorrupt: a digest is too short.
-        """
-        return index_entries.digests(self._transactions, after, most)
-
-    def host_number(self, name: str) -> int | None:
-        """Return the number of a host, None if no page of it was recorded."""
-        return self._hosts.number(name)
-
-    def host_name(self, number: int) -> str:
-        """Return the name of a host that pages were recorded of."""
-        return self._hosts.name(number)
-
     def is_pending(self, page: int) -> bool:
         """Tell whether a page waits for its commit or release."""
         return self.fate(page) == "pending"
@@ -195,9 +204,9 @@ class PageReader:
             (is_kept, before, most),
         )
 
-    def count(self, *, is_kept: bool) -> int:
-        """Count the pages kept, or those dropped, pending ones too. Cost: one look-up."""
-        sql = "SELECT pages FROM counts WHERE is_kept = ?"
+    def count(self, *, is_kept: bool | None = None) -> int:
+        """Count the pages kept, or those dropped, or both, pending ones too. Cost: one look-up."""
+        sql = "SELECT sum(pages) FROM counts WHERE is_kept = ifnull(?, is_kept)"
         return int(self._transactions.row(sql, (is_kept,))[0])
 
     def __len__(self) -> int:
@@ -205,9 +214,15 @@ class PageReader:
         return self.count(is_kept=True)
 
     @property
+    def last_page(self) -> int:
+        """The highest number that was given to a page."""
+        row = self._transactions.row("SELECT seq FROM sqlite_sequence WHERE name = 'pages'")
+        return int(row[0]) if row else 0
+
+    @property
     def scheme(self) -> Scheme:
         """How the fingerprints were made."""
-        return read_scheme(self._transactions)
+        return database.read_scheme(self._transactions)
 
     @property
     def identity(self) -> str:
@@ -223,15 +238,8 @@ class PageReader:
         return self.directory.page_bytes()
 
     def check(self) -> None:
-        """Verify that the file is whole and that its parts agree.
-
-        Cost: reads everything.
-
-        Raises:
-            StoreCorrupt: the file is damaged.
-            AssertionError: its parts do not agree.
-        """
-        check_pages(self._transactions)
+        """Verify that the file is whole and its parts agree; raise as `check_pages` does."""
+        database.check_pages(self._transactions)
 
     def close(self) -> None:
         """Let go of the file; the second time this does nothing."""
@@ -252,3 +260,31 @@ class PageReader:
         if row is None:
             raise KeyError(page)
         return row
+
+
+class Snapshot(PageReader):
+    """An index at one moment, as the next opening would find it: without pages that are pending.
+
+    Everything is read within one transaction of SQLite, so what a writer does meanwhile is not
+    seen. Until the snapshot is closed, SQLite cannot move the writer's log into its file, and the
+    log grows. Temporary views have the names of the tables and show what opening for writing would
+    leave of them. Entries are read from the tables themselves: an index has those of pending pages,
+    too.
+    """
+
+    def __init__(self, transactions: Transactions, directory: IndexDirectory | None) -> None:
+        super().__init__(transactions, directory)
+        with transactions.guarded() as connection:
+            connection.executescript(_VIEWS)
+
+    def without_text(self) -> int:
+        """Count the pages of which no text was kept."""
+        sql = "SELECT count(*) FROM pages WHERE id NOT IN (SELECT page FROM texts)"
+        return int(self._transactions.row(sql)[0])
+
+    def original_url(self, record: PageRecord) -> str | None:
+        """Return the URL of the page that one repeats; None if it repeats none, or that is gone."""
+        try:
+            return None if record.judged.original is None else self.url(record.judged.original)
+        except KeyError:
+            return None

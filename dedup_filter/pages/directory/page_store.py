@@ -18,7 +18,6 @@ Cost: 13 us for a page inserted in a group into a million; 487 bytes on disk. Se
 `benchmarks/store.py`.
 """
 
-import sqlite3
 import weakref
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, ExitStack
@@ -26,17 +25,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dedup_filter.model import Fate
+from dedup_filter.pages.directory import database
 from dedup_filter.pages.directory.crawls import Crawl
-from dedup_filter.pages.directory.database import (
-    connect_memory,
-    connect_writer,
-    create_if_empty,
-    read_scheme,
-    require_format,
-)
-from dedup_filter.pages.directory.frame_store import FrameStore
+from dedup_filter.pages.directory.frame_store import HostFrames
 from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock
-from dedup_filter.pages.directory.index_entries import Change, Superseded
+from dedup_filter.pages.directory.index_entries import Change
 from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.pages.directory.records import (
     Measured,
@@ -47,9 +40,8 @@ from dedup_filter.pages.directory.records import (
     signed,
 )
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.snapshot import KnownHost
-from dedup_filter.pages.directory.transactions import Transactions, Write, store_error
-from dedup_filter.pages.directory.url_key import url_key
+from dedup_filter.pages.directory.transactions import Transactions
+from dedup_filter.pages.directory.url_key import Place, url_key
 
 __all__ = ["PageStore", "StoreKeeper"]
 
@@ -94,8 +86,6 @@ class PageStore(PageReader):
     ) -> None:
         super().__init__(transactions, directory)
         self._lock = lock
-        self.frames = FrameStore(transactions, self._hosts)
-        self.superseded = Superseded(transactions)
         self._revisited: dict[int, int] = transactions.cache()
         """Numbers of revisits that were committed -> the pages that they have become."""
         self._given: dict[str, int] = transactions.cache()
@@ -104,8 +94,8 @@ class PageStore(PageReader):
     @classmethod
     def in_memory(cls: type[Self], scheme: Scheme) -> Self:
         """Make a store that is gone when it is closed, or when nobody has it any more."""
-        transactions = Transactions(connect_memory(), "memory:")
-        create_if_empty(transactions, scheme)
+        transactions = Transactions(database.connect_memory(), "memory:")
+        database.create_if_empty(transactions, scheme)
         store = cls(transactions)
         weakref.finalize(store, transactions.connection.close)
         return store
@@ -127,11 +117,11 @@ class PageStore(PageReader):
         with ExitStack() as undo:
             lock = OwnerLock(files)
             undo.callback(lock.release)
-            transactions = Transactions(connect_writer(files.pages), str(files))
+            transactions = Transactions(database.connect_writer(files.pages), str(files))
             undo.callback(transactions.connection.close)
-            create_if_empty(transactions, scheme)
-            require_format(transactions)
-            scheme.require(read_scheme(transactions), str(files))
+            database.create_if_empty(transactions, scheme)
+            database.require_format(transactions)
+            scheme.require(database.read_scheme(transactions), str(files))
             store = cls(transactions, files, lock)
             store._release_all()
             undo.pop_all()
@@ -141,8 +131,7 @@ class PageStore(PageReader):
     def last_page(self) -> int:
         """The highest number that was given to a page."""
         if not self._given:
-            row = self._transactions.row("SELECT seq FROM sqlite_sequence WHERE name = 'pages'")
-            self._given["pages"] = int(row[0]) if row else 0
+            self._given["pages"] = super().last_page
         return self._given["pages"]
 
     def transaction(self) -> AbstractContextManager[object]:
@@ -157,17 +146,9 @@ class PageStore(PageReader):
 
         Requires: a crawl is going on (`crawls.start`).
         """
-        page = self.last_page + 1
         assert self.crawls.current, "no crawl was started"
-        judged, crawl = new.judged, self.crawls.current
-        with self._transactions.transaction() as write:
-            host = self._hosts.number_for(new.place.host)
-            url, key = as_column(new.place.url), signed(new.place.key)
-            seen = new.seen, new.seen, crawl, crawl
-            measured = new.measured.columns()
-            values = (page, is_pending, judged.is_kept, host, url, key, *seen, *judged, *measured)
-            self._insert(write, values, new.text)
-        return page
+        crawl = self.crawls.current
+        return self._insert(self.last_page + 1, new, (new.seen, crawl, crawl), is_pending)
 
     def commit(self, page: int) -> Change:
         """Keep a pending page for good; one that is not pending is left as it is."""
@@ -244,14 +225,22 @@ class PageStore(PageReader):
             if self._lock:
                 self._lock.release()
 
-    def _insert(self, write: Write, values: tuple[Any, ...], text: str | None) -> None:
-        page, is_kept = values[0], values[2]
-        write(_INSERT, values)
-        # A trigger would make recording a page a third slower.
-        write("UPDATE counts SET pages = pages + 1 WHERE is_kept = ?", (is_kept,))
-        if text is not None:
-            write("INSERT INTO texts VALUES (?, ?)", (page, packed_text(text)))
-        self._given["pages"] = page
+    def _insert(
+        self, page: int, new: NewPage, first: tuple[int, int, int], is_pending: bool = False
+    ) -> int:
+        """Record a page; `first` is when it was seen first, in which crawl, and in which last."""
+        first_seen, *crawls = first
+        url, key, judged = as_column(new.place.url), signed(new.place.key), new.judged
+        with self._transactions.transaction() as write:
+            state = page, is_pending, judged.is_kept, self.hosts.number_for(new.place.host)
+            seen = first_seen, new.seen, *crawls
+            write(_INSERT, (*state, url, key, *seen, *judged, *new.measured.columns()))
+            # A trigger would make recording a page a third slower.
+            write("UPDATE counts SET pages = pages + 1 WHERE is_kept = ?", (judged.is_kept,))
+            if new.text is not None:
+                write("INSERT INTO texts VALUES (?, ?)", (page, packed_text(new.text)))
+            self._given["pages"] = page
+        return page
 
     def _release_all(self) -> None:
         with self.transaction():
@@ -276,7 +265,7 @@ class PageStore(PageReader):
         return Change.of(before, self._entry_rows([page]))
 
     def _entry_rows(self, pages: Iterable[int]) -> list[Any]:
-        """Return what an index is to know of those of some pages that are kept."""
+        """Return the rows of the entries of some pages; those that are not kept have none."""
         sql = "SELECT id, fingerprint, host, digest FROM pages WHERE id = ? AND is_kept"
         return [row for page in pages for row in self._transactions.rows(sql, (page,))]
 
@@ -300,32 +289,25 @@ class StoreKeeper(PageStore):
                 return each.number
         return self.crawls.add(crawl)
 
-    def restore(self, record: PageRecord, text: str | None = None) -> None:
-        """Put the record of a page that is not pending back under its number.
+    def restore(self, record: PageRecord, text: str | None = None) -> int:
+        """Put the record of a page that is not pending back; return its number here.
 
-        Requires: the number is higher than all that were given here (`last_page`).
+        That is its own, or the next that is free if others were given since.
         """
-        assert record.page > self.last_page, "the number was given to another page"
-        with self._transactions.transaction() as write:
-            host = self._hosts.number_for(record.host)
-            url, key = as_column(record.url), signed(url_key(record.url))
-            seen = record.first_seen, record.last_seen, record.first_crawl, record.crawl
-            page, judged, measured = record.page, record.judged, record.measured.columns()
-            values = (page, False, judged.is_kept, host, url, key, *seen, *judged, *measured)
-            self._insert(write, values, text)
+        place = Place(record.url, record.host, url_key(record.url))
+        new = NewPage(place, record.measured, record.judged, record.last_seen, text)
+        first = record.first_seen, record.first_crawl, record.crawl
+        return self._insert(max(record.page, self.last_page + 1), new, first)
 
-    def restore_host(self, known: KnownHost) -> None:
+    def known_hosts(self) -> set[str]:
+        """Return the hosts whose frames are known here."""
+        return {known.host for known in self.frames.all()}
+
+    def restore_host(self, known: HostFrames) -> bool:
         """Put back what was known of a host's frames; there must be nothing of it here."""
-        frames = known.frames
         with self.transaction():
-            if frames.state is not None:
-                # A lesson that the state takes in: hosts are forgotten in the order of those.
-                self.frames.learn(frames.host, 0, b"")
-                self.frames.save(frames.host, frames.state)
-            for page, lesson, is_unlearnt in frames.lessons:
-                self.frames.learn(frames.host, page, lesson, is_unlearnt=is_unlearnt)
-            for early in known.early:
-                self.frames.wait(early)
+            self.frames.restore(known)
+        return True
 
     def vacuum(self) -> None:
         """Write the file anew without the room that forgotten pages have left in it.
@@ -333,8 +315,6 @@ class StoreKeeper(PageStore):
         Cost: reads and writes everything; takes as much room again while it lasts.
         """
         self.flush()
-        try:
-            self._transactions.connection.execute("VACUUM")
-            self._transactions.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        except sqlite3.Error as error:
-            raise store_error(self._transactions.name, error) from error
+        with self._transactions.guarded() as connection:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

@@ -149,17 +149,13 @@ def unsigned(value: int) -> int:
 
 def as_column(text: str) -> str | bytes:
     """Return a text in the form in which SQLite takes it."""
-    return text if text.isascii() or _is_utf8(text) else text.encode("utf-8", "surrogatepass")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
 
 
 def from_column(value: str | bytes) -> str:
     """Return the text that `as_column` was given."""
     return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

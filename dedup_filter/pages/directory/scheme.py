@@ -11,7 +11,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from types import MappingProxyType
 
 from dedup_filter.errors import SchemeMismatch
 from dedup_filter.fingerprints import MOST_SKETCH_BYTES
@@ -44,24 +43,21 @@ class Scheme:
     @classmethod
     def of(cls, **options: object) -> "Scheme":
         """Name the scheme of this version of the package, with these options."""
-        return cls(
-            MappingProxyType(
-                {
-                    "text": str(TEXT_VERSION),
-                    "fingerprint": "simhash 64",
-                    "sketch": f"fracminhash {MOST_SKETCH_BYTES}",
-                    "jieba": _installed("jieba"),
-                    "stopwordsiso": _installed("stopwordsiso"),
-                    "justext": _installed("justext"),
-                    **{name: str(value) for name, value in options.items()},
-                }
-            )
-        )
+        parts = {
+            "text": TEXT_VERSION,
+            "fingerprint": "simhash 64",
+            "sketch": f"fracminhash {MOST_SKETCH_BYTES}",
+            "jieba": _installed("jieba"),
+            "stopwordsiso": _installed("stopwordsiso"),
+            "justext": _installed("justext"),
+            **options,
+        }
+        return cls({name: str(value) for name, value in parts.items()})
 
     @classmethod
     def from_json(cls, text: str) -> "Scheme":
         """Read what `to_json` wrote."""
-        return cls(MappingProxyType(json.loads(text)))
+        return cls(dict(json.loads(text)))
 
     def to_json(self) -> str:
         """Write it down."""

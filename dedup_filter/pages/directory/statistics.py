@@ -5,51 +5,13 @@ page that is seen again counts as revisited for the latest crawl only. A repeat 
 time that it comes.
 """
 
-from collections import Counter
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
-from dedup_filter.pages.directory.crawls import Crawl
 from dedup_filter.pages.directory.page_reader import PageReader
 
-__all__ = ["CrawlStatistics", "IndexStatistics", "statistics"]
-
-Outcomes = dict[str, int]
-
-
-class CrawlStatistics(NamedTuple):
-    """A crawl and its pages; pending ones are only among the outcomes."""
-
-    crawl: Crawl
-    outcomes: Outcomes
-    """Of all pages seen last in it."""
-    first_seen: int
-    """Kept pages that no earlier crawl has seen."""
-    last_seen: int
-    """Kept pages that no later crawl has seen."""
-    revisited: int
-    """Of those seen last in it, how many an earlier crawl has seen too."""
-    repeats: Outcomes
-    """Pages that were not kept."""
-
-
-class IndexStatistics(NamedTuple):
-    """How much of what is recorded."""
-
-    outcomes: Outcomes
-    pending: int
-    """Of these, how many wait for their items."""
-    kept: int
-    hosts: int
-    texts: int
-    first_seen: int | None
-    last_seen: int | None
-    crawls: list[CrawlStatistics]
-
-    @property
-    def pages(self) -> int:
-        """All pages recorded."""
-        return sum(self.outcomes.values())
+__all__ = ["statistics"]
 
 
 class _Group(NamedTuple):
@@ -65,8 +27,12 @@ class _Group(NamedTuple):
     last_seen: int
 
 
-def statistics(reader: PageReader) -> IndexStatistics:
-    """Count what an index holds; another process may be writing to it.
+def statistics(reader: PageReader) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Count what an index holds, in all and by crawl; another process may be writing to it.
+
+    Of the kept pages of a crawl, those are counted that no earlier crawl has seen, those that no
+    later one has, and of these, those that an earlier one has, too. Repeats were not kept. Pending
+    pages are only among the outcomes.
 
     Cost: reads all pages, half a kilobyte each.
     """
@@ -77,40 +43,49 @@ def statistics(reader: PageReader) -> IndexStatistics:
         FROM pages GROUP BY first_crawl, crawl, outcome, is_kept, is_pending"""
     )
     groups = [_Group(*each) for each in found]
-    return IndexStatistics(
-        outcomes=_outcomes(groups),
-        pending=sum(group.pages for group in groups if group.is_pending),
-        kept=sum(group.pages for group in groups if group.is_kept),
-        hosts=int(row("SELECT count(*) FROM hosts WHERE id IN (SELECT host FROM pages)")[0]),
-        texts=int(row("SELECT count(*) FROM texts")[0]),
-        first_seen=min((group.first_seen for group in groups), default=None),
-        last_seen=max((group.last_seen for group in groups), default=None),
-        crawls=list(_of_crawls(reader.crawls.all(), groups)),
-    )
-
-
-def _of_crawls(crawls: list[Crawl], groups: list[_Group]) -> Iterator[CrawlStatistics]:
-    by_crawl: dict[int, list[_Group]] = {}
-    first_seen: Counter[int] = Counter()
+    by_crawl, first_seen = defaultdict(list), Counter[int]()
     for group in groups:
-        by_crawl.setdefault(group.crawl, []).append(group)
+        by_crawl[group.crawl].append(group)
         if group.is_kept and not group.is_pending:
             first_seen[group.first_crawl] += group.pages
-    for crawl in crawls:
-        here = by_crawl.get(crawl.number, [])
+    crawls = []
+    for number, name, started, ended in reader.crawls.all():
+        here = by_crawl[number]
         done = [group for group in here if not group.is_pending]
         kept = [group for group in done if group.is_kept]
-        yield CrawlStatistics(
-            crawl,
-            outcomes=_outcomes(here),
-            first_seen=first_seen[crawl.number],
-            last_seen=sum(group.pages for group in kept),
-            revisited=sum(group.pages for group in kept if group.first_crawl != crawl.number),
-            repeats=_outcomes([group for group in done if not group.is_kept]),
+        crawls.append(
+            {
+                "crawl": number,
+                "name": name,
+                "started": started,
+                "ended": ended,
+                "outcomes": _outcomes(here),
+                "kept": {
+                    "first_seen": first_seen[number],
+                    "last_seen": _pages(kept),
+                    "revisited": _pages(each for each in kept if each.first_crawl != number),
+                },
+                "repeats": _outcomes(each for each in done if not each.is_kept),
+            }
         )
+    in_all = {
+        "pages": _pages(groups),
+        "kept": _pages(group for group in groups if group.is_kept),
+        "pending": _pages(group for group in groups if group.is_pending),
+        "outcomes": _outcomes(groups),
+        "hosts": row("SELECT count(*) FROM hosts WHERE id IN (SELECT host FROM pages)")[0],
+        "texts": row("SELECT count(*) FROM texts")[0],
+        "first_seen": min((group.first_seen for group in groups), default=None),
+        "last_seen": max((group.last_seen for group in groups), default=None),
+    }
+    return in_all, crawls
 
 
-def _outcomes(groups: list[_Group]) -> Outcomes:
+def _pages(groups: Iterable[_Group]) -> int:
+    return sum(group.pages for group in groups)
+
+
+def _outcomes(groups: Iterable[_Group]) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for group in groups:
         counts[group.outcome] += group.pages

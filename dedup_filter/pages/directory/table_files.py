@@ -33,10 +33,7 @@ import xxhash
 from dedup_filter.errors import StoreError
 from dedup_filter.hamming import HammingIndex, Layout, SealedArrays
 
-__all__ = ["DIGESTS", "NO_TABLES", "SavedTables", "TableFiles", "from_tables", "to_tables"]
-
-DIGESTS = "digest_"
-"""What the names of the arrays of an index of digests begin with."""
+__all__ = ["NO_TABLES", "Array", "SavedTables", "TableFiles", "from_tables", "to_tables"]
 
 FORMAT = 1
 NO_TABLES = "there are none"
@@ -167,10 +164,7 @@ def _layout(described: list[Any]) -> Layout:
 def _write(generation: Path, name: str, array: Array) -> dict[str, Any]:
     little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
     content = little.reshape(-1).view(np.uint8).data
-    with (generation / f"{name}.bin").open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    _put(generation / f"{name}.bin", content)
     return {"dtype": little.dtype.str, "shape": array.shape, "checksum": _checksum(content)}
 
 
@@ -192,10 +186,7 @@ def _read(generation: Path, name: str, described: dict[str, Any]) -> Array:
 def _put_manifest(generation: Path, manifest: dict[str, Any]) -> None:
     body = json.dumps(manifest, sort_keys=True).encode()
     fresh = generation / f"{_MANIFEST}.new"
-    with fresh.open("wb") as file:
-        file.write(_checksum(body).encode() + b"\n" + body)
-        file.flush()
-        os.fsync(file.fileno())
+    _put(fresh, _checksum(body).encode() + b"\n" + body)
     _sync_folder(generation)
     fresh.replace(generation / _MANIFEST)
     _sync_folder(generation)
@@ -207,6 +198,14 @@ def _read_manifest(generation: Path) -> Any:
     if checksum != _checksum(body).encode():
         raise ValueError(f"{path} is not as it was written")
     return json.loads(body)
+
+
+def _put(path: Path, content: bytes | memoryview) -> None:
+    """Write a file, and return when it is on disk."""
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _checksum(content: bytes | memoryview) -> str:

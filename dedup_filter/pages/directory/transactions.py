@@ -32,38 +32,25 @@ MOST_IN_GROUP = 64
 Write = Callable[..., None]
 """Takes SQL, and the values of its parameters, which must not be altered afterwards."""
 
-_SAYINGS: dict[str, tuple[type[StoreError], str]] = {
-    "disk is full": (
-        StoreError,
-        "the disk is full: make room and go on; all that was recorded is still there",
-    ),
+_SAYINGS = {
+    "disk is full": "the disk is full: make room and go on; all that was recorded is still there",
     "disk i/o error": (
-        StoreError,
-        "the disk does not write or read: look at its health, its quota and its mount, and go on",
+        "the disk does not write or read: look at its health, its quota and its mount, and go on"
     ),
-    "readonly database": (
-        StoreError,
-        "it cannot be written to: give this user the right to write in its folder",
-    ),
+    "readonly database": "it cannot be written to: give this user the right to write in its folder",
     "unable to open": (
-        StoreError,
-        "it cannot be opened: give this user the right to read and write in its folder",
+        "it cannot be opened: give this user the right to read and write in its folder"
     ),
-    "closed database": (StoreError, "it is closed: open it again"),
-    "is locked": (
-        StoreBusy,
-        "another program holds it locked: close what has it open in another program",
-    ),
-    "malformed": (
-        StoreCorrupt,
-        "it is damaged: put back a copy, or move it away and start a new one",
-    ),
+    "closed database": "it is closed: open it again",
+    "is locked": "another program holds it locked: close what has it open in another program",
+    "malformed": "it is damaged: put back a copy, or move it away and start a new one",
     "not a database": (
-        StoreCorrupt,
-        "it is no SQLite database any more: put back a copy, or move it away and start a new one",
+        "it is no SQLite database any more: put back a copy, or move it away and start a new one"
     ),
 }
-"""Part of SQLite's message -> the error and what to do. Not its codes: Python 3.10 hides those."""
+"""Part of SQLite's message -> what to do. Not its codes: Python 3.10 hides those."""
+_KINDS = {"is locked": StoreBusy, "malformed": StoreCorrupt, "not a database": StoreCorrupt}
+"""Of these it is a kind of StoreError of its own."""
 
 
 class Transactions:
@@ -111,6 +98,11 @@ class Transactions:
         """Read the first row, None if there is none."""
         found = self.rows(sql, values)
         return found[0] if found else None
+
+    def write(self, sql: str, values: Sequence[Any] = ()) -> None:
+        """Make a transaction of one statement."""
+        with self.transaction() as write:
+            write(sql, values)
 
     def transaction(self) -> AbstractContextManager[Write]:
         """Begin a transaction, as `with ... as write`; inside another one it is a part of that.
@@ -161,7 +153,7 @@ class Transactions:
         Requires: no transaction is going on; half of it would stay.
         """
         assert not self._depth, "a transaction is going on"
-        with self._guarded():
+        with self.guarded():
             if self._group and not self.connection.in_transaction:
                 self._begin()
             if self.connection.in_transaction:
@@ -179,13 +171,25 @@ class Transactions:
         version = self.row("PRAGMA user_version")[0]
         self.rows("PRAGMA synchronous = FULL")
         try:
-            with self._guarded():
+            with self.guarded():
                 self._begin()
                 # Nothing is committed unless something is written: the same number again.
                 self.connection.execute(f"PRAGMA user_version = {version}")
                 self.connection.execute("COMMIT")
         finally:
             self.rows("PRAGMA synchronous = NORMAL")
+
+    @contextmanager
+    def guarded(self) -> Iterator[sqlite3.Connection]:
+        """Leave nothing half done in SQLite, and raise what it reports as a `StoreError`."""
+        try:
+            yield self.connection
+        except BaseException as error:
+            with suppress(sqlite3.Error):
+                self._roll_back()
+            if isinstance(error, sqlite3.Error):
+                raise store_error(self.name, error) from error
+            raise
 
     def _write(self, sql: str, values: Sequence[Any] = ()) -> None:
         try:
@@ -198,12 +202,12 @@ class Transactions:
         del self._group[self._before :]
         for cache in self._caches:
             cache.clear()
-        with self._guarded():
+        with self.guarded():
             self._roll_back()
 
     def _begin(self) -> None:
         """Open a transaction of SQLite that holds the whole group. Requires: none is open."""
-        with self._guarded():
+        with self.guarded():
             self.connection.execute("BEGIN IMMEDIATE")
             for sql, values in self._group:
                 self.connection.execute(sql, values)
@@ -212,23 +216,11 @@ class Transactions:
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
 
-    @contextmanager
-    def _guarded(self) -> Iterator[None]:
-        """Leave nothing half done in SQLite, and raise what it reports as a `StoreError`."""
-        try:
-            yield
-        except BaseException as error:
-            with suppress(sqlite3.Error):
-                self._roll_back()
-            if isinstance(error, sqlite3.Error):
-                raise store_error(self.name, error) from error
-            raise
-
 
 def store_error(name: str, error: sqlite3.Error) -> StoreError:
     """Make one sentence for the user of what SQLite reports about a file of this name."""
     report = str(error).lower()
-    for saying, (kind, sentence) in _SAYINGS.items():
+    for saying, sentence in _SAYINGS.items():
         if saying in report:
-            return kind(f"index {name}: {sentence}")
+            return _KINDS.get(saying, StoreError)(f"index {name}: {sentence}")
     return StoreError(f"index {name}: SQLite reports {str(error)!r}")

@@ -4,7 +4,7 @@ import pytest
 from store_pages import folder_store, kill, memory_store, near
 from store_pages import new_page as page
 
-from dedup_filter.pages.directory.frame_store import EarlyForm, Lesson, WaitingPage
+from dedup_filter.pages.directory.frame_store import EarlyForm, Lesson
 from dedup_filter.pages.directory.records import Judged
 
 HOST = "www.example.com"
@@ -19,7 +19,7 @@ def store():
 
 def known_of(store, host=HOST):
     """What is known of a host: its state and the lessons since."""
-    found = {known.host: known[1:] for known in store.frames.all()}
+    found = {known.host: (known.state, known.lessons) for known in store.frames.all()}
     return found.get(host, (None, []))
 
 
@@ -102,7 +102,7 @@ class TestEarlyPages:
         made = learn(store, 1)
         store.frames.wait(EarlyForm(made, HOST, b"form", b"told once"))
         store.frames.note(made, b"told twice")
-        assert store.frames.waiting() == [WaitingPage(made, HOST, b"told twice")]
+        assert store.frames.waiting() == [EarlyForm(made, HOST, b"", b"told twice")]
         assert store.frames.form(made) == b"form"
         store.frames.wait_no_more(made)
         assert store.frames.form(made) is None
@@ -119,7 +119,7 @@ class TestEarlyPages:
         store.frames.wait(EarlyForm(old, HOST, b"form", b""))
         newer = store.insert(page(2, Judged("revisit", None, old, 0, 1.0)), is_pending=True)
         store.commit(newer)
-        assert store.frames.waiting() == [WaitingPage(old, HOST, b"")]
+        assert store.frames.waiting() == [EarlyForm(old, HOST, b"", b"")]
 
 
 def test_a_dead_process_leaves_nothing_of_pending_pages(tmp_path):

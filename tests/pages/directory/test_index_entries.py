@@ -15,7 +15,8 @@ from store_pages import (
 )
 from store_pages import new_page as page
 
-from dedup_filter.pages.directory import Change, Judged
+from dedup_filter.pages.directory.index_entries import Change
+from dedup_filter.pages.directory.records import Judged
 
 
 class Tables:
@@ -23,11 +24,11 @@ class Tables:
 
     def __init__(self, store):
         self.store = store
-        self.revision, self.last_page = store.superseded.revision, store.last_page
+        self.revision, self.last_page = store.entries.revision, store.last_page
         self.entries = index_of(store)
 
     def caught_up(self):
-        behind = self.store.superseded.since(self.revision, self.last_page)
+        behind = self.store.entries.since(self.revision, self.last_page)
         assert removed_by(behind) <= self.entries
         newer = {entry for entry in index_of(self.store) if entry[-3] > self.last_page}
         return (self.entries - removed_by(behind)) | added_by(behind) | newer
@@ -76,28 +77,28 @@ def test_tables_catch_up_with(store, change):
     change(store)
     assert before.caught_up() == index_of(store)
     after = Tables(store)
-    store.superseded.trim(after.revision)
+    store.entries.trim(after.revision)
     assert after.caught_up() == index_of(store)
-    assert store.superseded.since(after.revision, after.last_page) == Change()
+    assert store.entries.since(after.revision, after.last_page) == Change()
 
 
 def test_tables_older_than_the_log_or_of_another_index_cannot_catch_up(store):
     store.replace(1, measured(9))
     store.delete([1])
-    now = store.superseded.revision
-    store.superseded.trim(now - 1)
-    assert store.superseded.since(now - 2, 4) is None
-    assert store.superseded.since(now - 1, 4) is not None
-    assert store.superseded.since(now + 1, 4) is None
+    now = store.entries.revision
+    store.entries.trim(now - 1)
+    assert store.entries.since(now - 2, 4) is None
+    assert store.entries.since(now - 1, 4) is not None
+    assert store.entries.since(now + 1, 4) is None
 
 
 def test_revisions_go_on_when_the_log_is_empty(store):
     store.delete([1])
-    before = store.superseded.revision
-    store.superseded.trim(before)
+    before = store.entries.revision
+    store.entries.trim(before)
     store.crawls.start(NOON)
     store.delete([store.insert(page(9))])
-    assert store.superseded.revision == before + 1
+    assert store.entries.revision == before + 1
 
 
 numbers = st.integers(1, 12)
@@ -138,7 +139,7 @@ def test_an_index_that_follows_holds_what_one_filled_anew_would(steps):
         for action, n in steps:
             if action == "catch up":
                 tables = Tables(store)
-                store.superseded.trim(tables.revision)
+                store.entries.trim(tables.revision)
             index.follow(act(store, action, n))
             assert index.entries == index_of(store) == tables.caught_up()
         store.check()

@@ -11,10 +11,9 @@ from store_pages import new_page as page
 
 from dedup_filter.errors import ConfigError, SchemeMismatch, StoreCorrupt, StoreError, StoreTooNew
 from dedup_filter.pages.directory.database import FORMAT
-from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.pages.directory.page_reader import PageReader, Snapshot
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.snapshot import Snapshot
 
 AN_OLDER_INDEX = """
     PRAGMA journal_mode = wal;
@@ -57,7 +56,7 @@ class TestAnIndex:
         """A commit that waits for the log to be on disk; a checkpoint would wait for the reader."""
         with folder_store(tmp_path) as store:
             store.flush()
-            with PageReader.open_to_read(tmp_path) as reader, Snapshot(reader):
+            with Snapshot.open_to_read(tmp_path):
                 store.insert(page(1))
                 executed = []
                 store._transactions.connection.set_trace_callback(executed.append)
@@ -211,8 +210,9 @@ class TestAReader:
         ):
             reader.crawls.start(NOON)
 
-    def test_does_not_need_the_right_to_write(self, folder, as_nobody):
-        assert as_nobody("print(len(PageReader.open_to_read(folder)))", folder) == "1"
+    @pytest.mark.parametrize("kind", ["PageReader", "Snapshot"])
+    def test_does_not_need_the_right_to_write(self, folder, as_nobody, kind):
+        assert as_nobody(f"print(len({kind}.open_to_read(folder)))", folder) == "1"
 
 
 @pytest.fixture
@@ -227,7 +227,7 @@ def as_nobody(tmp_path):
                 path.chmod(0o555)
         program = (
             "import os, sys, pathlib, filelock, encodings.idna\n"
-            "from dedup_filter.pages.directory.page_reader import PageReader\n"
+            "from dedup_filter.pages.directory.page_reader import PageReader, Snapshot\n"
             "from dedup_filter.pages.directory.page_store import PageStore\n"
             "from dedup_filter.pages.directory.scheme import Scheme\n"
             "folder, scheme = pathlib.Path(sys.argv[1]), Scheme.from_json(sys.argv[2])\n"

@@ -17,7 +17,9 @@ from store_pages import new_page as page
 
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints import sketch
-from dedup_filter.pages.directory import Change, Crawl, Judged, Matches, digest_head
+from dedup_filter.pages.directory import Judged, Matches, index_entries
+from dedup_filter.pages.directory.crawls import Crawl
+from dedup_filter.pages.directory.index_entries import Change, digest_head
 from dedup_filter.pages.directory.statistics import statistics
 from dedup_filter.text import Headline
 
@@ -120,7 +122,7 @@ class TestLookUps:
         assert found.sketches == [each.measured.sketch for each in made]
         assert found.headlines == [each.measured.headline for each in made]
         assert found.url_keys == [each.place.key for each in made]
-        assert found.hosts == [store.host_number(each.place.host) for each in made]
+        assert found.hosts == [store.hosts.number(each.place.host) for each in made]
         assert found.digests == [each.measured.digest for each in made]
         assert found.crawls == [1] * 20
         assert store.matches([]) == Matches([], [], [], [], [], [])
@@ -134,11 +136,13 @@ class TestLookUps:
         assert not store.is_pending(9)
         assert store.text(9) is None
 
-    def test_of_fingerprints_come_in_pieces(self, store):
+    def test_of_entries_are_made_piece_by_piece(self, store, monkeypatch):
+        monkeypatch.setattr(index_entries, "_AT_ONCE", 4)
         numbers = [store.insert(page(n)) for n in range(10)]
         store.insert(page(99, near(1)))
-        pieces = [piece.pages.tolist() for piece in store.fingerprints(0, most=4)]
-        assert pieces == [numbers[:4], numbers[4:8], numbers[8:]]
+        for read in (store.entries.fingerprints, store.entries.digests):
+            assert read().pages.tolist() == numbers
+            assert read(after=3).pages.tolist() == numbers[3:]
 
     def test_of_all_records_see_every_page(self, store):
         for n in range(1_500):
@@ -162,8 +166,8 @@ class TestLookUps:
         store.insert(page(2, near(first)))
         store.insert(page(3, Judged("unjudged", "too_short")))
         assert (len(store), store.count(is_kept=False)) == (2, 1)
-        found = statistics(store)
-        assert found.outcomes == found.crawls[0].outcomes == {"new": 1, "near": 1, "unjudged": 1}
+        found, [crawl] = statistics(store)
+        assert found["outcomes"] == crawl["outcomes"] == {"new": 1, "near": 1, "unjudged": 1}
         store.delete([first])
         assert (len(store), store.count(is_kept=False)) == (1, 1)
 
@@ -297,7 +301,7 @@ class TestChanges:
         dropped = store.insert(page(2, near(kept)))
         short = store.insert(page(3, measured=measured(3, fingerprint=None)))
         change = store.delete([kept, dropped, short, 99])
-        assert [entry.page for entry in change.removed] == [kept]
+        assert [entry.page for entry in change.removed] == [kept, short]
         assert change.added == ()
         assert list(store.records()) == []
 
@@ -313,7 +317,7 @@ class TestChanges:
 
         undo(store, lambda: store.insert(page(2, host="a host of its own")))
         assert [record.url for record in store.records()] == ["https://www.example.com/1"]
-        assert store.host_number("a host of its own") is None
+        assert store.hosts.number("a host of its own") is None
         # Its number may have gone to another host by now.
         number = store.insert(page(3, host="another"))
         assert store.record(number).host == "another"
@@ -321,7 +325,7 @@ class TestChanges:
     def test_that_cannot_be_written_leave_no_trace(self, store):
         with pytest.raises(OverflowError):
             store.insert(page(1, host="new host", seen=2**64))
-        assert store.host_number("new host") is None
+        assert store.hosts.number("new host") is None
         assert list(store.records()) == []
 
 

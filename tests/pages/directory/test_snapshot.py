@@ -5,9 +5,9 @@ import shutil
 from store_pages import folder_store, near
 from store_pages import new_page as page
 
-from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.pages.directory.frame_store import EarlyForm
+from dedup_filter.pages.directory.page_reader import PageReader, Snapshot
 from dedup_filter.pages.directory.page_store import StoreKeeper
-from dedup_filter.pages.directory.snapshot import Snapshot
 
 
 def fill(store):
@@ -27,15 +27,18 @@ def fill(store):
     store.frames.learn("other.example", again, b"again")
     repeat = store.insert(page(7, near(done)), is_pending=True)
     store.frames.learn("other.example", repeat, b"repeat")
+    for number in (done, late, repeat):
+        store.frames.wait(EarlyForm(number, "www.example.com", b"form", b"note %d" % number))
     store.flush()
 
 
 def shown(folder, texts=0):
-    with PageReader.open_to_read(folder) as reader, Snapshot(reader) as snapshot:
+    with Snapshot.open_to_read(folder) as snapshot:
         pages = list(snapshot.records())
         assert snapshot.count() == len(pages)
+        assert len(snapshot) == sum(each.judged.is_kept for each in pages)
         assert snapshot.without_text() == len(pages) - texts
-        return pages, [known.frames for known in snapshot.hosts()]
+        return pages, list(snapshot.frames.with_early_pages())
 
 
 def test_a_snapshot_is_what_the_next_opening_finds(tmp_path):
@@ -47,6 +50,7 @@ def test_a_snapshot_is_what_the_next_opening_finds(tmp_path):
     pages, hosts = shown(tmp_path / "copy")
     assert [each.page for each in pages] == [1, 4]
     assert before == (pages, hosts)
+    assert [each.page for known in hosts for each in known.early] == [1]
     assert {known.host: known.lessons for known in hosts}["www.example.com"] == [
         (2, b"swallowed", True)
     ]
@@ -57,7 +61,7 @@ def test_a_snapshot_stays_as_it_was_while_pages_come_and_go(tmp_path):
         for number in range(10):
             store.insert(page(number))
         store.flush()
-        with PageReader.open_to_read(tmp_path) as reader, Snapshot(reader) as snapshot:
+        with Snapshot.open_to_read(tmp_path) as snapshot:
             records = snapshot.records()
             first = next(records)
             store.delete([2, 3])
@@ -77,19 +81,18 @@ def test_what_a_keeper_puts_back_is_what_was_there(tmp_path):
         fill(store)
     folder_store(tmp_path / "index").close()
     with (
-        PageReader.open_to_read(tmp_path / "index") as reader,
-        Snapshot(reader) as snapshot,
-        StoreKeeper.open(tmp_path / "other", reader.scheme) as keeper,
+        Snapshot.open_to_read(tmp_path / "index") as snapshot,
+        StoreKeeper.open(tmp_path / "other", snapshot.scheme) as keeper,
     ):
-        for crawl in snapshot.crawls():
+        for crawl in snapshot.crawls.all():
             assert keeper.restore_crawl(crawl) == crawl.number
             assert keeper.restore_crawl(crawl) == crawl.number
         for each in snapshot.records():
             keeper.restore(each, f"text of {each.page}")
-        for known in snapshot.hosts():
+        for known in snapshot.frames.with_early_pages():
             keeper.restore_host(known)
         keeper.check()
-        assert keeper.crawls.all() == snapshot.crawls()
+        assert keeper.crawls.all() == snapshot.crawls.all()
         assert keeper.text(4) == "text of 4"
         assert keeper.last_page == 4
     assert shown(tmp_path / "other", texts=2) == shown(tmp_path / "index")

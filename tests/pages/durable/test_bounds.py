@@ -176,7 +176,7 @@ class TestScopeOfAHost:
     def test_pages_that_another_host_s_mask_brings_near_are_not_compared(
         self, place, article, monkeypatch
     ):
-        monkeypatch.setattr("dedup_filter.pages.page_index.host_mask", lambda host: 0)
+        monkeypatch.setattr("dedup_filter.pages.directory.page_index.host_mask", lambda host: 0)
         with place.open(scope="host", min_similarity=None) as pages:
             see(pages, [1], article, "a.example")
             pages.see("http://b.example/0", text=article(2))

@@ -10,8 +10,8 @@ import pytest
 from store_pages import kill
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.pages import page_index
-from dedup_filter.pages.directory import TableFiles
+from dedup_filter.pages.directory import page_index
+from dedup_filter.pages.directory.table_files import TableFiles
 
 TIMES = int(os.environ.get("DEDUP_TEST_TIMES", "40"))
 

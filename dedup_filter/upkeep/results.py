@@ -1,31 +1,25 @@
-"""What upkeep asks of an index, wherever it is kept, and the values in which it answers.
+"""What goes into the work on an index and comes out of it, wherever the index is kept."""
 
-`DirectoryIndex` and `ServerIndex` have these methods. Another kind of index is one more class, to
-be named in `dedup_filter.upkeep.index_at`.
-"""
-
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from dataclasses import fields as fields_of
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.pages.directory.crawls import Crawl
+from dedup_filter.pages.directory.frame_store import HostFrames
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.snapshot import KnownHost
 from dedup_filter.pages.directory.url_key import canonical
 
 __all__ = [
     "Compaction",
     "ExportedPage",
     "Findings",
-    "Index",
     "Migration",
     "Source",
-    "Target",
     "Watch",
     "options_in",
     "pages_by_url",
@@ -85,86 +79,7 @@ class Source(NamedTuple):
     crawls: list[Crawl]
     pages: Iterator[ExportedPage]
     """Pages that are not pending, by ascending number."""
-    hosts: Iterable[KnownHost]
-
-
-class Target(Protocol):
-    """An index, open for the records of an export.
-
-    Raises:
-        StoreError: by all methods, when it cannot be written.
-    """
-
-    @property
-    def scheme(self) -> Scheme:
-        """How its fingerprints are made."""
-
-    def records(self) -> Iterator[PageRecord]:
-        """Yield the records that are there."""
-
-    def known_hosts(self) -> set[str]:
-        """Return the hosts whose frames it knows."""
-
-    def restore_crawl(self, crawl: Crawl) -> int:
-        """Record a crawl; return its number here."""
-
-    def restore(self, record: PageRecord, text: str | None) -> int | None:
-        """Record a page; return its number here, or None if such pages are not kept."""
-
-    def restore_host(self, known: KnownHost) -> bool:
-        """Record the frames of a host; return False if frames are not kept."""
-
-    def close(self) -> None:
-        """Write what is left and let go of the index."""
-
-
-class Index(Protocol):
-    """An index under upkeep; `str` names it without a password.
-
-    Raises:
-        ConfigError: by all methods but `target` and `filter_options`, if there is no index.
-        StoreError: by all methods, if it cannot be read or written, or is in use.
-    """
-
-    @property
-    def location(self) -> str:
-        """Where it is, for `NearDuplicateFilter.open`."""
-
-    def figures(self) -> dict[str, Any]:
-        """Count what it holds. Times are Unix seconds."""
-
-    def check(self) -> Findings:
-        """Tell what is wrong with it. Reads only."""
-
-    def forget(self, urls: Sequence[str]) -> dict[str, int]:
-        """Forget all pages at some URLs, in any spelling; return how many there were at each.
-
-        Cost: one pass over all pages, whatever the number of URLs.
-        """
-
-    def compact(self) -> Compaction:
-        """Give back the room that forgotten pages have left."""
-
-    def source(self) -> AbstractContextManager[Source]:
-        """Open it for an export."""
-
-    def target(self, scheme: Scheme) -> Target:
-        """Open it for an import of records with this scheme; make it if there is none."""
-
-    def filter_options(self) -> dict[str, Any]:
-        """Return the filter options that it was made with, as far as it tells; {} if it is new."""
-
-    def migrate(
-        self, config: FilterConfig, *, drop_unkept: bool, fresh: bool, watch: Watch
-    ) -> Migration:
-        """Make its fingerprints anew as a filter with this configuration does; keep a backup.
-
-        Pages whose texts were not kept are left behind if `drop_unkept`, all pages if `fresh`.
-        `watch` sees the records pass.
-
-        Raises:
-            ConfigError: texts that are needed were not kept.
-        """
+    hosts: Iterable[HostFrames]
 
 
 def options_in(scheme: Scheme) -> dict[str, Any]:
