@@ -8,7 +8,7 @@ of the log.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import sleep
 from time import time as now
@@ -21,8 +21,12 @@ from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.pages.expiry import expiry_seconds
 from dedup_filter.pages.redis import Address, SharedKeeper, SharedReader, Standing, entry_of
-from dedup_filter.pages.redis.memory import memory_of
-from dedup_filter.pages.redis.repairs import delete_records, release_lapsed, take_out, trim
+from dedup_filter.pages.redis.shared_keeper import (
+    delete_records,
+    release_lapsed,
+    take_out,
+    trim,
+)
 from dedup_filter.upkeep.protocol import (
     Compaction,
     ExportedPage,
@@ -36,7 +40,6 @@ from dedup_filter.wording import counted
 
 __all__ = ["ServerIndex"]
 
-_BATCH = 1_000
 _ATTEMPTS = 3
 _PAUSE = 0.2
 
@@ -73,7 +76,7 @@ class ServerIndex:
         """
         with self._reader() as reader:
             pending, log, outcomes = reader.in_flight(), reader.standing(), reader.totals()
-            memory = memory_of(reader, log.end, log.pages.tolist())
+            memory = reader.memory(log)
             kept, seen = len(log.pages), log.events["seen"]
             return {
                 "index": str(reader),
@@ -102,9 +105,10 @@ class ServerIndex:
     def forget(self, urls: Sequence[str]) -> dict[str, int]:
         """Forget all pages at some URLs. Processes follow; what they have pending stays."""
         with self._reader() as reader:
-            pending, log = reader.in_flight(), reader.standing()
-            records = reader.records([page for page in log.pages.tolist() if page not in pending])
-            counts, pages = pages_by_url(urls, records)
+            log = reader.standing()
+            records = reader.records(log.pages.tolist())
+            committed = (record for record in records if not record.is_pending)
+            counts, pages = pages_by_url(urls, committed)
             take_out(reader, log, pages, int(now()))
         return counts
 
@@ -123,15 +127,17 @@ class ServerIndex:
             recorded = _recorded(reader)
             log = reader.standing()
             pages: list[int] = log.pages.tolist()
-            before = memory_of(reader, log.end, pages)
-            lacking = sorted(_without_record(reader, set(pages) - recorded))
+            before = reader.memory(log)
+            without = sorted(set(pages) - recorded)
+            with_record = {record.page for record in reader.records(without)}
+            lacking = sorted(set(without) - with_record)
             take_out(reader, log, lacking, int(now()))
             # A record beyond the end of the log is about to get its event, or will be overwritten.
             orphans = log.lacks(page for page in recorded if page <= log.end)
             delete_records(reader, orphans)
             log = reader.standing()
             trim(reader, log)
-            after = memory_of(reader, log.end, log.pages.tolist())
+            after = reader.memory(log)
         a_record = before.records // max(len(pages), 1)
         return Compaction(
             {"log": before.log, "records": before.records + a_record * len(orphans)},
@@ -173,12 +179,9 @@ class ServerIndex:
 def _committed(reader: SharedReader) -> Iterator[PageRecord]:
     """Yield the records of the pages that are there now, but for pending ones."""
     log = reader.standing()
-    for at in range(0, len(log.pages), _BATCH):
-        pages: list[int] = log.pages[at : at + _BATCH].tolist()
-        pending = {record.page for record in reader.pending_records(pages)}
-        for record in reader.records([page for page in pages if page not in pending]):
-            if log.entry(record.page) == entry_of(record):
-                yield record
+    for record in reader.records(log.pages.tolist()):
+        if not record.is_pending and log.entry(record.page) == entry_of(record):
+            yield record
 
 
 def _check(reader: SharedReader) -> Findings:
@@ -227,15 +230,6 @@ def _recorded(reader: SharedReader) -> set[int]:
     return {page for part in reader.recorded() for page in part}
 
 
-def _without_record(reader: SharedReader, pages: Iterable[int]) -> set[int]:
-    """Return those of some pages that have no record, neither in flight nor of their own."""
-    # In this order: a record moves from flight to a key of its own, and never back.
-    asked = sorted(pages)
-    pending = {record.page for record in reader.pending_records(asked)}
-    asked = [page for page in asked if page not in pending]
-    return set(asked).difference(record.page for record in reader.records(asked))
-
-
 def _look(reader: SharedReader, only: set[int] | None = None) -> tuple[Standing, set[Doubt]]:
     """Compare all pages, or only some."""
     in_flight = reader.in_flight()
@@ -245,20 +239,14 @@ def _look(reader: SharedReader, only: set[int] | None = None) -> tuple[Standing,
     if only is not None:
         in_flight &= only
         pages &= only
-    committed = sorted(pages - in_flight)
-    found: set[int] = set()
-    different: set[int] = set()
-    for records in (reader.pending_records(sorted(in_flight)), reader.records(committed)):
-        for record in records:
-            found.add(record.page)
-            if log.entry(record.page) != entry_of(record):
-                different.add(record.page)
+    records = {record.page: record for record in reader.records(sorted(pages | in_flight))}
+    different = {page for page, each in records.items() if log.entry(page) != entry_of(each)}
     gone = log.lacks(in_flight)
     doubts = {
         _GONE: gone,
         _UNCLAIMED: in_flight - claimed,
         _DIFFERENT: different - gone,
-        _LACKING: _without_record(reader, set(committed) - found),
+        _LACKING: pages - in_flight - records.keys(),
     }
     return log, {(what, page) for what, those in doubts.items() for page in those}
 

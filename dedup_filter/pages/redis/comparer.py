@@ -20,8 +20,9 @@ from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, Comparison, choose, compared
 from dedup_filter.pages.directory import Judged, Matches, PageRecord, Place
 from dedup_filter.pages.directory.url_key import url_key
+from dedup_filter.pages.redis.followed_log import FollowedLog
 from dedup_filter.pages.redis.formats import SHORT, Entry
-from dedup_filter.pages.redis.replica import FollowedLog
+from dedup_filter.pages.redis.records import SharedRecords
 
 __all__ = ["Comparer", "record_of", "remeasured"]
 
@@ -31,15 +32,12 @@ _PAUSE = 0.002
 
 
 class Comparer:
-    """Compares pages with those that are kept or pending, here or elsewhere.
+    """Compares pages with those that are kept or pending, here or elsewhere."""
 
-    Raises:
-        StoreError: by all methods, when the servers cannot be reached or refuse.
-    """
-
-    def __init__(self, config: FilterConfig, followed: FollowedLog) -> None:
-        self._followed = followed
-        self._replica = followed.replica
+    def __init__(self, config: FilterConfig, log: FollowedLog, records: SharedRecords) -> None:
+        self._log = log
+        self._replica = log.replica
+        self._stored = records
         self._by_host = config.scope == "host"
         self._min_similarity = config.min_similarity
         self.records: dict[int, PageRecord] = {}
@@ -105,17 +103,17 @@ class Comparer:
         """Read the records of pages that may be repeated; those that are gone are left out."""
         if not pages:
             return {}
-        self.records = self._followed.log.records.read(list(pages))
+        self.records = self._stored.read(list(pages))
         # Afterwards: a page that was not in flight, and is there now, was committed before.
-        self._followed.sync()
+        self._log.sync()
         for trial in range(_MOST_READINGS):
             changing = [page for page in self.records if not self._is_as_told(page)]
             if not changing:
                 break
             # Another process is giving it other measures: the record is about to follow.
             sleep(trial * _PAUSE)
-            self.records.update(self._followed.log.records.read(changing))
-            self._followed.sync()
+            self.records.update(self._stored.read(changing))
+            self._log.sync()
         return {
             page: self.records[page]
             for page in pages
@@ -130,7 +128,7 @@ class Comparer:
 
         After a server failed, the number may have been given to another page.
         """
-        return page not in self._replica or self._followed.is_there(page, self.records[page])
+        return page not in self._replica or self._log.is_there(page, self.records[page])
 
     def _near(
         self,
@@ -176,7 +174,7 @@ class Comparer:
         )
         # A crawl that was begun after this one, by processes that are at work too, is no earlier
         # one; a job that is resumed may meet it.
-        return choose(best, matches, place.key, self._followed.log.crawl.__le__)
+        return choose(best, matches, place.key, self._log.process.crawl.__le__)
 
 
 def record_of(

@@ -13,6 +13,7 @@ appended once more.
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import chain
 from time import time as now
 from typing import NamedTuple
 
@@ -23,14 +24,15 @@ from dedup_filter.model import Fate, Outcome, Verdict
 from dedup_filter.pages.comparison import Comparison, Overtaken
 from dedup_filter.pages.directory import FrameStore, Place
 from dedup_filter.pages.directory.url_key import url_key
-from dedup_filter.pages.expiry import oldest_kept
+from dedup_filter.pages.expiry import expiry_seconds, oldest_kept
 from dedup_filter.pages.frame_exchange import FrameExchange
-from dedup_filter.pages.redis.claims import Claims
+from dedup_filter.pages.redis.claims import Claims, Tally
 from dedup_filter.pages.redis.comparer import Comparer, record_of, remeasured
+from dedup_filter.pages.redis.followed_log import FollowedLog
 from dedup_filter.pages.redis.formats import CHUNK, entry_of
-from dedup_filter.pages.redis.lease import Lease, Tally
-from dedup_filter.pages.redis.replica import FollowedLog, Replica
-from dedup_filter.pages.redis.shared_log import LogChanged, SharedLog
+from dedup_filter.pages.redis.process import Process
+from dedup_filter.pages.redis.records import LessonLists, SharedRecords
+from dedup_filter.pages.redis.replica import Replica
 
 __all__ = ["RedisPages"]
 
@@ -48,9 +50,7 @@ _SPARE_EVENTS = 4 * CHUNK
 class RedisPages:
     """The pages that later ones may repeat, kept by all processes of a shared index.
 
-    Raises:
-        StoreError: by all methods, when the servers cannot be reached or refuse. A page that was
-            being recorded is then not in the index, or is released.
+    A page that was being recorded when a call failed is not in the index, or is released.
     """
 
     is_shared = True
@@ -58,28 +58,31 @@ class RedisPages:
     """Each process learns them anew, or from others."""
     disk_bytes = 0
 
-    def __init__(self, config: FilterConfig, log: SharedLog) -> None:
-        self._log = log
+    def __init__(self, config: FilterConfig, process: Process) -> None:
+        days = config.expire_days
+        seconds = None if days is None else expiry_seconds(days)
+        self._process = process
         self._replica = Replica(config.max_distance, by_host=config.scope == "host")
-        self._followed = FollowedLog(log, self._replica)
-        self._comparer = Comparer(config, self._followed)
-        self._claims = Claims(self._followed)
-        self._bounds = _Bounds(config, self._followed, self._claims)
-        self._tally = Tally(self._count)
-        self.exchange = FrameExchange(log.lessons())
+        self._log = FollowedLog(process, self._replica)
+        self._records = SharedRecords(process.connection, seconds)
+        self._comparer = Comparer(config, self._log, self._records)
+        self._tally = Tally(process.count)
+        self._claims = Claims(self._log, self._records, self._tally)
+        self._bounds = _Bounds(config, self._log, self._records, self._claims)
+        lists = LessonLists(process.connection, bytes.fromhex(process.name), seconds)
+        self.exchange = FrameExchange(lists)
         """With which what hosts have shown is told to other processes."""
         self._recorded: _Recorded | None = None
         """The page that was recorded in the present transaction."""
-        self._followed.tell(self._begin_anew, self._claims.part_lost)
+        self._log.tell(self._begin_anew, self._claims.part_lost)
         try:
-            self._followed.sync()
+            self._log.sync()
             self._comparer.go_on()
             self._bounds.make_room(coming=0)
         except BaseException:
             with suppress(StoreError):  # then its lease runs out
-                log.leave()
+                process.leave()
             raise
-        self._lease = Lease(log)
 
     def __len__(self) -> int:
         return len(self._replica)
@@ -101,8 +104,7 @@ class RedisPages:
 
     def totals(self) -> dict[str, int]:
         """Count the pages that all processes have judged, by outcome."""
-        self._lease.bring()
-        counts = self._log.totals()
+        counts = self._process.totals()
         return {"pages": sum(counts.values()), **counts}
 
     def compare(self, place: Place, page: PageProfile) -> Comparison:
@@ -134,10 +136,7 @@ class RedisPages:
         """
         if self._recorded is not None and number == self._recorded.original:
             return "pending" if self._recorded.is_open else "kept"
-        fate = self._claims.fate(number)
-        if fate != "pending":
-            (self._tally.is_kept if fate == "kept" else self._tally.is_gone)(number)
-        return fate
+        return self._claims.fate(number)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -179,13 +178,12 @@ class RedisPages:
                 self._recorded = _Recorded(found.outcome, 0, original, is_open=is_open)
                 return found.verdict(page)
             # A page that comes again takes the place of what it was.
-            self._bounds.make_room(coming=0 if found.outcome == "revisit" else 1)
-            renewed = self._comparer.records.get(found.original_page or 0)
-            record = record_of(place, page, found, self._log.crawl, renewed)
+            revisited = found.original_page or 0
+            self._bounds.make_room(coming=0 if revisited else 1)
+            renewed = self._comparer.records.get(revisited)
+            record = record_of(place, page, found, self._process.crawl, renewed)
             is_still = partial(self._comparer.is_still, found, place, page)
-            number = self._claims.append(record, is_still)
-            if found.outcome == "revisit" and found.original_page is not None:
-                self._claims.revisit(number, found.original_page)
+            number = self._claims.append(record, is_still, revisited)
             if not is_pending:
                 self._claims.keep(number)
         finally:
@@ -198,8 +196,8 @@ class RedisPages:
         """Give a page another profile; one that is gone is left so."""
         for _ in range(_MOST_TRIALS):
             pending = self._claims.mine.get(number)
-            record = pending or self._log.records.read([number]).get(number)
-            if record is None or number not in self._replica or number <= self._followed.lost_to:
+            record = pending or self._records.read([number]).get(number)
+            if record is None or number not in self._replica or number <= self._log.lost_to:
                 return
             if self._claims.replace(number, remeasured(record, page)):
                 return
@@ -207,12 +205,9 @@ class RedisPages:
     def commit(self, number: int) -> None:
         """Keep a pending page for good; one that is not pending here is left as it is."""
         self._claims.commit(number)
-        self._tally.is_kept(number)
 
     def release(self, number: int) -> None:
         """Forget a pending page; one that is not pending here is left as it is."""
-        if number in self._claims:
-            self._tally.is_gone(number)
         self._claims.release(number)
 
     def flush(self) -> None:
@@ -225,11 +220,11 @@ class RedisPages:
         """
         wanted = url_key(url)
         while True:
-            self._followed.sync()
+            self._log.sync()
             found = [
                 number
                 for pages in self._replica.pages()
-                for number, record in self._log.records.read(pages).items()
+                for number, record in self._records.read(pages).items()
                 if url_key(record.url) == wanted
             ]
             if self._claims.remove(found):
@@ -241,13 +236,12 @@ class RedisPages:
         Raises:
             StoreError: the servers cannot be reached; what is pending is released by others.
         """
-        self._lease.close()
         try:
             self._claims.withdraw()
-            self._lease.bring()
-            self._log.leave()
+            self._process.bring()
+            self._process.leave()
         finally:
-            self._log.close()
+            self._process.close()
 
     def check(self) -> None:
         """Verify that replica, log and records agree. Requires: no other process is at work.
@@ -255,14 +249,14 @@ class RedisPages:
         Raises:
             AssertionError: they do not.
         """
-        self._followed.sync()
+        self._log.sync()
         self._replica.check()
-        in_flight = self._log.pages_in_flight()
+        in_flight = self._records.pending()
         assert set(self._claims.mine) <= in_flight, "a page pending here is not in flight"
         for page in in_flight:
             assert page in self._replica, f"page {page} is in flight, and gone"
         for pages in self._replica.pages():
-            records = self._log.records.read(pages)
+            records = self._records.read(pages)
             for number in pages:
                 assert number in records, f"there is no record of page {number}"
                 entry, record = self._replica.entry(number), records[number]
@@ -281,9 +275,6 @@ class RedisPages:
         self._tally.take_back(recorded.outcome, pending)
         if recorded.number:
             self._claims.take_back(recorded.number)
-
-    def _count(self, outcome: str, more: int) -> None:
-        self._lease.count(outcome, more)
 
 
 class _Recorded(NamedTuple):
@@ -304,16 +295,18 @@ class _Bounds:
     Cost: four calls for a batch of pages, and one in every 65 pages for the log.
     """
 
-    def __init__(self, config: FilterConfig, followed: FollowedLog, claims: Claims) -> None:
+    def __init__(
+        self, config: FilterConfig, log: FollowedLog, records: SharedRecords, claims: Claims
+    ) -> None:
         self._max_pages = config.max_pages
         self._expire_days = config.expire_days
-        self._followed = followed
-        self._log, self._replica = followed.log, followed.replica
+        self._log, self._replica = log, log.replica
+        self._records = records
         self._claims = claims
         self._wait = 0
 
-    def make_room(self, coming: int = 1) -> None:
-        """Forget pages beyond the bounds, before more are recorded."""
+    def make_room(self, coming: int) -> None:
+        """Forget pages beyond the bounds, before so many more are recorded."""
         bound = self._max_pages
         over = 0 if bound is None else len(self._replica) + coming - bound
         if bound is not None and over > 0:
@@ -329,19 +322,20 @@ class _Bounds:
 
     def trim(self) -> None:
         """Delete what of the log tells of no page any more."""
-        try:
-            first = self._replica.first_chunk
-            events = self._replica.end - first * CHUNK
-            if events > 2 * len(self._replica) + _SPARE_EVENTS:
-                told = self._replica.told_by(first)
-                for at in range(0, len(told), _MOST_AT_ONCE):
-                    self._log.repeat_events(told[at : at + _MOST_AT_ONCE])
-                self._followed.sync()
-            self._log.trim(self._replica.first_chunk)
-        except LogChanged:
-            self._followed.read_anew()
+        first = self._replica.first_chunk
+        if self._replica.end - first * CHUNK > 2 * len(self._replica) + _SPARE_EVENTS:
+            self.repeat(self._replica.told_by(first))
+        self._log.step("trim", self._replica.first_chunk)
+
+    def repeat(self, told: list[tuple[int, bytes, int, int, int]]) -> None:
+        """Append once more what is told of pages, but for those of which more has come since."""
+        for at in range(0, len(told), _MOST_AT_ONCE):
+            some = chain.from_iterable(told[at : at + _MOST_AT_ONCE])
+            if self._log.step("repeat_events", *some) is None:
+                return
+        self._log.sync()
 
     def _remove(self, pages: list[int]) -> None:
         """Take out those that are not pending: of the others, their processes decide."""
         if pages:
-            self._claims.remove(sorted(set(pages) - self._log.pages_in_flight()))
+            self._claims.remove(sorted(set(pages) - self._records.pending()))

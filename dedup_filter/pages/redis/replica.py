@@ -11,9 +11,8 @@ Cost: 25 bytes a page for its entry, and what `HammingIndex` takes, about 36; a 
 followed in half a second when they come in thousands, and one in 30 us.
 """
 
-import logging
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import inf
 
 import numpy as np
@@ -21,7 +20,6 @@ import numpy.typing as npt
 
 from dedup_filter.hamming import HammingIndex, Neighbours
 from dedup_filter.pages.comparison import MOST_COMPARED
-from dedup_filter.pages.directory import PageRecord
 from dedup_filter.pages.page_index import host_mask, host_masks
 from dedup_filter.pages.redis.formats import (
     CHUNK,
@@ -30,15 +28,11 @@ from dedup_filter.pages.redis.formats import (
     Entry,
     News,
     decode,
-    entry_of,
     kinds,
     numbers,
 )
-from dedup_filter.pages.redis.shared_log import LogChanged, SharedLog
 
-__all__ = ["FollowedLog", "Replica"]
-
-logger = logging.getLogger(__name__)
+__all__ = ["Replica"]
 
 _BLOCK = 1_024
 """Pages whose entries are in one array, by their numbers."""
@@ -255,93 +249,6 @@ class Replica:
 
     def _masked(self, value: int, host: int) -> int:
         return value ^ host_mask(host) if self._by_host else value
-
-
-class FollowedLog:
-    """A log, and the replica of the pages that it tells of.
-
-    When a server has lost a part of the log, or the index was deleted, numbers of pages may be
-    given again. Then the log is read from its beginning, and who knows pages by their numbers is
-    told twice: when that begins, to forget what is known by number, and at the end, to look what
-    is still there.
-
-    Cost of reading: a call for 65,536 events.
-
-    Raises:
-        StoreError: by all methods that read, when the servers cannot be reached or refuse.
-    """
-
-    def __init__(self, log: SharedLog, replica: Replica) -> None:
-        self.log = log
-        self.replica = replica
-        self.lost_to = 0
-        """Up to which number pages may have been lost, and numbers given again."""
-        self.tell(lambda: None, lambda: None)
-        self._is_anew = False
-        """Whether the log is being read from its beginning again."""
-
-    def tell(self, when_begun: Callable[[], None], when_read: Callable[[], None]) -> None:
-        """Tell when the log begins to be read anew, and when all of it was."""
-        self._when_begun, self._when_read = when_begun, when_read
-
-    def sync(self) -> None:
-        """Follow the log to its end."""
-        unread: list[News] = []
-        is_last = False
-        try:
-            while not is_last:
-                news = self._news()
-                if news is None:
-                    unread.clear()
-                    continue
-                if unread and news.first != unread[-1].end + 1:
-                    self._follow(unread)
-                unread.append(news)
-                is_last = news.is_last
-                # The replica sorts all that it has: it is given as many again at a time.
-                if news.end - unread[0].first > len(self.replica):
-                    self._follow(unread)
-        finally:
-            self._follow(unread)
-        if self._is_anew:
-            self._is_anew = False
-            self._when_read()
-
-    def read_anew(self) -> None:
-        """Read another log than was read up to here, to its end."""
-        self._begin_anew()
-        self.sync()
-
-    def is_there(self, number: int, record: PageRecord) -> bool:
-        """Tell whether the page with this record is there.
-
-        After a server failed, the number may have been given to another page.
-        """
-        return number in self.replica and self.replica.entry(number) == entry_of(record)
-
-    def _news(self) -> News | None:
-        """Read on in the log; None: it is another one, of which nothing was read yet."""
-        try:
-            return self.log.news()
-        except LogChanged:
-            self._begin_anew()
-            return None
-
-    def _follow(self, unread: list[News]) -> None:
-        """Follow events that are in a row."""
-        if unread:
-            self.replica.follow(News(unread[0].first, b"".join(each.events for each in unread)))
-            unread.clear()
-
-    def _begin_anew(self) -> None:
-        """Begin to read another log than was read up to here. Requires: `sync` goes on."""
-        lost_to = self.log.offset
-        self.log.rewind()
-        logger.warning("%s: a server has lost a part of it; it is read anew", self.log)
-        self._is_anew = True
-        self.lost_to = max(self.lost_to, lost_to)
-        self.replica.clear()
-        self._when_begun()
 
 
 def _chunks(entries: npt.NDArray[np.void]) -> list[int]:

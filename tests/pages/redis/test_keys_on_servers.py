@@ -148,7 +148,7 @@ def test_what_came_of_a_page_meanwhile_is_not_undone(redis_server, crawler, like
     told = asleep._kept._replica.told_by(0)
     asleep.commit(held)
     awake.forget(like(3).url)
-    asleep._kept._log.repeat_events(told)
+    asleep._kept._bounds.repeat(told)
     late = crawler(redis_server)
     assert len(late) == 20
     assert see(late, like(3, 1)).outcome == "new"

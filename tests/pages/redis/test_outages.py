@@ -20,7 +20,7 @@ def lose_answer():
     """Let the next call of a script come through, and its answer not."""
 
     def lose(pages, script):
-        connection = pages._kept._log._connection
+        connection = pages._kept._process.connection
         run = connection.run
 
         def lost(called, *arguments, **options):
@@ -48,7 +48,7 @@ def crawlers(redis_server, crawler, like, see):
 
 def back(pages):
     """End the rest that its client takes."""
-    pages._kept._log._connection._rests_until = 0.0
+    pages._kept._process.connection._rests_until = 0.0
 
 
 @pytest.mark.parametrize("servers", ["start_redis", "start_redis_cluster"])
@@ -87,7 +87,7 @@ def test_a_claim_whose_answer_was_lost_is_in_nobodys_way(crawlers, lose_answer, 
     lose_answer(one, "read")
     with pytest.raises(StoreAway):
         claim(one, like(1))
-    assert len(one._kept._log._connection._client.hgetall("dedup:{pages}:flight")) == 1
+    assert len(one._kept._process.connection._client.hgetall("dedup:{pages}:flight")) == 1
     back(one)
     again = claim(one, like(1))
     assert again.outcome == "new"
@@ -118,9 +118,9 @@ def test_a_commit_whose_answer_was_lost_is_not_recorded_twice(
         one.commit(verdict)
     assert one.is_pending(verdict.page)
     back(one)
-    length = one._kept._log._connection._client.get("dedup:{pages}:length")
+    length = one._kept._process.connection._client.get("dedup:{pages}:length")
     one.commit(verdict)
-    assert one._kept._log._connection._client.get("dedup:{pages}:length") == length
+    assert one._kept._process.connection._client.get("dedup:{pages}:length") == length
     assert one.fate(verdict.page) == "kept"
     assert see(other, like(1, 1)).outcome == "near"
     one.check()
@@ -156,17 +156,17 @@ def test_a_page_whose_lease_is_over_before_it_is_told_of_is_compared_anew(
     crawlers, let_lapse, like, see
 ):
     one, other = crawlers
-    log = one._kept._log
-    commit = log.commit
+    records = one._kept._records
+    commit = records.commit
 
     def late(*arguments):
-        del log.commit
+        del records.commit
         let_lapse(one)
         see(other, like(2))  # this releases it
         assert see(other, like(1, 1)).outcome == "new"
         return commit(*arguments)
 
-    log.commit = late
+    records.commit = late
     assert see(one, like(1)).outcome == "near"
     one.check()
 
