@@ -45,7 +45,7 @@ from dedup_filter.pages.redis.formats import CHUNK, entry_of
 from dedup_filter.pages.redis.process import Process
 from dedup_filter.pages.redis.records import MOST_LESSONS
 from dedup_filter.pages.redis.shared_keeper import SharedKeeper
-from dedup_filter.pages.redis.shared_reader import SharedReader, Standing
+from dedup_filter.pages.redis.shared_reader import SharedReader
 
 __all__ = [
     "CHUNK",
@@ -55,7 +55,6 @@ __all__ = [
     "Process",
     "SharedKeeper",
     "SharedReader",
-    "Standing",
     "connected",
     "entry_of",
     "is_address",

@@ -32,7 +32,8 @@ from dedup_filter.pages.redis.formats import FORMAT, entry_of
 from dedup_filter.pages.redis.joining import refuse
 from dedup_filter.pages.redis.process import LEASE
 from dedup_filter.pages.redis.records import pack_record
-from dedup_filter.pages.redis.shared_reader import SharedReader, Standing
+from dedup_filter.pages.redis.replica import LoggedPages
+from dedup_filter.pages.redis.shared_reader import SharedReader
 
 __all__ = ["SharedKeeper", "delete_records", "release_lapsed", "take_out", "trim"]
 
@@ -50,7 +51,7 @@ def release_lapsed(reader: SharedReader, seen: int) -> int:
     return len(pages)
 
 
-def take_out(reader: SharedReader, log: Standing, pages: Sequence[int], seen: int) -> None:
+def take_out(reader: SharedReader, log: LoggedPages, pages: Sequence[int], seen: int) -> None:
     """Take pages out for good, pending ones too."""
     for at in range(0, len(pages), _BATCH):
         some = pages[at : at + _BATCH]
@@ -65,13 +66,13 @@ def delete_records(reader: SharedReader, pages: Iterable[int]) -> None:
         reader.connection.ask_each("UNLINK", names[at : at + _BATCH])
 
 
-def trim(reader: SharedReader, log: Standing) -> None:
+def trim(reader: SharedReader, log: LoggedPages) -> None:
     """Delete the first chunks of the log as far as they tell of no page."""
     _change(reader, log, "trim", log.first_chunk)
 
 
 def _change(
-    reader: SharedReader, log: Standing, function: str, *arguments: int, seen: int | None = None
+    reader: SharedReader, log: LoggedPages, function: str, *arguments: int, seen: int | None = None
 ) -> None:
     so_far = reader.identity, log.end, log.last
     if reader.connection.run(function, *so_far, *arguments, seen=seen) == _OTHER_LOG:
@@ -116,7 +117,7 @@ class SharedKeeper:
 
     def records(self) -> Iterator[PageRecord]:
         """Yield the records that are there."""
-        records = self._reader.records(self._reader.standing().pages.tolist())
+        records = self._reader.records(list(self._reader.standing()))
         return (record for record in records if not record.is_pending)
 
     def known_hosts(self) -> set[str]:
