@@ -5,13 +5,11 @@
                       -> lost      unknown to the servers: committed anew, under another number
 
 A page is lost when its lease was over, or with what a server loses when it fails. An answer can
-get lost as well: then it is not known whether the page was appended or committed, so it is taken
-back before the next one is compared, unless its caller was told of it and will ask.
+get lost as well: a page that may have been appended is released with the next call, and one that
+may have been committed is taken back before another is compared, unless its caller will ask.
 
-The page that another repeats may be pending elsewhere: it is remembered as what it is, asked for
-again, or waited for. After a server failed its number may have been given to another page, so it is
-known by its entry too: a duplicate is told that its original is gone rather than of one that it
-never repeated.
+The page that another repeats may be pending elsewhere: it is asked for again, or waited for. After
+a server failed its number may have been given to another page, so it is known by its entry too.
 
 Cost: a call to append and one to commit, two on a cluster; two to release, and two to ask what
 became of a page; waiting asks at most every 0.25 s in the end.
@@ -37,6 +35,8 @@ _LONGEST_WAIT = 2 * LEASE
 _SHORTEST_PAUSE = 0.002
 _LONGEST_PAUSE = 0.25
 _MOST_AWAITED = 10_000
+_MOST_TRIALS = 3
+"""To change a page of which something has come that was not read yet."""
 _MOST_OPEN = 10_000
 """Pending pages for which counts are kept; the caller may never ask for the outcome."""
 
@@ -49,16 +49,15 @@ class Claims:
         self._process = log.process
         self._records = records
         self._tally = tally
-        self.mine = log.held
+        self.held = log.held
         """Pages that are pending here."""
         self.gone: list[int] = []
         """Pages of this process that are gone; for the owner to take note of, and to clear."""
-        self._lost: dict[int, PageRecord] = {}
-        """Pages that were pending here, and of which the servers know nothing any more."""
+        self._lost = log.lost
         self._revisited: dict[int, int] = {}
         """Of those pending, which stand for a page that is visited again, and for which one."""
         self._in_doubt: set[int] = set()
-        """Pages that may be there, while their caller was told of a fault."""
+        """Pages that may have been committed, while their caller was told of a fault."""
         self._awaited: dict[int, Entry] = {}
         """Pages pending elsewhere that pages here were found to repeat, the last ones."""
 
@@ -78,7 +77,7 @@ class Claims:
             # With the number of a lost page both would go by it here. The next page gets another.
             stays = number not in self._lost and is_still(number)
         except BaseException:
-            self.mine.pop(number, None)
+            self.held.pop(number, None)
             raise
         if not stays:
             self._release(number)
@@ -87,20 +86,14 @@ class Claims:
             self._revisited[number] = revisited
         return number
 
-    def replace(self, number: int, record: PageRecord) -> bool:
-        """Give a page another record; return whether there is nothing left to do."""
-        is_pending, where = number in self.mine, self._records.for_script(number)
-        process = self._process.name if is_pending else ""
-        measures = *entry_of(record).fields, pack_record(record), *where
-        done = self._log.step("replace", process, number, *measures)
-        if done is None:
-            return True
-        if done and is_pending:
-            self.mine[number] = record
-        elif done and not where[0]:
-            self._records.put(number, record)
-        self._log.sync()
-        return bool(done)
+    def replace(self, number: int, change: Callable[[PageRecord], PageRecord]) -> None:
+        """Change the record of a page; one that is gone is left so."""
+        for _ in range(_MOST_TRIALS):
+            record = self.held.get(number) or self._records.read([number]).get(number)
+            if record is None or number not in self._log.replica or number <= self._log.lost_to:
+                return
+            if self._replaced(number, change(record)):
+                return
 
     def keep(self, number: int) -> None:
         """Commit a page whose caller has no verdict yet.
@@ -108,31 +101,29 @@ class Claims:
         Raises:
             Overtaken: its lease was over, or a server failed: it must be compared anew.
         """
-        try:
-            done = self._committed(number, self.mine[number])
-        except BaseException:
-            self.take_back(number)
-            raise
-        self._forget(number)
-        if done is not Commit.DONE:
+        record = self.held.get(number)
+        self._in_doubt.add(number)
+        is_kept = record is not None and self._committed(number, record) is Commit.DONE
+        self._in_doubt.discard(number)
+        self.abandon(number)
+        if not is_kept:
             raise Overtaken
 
-    def take_back(self, number: int) -> None:
-        """Take back a page whose caller is told of a fault, before the next one is compared."""
-        self._forget(number)
-        if number > self._log.lost_to:
-            self._in_doubt.add(number)
+    def abandon(self, number: int) -> None:
+        """Know no more of a page: if it is pending, the next call releases it."""
+        for known in (self.held, self._lost, self._revisited):
+            known.pop(number, None)
 
     def withdraw(self) -> None:
-        """Take back what was recorded here without a verdict, because a call failed."""
+        """Take back what may have been committed here without a verdict, as a call failed."""
         if self._in_doubt:
-            self._log.sync()  # this releases what was pending
+            self._log.sync()
             self.remove([number for number in self._in_doubt if number in self._log.replica])
             self._in_doubt.clear()
 
     def commit(self, number: int) -> None:
         """Keep a pending page for good; one that is not pending here is left as it is."""
-        lost, record = self._lost.get(number), self.mine.get(number)
+        lost, record = self._lost.get(number), self.held.get(number)
         if record is not None:
             done = self._committed(number, record)
             if done is Commit.FORGOTTEN:
@@ -143,18 +134,18 @@ class Claims:
                 lost = record  # its lease was over; otherwise it was committed before
         if lost is not None:
             self._commit_anew(lost)
-        self._forget(number)
+        self.abandon(number)
         self._tally.is_kept(number)
 
     def release(self, number: int) -> None:
         """Forget a pending page; one that is not pending here is left as it is."""
-        if number not in self.mine and number not in self._lost:
+        if number not in self.held and number not in self._lost:
             return
         self._tally.is_gone(number)
         self.gone.append(number)
         self._lost.pop(number, None)
         self._revisited.pop(number, None)
-        if number in self.mine:
+        if number in self.held:
             self._release(number)
             self._log.sync()
 
@@ -166,26 +157,21 @@ class Claims:
             return False
         self._records.remove(pages)
         for page in pages:
-            self.mine.pop(page, None)
+            self.held.pop(page, None)
         self.gone += pages
         self._log.sync()
         return True
 
     def begin_anew(self) -> None:
-        """Forget what is known of pages elsewhere by their numbers."""
+        """Forget what is known of pages elsewhere by their numbers, and counts that may be lost."""
         self._revisited.clear()
         self._in_doubt.clear()
-
-    def part_lost(self) -> None:
-        """Note which of the pages that are pending here the log does not tell of any more."""
-        for number, record in list(self.mine.items()):
-            if not self._log.is_there(number, record):
-                self._lost[number] = self.mine.pop(number)
+        self._tally.begin_anew()
 
     def fate(self, number: int) -> Fate:
         """Tell what has become of a page that was recorded, here or by another process."""
-        is_mine = number in self.mine or number in self._lost
-        if is_mine and number not in self._awaited:
+        is_held = number in self.held or number in self._lost
+        if is_held and number not in self._awaited:
             return "pending"
         is_pending = self._records.is_pending(number)
         # In this order: a page that was not pending, and is there now, was committed. And always:
@@ -193,8 +179,8 @@ class Claims:
         self._log.sync()
         if is_pending:
             return "pending"
-        awaited, replica = self._awaited.pop(number, None), self._log.replica
-        is_there = number in replica and awaited in (None, replica.entry(number))
+        awaited, told = self._awaited.pop(number, None), self._log.replica.entry(number)
+        is_there = told is not None and awaited in (None, told)
         (self._tally.is_kept if is_there else self._tally.is_gone)(number)
         return "kept" if is_there else "gone"
 
@@ -208,16 +194,29 @@ class Claims:
         """
         original = found.original_page
         assert original is not None, "a duplicate has an original"
-        if original in self.mine or not records[original].is_pending:
+        if original in self.held or not records[original].is_pending:
             return found
         self._awaited[original] = entry_of(records[original])
         if len(self._awaited) > _MOST_AWAITED:
             del self._awaited[next(iter(self._awaited))]
         return found if is_pending else self._waited_for(original, found)
 
+    def _replaced(self, number: int, record: PageRecord) -> bool:
+        """Give a page another record; return False if something has come of it meanwhile."""
+        is_pending, where = number in self.held, self._records.for_script(number)
+        process = self._process.name if is_pending else ""
+        measures = *entry_of(record).fields, pack_record(record), *where
+        done = self._log.step("replace", process, number, *measures)
+        if done and is_pending:
+            self.held[number] = record
+        elif done and not where[0]:
+            self._records.put(number, record)
+        self._log.sync()
+        return bool(done)
+
     def _release(self, number: int) -> None:
         """Release a page; if the call fails, it is released with the next."""
-        del self.mine[number]
+        del self.held[number]
         self._process.connection.run("release", self._process.name, number)
 
     def _committed(self, number: int, record: PageRecord) -> Commit:
@@ -235,12 +234,8 @@ class Claims:
         while not number:
             with suppress(Overtaken):
                 number = self._log.append(record)
-        del self.mine[number]
+        del self.held[number]
         self._records.commit(self._process.name, number, record)
-
-    def _forget(self, number: int) -> None:
-        for known in (self.mine, self._lost, self._revisited):
-            known.pop(number, None)
 
     def _waited_for(self, original: int, found: Comparison) -> Comparison:
         latest, pause = monotonic() + _LONGEST_WAIT, _SHORTEST_PAUSE
@@ -273,12 +268,6 @@ class Tally:
             self._open.setdefault(pending, Counter())[outcome] += 1
             if len(self._open) > _MOST_OPEN:
                 self._open.popitem(last=False)
-
-    def take_back(self, outcome: Outcome, pending: int | None = None) -> None:
-        """Count a page no more that was told last: its caller is told of a fault."""
-        self._count(outcome, -1)
-        if pending is not None and pending in self._open:
-            self._open[pending][outcome] -= 1
 
     def is_kept(self, page: int) -> None:
         """Take note that a page was committed: what repeats it was judged for good."""

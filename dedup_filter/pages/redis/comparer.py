@@ -18,7 +18,7 @@ from typing import Any
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, Comparison, choose, compared
-from dedup_filter.pages.directory import Judged, Matches, PageRecord, Place
+from dedup_filter.pages.directory import Judged, Matches, Measured, PageRecord, Place
 from dedup_filter.pages.directory.url_key import url_key
 from dedup_filter.pages.redis.followed_log import FollowedLog
 from dedup_filter.pages.redis.formats import SHORT, Entry
@@ -27,7 +27,7 @@ from dedup_filter.pages.redis.records import SharedRecords
 __all__ = ["Comparer", "record_of", "remeasured"]
 
 _MOST_READINGS = 6
-"""Of a page whose measures are being replaced: the last one comes 20 ms after the first."""
+"""Of a page whose measures are being replaced: the last one comes 30 ms after the first."""
 _PAUSE = 0.002
 
 
@@ -103,32 +103,27 @@ class Comparer:
         """Read the records of pages that may be repeated; those that are gone are left out."""
         if not pages:
             return {}
-        self.records = self._stored.read(list(pages))
-        # Afterwards: a page that was not in flight, and is there now, was committed before.
-        self._log.sync()
+        self.records, changing = {}, list(pages)
         for trial in range(_MOST_READINGS):
-            changing = [page for page in self.records if not self._is_as_told(page)]
-            if not changing:
-                break
-            # Another process is giving it other measures: the record is about to follow.
             sleep(trial * _PAUSE)
             self.records.update(self._stored.read(changing))
+            # Afterwards: a page that was not in flight, and is there now, was committed before.
             self._log.sync()
+            # Another process gives them other measures: the record is about to follow. Or a server
+            # failed, and the number was given to another page.
+            changing = [
+                page
+                for page, record in self.records.items()
+                if page in self._replica and not self._log.is_there(page, record)
+            ]
+            if not changing:
+                break
         return {
-            page: self.records[page]
-            for page in pages
-            if page in self.records
-            and page in self._replica
-            and self._is_as_told(page)
-            and not (self._by_host and self.records[page].host != place.host)
+            page: record
+            for page, record in self.records.items()
+            if self._log.is_there(page, record)
+            and not (self._by_host and record.host != place.host)
         }
-
-    def _is_as_told(self, page: int) -> bool:
-        """Tell whether the record of a page, if it is there, is of what the log tells of it.
-
-        After a server failed, the number may have been given to another page.
-        """
-        return page not in self._replica or self._log.is_there(page, self.records[page])
 
     def _near(
         self,
@@ -205,14 +200,8 @@ def remeasured(record: PageRecord, page: PageProfile) -> PageRecord:
 
 
 def _measures(page: PageProfile) -> dict[str, Any]:
-    return {
-        "digest": page.digest,
-        "fingerprint": page.fingerprint,
-        "sketch": page.sketch,
-        "words": page.word_count,
-        "language": page.language,
-        "headline": page.headline,
-    }
+    plain = page.digest, page.fingerprint, page.sketch, page.word_count
+    return Measured(*plain, page.language, page.headline)._asdict()
 
 
 def _entries(place: Place, page: PageProfile) -> list[Entry]:

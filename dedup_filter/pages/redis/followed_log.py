@@ -44,26 +44,24 @@ _UNKNOWN_PAGES = -2
 class FollowedLog:
     """A log, and the replica of the pages that it tells of.
 
-    Who knows pages by their numbers is told twice when the log is another one: when it begins to be
-    read anew, to forget what is known by number, and at the end, to look what is still there.
+    `when_anew` is called when another log begins to be read: what is known of pages elsewhere by
+    their numbers is to be forgotten.
     """
 
-    def __init__(self, process: Process, replica: Replica) -> None:
+    def __init__(self, process: Process, replica: Replica, when_anew: Callable[[], None]) -> None:
         self.process = process
         self.replica = replica
         self.held: dict[int, PageRecord] = {}
         """Pages that are pending here, as the servers know; their owner takes them out."""
+        self.lost: dict[int, PageRecord] = {}
+        """Pages that were pending here, and of which the servers know nothing any more."""
         self.lost_to = 0
         """Up to which number pages may have been lost, and numbers given again."""
         self._offset, self._last = 0, b""
         """Number of the last event that was read, and that event."""
         self._is_anew = False
         """Whether the log is being read from its beginning again."""
-        self.tell(lambda: None, lambda: None)
-
-    def tell(self, when_begun: Callable[[], None], when_read: Callable[[], None]) -> None:
-        """Tell when the log begins to be read anew, and when all of it was."""
-        self._when_begun, self._when_read = when_begun, when_read
+        self._when_anew = when_anew
 
     def sync(self) -> None:
         """Follow the log to its end."""
@@ -88,7 +86,9 @@ class FollowedLog:
             self._follow(unread)
         if self._is_anew:
             self._is_anew = False
-            self._when_read()
+            for number, record in list(self.held.items()):
+                if not self.is_there(number, record):
+                    self.lost[number] = self.held.pop(number)
 
     def append(self, record: PageRecord) -> int:
         """Append a page, pending, and follow what came before it; return its number.
@@ -124,7 +124,7 @@ class FollowedLog:
 
         After a server failed, the number may have been given to another page.
         """
-        return number in self.replica and self.replica.entry(number) == entry_of(record)
+        return self.replica.entry(number) == entry_of(record)
 
     def _read(self, *page: object) -> tuple[int, News] | None:
         """Read on; before that append a page, if one is given. Return its number and the events.
@@ -171,4 +171,4 @@ class FollowedLog:
         self.lost_to = max(self.lost_to, self._offset)
         self._offset, self._last = 0, b""
         self.replica.clear()
-        self._when_begun()
+        self._when_anew()

@@ -36,7 +36,6 @@ from dedup_filter.pages.redis.replica import Replica
 
 __all__ = ["RedisPages"]
 
-_MOST_TRIALS = 3
 _MOST_AT_ONCE = 256
 """Pages that are forgotten, or events that are appended once more, in one call."""
 _BATCHES = 100
@@ -63,7 +62,7 @@ class RedisPages:
         seconds = None if days is None else expiry_seconds(days)
         self._process = process
         self._replica = Replica(config.max_distance, by_host=config.scope == "host")
-        self._log = FollowedLog(process, self._replica)
+        self._log = FollowedLog(process, self._replica, self._begin_anew)
         self._records = SharedRecords(process.connection, seconds)
         self._comparer = Comparer(config, self._log, self._records)
         self._tally = Tally(process.count)
@@ -74,7 +73,6 @@ class RedisPages:
         """With which what hosts have shown is told to other processes."""
         self._recorded: _Recorded | None = None
         """The page that was recorded in the present transaction."""
-        self._log.tell(self._begin_anew, self._claims.part_lost)
         try:
             self._log.sync()
             self._comparer.go_on()
@@ -140,13 +138,21 @@ class RedisPages:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Take back the page that is recorded within, if anything after that fails."""
+        """Count the page that is recorded within, and commit it if it is not to stay pending.
+
+        If anything fails, that included, the page is taken back.
+
+        Raises:
+            Overtaken: its lease is over, or a server failed: it must be compared anew.
+        """
         self._recorded = None
         try:
             yield
+            if self._recorded is not None:
+                self._end(self._recorded)
         except BaseException:
             if self._recorded is not None:
-                self._take_back(self._recorded)
+                self._claims.abandon(self._recorded.number)
             raise
         finally:
             self._recorded = None
@@ -160,7 +166,7 @@ class RedisPages:
         *,
         is_pending: bool,
     ) -> Verdict:
-        """Record a page and what was found of it; return the verdict.
+        """Record a page, pending, and what was found of it; return the verdict.
 
         Raises:
             Overtaken: another process kept a page like it, or released the one that it repeats:
@@ -171,11 +177,10 @@ class RedisPages:
                 records = self._comparer.records
                 found = self._claims.await_original(found, records, is_pending=is_pending)
                 original = found.original_page
-                is_open = original in self._claims.mine or (
+                is_open = original in self._claims.held or (
                     is_pending and original is not None and records[original].is_pending
                 )
-                self._tally.told(found.outcome, original if is_open and is_pending else None)
-                self._recorded = _Recorded(found.outcome, 0, original, is_open=is_open)
+                self._recorded = _Recorded(found.outcome, is_pending, 0, original, is_open)
                 return found.verdict(page)
             # A page that comes again takes the place of what it was.
             revisited = found.original_page or 0
@@ -184,23 +189,14 @@ class RedisPages:
             record = record_of(place, page, found, self._process.crawl, renewed)
             is_still = partial(self._comparer.is_still, found, place, page)
             number = self._claims.append(record, is_still, revisited)
-            if not is_pending:
-                self._claims.keep(number)
         finally:
             self._comparer.go_on()
-        self._tally.told(found.outcome)
-        self._recorded = _Recorded(found.outcome, number)
+        self._recorded = _Recorded(found.outcome, is_pending, number)
         return found.verdict(page, number)
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:  # noqa: ARG002
         """Give a page another profile; one that is gone is left so."""
-        for _ in range(_MOST_TRIALS):
-            pending = self._claims.mine.get(number)
-            record = pending or self._records.read([number]).get(number)
-            if record is None or number not in self._replica or number <= self._log.lost_to:
-                return
-            if self._claims.replace(number, remeasured(record, page)):
-                return
+        self._claims.replace(number, lambda record: remeasured(record, page))
 
     def commit(self, number: int) -> None:
         """Keep a pending page for good; one that is not pending here is left as it is."""
@@ -244,15 +240,11 @@ class RedisPages:
             self._process.close()
 
     def check(self) -> None:
-        """Verify that replica, log and records agree. Requires: no other process is at work.
-
-        Raises:
-            AssertionError: they do not.
-        """
+        """Verify that replica, log and records agree. Requires: no other process is at work."""
         self._log.sync()
         self._replica.check()
         in_flight = self._records.pending()
-        assert set(self._claims.mine) <= in_flight, "a page pending here is not in flight"
+        assert set(self._claims.held) <= in_flight, "a page pending here is not in flight"
         for page in in_flight:
             assert page in self._replica, f"page {page} is in flight, and gone"
         for pages in self._replica.pages():
@@ -267,22 +259,24 @@ class RedisPages:
         """Forget what is known by numbers: the log is read from its beginning again."""
         self._comparer.begin_anew()
         self._claims.begin_anew()
-        self._tally.begin_anew()
         self.exchange.read_anew()
 
-    def _take_back(self, recorded: "_Recorded") -> None:
-        pending = recorded.original if recorded.is_open else None
-        self._tally.take_back(recorded.outcome, pending)
-        if recorded.number:
-            self._claims.take_back(recorded.number)
+    def _end(self, recorded: "_Recorded") -> None:
+        """End a transaction in which a page was recorded."""
+        if recorded.number and not recorded.is_pending:
+            self._claims.keep(recorded.number)
+        waits_for = recorded.original if recorded.is_pending and recorded.is_open else None
+        self._tally.told(recorded.outcome, waits_for)
 
 
 class _Recorded(NamedTuple):
-    """What was recorded, until the caller has its verdict."""
+    """What was recorded in a transaction."""
 
     outcome: Outcome
+    is_pending: bool
+    """Whether the page is to stay pending."""
     number: int
-    """Its page; 0 for none."""
+    """Its own; 0 for none."""
     original: int | None = None
     """What a duplicate repeats."""
     is_open: bool = False

@@ -161,11 +161,7 @@ class LoggedPages:
         return found
 
     def check(self) -> None:
-        """Verify that what is counted is what there is.
-
-        Raises:
-            AssertionError: it is not.
-        """
+        """Verify that what is counted is what there is. Raises AssertionError if not."""
         told_by: Counter[int] = Counter()
         for number, block in self._blocks.items():
             there = block[block["kind"] > 0]
@@ -262,11 +258,7 @@ class Replica(LoggedPages):
         )
 
     def check(self) -> None:
-        """Verify that the indexes hold what the entries say.
-
-        Raises:
-            AssertionError: they do not.
-        """
+        """Verify that the indexes hold what the entries say. Raises AssertionError if not."""
         super().check()
         self._long.check()
         self._short.check()

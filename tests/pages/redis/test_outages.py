@@ -96,6 +96,24 @@ def test_a_claim_whose_answer_was_lost_is_in_nobodys_way(crawlers, lose_answer, 
     one.check()
 
 
+def test_who_reads_the_log_releases_what_no_process_knows_of(
+    crawlers, redis_server, lose_answer, like, see, claim
+):
+    one, other = crawlers
+    held = claim(one, like(1))
+    lose_answer(one, "read")
+    with pytest.raises(StoreAway):
+        claim(one, like(2))
+    back(one)
+    client = redis_server.client()
+    assert client.hlen("dedup:{pages}:flight") == 2
+    assert one.fate(10**6) == "gone"
+    assert client.hkeys("dedup:{pages}:flight") == [str(held.page).encode()]
+    assert see(other, like(2, 1)).outcome == "new"
+    one.commit(held)
+    one.check()
+
+
 def test_a_page_that_was_seen_and_never_told_of_is_new_again(crawlers, lose_answer, like, see):
     one, other = crawlers
     lose_answer(one, "commit")
@@ -178,8 +196,9 @@ def test_measures_of_a_page_that_was_released_are_not_replaced(
     verdict = claim(one, like(1))
     let_lapse(one)
     see(other, like(2))
-    measured = one._kept._claims.mine[verdict.page]
-    assert not one._kept._claims.replace(verdict.page, measured._replace(words=500))
+    length = one._kept._process.connection._client.get("dedup:{pages}:length")
+    one._kept._claims.replace(verdict.page, lambda record: record._replace(words=500))
+    assert one._kept._process.connection._client.get("dedup:{pages}:length") == length
     assert see(other, like(1, 1)).outcome == "new"
     one.release(verdict)
     assert other.fate(verdict.page) == "gone"
