@@ -55,8 +55,8 @@ def join_index(location: str, config: FilterConfig, crawl: str | None) -> Proces
     """
     options = {name: getattr(config, name) for name in _ALIKE}
     with connected(location) as connection:
-        process = Process(connection)
-        process.join(scheme_of(config), crawl, options, int(now()))
+        process = Process(connection, scheme_of(config), crawl, options)
+        process.join()
         return process
 
 

@@ -3,7 +3,7 @@
 A check reads log, records and pages in flight one after another, and crawlers may change them in
 between. So what seems wrong is looked at again, and is a fault only if it stays wrong.
 
-Check and `compact` pass over all keys of the servers, 1,000 at a time.
+Check and `compact` pass over all keys of the servers.
 """
 
 from collections import defaultdict
@@ -110,7 +110,7 @@ class ServerIndex:
             records = reader.records(list(log))
             committed = (record for record in records if not record.is_pending)
             counts, pages = pages_by_url(urls, committed)
-            take_out(reader, log, pages, int(now()))
+            take_out(reader, log, pages)
         return counts
 
     def compact(self) -> Compaction:
@@ -124,15 +124,15 @@ class ServerIndex:
         If it fails in between, the steps before that are done.
         """
         with self._reader() as reader:
-            released = release_lapsed(reader, int(now()))
-            recorded = _recorded(reader)
+            released = release_lapsed(reader)
+            recorded = reader.recorded()
             log = reader.standing()
             pages = list(log)
             before = reader.memory(log)
             without = sorted(set(pages) - recorded)
             with_record = {record.page for record in reader.records(without)}
             lacking = sorted(set(without) - with_record)
-            take_out(reader, log, lacking, int(now()))
+            take_out(reader, log, lacking)
             # A record beyond the end of the log is about to get its event, or will be overwritten.
             orphans = [page for page in recorded if page <= log.end and page not in log]
             delete_records(reader, orphans)
@@ -192,7 +192,7 @@ def _check(reader: SharedReader) -> Findings:
         StoreError: they cannot be read.
     """
     try:
-        recorded = _recorded(reader)
+        recorded = reader.recorded()
         log, doubts = _look(reader)
         for _ in range(1, _ATTEMPTS):
             if doubts:
@@ -224,11 +224,6 @@ def _check(reader: SharedReader) -> Findings:
         count = counted(len(killed), "process", "processes")
         notes.append(f"killed or crashed: {count}; the next crawl releases their pending pages")
     return findings
-
-
-def _recorded(reader: SharedReader) -> set[int]:
-    """Return the pages that have records. Cost: passes over all keys of the servers."""
-    return {page for part in reader.recorded() for page in part}
 
 
 def _look(reader: SharedReader, only: set[int] | None = None) -> tuple[LoggedPages, set[Doubt]]:

@@ -6,8 +6,6 @@ The first call after a rest tells whether it is back.
 
 No call is sent twice by itself: one whose answer was lost may have been carried out. Only a script
 that found its slot moving to another node, and did nothing, is sent again.
-
-All that must be one step is a function of one script, `index.lua`.
 """
 
 import random
@@ -90,15 +88,10 @@ class Connection:
         self._rest = 0.0
         return result
 
-    def run(
-        self, function: str, *arguments: object, key: str | None = None, seen: int | None = None
-    ) -> Any:
-        """Run a function of the script on the index, or on one key that it touches alone.
-
-        Pages that are gone by it, or added, were seen at a Unix second: by default now.
-        """
+    def run(self, function: str, *arguments: object, key: str | None = None) -> Any:
+        """Run a function of the script on the index, or on one key that it touches alone."""
         keys = [self.keys.named("length") if key is None else key]
-        given = function, random.getrandbits(8), int(now()) if seen is None else seen, *arguments
+        given = function, random.getrandbits(8), int(now()), *arguments
         return self.call(lambda _: _when_moved(lambda: self._script(keys=keys, args=given)))
 
     def hash(self, name: str) -> dict[bytes, bytes]:

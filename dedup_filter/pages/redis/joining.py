@@ -150,10 +150,6 @@ def _other_keys(connection: Connection) -> ConfigError:
 
 def _other_values(others: list[bytes], name: str, mine: Options) -> str:
     """Return the values of an option that others have otherwise."""
-    values: set[str] = set()
-    for each in others:
-        with suppress(ValueError):
-            theirs = json.loads(each)
-            if name in theirs and theirs[name] != mine.get(name):
-                values.add(str(theirs[name]))
+    told = [json.loads(each) for each in others]
+    values = {str(each[name]) for each in told if each.get(name, mine.get(name)) != mine.get(name)}
     return " or ".join(sorted(values))

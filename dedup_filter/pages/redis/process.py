@@ -39,54 +39,54 @@ _NO_INDEX = -1
 
 
 class Process:
-    """One that takes part, which the servers know by a name that no other has."""
+    """One that takes part, which the servers know by a name that no other has.
 
-    def __init__(self, connection: Connection) -> None:
+    It makes fingerprints by a scheme, is in a crawl (of a name, or of none), and has options that
+    all processes should have alike.
+    """
+
+    def __init__(
+        self, connection: Connection, scheme: Scheme, crawl: str | None, options: Options
+    ) -> None:
         self.connection = connection
         self.name = secrets.token_hex(8)
         self.crawl = 0
+        """Its number; 0: not joined yet."""
         self.index = b""
         """Random bytes, by which the index is told from one made anew under its name."""
-        self._joined_as: tuple[Scheme, str, Options] | None = None
+        self._scheme = scheme
+        self._crawl_name = crawl or ""
+        self._options = options
         self._counts: Counter[str] = Counter()
         self._lock = Lock()
         self._is_over = Event()
         self._thread = Thread(target=self._beat, name="dedup_filter lease", daemon=True)
 
-    def join(
-        self, scheme: Scheme, crawl: str | None, options: Options, seen: int | None = None
-    ) -> None:
+    def join(self) -> None:
         """Take part in the index, make it if there is none, and begin or join a crawl.
 
-        A crawl that is begun started at a Unix second, `seen`: by default now. The options are
-        those that all processes should have alike; a warning says if others that are at work have
-        them otherwise, or if a server may evict what it holds.
+        A warning says if others that are at work have other options, or if a server may evict what
+        it holds.
 
         Raises:
-            ConfigError: other keys are there under its name, or others are at work with another
-                scope.
-            SchemeMismatch: its fingerprints were made in another way.
-            StoreCorrupt: it cannot be told in which way they were made.
-            StoreTooNew: it is of a newer format.
+            ConfigError, SchemeMismatch, StoreCorrupt, StoreTooNew: see `joining`.
         """
-        self._joined_as = scheme, crawl or "", options
-        others = self.join_again(seen)
-        warn_of_differences(options, others, self.connection)
-        warn_of_eviction(self.connection, has_expiry=options.get("expire_days") is not None)
+        others = self.join_again()
+        warn_of_differences(self._options, others, self.connection)
+        has_expiry = self._options.get("expire_days") is not None
+        warn_of_eviction(self.connection, has_expiry=has_expiry)
         self._thread.start()
 
-    def join_again(self, seen: int | None = None) -> list[bytes]:
+    def join_again(self) -> list[bytes]:
         """Join as before; make the index anew if it is gone. Return the options of others."""
-        assert self._joined_as is not None, "it has joined before"
-        scheme, crawl, options = self._joined_as
-        index = FORMAT, scheme.to_json(), secrets.token_hex(8)
-        told = json.dumps(options, sort_keys=True)
-        given = *index, self.crawl, self.name, self.lease_milliseconds, crawl, told
-        number, identity, others = self.connection.run("join", *given, seen=seen)
+        index = FORMAT, self._scheme.to_json(), secrets.token_hex(8)
+        own = self.crawl, self.name, self.lease_milliseconds, self._crawl_name
+        told = json.dumps(self._options, sort_keys=True)
+        number, identity, others = self.connection.run("join", *index, *own, told)
         if number == _OTHER_SCOPE:
-            refuse_scope(options, others, self.connection, LEASE)
+            refuse_scope(self._options, others, self.connection, LEASE)
         if not number:
-            refuse(self.connection, scheme)
+            refuse(self.connection, self._scheme)
         self.crawl, self.index = int(number), identity
         return list(others)
 

@@ -42,20 +42,20 @@ _NOT_KNOWN_YET = 0
 _OTHER_LOG = -1
 
 
-def release_lapsed(reader: SharedReader, seen: int) -> int:
+def release_lapsed(reader: SharedReader) -> int:
     """Release what processes have pending whose lease is over; return how many pages that were."""
     lapsed = reader.processes(alive=False)
     pages = reader.owned(lapsed) & reader.in_flight()
     for process in lapsed:
-        reader.connection.run("leave", process, seen=seen)
+        reader.connection.run("leave", process)
     return len(pages)
 
 
-def take_out(reader: SharedReader, log: LoggedPages, pages: Sequence[int], seen: int) -> None:
+def take_out(reader: SharedReader, log: LoggedPages, pages: Sequence[int]) -> None:
     """Take pages out for good, pending ones too."""
     for at in range(0, len(pages), _BATCH):
         some = pages[at : at + _BATCH]
-        _change(reader, log, "remove", *some, seen=seen)
+        _change(reader, log, "remove", *some)
         delete_records(reader, some)
 
 
@@ -71,21 +71,16 @@ def trim(reader: SharedReader, log: LoggedPages) -> None:
     _change(reader, log, "trim", log.first_chunk)
 
 
-def _change(
-    reader: SharedReader, log: LoggedPages, function: str, *arguments: int, seen: int | None = None
-) -> None:
+def _change(reader: SharedReader, log: LoggedPages, function: str, *arguments: int) -> None:
     so_far = reader.identity, log.end, log.last
-    if reader.connection.run(function, *so_far, *arguments, seen=seen) == _OTHER_LOG:
+    if reader.connection.run(function, *so_far, *arguments) == _OTHER_LOG:
         raise StoreError(
             f"{reader.connection}: a server has lost a part of it meanwhile; try again"
         )
 
 
 class SharedKeeper:
-    """A shared index that records can be put back into.
-
-    If a call fails, records of the last batch may be missing.
-    """
+    """A shared index for records of another. If a call fails, some of the last may be missing."""
 
     def __init__(self, connection: Connection, scheme: Scheme) -> None:
         self._connection = connection

@@ -330,7 +330,7 @@ def test_a_pending_page_that_was_forgotten_elsewhere_stays_forgotten(
         getattr(one, way)(held)
     assert one.fate(held.page) == other.fate(held.page) == "gone"
     with SharedReader.open(servers.url) as reader:
-        assert [page for some in reader.recorded() for page in some] == [1]
+        assert reader.recorded() == {1}
     one.check()
     assert see(other, like(1, 1)).outcome == see(one, like(2, 1)).outcome == "new"
     other.check()
