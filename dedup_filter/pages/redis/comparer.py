@@ -159,14 +159,9 @@ class Comparer:
         self, best: Sequence[int], read: Mapping[int, PageRecord], place: Place
     ) -> tuple[int, bool]:
         """Choose one of the best candidates, by its place; tell whether it is the page itself."""
-        matches = Matches(
-            [],
-            [record.crawl for record in read.values()],
-            [url_key(record.url) for record in read.values()],
-            [record.digest for record in read.values()],
-            [record.headline for record in read.values()],
-            [record.sketch for record in read.values()],
-        )
+        crawls = [record.crawl for record in read.values()]
+        keys = [url_key(record.url) for record in read.values()]
+        matches = Matches([], crawls, keys, [], [], [])  # these two decide
         # A crawl that was begun after this one, by processes that are at work too, is no earlier
         # one; a job that is resumed may meet it.
         return choose(best, matches, place.key, self._log.process.crawl.__le__)
