@@ -42,7 +42,7 @@ from redis_servers import RedisServer
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.pages.location import open_log
+from dedup_filter.pages.location import join_index
 from dedup_filter.pages.redis.formats import CHUNK, LONG
 from dedup_filter.pages.redis.redis_pages import RedisPages
 
@@ -86,10 +86,10 @@ def fill(client: Any, count: int) -> None:
 def crawl(url: str, k: int, seed: int, count: int, start: Any, found: Any) -> None:
     """See pages, together with other processes."""
     began = time.perf_counter()
-    log = open_log(url, FilterConfig(max_distance=k), None)
-    pages = RedisPages(FilterConfig(max_distance=k), log)
+    process = join_index(url, FilterConfig(max_distance=k), None)
+    pages = RedisPages(FilterConfig(max_distance=k), process)
     opening = time.perf_counter() - began
-    calls = counted(log)
+    calls = counted(process.connection)
     chance = random.Random(seed)
     wanted = [seed * 10_000_000 + number for number in range(count)]
     seen = [
@@ -115,15 +115,15 @@ def crawl(url: str, k: int, seed: int, count: int, start: Any, found: Any) -> No
     pages.close()
 
 
-def counted(log: Any) -> list[int]:
-    """Count the calls of a log from now on."""
-    calls, real = [0], log._connection.call
+def counted(connection: Any) -> list[int]:
+    """Count the calls of servers from now on."""
+    calls, real = [0], connection.call
 
     def call(work: Any) -> Any:
         calls[0] += 1
         return real(work)
 
-    log._connection.call = call
+    connection.call = call
     return calls
 
 
@@ -269,7 +269,7 @@ def measure_buckets(k: int, options: argparse.Namespace) -> None:
 
 def make(url: str, k: int) -> None:
     """Make the index, empty."""
-    open_log(url, FilterConfig(max_distance=k), None).close()
+    join_index(url, FilterConfig(max_distance=k), None).close()
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ from dedup_filter.model import Fate, Unjudged, Verdict
 from dedup_filter.pages.directory import Place
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.framed_pages import FramedPages
-from dedup_filter.pages.location import MEMORY, folder_of, open_log, open_store
+from dedup_filter.pages.location import MEMORY, folder_of, join_index, open_store
 from dedup_filter.pages.protocol import KeptPages
 from dedup_filter.pages.redis import is_address
 from dedup_filter.pages.redis.redis_pages import RedisPages
@@ -493,9 +493,9 @@ def _opened(location: str | os.PathLike[str], config: FilterConfig, crawl: str |
     kept: KeptPages
     with ExitStack() as undo:
         if isinstance(location, str) and is_address(location):
-            log = open_log(location, config, crawl)
-            undo.callback(log.close)
-            kept = RedisPages(config, log)
+            process = join_index(location, config, crawl)
+            undo.callback(process.close)
+            kept = RedisPages(config, process)
         else:
             store = open_store(location, config, crawl)
             undo.callback(store.close)

@@ -169,9 +169,9 @@ class Crawler:
 
 def shorten_leases(seconds):
     """Let dead crawlers be given up sooner."""
-    from dedup_filter.pages.redis import claims, lease, shared_log
+    from dedup_filter.pages.redis import claims, process
 
-    shared_log.LEASE = lease.LEASE = seconds
+    process.LEASE = seconds
     claims._LONGEST_WAIT = 4 * seconds
 
 

@@ -13,9 +13,9 @@ from time import time as now
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory import PageStore, Scheme
-from dedup_filter.pages.redis import Address, Connection, SharedLog, is_address
+from dedup_filter.pages.redis import Address, Process, connected, is_address
 
-__all__ = ["MEMORY", "folder_of", "open_log", "open_store", "scheme_of"]
+__all__ = ["MEMORY", "folder_of", "join_index", "open_store", "scheme_of"]
 
 MEMORY = "memory:"
 _ALIKE = ("max_distance", "min_similarity", "scope", "expire_days", "max_pages")
@@ -46,22 +46,18 @@ def folder_of(location: object) -> Path | None:
     return Path(location)
 
 
-def open_log(location: str, config: FilterConfig, crawl: str | None) -> SharedLog:
+def join_index(location: str, config: FilterConfig, crawl: str | None) -> Process:
     """Join the shared index at an address, and begin a crawl or join the one that is going on.
 
     Raises:
         ConfigError: the location is none, or something else is there.
         StoreError: the index cannot be opened.
     """
-    connection = Connection(Address.of(location))
-    try:
-        log = SharedLog(connection, config.expire_days)
-        options = {name: getattr(config, name) for name in _ALIKE}
-        log.join(scheme_of(config), crawl, options, int(now()))
-    except BaseException:
-        connection.close()
-        raise
-    return log
+    options = {name: getattr(config, name) for name in _ALIKE}
+    with connected(location) as connection:
+        process = Process(connection, scheme_of(config), crawl, options)
+        process.join()
+        return process
 
 
 def open_store(

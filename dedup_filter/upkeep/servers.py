@@ -3,13 +3,13 @@
 A check reads log, records and pages in flight one after another, and crawlers may change them in
 between. So what seems wrong is looked at again, and is a fault only if it stays wrong.
 
-Check and `compact` pass over all keys of the servers, 1,000 at a time, and take 60 bytes an event
-of the log.
+Check and `compact` pass over all keys of the servers.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import compress
 from time import sleep
 from time import time as now
 from typing import Any
@@ -20,9 +20,14 @@ from dedup_filter.errors import ConfigError, StoreCorrupt
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.pages.expiry import expiry_seconds
-from dedup_filter.pages.redis import Address, SharedKeeper, SharedReader, Standing, entry_of
-from dedup_filter.pages.redis.memory import memory_of
-from dedup_filter.pages.redis.repairs import delete_records, release_lapsed, take_out, trim
+from dedup_filter.pages.redis import Address, SharedKeeper, SharedReader, entry_of
+from dedup_filter.pages.redis.replica import LoggedPages
+from dedup_filter.pages.redis.shared_keeper import (
+    delete_records,
+    release_lapsed,
+    take_out,
+    trim,
+)
 from dedup_filter.upkeep.results import (
     Compaction,
     ExportedPage,
@@ -36,7 +41,6 @@ from dedup_filter.wording import counted
 
 __all__ = ["ServerIndex"]
 
-_BATCH = 1_000
 _ATTEMPTS = 3
 _PAUSE = 0.2
 
@@ -73,15 +77,15 @@ class ServerIndex:
         """
         with self._reader() as reader:
             pending, log, outcomes = reader.in_flight(), reader.standing(), reader.totals()
-            memory = memory_of(reader, log.end, log.pages.tolist())
-            kept, seen = len(log.pages), log.events["seen"]
+            memory = reader.memory(log)
+            kept, seen = len(log), log.told("seen")
             return {
                 "index": str(reader),
                 "pages": sum(outcomes.values()),
                 "kept": kept,
                 "pending": len(pending),
                 "outcomes": {name: count for name, count in outcomes.items() if count},
-                "hosts": len(np.unique(log.events["host"])),
+                "hosts": len(np.unique(log.told("host"))),
                 "first_seen": int(seen.min()) if kept else None,
                 "last_seen": int(seen.max()) if kept else None,
                 "processes": len(reader.processes()),
@@ -102,10 +106,11 @@ class ServerIndex:
     def forget(self, urls: Sequence[str]) -> dict[str, int]:
         """Forget all pages at some URLs. Processes follow; what they have pending stays."""
         with self._reader() as reader:
-            pending, log = reader.in_flight(), reader.standing()
-            records = reader.records([page for page in log.pages.tolist() if page not in pending])
-            counts, pages = pages_by_url(urls, records)
-            take_out(reader, log, pages, int(now()))
+            log = reader.standing()
+            records = reader.records(list(log))
+            committed = (record for record in records if not record.is_pending)
+            counts, pages = pages_by_url(urls, committed)
+            take_out(reader, log, pages)
         return counts
 
     def compact(self) -> Compaction:
@@ -119,19 +124,21 @@ class ServerIndex:
         If it fails in between, the steps before that are done.
         """
         with self._reader() as reader:
-            released = release_lapsed(reader, int(now()))
-            recorded = _recorded(reader)
+            released = release_lapsed(reader)
+            recorded = reader.recorded()
             log = reader.standing()
-            pages: list[int] = log.pages.tolist()
-            before = memory_of(reader, log.end, pages)
-            lacking = sorted(_without_record(reader, set(pages) - recorded))
-            take_out(reader, log, lacking, int(now()))
+            pages = list(log)
+            before = reader.memory(log)
+            without = sorted(set(pages) - recorded)
+            with_record = {record.page for record in reader.records(without)}
+            lacking = sorted(set(without) - with_record)
+            take_out(reader, log, lacking)
             # A record beyond the end of the log is about to get its event, or will be overwritten.
-            orphans = log.lacks(page for page in recorded if page <= log.end)
+            orphans = [page for page in recorded if page <= log.end and page not in log]
             delete_records(reader, orphans)
             log = reader.standing()
             trim(reader, log)
-            after = memory_of(reader, log.end, log.pages.tolist())
+            after = reader.memory(log)
         a_record = before.records // max(len(pages), 1)
         return Compaction(
             {"log": before.log, "records": before.records + a_record * len(orphans)},
@@ -173,12 +180,9 @@ class ServerIndex:
 def _committed(reader: SharedReader) -> Iterator[PageRecord]:
     """Yield the records of the pages that are there now, but for pending ones."""
     log = reader.standing()
-    for at in range(0, len(log.pages), _BATCH):
-        pages: list[int] = log.pages[at : at + _BATCH].tolist()
-        pending = {record.page for record in reader.pending_records(pages)}
-        for record in reader.records([page for page in pages if page not in pending]):
-            if log.entry(record.page) == entry_of(record):
-                yield record
+    for record in reader.records(list(log)):
+        if not record.is_pending and log.entry(record.page) == entry_of(record):
+            yield record
 
 
 def _check(reader: SharedReader) -> Findings:
@@ -188,7 +192,7 @@ def _check(reader: SharedReader) -> Findings:
         StoreError: they cannot be read.
     """
     try:
-        recorded = _recorded(reader)
+        recorded = reader.recorded()
         log, doubts = _look(reader)
         for _ in range(1, _ATTEMPTS):
             if doubts:
@@ -196,7 +200,7 @@ def _check(reader: SharedReader) -> Findings:
                 doubts &= _look(reader, {page for _, page in doubts})[1]
     except StoreCorrupt as fault:
         return Findings([str(fault)])
-    findings = Findings(pages=len(log.pages), entries=len(log.pages))
+    findings = Findings(pages=len(log), entries=len(log))
     if log.lost:
         findings.faults.append(
             f"the log has lost {counted(log.lost, 'event')}: the servers of an index must not "
@@ -209,7 +213,7 @@ def _check(reader: SharedReader) -> Findings:
     findings.faults += [
         f"{len(pages):,} of the pages, {pages[0]} first: {what}" for what, pages in wrong.items()
     ]
-    orphans = log.lacks(page for page in recorded if page <= log.end)
+    orphans = [page for page in recorded if page <= log.end and page not in log]
     killed = reader.processes(alive=False)
     notes = findings.notes
     if expired:
@@ -222,50 +226,31 @@ def _check(reader: SharedReader) -> Findings:
     return findings
 
 
-def _recorded(reader: SharedReader) -> set[int]:
-    """Return the pages that have records. Cost: passes over all keys of the servers."""
-    return {page for part in reader.recorded() for page in part}
-
-
-def _without_record(reader: SharedReader, pages: Iterable[int]) -> set[int]:
-    """Return those of some pages that have no record, neither in flight nor of their own."""
-    # In this order: a record moves from flight to a key of its own, and never back.
-    asked = sorted(pages)
-    pending = {record.page for record in reader.pending_records(asked)}
-    asked = [page for page in asked if page not in pending]
-    return set(asked).difference(record.page for record in reader.records(asked))
-
-
-def _look(reader: SharedReader, only: set[int] | None = None) -> tuple[Standing, set[Doubt]]:
+def _look(reader: SharedReader, only: set[int] | None = None) -> tuple[LoggedPages, set[Doubt]]:
     """Compare all pages, or only some."""
     in_flight = reader.in_flight()
     claimed = reader.owned([*reader.processes(), *reader.processes(alive=False)])
     log = reader.standing()
-    pages: set[int] = set(log.pages.tolist())
+    pages = set(log)
     if only is not None:
         in_flight &= only
         pages &= only
-    committed = sorted(pages - in_flight)
-    found: set[int] = set()
-    different: set[int] = set()
-    for records in (reader.pending_records(sorted(in_flight)), reader.records(committed)):
-        for record in records:
-            found.add(record.page)
-            if log.entry(record.page) != entry_of(record):
-                different.add(record.page)
-    gone = log.lacks(in_flight)
+    records = {record.page: record for record in reader.records(sorted(pages | in_flight))}
+    different = {page for page, each in records.items() if log.entry(page) != entry_of(each)}
+    gone = {page for page in in_flight if page not in log}
     doubts = {
         _GONE: gone,
         _UNCLAIMED: in_flight - claimed,
         _DIFFERENT: different - gone,
-        _LACKING: _without_record(reader, set(committed) - found),
+        _LACKING: pages - in_flight - records.keys(),
     }
     return log, {(what, page) for what, those in doubts.items() for page in those}
 
 
-def _due(reader: SharedReader, log: Standing) -> set[int]:
+def _due(reader: SharedReader, log: LoggedPages) -> set[int]:
     """Return the pages whose records have expired by now."""
     days = reader.options.get("expire_days")
     if days is None:
         return set()
-    return set(log.pages[log.events["seen"] <= now() - expiry_seconds(days)].tolist())
+    is_due = log.told("seen") <= now() - expiry_seconds(days)
+    return set(compress(log, is_due))

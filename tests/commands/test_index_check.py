@@ -165,11 +165,10 @@ NOTHING = {"released": 0, "taken_out": 0, "deleted": 0}
 
 def die(pages):
     """End as a killed process does whose lease is over by now."""
-    shared = pages._kept
-    shared._lease.close()
-    name = shared._log._named("processes")
-    shared._log._connection.call(lambda client: client.zadd(name, {shared._log.process: 1}))
-    shared._log.close()
+    process = pages._kept._process
+    name = process.connection.keys.named("processes")
+    process.connection.call(lambda client: client.zadd(name, {process.name: 1}))
+    process.close()
     pages._is_closed = True
 
 

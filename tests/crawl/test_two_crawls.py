@@ -133,9 +133,9 @@ HOLDING = """
 
 
 SHORT_LEASE = """
-    from dedup_filter.pages.redis import lease, shared_log
+    from dedup_filter.pages.redis import process
 
-    lease.LEASE = shared_log.LEASE = 3
+    process.LEASE = 3
 """
 
 

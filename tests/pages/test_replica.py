@@ -17,7 +17,6 @@ from dedup_filter.pages.redis.formats import (
     Entry,
     News,
     decode,
-    kinds,
     numbers,
 )
 from dedup_filter.pages.redis.replica import Replica
@@ -42,7 +41,7 @@ def test_events_are_read_as_the_format_says():
     found = decode(one)
     assert int(found["value"][0]) == 2**64 - 2
     assert numbers(found).tolist() == [2**48 - 3]
-    assert kinds(found).tolist() == [GONE]
+    assert found["kind"].tolist() == [GONE]
     assert int(found["host"][0]) == 2**32 - 4
     assert int(found["seen"][0]) == 2**32 - 5
 
@@ -134,6 +133,7 @@ class ReplicaMachine(RuleBasedStateMachine):
             assert number in replica
             assert replica.entry(number) == Entry(value, kind, host)
         assert self.trimmed + len(self.log) + 1 not in replica
+        assert replica.entry(self.trimmed + len(self.log) + 1) is None
         by_place = sorted(self.pages, key=lambda number: self.pages[number][3])
         assert replica.oldest(4) == by_place[:4]
         middle = (self.trimmed + len(self.log)) // 2

@@ -3,23 +3,20 @@
     page -> event in one log that all processes follow, record in a key of its own
     host -> list of what its first pages taught
 
-The counterpart of `directory_pages`, for several processes: profiles in, verdicts out.
-
     profile -> replica -> candidates -> their records -> repeats one of them?      compare
             -> appended to the log -> what came before it there -> repeats one?    record
 
     redis_pages    the steps above as one, and the bounds of the index
     comparer       a page, and those in the replica -> which of them it repeats
     claims         pages that are pending -> committed, released, or lost and committed anew
-    replica        the log -> the pages that are there, in memory; what is lost is noticed
-    lease          signs of life, and counts for the totals of all processes
-    shared_log     what a process that takes part reads of the log, and adds to it
+    followed_log   the log as it was read -> one more page, or a change to one that is there
+    replica        the log -> the pages that are there, in memory
+    records        records by number, and what hosts have shown: keys of their own
+    process        joins the index, gives signs of life and counts, leaves
     joining        may it take part, and do others have the same options?
-    records        records by number
-    lessons        what hosts have shown
     formats        keys and events as they are written
-    address, connection, faults             where the servers are, calls to them, failed calls
-    shared_reader, shared_keeper, repairs, memory   for who takes no part: reads, puts back, mends
+    address, connection, faults     where the servers are, calls to them, failed calls
+    shared_reader, shared_keeper    for who takes no part: reads; puts back and mends
 
 Guarantee, for any number of processes and interleavings, each with the same options (what holds
 if they differ is told in docs/formats.md):
@@ -36,27 +33,29 @@ Two things can be let through twice: what is kept while the server is unreachabl
 process commits after its lease was over. Of frames, what the first pages of each host showed is
 shared (`frame_exchange`). Records of dropped pages are not kept.
 
+All calls to servers raise StoreError when these cannot be reached or refuse.
+
 Cost: one call for a page that is new and one for its commit, two on a cluster; two for a duplicate.
 All the work on fingerprints is done here.
 """
 
 from dedup_filter.pages.redis.address import Address, is_address
-from dedup_filter.pages.redis.connection import Connection
+from dedup_filter.pages.redis.connection import Connection, connected
 from dedup_filter.pages.redis.formats import CHUNK, entry_of
-from dedup_filter.pages.redis.lessons import MOST_LESSONS
+from dedup_filter.pages.redis.process import Process
+from dedup_filter.pages.redis.records import MOST_LESSONS
 from dedup_filter.pages.redis.shared_keeper import SharedKeeper
-from dedup_filter.pages.redis.shared_log import SharedLog
-from dedup_filter.pages.redis.shared_reader import SharedReader, Standing
+from dedup_filter.pages.redis.shared_reader import SharedReader
 
 __all__ = [
     "CHUNK",
     "MOST_LESSONS",
     "Address",
     "Connection",
+    "Process",
     "SharedKeeper",
-    "SharedLog",
     "SharedReader",
-    "Standing",
+    "connected",
     "entry_of",
     "is_address",
 ]

@@ -5,107 +5,95 @@
                       -> lost      unknown to the servers: committed anew, under another number
 
 A page is lost when its lease was over, or with what a server loses when it fails. An answer can
-get lost as well: then it is not known whether the page was appended or committed, so it is taken
-back before the next one is compared, unless its caller was told of it and will ask.
+get lost as well: a page that may have been appended is released with the next call, and one that
+may have been committed is taken back before another is compared, unless its caller will ask.
 
-The page that another repeats may be pending elsewhere: it is remembered as what it is, asked for
-again, or waited for. After a server failed its number may have been given to another page, so it is
-known by its entry too: a duplicate is told that its original is gone rather than of one that it
-never repeated.
+The page that another repeats may be pending elsewhere: it is asked for again, or waited for. After
+a server failed its number may have been given to another page, so it is known by its entry too.
 
 Cost: a call to append and one to commit, two on a cluster; two to release, and two to ask what
 became of a page; waiting asks at most every 0.25 s in the end.
 """
 
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from time import monotonic, sleep
 
-from dedup_filter.model import Fate, Verdict
+from dedup_filter.model import Fate, Outcome, Verdict
 from dedup_filter.pages.comparison import Overtaken
 from dedup_filter.pages.directory import PageRecord
+from dedup_filter.pages.redis.followed_log import FollowedLog
 from dedup_filter.pages.redis.formats import Entry, entry_of
-from dedup_filter.pages.redis.replica import FollowedLog
-from dedup_filter.pages.redis.shared_log import LEASE, Commit, LogChanged
+from dedup_filter.pages.redis.process import LEASE
+from dedup_filter.pages.redis.records import Commit, SharedRecords, pack_record
 
-__all__ = ["Claims"]
+__all__ = ["Claims", "Tally"]
 
 _LONGEST_WAIT = 2 * LEASE
 """Seconds for which `see` waits for another process to end its claim of a page's original."""
 _SHORTEST_PAUSE = 0.002
 _LONGEST_PAUSE = 0.25
 _MOST_AWAITED = 10_000
+_MOST_TRIALS = 3
+"""To change a page of which something has come that was not read yet."""
+_MOST_OPEN = 10_000
+"""Pending pages for which counts are kept; the caller may never ask for the outcome."""
 
 
 class Claims:
-    """The pages that are pending here, and what becomes of them.
+    """The pages that are pending here, and what becomes of them."""
 
-    Raises:
-        StoreError: by all methods, when the servers cannot be reached or refuse. A page that was
-            being appended is then not in the index, or is released.
-    """
-
-    def __init__(self, followed: FollowedLog) -> None:
-        self._followed = followed
-        self._log = followed.log
-        self._replica = followed.replica
-        self.mine: dict[int, PageRecord] = {}
+    def __init__(self, log: FollowedLog, records: SharedRecords, tally: "Tally") -> None:
+        self._log = log
+        self._process = log.process
+        self._records = records
+        self._tally = tally
+        self.held = log.held
         """Pages that are pending here."""
         self.gone: list[int] = []
         """Pages of this process that are gone; for the owner to take note of, and to clear."""
+        self._lost = log.lost
         self._revisited: dict[int, int] = {}
         """Of those pending, which stand for a page that is visited again, and for which one."""
-        self._lost: dict[int, PageRecord] = {}
-        """Pages that were pending here, and of which the servers know nothing any more."""
         self._in_doubt: set[int] = set()
-        """Pages that may have been committed here, while their caller was told of a fault."""
+        """Pages that may have been committed, while their caller was told of a fault."""
         self._awaited: dict[int, Entry] = {}
         """Pages pending elsewhere that pages here were found to repeat, the last ones."""
 
-    def __contains__(self, number: int) -> bool:
-        """Tell whether a page is claimed here, whatever the servers know of it."""
-        return number in self.mine or number in self._lost
-
-    def append(self, record: PageRecord, is_still: Callable[[int], bool]) -> int:
+    def append(
+        self, record: PageRecord, is_still: Callable[[int], bool], revisited: int = 0
+    ) -> int:
         """Append a page to the log; return its number.
 
         `is_still` tells of a number whether that page is what it was found to be, after all that
-        stands before it in the log.
+        stands before it in the log. One that is visited again is replaced when this is committed.
 
         Raises:
             Overtaken: something stands before it for which it is not.
         """
-        number = self._appended(record)
-        if number in self._lost:
-            # Both would go by one number here. The next page gets another one.
-            self._log.release(number)
-            raise Overtaken
+        number = self._log.append(record)
         try:
-            stays = is_still(number)
+            # With the number of a lost page both would go by it here. The next page gets another.
+            stays = number not in self._lost and is_still(number)
         except BaseException:
-            self._log.abandon(number)
+            self.held.pop(number, None)
             raise
         if not stays:
-            self._log.release(number)
+            self._release(number)
             raise Overtaken
-        self.mine[number] = record
+        if revisited:
+            self._revisited[number] = revisited
         return number
 
-    def revisit(self, number: int, original: int) -> None:
-        """Let a pending page stand for another one, which it replaces when it is committed."""
-        self._revisited[number] = original
-
-    def replace(self, number: int, record: PageRecord) -> bool:
-        """Give a page another record; return whether there is nothing left to do."""
-        try:
-            done = self._log.replace(number, entry_of(record), record)
-        except LogChanged:
-            self._followed.read_anew()
-            return True
-        if done and number in self.mine:
-            self.mine[number] = record
-        self._followed.sync()
-        return done
+    def replace(self, number: int, change: Callable[[PageRecord], PageRecord]) -> None:
+        """Change the record of a page; one that is gone is left so."""
+        for _ in range(_MOST_TRIALS):
+            record = self.held.get(number) or self._records.read([number]).get(number)
+            if record is None or number not in self._log.replica or number <= self._log.lost_to:
+                return
+            if self._replaced(number, change(record)):
+                return
 
     def keep(self, number: int) -> None:
         """Commit a page whose caller has no verdict yet.
@@ -113,116 +101,88 @@ class Claims:
         Raises:
             Overtaken: its lease was over, or a server failed: it must be compared anew.
         """
-        record = self.mine[number]
-        try:
-            done = self._committed(number, record)
-        except BaseException:
-            self._in_doubt.add(number)
-            self._log.abandon(number)
-            raise
-        finally:
-            self._forget(number)
-        if done is not Commit.DONE:
+        record = self.held.get(number)
+        self._in_doubt.add(number)
+        is_kept = record is not None and self._committed(number, record) is Commit.DONE
+        self._in_doubt.discard(number)
+        self.abandon(number)
+        if not is_kept:
             raise Overtaken
 
-    def take_back(self, number: int) -> None:
-        """Take back a page whose caller is told of a fault: with the next call, or by its lease."""
-        if number in self:
-            self._log.abandon(number)
-            self._forget(number)
-        elif number > self._followed.lost_to:
-            self._in_doubt.add(number)
+    def abandon(self, number: int) -> None:
+        """Know no more of a page: if it is pending, the next call releases it."""
+        for known in (self.held, self._lost, self._revisited):
+            known.pop(number, None)
+
+    def withdraw(self) -> None:
+        """Take back what may have been committed here without a verdict, as a call failed."""
+        if self._in_doubt:
+            self._log.sync()
+            self.remove([number for number in self._in_doubt if number in self._log.replica])
+            self._in_doubt.clear()
 
     def commit(self, number: int) -> None:
         """Keep a pending page for good; one that is not pending here is left as it is."""
-        lost = self._lost.get(number)
+        lost, record = self._lost.get(number), self.held.get(number)
+        if record is not None:
+            done = self._committed(number, record)
+            if done is Commit.FORGOTTEN:
+                self.gone.append(number)
+            if done is not Commit.DONE:
+                self._log.sync()
+            if done is Commit.NOT_PENDING and not self._log.is_there(number, record):
+                lost = record  # its lease was over; otherwise it was committed before
         if lost is not None:
             self._commit_anew(lost)
-            self._forget(number)
-            return
-        record = self.mine.get(number)
-        if record is None:
-            return
-        done = self._committed(number, record)
-        if done is Commit.FORGOTTEN:
-            self.gone.append(number)
-            self._followed.sync()
-        elif done is Commit.NOT_PENDING:
-            self._followed.sync()
-            if self._followed.is_there(number, record):  # it was, and the answer was lost
-                self._log.records.put(number, record)
-            else:  # its lease was over, or a server failed
-                self._commit_anew(record)
-        self._forget(number)
+        self.abandon(number)
+        self._tally.is_kept(number)
 
     def release(self, number: int) -> None:
         """Forget a pending page; one that is not pending here is left as it is."""
-        if number in self._lost:
-            del self._lost[number]
-            self.gone.append(number)
-        elif number in self.mine:
-            del self.mine[number]
-            self._revisited.pop(number, None)
-            self.gone.append(number)
-            self._log.release(number)
-            self._followed.sync()
-
-    def withdraw(self) -> None:
-        """Take back what was recorded here without a verdict, because a call failed."""
-        self._log.disown()
-        if self._in_doubt:
-            self._followed.sync()
-            self.remove([number for number in self._in_doubt if number in self._replica])
-            self._in_doubt.clear()
+        if number not in self.held and number not in self._lost:
+            return
+        self._tally.is_gone(number)
+        self.gone.append(number)
+        self._lost.pop(number, None)
+        self._revisited.pop(number, None)
+        if number in self.held:
+            self._release(number)
+            self._log.sync()
 
     def remove(self, pages: list[int]) -> bool:
         """Take pages out; return False if the log is another one, with other numbers."""
         if not pages:
             return True
-        try:
-            self._log.remove(pages)
-        except LogChanged:
-            self._followed.read_anew()
+        if self._log.step("remove", *pages) is None:
             return False
+        self._records.remove(pages)
         for page in pages:
-            self.mine.pop(page, None)
+            self.held.pop(page, None)
         self.gone += pages
-        self._followed.sync()
+        self._log.sync()
         return True
 
     def begin_anew(self) -> None:
-        """Forget what is known of pages elsewhere by their numbers."""
+        """Forget what is known of pages elsewhere by their numbers, and counts that may be lost."""
         self._revisited.clear()
         self._in_doubt.clear()
-
-    def part_lost(self) -> None:
-        """Note which of the pages that are pending here the log does not tell of any more."""
-        lost = {
-            number: record
-            for number, record in self.mine.items()
-            if not self._followed.is_there(number, record)
-        }
-        for number in lost:
-            del self.mine[number]
-        self._log.pending.difference_update(lost)
-        self._lost.update(lost)
+        self._tally.begin_anew()
 
     def fate(self, number: int) -> Fate:
         """Tell what has become of a page that was recorded, here or by another process."""
-        if number not in self._awaited and number in self:
+        is_held = number in self.held or number in self._lost
+        if is_held and number not in self._awaited:
             return "pending"
-        is_in_flight = self._log.is_in_flight(number)
-        # In this order: a page that was not in flight, and is there now, was committed. And always:
+        is_pending = self._records.is_pending(number)
+        # In this order: a page that was not pending, and is there now, was committed. And always:
         # calls release the pages of dead processes, and there may be no other call left.
-        self._followed.sync()
-        if is_in_flight:
+        self._log.sync()
+        if is_pending:
             return "pending"
-        awaited = self._awaited.pop(number, None)
-        if number not in self._replica:
-            return "gone"
-        # After a server failed, the number may have been given to another page.
-        is_it = awaited is None or self._replica.entry(number) == awaited
-        return "kept" if is_it else "gone"
+        awaited, told = self._awaited.pop(number, None), self._log.replica.entry(number)
+        is_there = told is not None and awaited in (None, told)
+        (self._tally.is_kept if is_there else self._tally.is_gone)(number)
+        return "kept" if is_there else "gone"
 
     def await_original(
         self, found: Verdict, records: Mapping[int, PageRecord], *, is_pending: bool
@@ -234,31 +194,38 @@ class Claims:
         """
         original = found.original_page
         assert original is not None, "a duplicate has an original"
-        if original in self.mine or not records[original].is_pending:
+        if original in self.held or not records[original].is_pending:
             return found
         self._awaited[original] = entry_of(records[original])
         if len(self._awaited) > _MOST_AWAITED:
             del self._awaited[next(iter(self._awaited))]
         return found if is_pending else self._waited_for(original, found)
 
-    def _appended(self, record: PageRecord) -> int:
-        """Append a page, and follow what came before it; return its number."""
-        number = 0
-        while not number:
-            try:
-                number, news = self._log.append(entry_of(record), record)
-            except LogChanged:
-                self._followed.read_anew()
-                raise Overtaken from None
-            self._replica.follow(news)
-        return number
+    def _replaced(self, number: int, record: PageRecord) -> bool:
+        """Give a page another record; return False if something has come of it meanwhile."""
+        is_pending, where = number in self.held, self._records.for_script(number)
+        process = self._process.name if is_pending else ""
+        measures = *entry_of(record).fields, pack_record(record), *where
+        done = self._log.step("replace", process, number, *measures)
+        if done and is_pending:
+            self.held[number] = record
+        elif done and not where[0]:
+            self._records.put(number, record)
+        self._log.sync()
+        return bool(done)
+
+    def _release(self, number: int) -> None:
+        """Release a page; if the call fails, it is released with the next."""
+        del self.held[number]
+        self._process.connection.run("release", self._process.name, number)
 
     def _committed(self, number: int, record: PageRecord) -> Commit:
-        """Commit a page."""
+        """Commit a page; if it takes the place of another, the replica knows by now."""
         replaced = self._revisited.get(number, 0)
-        done = self._log.commit(number, record, replaced)
+        done = self._records.commit(self._process.name, number, record, replaced)
         if done is Commit.DONE and replaced:
-            self._log.records.remove([replaced])
+            self._records.remove([replaced])
+            self._log.sync()
         return done
 
     def _commit_anew(self, record: PageRecord) -> None:
@@ -266,18 +233,9 @@ class Claims:
         number = 0
         while not number:
             with suppress(Overtaken):
-                number = self._appended(record)
-        try:
-            self._log.commit(number, record, 0)
-        except BaseException:
-            self._log.abandon(number)
-            raise
-
-    def _forget(self, number: int) -> None:
-        self.mine.pop(number, None)
-        self._lost.pop(number, None)
-        if self._revisited.pop(number, None) is not None:
-            self._followed.sync()
+                number = self._log.append(record)
+        del self.held[number]
+        self._records.commit(self._process.name, number, record)
 
     def _waited_for(self, original: int, found: Verdict) -> Verdict:
         latest, pause = monotonic() + _LONGEST_WAIT, _SHORTEST_PAUSE
@@ -289,3 +247,37 @@ class Claims:
         if fate == "gone":
             raise Overtaken
         return found
+
+
+class Tally:
+    """Counts the pages that a process judges, each once.
+
+    What repeats a pending page is judged anew if that is released. Until it is known what became of
+    it, such a page is counted as what it was found to be, and its count can be taken back.
+    """
+
+    def __init__(self, count: Callable[[Outcome, int], None]) -> None:
+        self._count = count
+        self._open: OrderedDict[int, Counter[Outcome]] = OrderedDict()
+        """By pending page, what was said of the pages that repeat it."""
+
+    def told(self, outcome: Outcome, pending: int | None = None) -> None:
+        """Count a page, which may repeat one that is pending."""
+        self._count(outcome, 1)
+        if pending is not None:
+            self._open.setdefault(pending, Counter())[outcome] += 1
+            if len(self._open) > _MOST_OPEN:
+                self._open.popitem(last=False)
+
+    def is_kept(self, page: int) -> None:
+        """Take note that a page was committed: what repeats it was judged for good."""
+        self._open.pop(page, None)
+
+    def is_gone(self, page: int) -> None:
+        """Take note that a page is gone: what repeats it is judged, and counted, anew."""
+        for outcome, count in self._open.pop(page, Counter()).items():
+            self._count(outcome, -count)
+
+    def begin_anew(self) -> None:
+        """Forget pages by number: what was counted may be lost with them."""
+        self._open.clear()

@@ -19,28 +19,26 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Verdict
 from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, choose, compared, verdict_on
-from dedup_filter.pages.directory import Judged, Matches, PageRecord, Place
+from dedup_filter.pages.directory import Judged, Matches, Measured, PageRecord, Place
 from dedup_filter.pages.directory.url_key import url_key
+from dedup_filter.pages.redis.followed_log import FollowedLog
 from dedup_filter.pages.redis.formats import SHORT, Entry
-from dedup_filter.pages.redis.replica import FollowedLog
+from dedup_filter.pages.redis.records import SharedRecords
 
 __all__ = ["Comparer", "record_of", "remeasured"]
 
 _MOST_READINGS = 6
-"""Of a page whose measures are being replaced: the last one comes 20 ms after the first."""
+"""Of a page whose measures are being replaced: the last one comes 30 ms after the first."""
 _PAUSE = 0.002
 
 
 class Comparer:
-    """Compares pages with those that are kept or pending, here or elsewhere.
+    """Compares pages with those that are kept or pending, here or elsewhere."""
 
-    Raises:
-        StoreError: by all methods, when the servers cannot be reached or refuse.
-    """
-
-    def __init__(self, config: FilterConfig, followed: FollowedLog) -> None:
-        self._followed = followed
-        self._replica = followed.replica
+    def __init__(self, config: FilterConfig, log: FollowedLog, records: SharedRecords) -> None:
+        self._log = log
+        self._replica = log.replica
+        self._stored = records
         self._by_host = config.scope == "host"
         self._min_similarity = config.min_similarity
         self.records: dict[int, PageRecord] = {}
@@ -108,32 +106,27 @@ class Comparer:
         """Read the records of pages that may be repeated; those that are gone are left out."""
         if not pages:
             return {}
-        self.records = self._followed.log.records.read(list(pages))
-        # Afterwards: a page that was not in flight, and is there now, was committed before.
-        self._followed.sync()
+        self.records, changing = {}, list(pages)
         for trial in range(_MOST_READINGS):
-            changing = [page for page in self.records if not self._is_as_told(page)]
+            sleep(trial * _PAUSE)
+            self.records.update(self._stored.read(changing))
+            # Afterwards: a page that was not in flight, and is there now, was committed before.
+            self._log.sync()
+            # Another process gives them other measures: the record is about to follow. Or a server
+            # failed, and the number was given to another page.
+            changing = [
+                page
+                for page, record in self.records.items()
+                if page in self._replica and not self._log.is_there(page, record)
+            ]
             if not changing:
                 break
-            # Another process is giving it other measures: the record is about to follow.
-            sleep(trial * _PAUSE)
-            self.records.update(self._followed.log.records.read(changing))
-            self._followed.sync()
         return {
-            page: self.records[page]
-            for page in pages
-            if page in self.records
-            and page in self._replica
-            and self._is_as_told(page)
-            and not (self._by_host and self.records[page].host != place.host)
+            page: record
+            for page, record in self.records.items()
+            if self._log.is_there(page, record)
+            and not (self._by_host and record.host != place.host)
         }
-
-    def _is_as_told(self, page: int) -> bool:
-        """Tell whether the record of a page, if it is there, is of what the log tells of it.
-
-        After a server failed, the number may have been given to another page.
-        """
-        return page not in self._replica or self._followed.is_there(page, self.records[page])
 
     def _near(
         self,
@@ -169,17 +162,12 @@ class Comparer:
         self, best: Sequence[int], read: Mapping[int, PageRecord], place: Place
     ) -> tuple[int, bool]:
         """Choose one of the best candidates, by its place; tell whether it is the page itself."""
-        matches = Matches(
-            [],
-            [record.crawl for record in read.values()],
-            [url_key(record.url) for record in read.values()],
-            [record.digest for record in read.values()],
-            [record.headline for record in read.values()],
-            [record.sketch for record in read.values()],
-        )
+        crawls = [record.crawl for record in read.values()]
+        keys = [url_key(record.url) for record in read.values()]
+        matches = Matches([], crawls, keys, [], [], [])  # these two decide
         # A crawl that was begun after this one, by processes that are at work too, is no earlier
         # one; a job that is resumed may meet it.
-        return choose(best, matches, place.key, self._followed.log.crawl.__le__)
+        return choose(best, matches, place.key, self._log.process.crawl.__le__)
 
 
 def record_of(
@@ -210,14 +198,8 @@ def remeasured(record: PageRecord, page: PageProfile) -> PageRecord:
 
 
 def _measures(page: PageProfile) -> dict[str, Any]:
-    return {
-        "digest": page.digest,
-        "fingerprint": page.fingerprint,
-        "sketch": page.sketch,
-        "words": page.word_count,
-        "language": page.language,
-        "headline": page.headline,
-    }
+    plain = page.digest, page.fingerprint, page.sketch, page.word_count
+    return Measured(*plain, page.language, page.headline)._asdict()
 
 
 def _entries(place: Place, page: PageProfile) -> list[Entry]:

@@ -6,12 +6,11 @@ The first call after a rest tells whether it is back.
 
 No call is sent twice by itself: one whose answer was lost may have been carried out. Only a script
 that found its slot moving to another node, and did nothing, is sent again.
-
-All that must be one step is a function of one script, `index.lua`.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from time import monotonic, sleep
@@ -20,8 +19,9 @@ from typing import Any, Final, TypeVar
 
 from dedup_filter.errors import ConfigError, StoreAway
 from dedup_filter.pages.redis.address import Address
+from dedup_filter.pages.redis.formats import Keys
 
-__all__ = ["TIMEOUT", "Connection"]
+__all__ = ["TIMEOUT", "Connection", "connected"]
 
 Result = TypeVar("Result")
 
@@ -49,7 +49,7 @@ _FALSE = ("0", "f", "false", "n", "no")
 
 
 class Connection:
-    """A client of the servers at an address. Several threads may call it.
+    """A client of the servers at an address, and the index there. Several threads may call it.
 
     Raises:
         ConfigError: the client library is not installed, or refuses an option of the address.
@@ -59,12 +59,16 @@ class Connection:
 
     def __init__(self, address: Address) -> None:
         self.address = address
+        self.keys = Keys(address.name)
         self._rest = 0.0
         self._rests_until = 0.0
         self._why = ""
         self._client = _client_of(address)
         text = (files("dedup_filter.pages.redis") / "scripts" / "index.lua").read_text("utf-8")
         self._script = self._client.register_script(text)
+
+    def __str__(self) -> str:
+        return f"the shared index {self.address}"
 
     def call(self, work: Callable[[Any], Result]) -> Result:
         """Do some work with the client."""
@@ -84,15 +88,18 @@ class Connection:
         self._rest = 0.0
         return result
 
-    def run(self, function: str, key: str, *arguments: object, seen: int | None = None) -> Any:
-        """Run a function of the script on an index, told by a key of its; see the script.
+    def run(self, function: str, *arguments: object, key: str | None = None) -> Any:
+        """Run a function of the script on the index, or on one key that it touches alone."""
+        keys = [self.keys.named("length") if key is None else key]
+        given = function, random.getrandbits(8), int(now()), *arguments
+        return self.call(lambda _: _when_moved(lambda: self._script(keys=keys, args=given)))
 
-        Pages that are gone by it, or added, were seen at a Unix second: by default now.
-        """
-        given = function, random.getrandbits(8), int(now()) if seen is None else seen, *arguments
-        return self.call(lambda _: _when_moved(lambda: self._script(keys=[key], args=given)))
+    def hash(self, name: str) -> dict[bytes, bytes]:
+        """Return all of a hash in the slot of the log."""
+        key = self.keys.named(name)
+        return dict(self.call(lambda client: client.hgetall(key)))
 
-    def ask_each(self, command: str, names: Sequence[str]) -> list[Any]:
+    def ask_each(self, command: str, names: Iterable[str]) -> list[Any]:
         """Ask the same of several keys, in one call for each node; return the answers."""
 
         def ask(client: Any) -> list[Any]:
@@ -101,7 +108,7 @@ class Connection:
                     pipe.execute_command(command, name)
                 return list(pipe.execute())
 
-        return self.call(ask) if names else []
+        return self.call(ask)
 
     def close(self) -> None:
         """Close all connections."""
@@ -112,6 +119,21 @@ class Connection:
         # Crawlers that lost it together are not to come back together.
         self._rests_until = monotonic() + self._rest * random.uniform(0.5, 1.0)
         self._why = why
+
+
+@contextmanager
+def connected(location: str) -> Iterator[Connection]:
+    """Connect to the index at a location; hang up if what is done within fails.
+
+    Raises:
+        ConfigError: as `Address.of` and `Connection` do.
+    """
+    connection = Connection(Address.of(location))
+    try:
+        yield connection
+    except BaseException:
+        connection.close()
+        raise
 
 
 def _client_of(address: Address) -> Any:

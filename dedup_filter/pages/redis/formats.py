@@ -34,17 +34,13 @@ __all__ = [
     "LONG",
     "SHORT",
     "Entry",
-    "EventArray",
     "Keys",
     "News",
     "decode",
     "entry_of",
     "host_hash",
-    "kinds",
     "numbers",
 ]
-
-EventArray = npt.NDArray[np.void]
 
 FORMAT: Final = 2
 LONG: Final = 1
@@ -56,7 +52,13 @@ CHUNK: Final = 4_000
 room. So many bytes and a header just fit into 96 KiB, a size in which servers allocate; 4,096
 would take 112."""
 
-_EVENT = np.dtype([("value", "<u8"), ("number", "<u8"), ("host", "<u4"), ("seen", "<u4")])
+_EVENT = np.dtype(
+    {
+        "names": ["value", "number", "kind", "host", "seen"],
+        "formats": ["<u8", "<u8", "u1", "<u4", "<u4"],
+        "offsets": [0, 8, 14, 16, 20],
+    }
+)
 EVENT_BYTES: Final = _EVENT.itemsize
 _NUMBER = np.uint64(2**48 - 1)
 _SPREAD = 1_024
@@ -156,21 +158,14 @@ class News(NamedTuple):
         return self.first + len(self.events) // EVENT_BYTES - 1
 
 
-def decode(events: bytes) -> EventArray:
-    """Read events, (n,) of fields value, number (with kind and salt in it), host and seen."""
+def decode(events: bytes) -> npt.NDArray[np.void]:
+    """Read events, (n,) of fields value, number (with kind and salt in it), kind, host, seen."""
     return np.frombuffer(events, _EVENT)
 
 
-def numbers(events: EventArray) -> npt.NDArray[np.int64]:
+def numbers(events: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
     """Return the number of the page of each event, (n,)."""
     found: npt.NDArray[np.int64] = (events["number"] & _NUMBER).astype(np.int64)
-    return found
-
-
-def kinds(events: EventArray) -> npt.NDArray[np.int64]:
-    """Return the kind of each event, (n,)."""
-    kind = events["number"] >> np.uint64(48) & np.uint64(0xFF)
-    found: npt.NDArray[np.int64] = kind.astype(np.int64)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Joining a shared index: what the servers answer -> the number of its crawl, or what is wrong.
+"""Who may take part in a shared index: what servers and processes say of it -> what is wrong.
 
 keys of something else there   ConfigError
 a newer format                 StoreTooNew
@@ -10,21 +10,20 @@ servers that evict keys        a warning: what they delete can be kept again, wi
 
 import json
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, NoReturn
 
 from dedup_filter.errors import ConfigError, StoreCorrupt, StoreError, StoreTooNew
 from dedup_filter.pages.directory import Scheme
-from dedup_filter.pages.redis.address import Address
 from dedup_filter.pages.redis.connection import Connection
 from dedup_filter.pages.redis.formats import FORMAT
 
 __all__ = [
-    "Joined",
     "Options",
-    "admitted",
-    "require_format",
+    "read_meta",
+    "refuse",
+    "refuse_scope",
     "warn_of_differences",
     "warn_of_eviction",
 ]
@@ -33,63 +32,26 @@ logger = logging.getLogger(__name__)
 
 Options = Mapping[str, Any]
 
-_OTHER_KEYS = -1
-_OTHER_SCOPE = -2
 _OTHER_NAME = "choose another name (?name=...)"
 _REMEDY = f"go back to what it was made with, or {_OTHER_NAME}"
 
 
-class Joined(NamedTuple):
-    """What `join` answers."""
-
-    crawl: int
-    """Its number, or what is wrong."""
-    format: bytes
-    scheme: bytes
-    id: bytes
-    """Random bytes, by which the index is told from others."""
-    others: list[bytes]
-    """Options of other processes that are at work."""
-
-
-def admitted(joined: Joined, scheme: str, options: Options, address: Address, lease: float) -> None:
-    """Refuse what cannot be joined.
+def read_meta(connection: Connection) -> dict[bytes, bytes]:
+    """Return what an index says of itself; nothing if there is none.
 
     Raises:
-        ConfigError: other keys are there under its name, or others are at work with another scope.
-        SchemeMismatch: its fingerprints were made in another way.
-        StoreCorrupt: it cannot be told in which way they were made.
-        StoreTooNew: it is of a newer format.
-    """
-    where = f"the shared index {address}"
-    if joined.crawl == _OTHER_SCOPE:
-        mine, theirs = options.get("scope"), _other_values(joined.others, "scope", options)
-        raise ConfigError(
-            f"scope={mine} cannot be chosen now: crawlers with scope={theirs} are at work on "
-            f"{where}; choose the same, wait until they have ended (one that was killed counts as "
-            f"at work for {lease:.0f} seconds), or {_OTHER_NAME}"
-        )
-    if joined.crawl == _OTHER_KEYS or not joined.format.isdigit():
-        raise ConfigError(
-            f"{where}: other keys are there under dedup:{{{address.name}}}; {_OTHER_NAME}"
-        )
-    require_format(int(joined.format), address)
-    if joined.crawl:
-        return
-    with suppress(ValueError, TypeError):
-        its_own = Scheme.from_json(joined.scheme.decode())
-        Scheme.from_json(scheme).require(its_own, str(address), _REMEDY)
-    raise StoreCorrupt(f"{where}: what it says of its scheme is damaged: {_REMEDY}")
-
-
-def require_format(its_own: int, address: Address) -> None:
-    """Refuse an index of another format.
-
-    Raises:
-        ConfigError: it is of an older one.
+        ConfigError: other keys are there under its name, or it is of an older format.
         StoreTooNew: it is of a newer one.
     """
-    where = f"the shared index {address} is of format {its_own}"
+    name = connection.keys.named("meta")
+    kind = connection.call(lambda client: client.type(name))
+    if kind == b"none":
+        return {}
+    meta = connection.hash("meta") if kind == b"hash" else {}
+    if b"scheme" not in meta or not meta.get(b"format", b"").isdigit():
+        raise _other_keys(connection)
+    its_own = int(meta[b"format"])
+    where = f"{connection} is of format {its_own}"
     if its_own > FORMAT:
         raise StoreTooNew(
             f"{where}, and this version reads {FORMAT}: install the version that made it, or "
@@ -100,11 +62,40 @@ def require_format(its_own: int, address: Address) -> None:
             f"{where}, of a version of dedup-filter before its first release, and this one reads "
             f"{FORMAT}: {_OTHER_NAME}"
         )
+    return meta
 
 
-def warn_of_differences(mine: Options, others: Iterable[bytes], address: Address) -> None:
+def refuse(connection: Connection, scheme: Scheme) -> NoReturn:
+    """Say why servers let nobody with this scheme write to an index.
+
+    Raises:
+        SchemeMismatch: its fingerprints were made in another way.
+        StoreCorrupt: it cannot be told in which way they were made.
+        ConfigError, StoreTooNew: as `read_meta` does.
+    """
+    meta = read_meta(connection)
+    if not meta:
+        raise _other_keys(connection)
+    with suppress(ValueError, TypeError):
+        its_own = Scheme.from_json(meta[b"scheme"].decode())
+        scheme.require(its_own, str(connection.address), _REMEDY)
+    raise StoreCorrupt(f"{connection}: what it says of its scheme is damaged: {_REMEDY}")
+
+
+def refuse_scope(
+    options: Options, others: list[bytes], connection: Connection, lease: float
+) -> NoReturn:
+    """Say why nobody can join with these options beside others that are at work."""
+    mine, theirs = options.get("scope"), _other_values(others, "scope", options)
+    raise ConfigError(
+        f"scope={mine} cannot be chosen now: crawlers with scope={theirs} are at work on "
+        f"{connection}; choose the same, wait until they have ended (one that was killed counts as "
+        f"at work for {lease:.0f} seconds), or {_OTHER_NAME}"
+    )
+
+
+def warn_of_differences(mine: Options, others: list[bytes], connection: Connection) -> None:
     """Say in the log which options crawlers that are at work have otherwise."""
-    others = list(others)
     differences = [
         f"{name} ({told} there, {value} here)"
         for name, value in mine.items()
@@ -112,9 +103,9 @@ def warn_of_differences(mine: Options, others: Iterable[bytes], address: Address
     ]
     if differences:
         logger.warning(
-            "the shared index %s: crawlers are at work on it with other options than this one: %s; "
+            "%s: crawlers are at work on it with other options than this one: %s; "
             "what is kept depends on which of them meets a page; give all the same",
-            address,
+            connection,
             ", ".join(differences),
         )
 
@@ -133,10 +124,9 @@ def warn_of_eviction(connection: Connection, *, has_expiry: bool) -> None:
     evicting = sorted({policy for policy in policies if policy.startswith(chosen)})
     if evicting:
         logger.warning(
-            "the shared index %s: its server deletes keys when its memory is full "
-            "(maxmemory-policy %s), and pages like those that it forgets are kept again; "
-            "set it to noeviction",
-            connection.address,
+            "%s: its server deletes keys when its memory is full (maxmemory-policy %s), and pages "
+            "like those that it forgets are kept again; set it to noeviction",
+            connection,
             ", ".join(evicting),
         )
 
@@ -151,12 +141,15 @@ def _policies(client: Any) -> list[str]:
     return [each["maxmemory_policy"] for each in found if each["maxmemory"]]
 
 
-def _other_values(others: Iterable[bytes], name: str, mine: Options) -> str:
+def _other_keys(connection: Connection) -> ConfigError:
+    return ConfigError(
+        f"{connection}: other keys are there under dedup:{{{connection.address.name}}}; "
+        f"{_OTHER_NAME}"
+    )
+
+
+def _other_values(others: list[bytes], name: str, mine: Options) -> str:
     """Return the values of an option that others have otherwise."""
-    values: set[str] = set()
-    for each in others:
-        with suppress(ValueError):
-            theirs = json.loads(each)
-            if name in theirs and theirs[name] != mine.get(name):
-                values.add(str(theirs[name]))
+    told = [json.loads(each) for each in others]
+    values = {str(each[name]) for each in told if each.get(name, mine.get(name)) != mine.get(name)}
     return " or ".join(sorted(values))

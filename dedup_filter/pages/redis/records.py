@@ -1,7 +1,9 @@
-"""The records of an index's pages, on servers: as bytes, and read, written and removed by number.
+"""What a shared index has in keys of their own: records of pages, and lessons of hosts.
 
-    committed   a key of its own, spread over the slots of a cluster by the number
-    pending     a field of one hash, in the slot of the log, written by the script (`shared_log`)
+Both are spread over the slots of a cluster, records by the page's number and lessons by the host.
+
+    committed   a key of its own
+    pending     a field of one hash, in the slot of the log, written by the script that appends it
 
 One server has both, and then the step that commits a page writes its record, too. On a cluster that
 is a call before: a page that others can see has its record. If the page is then found not to be
@@ -11,24 +13,37 @@ back. Whether a page is there is told by the log alone: a record can be left of 
 A record is 54 bytes of fixed fields, little-endian, the sketch, then language, reason, h1, title
 and URL as lines of UTF-8. Never change it without another format number.
 
-Cost: a call, two on a cluster if records are missing.
+Lessons are a list for each host, of which nothing is known here but that they are bytes. A list is
+bounded, and is gone some time after the last lesson was added.
 """
 
 import struct
 from collections.abc import Iterable, Sequence
-from typing import Any, get_args
+from enum import IntEnum
+from typing import Any, Final, get_args
 
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.fingerprints import is_sketch
 from dedup_filter.model import Outcome
-from dedup_filter.pages.directory import PageRecord
-from dedup_filter.pages.directory.records import Judged
+from dedup_filter.pages.directory import Judged, PageRecord
 from dedup_filter.pages.directory.url_key import host_of
+from dedup_filter.pages.expiry import expiry_seconds
 from dedup_filter.pages.redis.connection import Connection
-from dedup_filter.pages.redis.formats import Keys
 from dedup_filter.text import Headline
 
-__all__ = ["SharedRecords", "pack_record", "unpack_record"]
+__all__ = [
+    "MOST_LESSONS",
+    "Commit",
+    "LessonLists",
+    "SharedRecords",
+    "pack_record",
+    "unpack_record",
+]
+
+MOST_LESSONS: Final = 32
+"""Of a host: more bring nothing (docs/decisions)."""
+_LESSON_DAYS = 30
+"""For which a list lasts without `expire_days`."""
 
 _VERSION = 2
 _FIXED = struct.Struct("<BBBBfIIIIIQ16sH")
@@ -36,20 +51,29 @@ _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _NONE = 255
 
 
-class SharedRecords:
-    """The records, as one process of the index reads and writes them.
+class Commit(IntEnum):
+    """What became of a commit."""
 
-    Raises:
-        StoreError: by all methods, when the servers cannot be reached or refuse.
+    NOT_PENDING = 0
+    """The page was not pending here: it was committed before, or its lease was over."""
+    DONE = 1
+    FORGOTTEN = 2
+    """Another process has forgotten the page."""
+
+
+class SharedRecords:
+    """The records by the numbers of their pages; committed ones last so many seconds.
+
+    Cost: a call each, two on a cluster to commit and if records are missing.
     """
 
-    def __init__(self, connection: Connection, expire_seconds: int | None = None) -> None:
+    def __init__(self, connection: Connection, seconds: int | None = None) -> None:
         self._connection = connection
-        self._keys = Keys(connection.address.name)
-        self._expire_seconds = expire_seconds
+        self._keys = connection.keys
+        self._seconds = seconds
 
     def read(self, numbers: Sequence[int]) -> dict[int, PageRecord]:
-        """Read the records of some pages; those that are gone are left out.
+        """Read the records of some pages, in their order; those that are gone are left out.
 
         Of one that is not pending here, the events that come later tell whether it is gone.
 
@@ -66,29 +90,44 @@ class SharedRecords:
             found.update(self._packed(missing))
         try:
             return {
-                number: unpack_record(number, packed, is_pending=is_pending)
-                for number, (packed, is_pending) in found.items()
+                number: unpack_record(number, *found[number])
+                for number in numbers
+                if number in found
             }
         except ValueError as error:
-            raise StoreCorrupt(f"the shared index {self._connection.address}: {error}") from None
+            raise StoreCorrupt(f"{self._connection}: {error}") from None
+
+    def pending(self) -> set[int]:
+        """Return the pages that are pending, here or elsewhere."""
+        name = self._keys.named("flight")
+        return set(map(int, self._connection.call(lambda client: client.hkeys(name))))
+
+    def is_pending(self, number: int) -> bool:
+        """Tell whether a page is pending, here or elsewhere."""
+        name = self._keys.named("flight")
+        return bool(self._connection.call(lambda client: client.hexists(name, number)))
+
+    def commit(self, process: str, number: int, record: PageRecord, replaced: int = 0) -> Commit:
+        """Keep a page for good that a process has pending, in the place of another one if given."""
+        packed, where = pack_record(record), self.for_script(number)
+        before = None if where[0] else self.put(number, record)
+        done = Commit(self._connection.run("commit", process, number, replaced, packed, *where))
+        if done is not Commit.DONE and not where[0]:
+            given = packed, before or b"", self._seconds or ""
+            self._connection.run("put_back", *given, key=self._keys.page(number))
+        return done
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Delete the records of pages that are gone."""
+        self._connection.ask_each("UNLINK", map(self._keys.page, numbers))
 
     def put(self, number: int, record: PageRecord) -> bytes | None:
         """Write the record of a page that is, or soon will be, committed; return the one before."""
-        packed, name = pack_record(record), self._keys.page(number)
+        name, packed = self._keys.page(number), pack_record(record)
         before: bytes | None = self._connection.call(
-            lambda client: client.set(name, packed, ex=self._expire_seconds, get=True)
+            lambda client: client.set(name, packed, ex=self._seconds, get=True)
         )
         return before
-
-    def put_first(self, number: int, record: PageRecord) -> bytes | None:
-        """Do `put` where a step of the log cannot; return the record that was there before."""
-        return self.put(number, record) if self._connection.address.is_cluster else None
-
-    def put_back(self, number: int, record: PageRecord, before: bytes | None) -> None:
-        """Undo `put_first`, unless another process has put a record since."""
-        if self._connection.address.is_cluster:
-            given = pack_record(record), before or b"", self._expire_seconds or ""
-            self._connection.run("put_back", self._keys.page(number), *given)
 
     def for_script(self, number: int) -> tuple[str, int | str]:
         """Return the key of a record that a step of the log can set, and for how many seconds.
@@ -97,11 +136,7 @@ class SharedRecords:
         seconds.
         """
         name = "" if self._connection.address.is_cluster else self._keys.page(number)
-        return name, self._expire_seconds or ""
-
-    def remove(self, numbers: Iterable[int]) -> None:
-        """Delete the records of pages that are gone."""
-        self._connection.ask_each("UNLINK", list(map(self._keys.page, numbers)))
+        return name, self._seconds or ""
 
     def _packed(self, numbers: Sequence[int]) -> dict[int, tuple[bytes, bool]]:
         """Return the records of some pages, and whether they are pending."""
@@ -120,6 +155,30 @@ class SharedRecords:
             for number, pending, kept in zip(numbers, in_flight, committed, strict=True)
         }
         return {number: each for number, each in found.items() if each[0] is not None}
+
+
+class LessonLists:
+    """The lists of lessons on the servers, as one process reads and writes them.
+
+    Cost: a call each.
+    """
+
+    def __init__(self, connection: Connection, process: bytes, seconds: int | None) -> None:
+        self.process = process
+        """8 bytes that no other process has."""
+        self._connection = connection
+        self._seconds = expiry_seconds(_LESSON_DAYS) if seconds is None else seconds
+
+    def read(self, host: str, first: int) -> list[bytes]:
+        """Return the lessons of a host from the one with this number on, counted from 0."""
+        name = self._connection.keys.frame(host)
+        found: list[bytes] = self._connection.call(lambda client: client.lrange(name, first, -1))
+        return found
+
+    def add(self, host: str, lesson: bytes) -> int:
+        """Add a lesson to the list of a host, unless it is full; return how many there are now."""
+        name = self._connection.keys.frame(host)
+        return int(self._connection.run("teach", lesson, MOST_LESSONS, self._seconds, key=name))
 
 
 def pack_record(record: PageRecord) -> bytes:
@@ -146,7 +205,7 @@ def pack_record(record: PageRecord) -> bytes:
     return fixed + record.sketch + text.encode("utf-8", "surrogatepass")
 
 
-def unpack_record(page: int, packed: bytes, *, is_pending: bool) -> PageRecord:
+def unpack_record(page: int, packed: bytes, is_pending: bool) -> PageRecord:
     """Read what `pack_record` wrote.
 
     Raises:

@@ -13,6 +13,7 @@ appended once more.
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import chain
 from time import time as now
 from typing import NamedTuple
 
@@ -23,18 +24,18 @@ from dedup_filter.model import Fate, Outcome, Verdict
 from dedup_filter.pages.comparison import verdict_on
 from dedup_filter.pages.directory import FrameStore, Place
 from dedup_filter.pages.directory.url_key import url_key
-from dedup_filter.pages.expiry import oldest_kept
+from dedup_filter.pages.expiry import expiry_seconds, oldest_kept
 from dedup_filter.pages.frame_exchange import FrameExchange
-from dedup_filter.pages.redis.claims import Claims
+from dedup_filter.pages.redis.claims import Claims, Tally
 from dedup_filter.pages.redis.comparer import Comparer, record_of, remeasured
+from dedup_filter.pages.redis.followed_log import FollowedLog
 from dedup_filter.pages.redis.formats import CHUNK, entry_of
-from dedup_filter.pages.redis.lease import Lease, Tally
-from dedup_filter.pages.redis.replica import FollowedLog, Replica
-from dedup_filter.pages.redis.shared_log import LogChanged, SharedLog
+from dedup_filter.pages.redis.process import Process
+from dedup_filter.pages.redis.records import LessonLists, SharedRecords
+from dedup_filter.pages.redis.replica import Replica
 
 __all__ = ["RedisPages"]
 
-_MOST_TRIALS = 3
 _MOST_AT_ONCE = 256
 """Pages that are forgotten, or events that are appended once more, in one call."""
 _BATCHES = 100
@@ -48,9 +49,7 @@ _SPARE_EVENTS = 4 * CHUNK
 class RedisPages:
     """The pages that later ones may repeat, kept by all processes of a shared index.
 
-    Raises:
-        StoreError: by all methods, when the servers cannot be reached or refuse. A page that was
-            being recorded is then not in the index, or is released.
+    A page that was being recorded when a call failed is not in the index, or is released.
     """
 
     is_shared = True
@@ -58,28 +57,30 @@ class RedisPages:
     """Each process learns them anew, or from others."""
     disk_bytes = 0
 
-    def __init__(self, config: FilterConfig, log: SharedLog) -> None:
-        self._log = log
+    def __init__(self, config: FilterConfig, process: Process) -> None:
+        days = config.expire_days
+        seconds = None if days is None else expiry_seconds(days)
+        self._process = process
         self._replica = Replica(config.max_distance, by_host=config.scope == "host")
-        self._followed = FollowedLog(log, self._replica)
-        self._comparer = Comparer(config, self._followed)
-        self._claims = Claims(self._followed)
-        self._bounds = _Bounds(config, self._followed, self._claims)
-        self._tally = Tally(self._count)
-        self.exchange = FrameExchange(log.lessons())
+        self._log = FollowedLog(process, self._replica, self._begin_anew)
+        self._records = SharedRecords(process.connection, seconds)
+        self._comparer = Comparer(config, self._log, self._records)
+        self._tally = Tally(process.count)
+        self._claims = Claims(self._log, self._records, self._tally)
+        self._bounds = _Bounds(config, self._log, self._records, self._claims)
+        lists = LessonLists(process.connection, bytes.fromhex(process.name), seconds)
+        self.exchange = FrameExchange(lists)
         """With which what hosts have shown is told to other processes."""
         self._recorded: _Recorded | None = None
         """The page that was recorded in the present transaction."""
-        self._followed.tell(self._begin_anew, self._claims.part_lost)
         try:
-            self._followed.sync()
+            self._log.sync()
             self._comparer.go_on()
             self._bounds.make_room(coming=0)
         except BaseException:
             with suppress(StoreError):  # then its lease runs out
-                log.leave()
+                process.leave()
             raise
-        self._lease = Lease(log)
 
     def __len__(self) -> int:
         return len(self._replica)
@@ -101,8 +102,7 @@ class RedisPages:
 
     def totals(self) -> dict[str, int]:
         """Count the pages that all processes have judged, by outcome."""
-        self._lease.bring()
-        counts = self._log.totals()
+        counts = self._process.totals()
         return {"pages": sum(counts.values()), **counts}
 
     def compare(self, place: Place, page: PageProfile) -> Verdict:
@@ -123,20 +123,25 @@ class RedisPages:
         """
         if self._recorded is not None and number == self._recorded.original:
             return "pending" if self._recorded.is_open else "kept"
-        fate = self._claims.fate(number)
-        if fate != "pending":
-            (self._tally.is_kept if fate == "kept" else self._tally.is_gone)(number)
-        return fate
+        return self._claims.fate(number)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Take back the page that is recorded within, if anything after that fails."""
+        """Count the page that is recorded within, and commit it if it is not to stay pending.
+
+        If anything fails, that included, the page is taken back.
+
+        Raises:
+            Overtaken: its lease is over, or a server failed: it must be compared anew.
+        """
         self._recorded = None
         try:
             yield
+            if self._recorded is not None:
+                self._end(self._recorded)
         except BaseException:
             if self._recorded is not None:
-                self._take_back(self._recorded)
+                self._claims.abandon(self._recorded.number)
             raise
         finally:
             self._recorded = None
@@ -150,7 +155,7 @@ class RedisPages:
         *,
         is_pending: bool,
     ) -> Verdict:
-        """Record a page and what was found of it; return the verdict.
+        """Record a page, pending, and what was found of it; return the verdict.
 
         Raises:
             Overtaken: another process kept a page like it, or released the one that it repeats:
@@ -161,47 +166,33 @@ class RedisPages:
                 records = self._comparer.records
                 found = self._claims.await_original(found, records, is_pending=is_pending)
                 original = found.original_page
-                is_open = original in self._claims.mine or (
+                is_open = original in self._claims.held or (
                     is_pending and original is not None and records[original].is_pending
                 )
-                self._tally.told(found.outcome, original if is_open and is_pending else None)
-                self._recorded = _Recorded(found.outcome, 0, original, is_open=is_open)
+                self._recorded = _Recorded(found.outcome, is_pending, 0, original, is_open)
                 return found
             # A page that comes again takes the place of what it was.
-            self._bounds.make_room(coming=0 if found.outcome == "revisit" else 1)
-            renewed = self._comparer.records.get(found.original_page or 0)
-            record = record_of(place, page, found, self._log.crawl, renewed)
+            revisited = found.original_page or 0
+            self._bounds.make_room(coming=0 if revisited else 1)
+            renewed = self._comparer.records.get(revisited)
+            record = record_of(place, page, found, self._process.crawl, renewed)
             is_still = partial(self._comparer.is_still, found, place, page)
-            number = self._claims.append(record, is_still)
-            if found.outcome == "revisit" and found.original_page is not None:
-                self._claims.revisit(number, found.original_page)
-            if not is_pending:
-                self._claims.keep(number)
+            number = self._claims.append(record, is_still, revisited)
         finally:
             self._comparer.go_on()
-        self._tally.told(found.outcome)
-        self._recorded = _Recorded(found.outcome, number)
+        self._recorded = _Recorded(found.outcome, is_pending, number)
         return found._replace(page=number)
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:  # noqa: ARG002
         """Give a page another profile; one that is gone is left so."""
-        for _ in range(_MOST_TRIALS):
-            pending = self._claims.mine.get(number)
-            record = pending or self._log.records.read([number]).get(number)
-            if record is None or number not in self._replica or number <= self._followed.lost_to:
-                return
-            if self._claims.replace(number, remeasured(record, page)):
-                return
+        self._claims.replace(number, lambda record: remeasured(record, page))
 
     def commit(self, number: int) -> None:
         """Keep a pending page for good; one that is not pending here is left as it is."""
         self._claims.commit(number)
-        self._tally.is_kept(number)
 
     def release(self, number: int) -> None:
         """Forget a pending page; one that is not pending here is left as it is."""
-        if number in self._claims:
-            self._tally.is_gone(number)
         self._claims.release(number)
 
     def flush(self) -> None:
@@ -214,11 +205,11 @@ class RedisPages:
         """
         wanted = url_key(url)
         while True:
-            self._followed.sync()
+            self._log.sync()
             found = [
                 number
                 for pages in self._replica.pages()
-                for number, record in self._log.records.read(pages).items()
+                for number, record in self._records.read(pages).items()
                 if url_key(record.url) == wanted
             ]
             if self._claims.remove(found):
@@ -230,28 +221,23 @@ class RedisPages:
         Raises:
             StoreError: the servers cannot be reached; what is pending is released by others.
         """
-        self._lease.close()
         try:
             self._claims.withdraw()
-            self._lease.bring()
-            self._log.leave()
+            self._process.bring()
+            self._process.leave()
         finally:
-            self._log.close()
+            self._process.close()
 
     def check(self) -> None:
-        """Verify that replica, log and records agree. Requires: no other process is at work.
-
-        Raises:
-            AssertionError: they do not.
-        """
-        self._followed.sync()
+        """Verify that replica, log and records agree. Requires: no other process is at work."""
+        self._log.sync()
         self._replica.check()
-        in_flight = self._log.pages_in_flight()
-        assert set(self._claims.mine) <= in_flight, "a page pending here is not in flight"
+        in_flight = self._records.pending()
+        assert set(self._claims.held) <= in_flight, "a page pending here is not in flight"
         for page in in_flight:
             assert page in self._replica, f"page {page} is in flight, and gone"
         for pages in self._replica.pages():
-            records = self._log.records.read(pages)
+            records = self._records.read(pages)
             for number in pages:
                 assert number in records, f"there is no record of page {number}"
                 entry, record = self._replica.entry(number), records[number]
@@ -262,25 +248,24 @@ class RedisPages:
         """Forget what is known by numbers: the log is read from its beginning again."""
         self._comparer.begin_anew()
         self._claims.begin_anew()
-        self._tally.begin_anew()
         self.exchange.read_anew()
 
-    def _take_back(self, recorded: "_Recorded") -> None:
-        pending = recorded.original if recorded.is_open else None
-        self._tally.take_back(recorded.outcome, pending)
-        if recorded.number:
-            self._claims.take_back(recorded.number)
-
-    def _count(self, outcome: str, more: int) -> None:
-        self._lease.count(outcome, more)
+    def _end(self, recorded: "_Recorded") -> None:
+        """End a transaction in which a page was recorded."""
+        if recorded.number and not recorded.is_pending:
+            self._claims.keep(recorded.number)
+        waits_for = recorded.original if recorded.is_pending and recorded.is_open else None
+        self._tally.told(recorded.outcome, waits_for)
 
 
 class _Recorded(NamedTuple):
-    """What was recorded, until the caller has its verdict."""
+    """What was recorded in a transaction."""
 
     outcome: Outcome
+    is_pending: bool
+    """Whether the page is to stay pending."""
     number: int
-    """Its page; 0 for none."""
+    """Its own; 0 for none."""
     original: int | None = None
     """What a duplicate repeats."""
     is_open: bool = False
@@ -293,16 +278,18 @@ class _Bounds:
     Cost: four calls for a batch of pages, and one in every 65 pages for the log.
     """
 
-    def __init__(self, config: FilterConfig, followed: FollowedLog, claims: Claims) -> None:
+    def __init__(
+        self, config: FilterConfig, log: FollowedLog, records: SharedRecords, claims: Claims
+    ) -> None:
         self._max_pages = config.max_pages
         self._expire_days = config.expire_days
-        self._followed = followed
-        self._log, self._replica = followed.log, followed.replica
+        self._log, self._replica = log, log.replica
+        self._records = records
         self._claims = claims
         self._wait = 0
 
-    def make_room(self, coming: int = 1) -> None:
-        """Forget pages beyond the bounds, before more are recorded."""
+    def make_room(self, coming: int) -> None:
+        """Forget pages beyond the bounds, before so many more are recorded."""
         bound = self._max_pages
         over = 0 if bound is None else len(self._replica) + coming - bound
         if bound is not None and over > 0:
@@ -318,19 +305,20 @@ class _Bounds:
 
     def trim(self) -> None:
         """Delete what of the log tells of no page any more."""
-        try:
-            first = self._replica.first_chunk
-            events = self._replica.end - first * CHUNK
-            if events > 2 * len(self._replica) + _SPARE_EVENTS:
-                told = self._replica.told_by(first)
-                for at in range(0, len(told), _MOST_AT_ONCE):
-                    self._log.repeat_events(told[at : at + _MOST_AT_ONCE])
-                self._followed.sync()
-            self._log.trim(self._replica.first_chunk)
-        except LogChanged:
-            self._followed.read_anew()
+        first = self._replica.first_chunk
+        if self._replica.end - first * CHUNK > 2 * len(self._replica) + _SPARE_EVENTS:
+            self.repeat(self._replica.told_by(first))
+        self._log.step("trim", self._replica.first_chunk)
+
+    def repeat(self, told: list[tuple[int, bytes, int, int, int]]) -> None:
+        """Append once more what is told of pages, but for those of which more has come since."""
+        for at in range(0, len(told), _MOST_AT_ONCE):
+            some = chain.from_iterable(told[at : at + _MOST_AT_ONCE])
+            if self._log.step("repeat_events", *some) is None:
+                return
+        self._log.sync()
 
     def _remove(self, pages: list[int]) -> None:
         """Take out those that are not pending: of the others, their processes decide."""
         if pages:
-            self._claims.remove(sorted(set(pages) - self._log.pages_in_flight()))
+            self._claims.remove(sorted(set(pages) - self._records.pending()))

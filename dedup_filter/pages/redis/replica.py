@@ -1,4 +1,4 @@
-"""The log of a shared index -> the fingerprints of its pages, in this process's memory.
+"""The log of a shared index -> the pages that it tells of, in this process's memory.
 
     events -> entries of pages that are there -> within k bits of one asked for
                                               -> with the digest of one asked for
@@ -11,34 +11,31 @@ Cost: 25 bytes a page for its entry, and what `HammingIndex` takes, about 36; a 
 followed in half a second when they come in thousands, and one in 30 us.
 """
 
-import logging
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import inf
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.hamming import HammingIndex, Neighbours
 from dedup_filter.pages.comparison import MOST_COMPARED
-from dedup_filter.pages.directory import PageRecord
 from dedup_filter.pages.directory.index_entries import host_mask, host_masks
 from dedup_filter.pages.redis.formats import (
     CHUNK,
+    EVENT_BYTES,
     LONG,
     SHORT,
     Entry,
     News,
     decode,
-    entry_of,
-    kinds,
     numbers,
 )
-from dedup_filter.pages.redis.shared_log import LogChanged, SharedLog
 
-__all__ = ["FollowedLog", "Replica"]
+__all__ = ["LoggedPages", "Replica"]
 
-logger = logging.getLogger(__name__)
+EntryArray = npt.NDArray[np.void]
 
 _BLOCK = 1_024
 """Pages whose entries are in one array, by their numbers."""
@@ -50,28 +47,40 @@ _FEW = 64
 """Events that are cheaper to follow one by one."""
 
 
-class Replica:
-    """The pages of a shared index that are there, searched by fingerprint and digest."""
+class _Followed(NamedTuple):
+    """What some events have told, side by side, (n,)."""
 
-    def __init__(self, max_distance: int, *, by_host: bool = False) -> None:
-        self._by_host = by_host
-        self._max_distance = max_distance
+    pages: npt.NDArray[np.int64]
+    before: EntryArray
+    after: EntryArray
+
+
+class LoggedPages:
+    """The pages that are there, each with the last event that tells of it."""
+
+    def __init__(self) -> None:
         self.clear()
 
     def clear(self) -> None:
         """Forget everything: the log is read anew."""
-        self._long = HammingIndex(self._max_distance)
-        self._short = HammingIndex(0)
-        self._blocks: dict[int, npt.NDArray[np.void]] = {}
+        self._blocks: dict[int, EntryArray] = {}
         self._first_seen: dict[int, int] = {}
         """By block, a time before which none of its pages was seen last."""
         self._told_by: Counter[int] = Counter()
         """By chunk of the log, how many of the pages that are there have their last event in it."""
+        self._count = 0
         self.end = 0
         """The number of the last event that was taken in."""
+        self.last = b""
+        """That event."""
+        self.lost = 0
+        """Events in whose place there is nothing."""
 
     def __len__(self) -> int:
-        return len(self._long) + len(self._short)
+        return self._count
+
+    def __iter__(self) -> Iterator[int]:
+        return (page for pages in self.pages() for page in pages)
 
     def __contains__(self, page: int) -> bool:
         block = self._blocks.get(page // _BLOCK)
@@ -80,64 +89,44 @@ class Replica:
     @property
     def nbytes(self) -> int:
         """Memory in bytes."""
-        entries = len(self._blocks) * _BLOCK * _ENTRY.itemsize
-        return self._long.nbytes + self._short.nbytes + entries
+        return len(self._blocks) * _BLOCK * _ENTRY.itemsize
 
-    def follow(self, news: News) -> None:
+    def follow(self, news: News) -> _Followed:
         """Take in events. Requires: they come after those that were taken in before."""
-        events = decode(news.events)
-        if not len(events):
-            return
         if news.first > self.end + 1:
             # Chunks that were not read were deleted: they, and all before, tell of no page.
             self.clear()
-        self.end = news.end
+        self.end, self.last = news.end, news.events[-EVENT_BYTES:] or self.last
+        events = decode(news.events)
+        of_pages = numbers(events)
+        self.lost += int((of_pages == 0).sum())
         # Of each page only the last event counts: the first one, from the end.
-        pages, from_the_end = np.unique(numbers(events)[::-1], return_index=True)
+        pages, from_the_end = np.unique(of_pages[::-1], return_index=True)
         last = len(events) - 1 - from_the_end
-        kind = kinds(events)[last]
-        entries = np.zeros(len(pages), _ENTRY)
-        for name in ("value", "host", "seen"):
-            entries[name] = events[name][last]
-        entries["kind"] = np.where(np.isin(kind, (LONG, SHORT)), kind, 0)
-        entries["place"] = news.first + last
+        after = np.zeros(len(pages), _ENTRY)
+        for name in ("value", "host", "seen", "kind"):
+            after[name] = events[name][last]
+        after["kind"][~np.isin(after["kind"], (LONG, SHORT))] = 0
+        after["place"] = news.first + last
+        before = np.zeros(len(pages), _ENTRY)
         borders = np.flatnonzero(np.diff(pages // _BLOCK)) + 1
-        groups = zip(np.split(pages, borders), np.split(entries, borders), strict=True)
-        is_other = np.concatenate([self._write(some, told) for some, told in groups])
-        for of_index, index in ((LONG, self._long), (SHORT, self._short)):
-            self._add(index, pages, entries, is_other & (entries["kind"] == of_index))
+        for some in np.split(np.arange(len(pages)), borders) if len(pages) else []:
+            before[some] = self._write(pages[some], after[some])
+        return _Followed(pages, before, after)
 
-    def neighbours(self, fingerprint: int, host: int, most: int) -> Neighbours:
-        """Return the pages within k bits, or so many of the nearest; of a host, if by host.
+    def entry(self, page: int) -> Entry | None:
+        """Return what the log tells of a page, None if it is not there."""
+        return _entry(self._blocks[page // _BLOCK][page % _BLOCK]) if page in self else None
 
-        A page of another host may be among them by chance.
-        """
-        return self._long.neighbours(self._masked(fingerprint, host), most=most)
+    def pages(self) -> Iterator[list[int]]:
+        """Yield the numbers of all pages in their order, some at a time."""
+        for number in sorted(self._blocks):
+            yield (np.flatnonzero(self._blocks[number]["kind"]) + number * _BLOCK).tolist()
 
-    def with_digest(self, value: int, host: int, most: int) -> list[int]:
-        """Return short pages whose digest begins so, the earliest first; of a host, if by host."""
-        near = self._short.neighbours(self._masked(value, host), most=most)
-        found: list[int] = near.rows.tolist()
-        return found
-
-    def entry(self, page: int) -> Entry:
-        """Return what the log tells of a page that is there."""
-        entry = self._blocks[page // _BLOCK][page % _BLOCK]
-        return Entry(int(entry["value"]), int(entry["kind"]), int(entry["host"]))
-
-    def has_like(self, entry: Entry, after: int, but: int) -> bool:
-        """Tell whether an event after a place tells of a page near this entry, but for one page.
-
-        If more pages are near than are compared, it is taken that one does.
-        """
-        if self.end == after + (self._place(but) > after):
-            return False
-        index = self._long if entry.kind == LONG else self._short
-        near = index.neighbours(self._masked(entry.value, entry.host), most=MOST_COMPARED + 1)
-        pages: list[int] = near.rows.tolist()
-        return len(pages) > MOST_COMPARED or any(
-            page != but and self._place(page) > after for page in pages
-        )
+    def told(self, name: str) -> npt.NDArray[Any]:
+        """Return what is told of all pages, in their order: value, place, host, seen or kind."""
+        blocks = [np.empty(0, _ENTRY), *(self._blocks[number] for number in sorted(self._blocks))]
+        return np.concatenate([block[name][block["kind"] > 0] for block in blocks])
 
     def oldest(self, most: int, before: float = inf) -> list[int]:
         """Return the pages not seen for longest, of those last seen before a time."""
@@ -153,11 +142,6 @@ class Replica:
             found = sorted([*found, *(each for each in with_pages if each[0] < before)])[:most]
         return [page for _, page in found]
 
-    def pages(self) -> Iterator[list[int]]:
-        """Yield the numbers of all pages, some at a time."""
-        for number in sorted(self._blocks):
-            yield (np.flatnonzero(self._blocks[number]["kind"]) + number * _BLOCK).tolist()
-
     @property
     def first_chunk(self) -> int:
         """The number of the first chunk of the log that tells of a page that is there."""
@@ -172,83 +156,130 @@ class Replica:
         for number, block in self._blocks.items():
             of_chunk = (block["place"] - 1) // CHUNK == chunk
             for at in np.flatnonzero(of_chunk & (block["kind"] > 0)).tolist():
-                page = at + number * _BLOCK
-                found.append((page, *self.entry(page).fields, int(block["seen"][at])))
+                told = *_entry(block[at]).fields, int(block["seen"][at])
+                found.append((at + number * _BLOCK, *told))
         return found
 
     def check(self) -> None:
-        """Verify that the indexes hold what the entries say.
-
-        Raises:
-            AssertionError: they do not.
-        """
-        self._long.check()
-        self._short.check()
+        """Verify that what is counted is what there is. Raises AssertionError if not."""
         told_by: Counter[int] = Counter()
         for number, block in self._blocks.items():
             there = block[block["kind"] > 0]
             assert len(there), "there are entries of no page"
             assert int(there["seen"].min()) >= self._first_seen[number], "a page is older"
-            told_by.update(((there["place"] - 1) // CHUNK).tolist())
+            told_by.update(_chunks(there))
         assert told_by == self._told_by, "a chunk is miscounted"
+        assert told_by.total() == self._count, "pages are miscounted"
         assert self._first_seen.keys() == self._blocks.keys()
-        assert told_by.total() == len(self), "the index has entries of no page"
-        for page in (page for pages in self.pages() for page in pages):
-            value, kind, host = self.entry(page)
-            index = self._long if kind == LONG else self._short
-            found = index.neighbours(self._masked(value, host), 0)
-            assert page in found.rows.tolist(), f"page {page} is not in the index"
 
-    def _write(
-        self, pages: npt.NDArray[np.int64], told: npt.NDArray[np.void]
-    ) -> npt.NDArray[np.bool_]:
-        """Write the entries of pages of one block; return which have other measures than before.
-
-        Their measures before are removed from the indexes.
-        """
+    def _write(self, pages: npt.NDArray[np.int64], after: EntryArray) -> EntryArray:
+        """Write the entries of pages of one block; return those before."""
         number = int(pages[0]) // _BLOCK
         block = self._blocks.get(number)
         if block is None:
             block = self._blocks[number] = np.zeros(_BLOCK, _ENTRY)
         at = pages % _BLOCK
         before = block[at]
-        is_other: npt.NDArray[np.bool_] = np.logical_or.reduce(
-            [before[name] != told[name] for name in ("value", "kind", "host")]
-        )
-        for page in pages[is_other & (before["kind"] > 0)].tolist():
-            value, kind, host = self.entry(page)
-            (self._long if kind == LONG else self._short).remove(self._masked(value, host), page)
-        self._told_by.update(_chunks(told))
-        for chunk in _chunks(before):
+        block[at] = after
+        new, old = _chunks(after), _chunks(before)
+        self._count += len(new) - len(old)
+        self._told_by.update(new)
+        for chunk in old:
             self._told_by[chunk] -= 1
             if not self._told_by[chunk]:
                 del self._told_by[chunk]
-        block[at] = told
         if block["kind"].any():
-            seen = int(told["seen"][told["kind"] > 0].min(initial=2**32 - 1))
+            seen = int(after["seen"][after["kind"] > 0].min(initial=2**32 - 1))
             self._first_seen[number] = min(seen, self._first_seen.get(number, seen))
         else:
             del self._blocks[number]
             self._first_seen.pop(number, None)
-        return is_other
+        return before
 
-    def _add(
-        self,
-        index: HammingIndex,
-        pages: npt.NDArray[np.int64],
-        entries: npt.NDArray[np.void],
-        chosen: npt.NDArray[np.bool_],
-    ) -> None:
-        """Add the chosen pages to an index."""
-        values = entries["value"][chosen]
+
+class Replica(LoggedPages):
+    """The pages that are there, searched by fingerprint and digest."""
+
+    def __init__(self, max_distance: int, *, by_host: bool = False) -> None:
+        self._by_host = by_host
+        self._max_distance = max_distance
+        super().__init__()
+
+    def clear(self) -> None:
+        """Forget everything: the log is read anew."""
+        super().clear()
+        self._long = HammingIndex(self._max_distance)
+        self._short = HammingIndex(0)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes."""
+        return super().nbytes + self._long.nbytes + self._short.nbytes
+
+    def follow(self, news: News) -> _Followed:
+        """Take in events. Requires: they come after those that were taken in before."""
+        pages, before, after = followed = super().follow(news)
+        measures = [before[name] != after[name] for name in ("value", "kind", "host")]
+        is_other = np.logical_or.reduce(measures)
+        was_there = is_other & (before["kind"] > 0)
+        for page, entry in zip(pages[was_there].tolist(), before[was_there], strict=True):
+            value, kind, host = _entry(entry)
+            self._index(kind).remove(self._masked(value, host), page)
+        for kind in (LONG, SHORT):
+            chosen = is_other & (after["kind"] == kind)
+            self._add(self._index(kind), pages[chosen], after[chosen])
+        return followed
+
+    def neighbours(self, fingerprint: int, host: int, most: int) -> Neighbours:
+        """Return the pages within k bits, or so many of the nearest; of a host, if by host.
+
+        A page of another host may be among them by chance.
+        """
+        return self._long.neighbours(self._masked(fingerprint, host), most=most)
+
+    def with_digest(self, value: int, host: int, most: int) -> list[int]:
+        """Return short pages whose digest begins so, the earliest first; of a host, if by host."""
+        near = self._short.neighbours(self._masked(value, host), most=most)
+        found: list[int] = near.rows.tolist()
+        return found
+
+    def has_like(self, entry: Entry, after: int, but: int) -> bool:
+        """Tell whether an event after a place tells of a page near this entry, but for one page.
+
+        If more pages are near than are compared, it is taken that one does.
+        """
+        if self.end == after + (self._place(but) > after):
+            return False
+        value = self._masked(entry.value, entry.host)
+        near = self._index(entry.kind).neighbours(value, most=MOST_COMPARED + 1)
+        pages: list[int] = near.rows.tolist()
+        return len(pages) > MOST_COMPARED or any(
+            page != but and self._place(page) > after for page in pages
+        )
+
+    def check(self) -> None:
+        """Verify that the indexes hold what the entries say. Raises AssertionError if not."""
+        super().check()
+        self._long.check()
+        self._short.check()
+        assert len(self._long) + len(self._short) == len(self), "there are entries of no page"
+        for page in self:
+            value, kind, host = _entry(self._blocks[page // _BLOCK][page % _BLOCK])
+            found = self._index(kind).neighbours(self._masked(value, host), 0)
+            assert page in found.rows.tolist(), f"page {page} is not in the index"
+
+    def _index(self, kind: int) -> HammingIndex:
+        return self._long if kind == LONG else self._short
+
+    def _add(self, index: HammingIndex, pages: npt.NDArray[np.int64], entries: EntryArray) -> None:
+        values = entries["value"]
         if self._by_host:
-            values = values ^ host_masks(entries["host"][chosen])
-        rows = pages[chosen]
-        if len(rows) > _FEW:
-            index.add_many(values, rows)
+            values = values ^ host_masks(entries["host"])
+        if len(pages) > _FEW:
+            index.add_many(values, pages)
             return
-        for value, row in zip(values.tolist(), rows.tolist(), strict=True):
-            index.add(value, row)
+        for value, page in zip(values.tolist(), pages.tolist(), strict=True):
+            index.add(value, page)
 
     def _place(self, page: int) -> int:
         return int(self._blocks[page // _BLOCK]["place"][page % _BLOCK]) if page in self else 0
@@ -257,94 +288,11 @@ class Replica:
         return value ^ host_mask(host) if self._by_host else value
 
 
-class FollowedLog:
-    """A log, and the replica of the pages that it tells of.
-
-    When a server has lost a part of the log, or the index was deleted, numbers of pages may be
-    given again. Then the log is read from its beginning, and who knows pages by their numbers is
-    told twice: when that begins, to forget what is known by number, and at the end, to look what
-    is still there.
-
-    Cost of reading: a call for 65,536 events.
-
-    Raises:
-        StoreError: by all methods that read, when the servers cannot be reached or refuse.
-    """
-
-    def __init__(self, log: SharedLog, replica: Replica) -> None:
-        self.log = log
-        self.replica = replica
-        self.lost_to = 0
-        """Up to which number pages may have been lost, and numbers given again."""
-        self.tell(lambda: None, lambda: None)
-        self._is_anew = False
-        """Whether the log is being read from its beginning again."""
-
-    def tell(self, when_begun: Callable[[], None], when_read: Callable[[], None]) -> None:
-        """Tell when the log begins to be read anew, and when all of it was."""
-        self._when_begun, self._when_read = when_begun, when_read
-
-    def sync(self) -> None:
-        """Follow the log to its end."""
-        unread: list[News] = []
-        is_last = False
-        try:
-            while not is_last:
-                news = self._news()
-                if news is None:
-                    unread.clear()
-                    continue
-                if unread and news.first != unread[-1].end + 1:
-                    self._follow(unread)
-                unread.append(news)
-                is_last = news.is_last
-                # The replica sorts all that it has: it is given as many again at a time.
-                if news.end - unread[0].first > len(self.replica):
-                    self._follow(unread)
-        finally:
-            self._follow(unread)
-        if self._is_anew:
-            self._is_anew = False
-            self._when_read()
-
-    def read_anew(self) -> None:
-        """Read another log than was read up to here, to its end."""
-        self._begin_anew()
-        self.sync()
-
-    def is_there(self, number: int, record: PageRecord) -> bool:
-        """Tell whether the page with this record is there.
-
-        After a server failed, the number may have been given to another page.
-        """
-        return number in self.replica and self.replica.entry(number) == entry_of(record)
-
-    def _news(self) -> News | None:
-        """Read on in the log; None: it is another one, of which nothing was read yet."""
-        try:
-            return self.log.news()
-        except LogChanged:
-            self._begin_anew()
-            return None
-
-    def _follow(self, unread: list[News]) -> None:
-        """Follow events that are in a row."""
-        if unread:
-            self.replica.follow(News(unread[0].first, b"".join(each.events for each in unread)))
-            unread.clear()
-
-    def _begin_anew(self) -> None:
-        """Begin to read another log than was read up to here. Requires: `sync` goes on."""
-        lost_to = self.log.offset
-        self.log.rewind()
-        logger.warning("%s: a server has lost a part of it; it is read anew", self.log)
-        self._is_anew = True
-        self.lost_to = max(self.lost_to, lost_to)
-        self.replica.clear()
-        self._when_begun()
+def _entry(told: Any) -> Entry:
+    return Entry(int(told["value"]), int(told["kind"]), int(told["host"]))
 
 
-def _chunks(entries: npt.NDArray[np.void]) -> list[int]:
+def _chunks(entries: EntryArray) -> list[int]:
     """Return the chunks of the log that tell of pages that are there."""
     chunks: list[int] = ((entries["place"][entries["kind"] > 0] - 1) // CHUNK).tolist()
     return chunks

@@ -49,11 +49,10 @@ class InRedis(InMemory):
 
     def crash(self, pages):
         """Leave it as a killed process does whose lease is over by now."""
-        kept = pages._kept
-        kept._lease.close()
-        name, process = kept._log._named("processes"), kept._log.process
-        kept._log._connection.call(lambda client: client.zadd(name, {process: 1}))
-        kept._log.close()
+        process = pages._kept._process
+        name = process.connection.keys.named("processes")
+        process.connection.call(lambda client: client.zadd(name, {process.name: 1}))
+        process.close()
         pages._is_closed = True
 
 

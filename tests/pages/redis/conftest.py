@@ -51,9 +51,9 @@ def let_lapse():
     """Let the lease of a crawler be over."""
 
     def lapse(pages):
-        log = pages._kept._log
-        name, process = log._named("processes"), log.process
-        log._connection.call(lambda client: client.zadd(name, {process: 1}))
+        process = pages._kept._process
+        name = process.connection.keys.named("processes")
+        process.connection.call(lambda client: client.zadd(name, {process.name: 1}))
 
     return lapse
 

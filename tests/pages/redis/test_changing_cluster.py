@@ -76,7 +76,7 @@ def test_a_slot_that_moves_for_long_is_waited_for_and_nothing_is_half_done(
                 with pytest.raises(StoreAway, match="a slot of the cluster is moving"):
                     call()
             for pages in (one, other):
-                pages._kept._log._connection._rests_until = 0.0
+                pages._kept._process.connection._rests_until = 0.0
             if not move_one():
                 break
     one.commit(held)

@@ -13,7 +13,6 @@ from dedup_filter.pages.redis.formats import (
     LONG,
     SHORT,
     decode,
-    kinds,
     numbers,
 )
 
@@ -39,7 +38,7 @@ def test_events_that_scripts_write_are_read_as_they_are(redis_server, crawler, l
     log = redis_server.client().get("dedup:{pages}:log:0")
     events = decode(log)
     assert numbers(events).tolist() == [1, 2, 2, 1]
-    assert kinds(events).tolist() == [LONG, SHORT, GONE, GONE]
+    assert events["kind"].tolist() == [LONG, SHORT, GONE, GONE]
     assert int(events["value"][0]) == 2**64 - 1
     assert int(events["value"][1]) == int.from_bytes(
         like(2).digest.to_bytes(16, "big")[:8], "little"
@@ -148,7 +147,7 @@ def test_what_came_of_a_page_meanwhile_is_not_undone(redis_server, crawler, like
     told = asleep._kept._replica.told_by(0)
     asleep.commit(held)
     awake.forget(like(3).url)
-    asleep._kept._log.repeat_events(told)
+    asleep._kept._bounds.repeat(told)
     late = crawler(redis_server)
     assert len(late) == 20
     assert see(late, like(3, 1)).outcome == "new"

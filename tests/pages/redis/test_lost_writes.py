@@ -133,7 +133,7 @@ def test_a_page_that_is_taken_back_does_not_take_another_with_it(
         past.come_back()
         assert see(other, like(SECOND)).page == page
         see(other, like(THIRD))
-        one._kept._followed.sync()
+        one._kept._log.sync()
         raise StoreError("no more calls")
 
     page = like(FIRST)
@@ -175,7 +175,7 @@ def test_a_commit_that_is_lost_leaves_no_claim_behind(redis_server, crawlers, li
     past = Past(redis_server)
     one.commit(first)
     past.come_back()
-    one._kept._lease.bring()  # the next sign of life
+    one._kept._process.bring()  # the next sign of life
     see(one, like(SECOND))
     assert see(other, like(FIRST, 1)).outcome == "new"
     require_agreement(one, other)
@@ -233,12 +233,12 @@ def test_pages_that_were_forgotten_are_not_taken_for_those_with_their_numbers(
 
 def test_crawlers_go_on_when_everything_is_deleted(redis_server, crawlers, like, see, caplog):
     one, other = crawlers
-    crawl = one._kept._log.crawl
+    crawl = one._kept._process.crawl
     redis_server.client().flushall()
     assert see(one, like(FIRST)).outcome == "new"
     assert see(other, like(FIRST, 1)).outcome == "near"
     assert see(other, like(12)).outcome == "new"
-    assert one._kept._log.crawl == other._kept._log.crawl == crawl
+    assert one._kept._process.crawl == other._kept._process.crawl == crawl
     require_agreement(one, other)
     assert len([r for r in caplog.records if r.levelno >= logging.WARNING]) == 2
 
@@ -251,11 +251,11 @@ def test_crawls_are_counted_on_when_everything_was_deleted(redis_server, crawler
     see(one, like(FIRST))
     other = crawler(redis_server)
     assert see(other, like(FIRST)).outcome == "exact"
-    assert other._kept._log.crawl == one._kept._log.crawl == 4
+    assert other._kept._process.crawl == one._kept._process.crawl == 4
     one.close()
     other.close()
     later = crawler(redis_server)
-    assert later._kept._log.crawl == 5
+    assert later._kept._process.crawl == 5
     assert see(later, like(FIRST)).outcome == "revisit"
 
 
@@ -271,7 +271,7 @@ def test_signs_of_life_make_no_index_of_their_own(redis_server, crawler, like, s
     see(one, like(FIRST))
     redis_server.client().flushall()
     with pytest.raises(Exception, match="deleted"):
-        one._kept._lease.bring()
+        one._kept._process.bring()
     assert redis_server.client().dbsize() == 0
     assert see(crawler(redis_server), like(FIRST)).outcome == "new"
     assert see(one, like(FIRST, 1)).outcome == "near"

@@ -74,7 +74,7 @@ def test_options_that_are_alike_or_of_who_has_ended_are_not_warned_of(open_pages
 def test_options_of_a_dead_crawler_count_no_more(open_pages, redis_server, warnings):
     dead = open_pages(max_pages=10, scope="host")
     client = redis_server.client()
-    client.zadd("dedup:{pages}:processes", {dead._kept._log.process: 1})
+    client.zadd("dedup:{pages}:processes", {dead._kept._process.name: 1})
     open_pages(max_pages=20, scope="all")
     assert not warnings()
     assert client.hlen("dedup:{pages}:options") == 1

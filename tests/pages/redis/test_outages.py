@@ -20,7 +20,7 @@ def lose_answer():
     """Let the next call of a script come through, and its answer not."""
 
     def lose(pages, script):
-        connection = pages._kept._log._connection
+        connection = pages._kept._process.connection
         run = connection.run
 
         def lost(called, *arguments, **options):
@@ -48,7 +48,7 @@ def crawlers(redis_server, crawler, like, see):
 
 def back(pages):
     """End the rest that its client takes."""
-    pages._kept._log._connection._rests_until = 0.0
+    pages._kept._process.connection._rests_until = 0.0
 
 
 @pytest.mark.parametrize("servers", ["start_redis", "start_redis_cluster"])
@@ -87,12 +87,30 @@ def test_a_claim_whose_answer_was_lost_is_in_nobodys_way(crawlers, lose_answer, 
     lose_answer(one, "read")
     with pytest.raises(StoreAway):
         claim(one, like(1))
-    assert len(one._kept._log._connection._client.hgetall("dedup:{pages}:flight")) == 1
+    assert len(one._kept._process.connection._client.hgetall("dedup:{pages}:flight")) == 1
     back(one)
     again = claim(one, like(1))
     assert again.outcome == "new"
     one.commit(again)
     assert see(other, like(1, 1)).outcome == "near"
+    one.check()
+
+
+def test_who_reads_the_log_releases_what_no_process_knows_of(
+    crawlers, redis_server, lose_answer, like, see, claim
+):
+    one, other = crawlers
+    held = claim(one, like(1))
+    lose_answer(one, "read")
+    with pytest.raises(StoreAway):
+        claim(one, like(2))
+    back(one)
+    client = redis_server.client()
+    assert client.hlen("dedup:{pages}:flight") == 2
+    assert one.fate(10**6) == "gone"
+    assert client.hkeys("dedup:{pages}:flight") == [str(held.page).encode()]
+    assert see(other, like(2, 1)).outcome == "new"
+    one.commit(held)
     one.check()
 
 
@@ -118,9 +136,9 @@ def test_a_commit_whose_answer_was_lost_is_not_recorded_twice(
         one.commit(verdict)
     assert one.is_pending(verdict.page)
     back(one)
-    length = one._kept._log._connection._client.get("dedup:{pages}:length")
+    length = one._kept._process.connection._client.get("dedup:{pages}:length")
     one.commit(verdict)
-    assert one._kept._log._connection._client.get("dedup:{pages}:length") == length
+    assert one._kept._process.connection._client.get("dedup:{pages}:length") == length
     assert one.fate(verdict.page) == "kept"
     assert see(other, like(1, 1)).outcome == "near"
     one.check()
@@ -156,17 +174,17 @@ def test_a_page_whose_lease_is_over_before_it_is_told_of_is_compared_anew(
     crawlers, let_lapse, like, see
 ):
     one, other = crawlers
-    log = one._kept._log
-    commit = log.commit
+    records = one._kept._records
+    commit = records.commit
 
     def late(*arguments):
-        del log.commit
+        del records.commit
         let_lapse(one)
         see(other, like(2))  # this releases it
         assert see(other, like(1, 1)).outcome == "new"
         return commit(*arguments)
 
-    log.commit = late
+    records.commit = late
     assert see(one, like(1)).outcome == "near"
     one.check()
 
@@ -178,8 +196,9 @@ def test_measures_of_a_page_that_was_released_are_not_replaced(
     verdict = claim(one, like(1))
     let_lapse(one)
     see(other, like(2))
-    measured = one._kept._claims.mine[verdict.page]
-    assert not one._kept._claims.replace(verdict.page, measured._replace(words=500))
+    length = one._kept._process.connection._client.get("dedup:{pages}:length")
+    one._kept._claims.replace(verdict.page, lambda record: record._replace(words=500))
+    assert one._kept._process.connection._client.get("dedup:{pages}:length") == length
     assert see(other, like(1, 1)).outcome == "new"
     one.release(verdict)
     assert other.fate(verdict.page) == "gone"
@@ -311,7 +330,7 @@ def test_a_pending_page_that_was_forgotten_elsewhere_stays_forgotten(
         getattr(one, way)(held)
     assert one.fate(held.page) == other.fate(held.page) == "gone"
     with SharedReader.open(servers.url) as reader:
-        assert [page for some in reader.recorded() for page in some] == [1]
+        assert reader.recorded() == {1}
     one.check()
     assert see(other, like(1, 1)).outcome == see(one, like(2, 1)).outcome == "new"
     other.check()

@@ -76,7 +76,8 @@ def crawl(url, let_lapse, article):
         assert one.fate(waits.original_page) == "pending"
         other.commit(held[0])
         other.release(held[1])
-        other._kept._log.abandon(0)
+        other.claim("http://b.example/forgotten", text=article(13))
+        other._kept._claims.held.clear()
         for number in range(30):
             other.see(f"http://d.example/{number}", text=article(100 + number))
         other.see("http://d.example/short", text="few words")

@@ -3,7 +3,7 @@
 import pytest
 
 from dedup_filter.errors import StoreError
-from dedup_filter.pages.redis.lease import Tally
+from dedup_filter.pages.redis.claims import Tally
 
 
 @pytest.fixture
@@ -91,13 +91,13 @@ def test_what_could_not_be_brought_is_brought_later(crawlers, redis_server, like
     client.set(key, "theirs")
     one.release(first)
     with pytest.raises(StoreError, match="refuses"):
-        one._kept._lease.bring()
+        one._kept._process.bring()
     client.rename("aside", key)
     assert totals(one) == {"pages": 1, "new": 1}
 
 
 def test_pages_of_whose_fate_nobody_asks_are_forgotten(monkeypatch):
-    monkeypatch.setattr("dedup_filter.pages.redis.lease._MOST_OPEN", 2)
+    monkeypatch.setattr("dedup_filter.pages.redis.claims._MOST_OPEN", 2)
     counted = []
     tally = Tally(lambda outcome, more: counted.append((outcome, more)))
     for page in (1, 2, 3):

@@ -5,6 +5,7 @@
 -- instead. All other keys are in its slot; records are touched only where there are no slots.
 local EVENT, CHUNK = 24, 4000
 local LONG, SHORT, GONE = 1, 2, 3
+local MOST_UNREAD = 65536  -- events that are looked through before a page is changed
 local salt, seen = ARGV[2], ARGV[3]
 local prefix = string.sub(KEYS[1], 1, -7)
 local functions = {}
@@ -68,12 +69,12 @@ local function since(offset, most)
   return start, table.concat(parts)
 end
 
--- Return the pages that events after an offset tell of; nil if there are more than so many events.
-local function told_of_since(offset, most)
-  if length() - offset > tonumber(most) then
+-- Return the pages that events after an offset tell of; nil if there are too many events.
+local function told_of_since(offset)
+  if length() - offset > MOST_UNREAD then
     return nil
   end
-  local _, events = since(offset, most)
+  local _, events = since(offset, MOST_UNREAD)
   local told = {}
   for place = 9, #events, EVENT do
     told[struct.unpack('<I6', events, place)] = true
@@ -146,34 +147,34 @@ local function is_anybody_at_work()
   return redis.call('ZCOUNT', processes, now(), '+inf') > 0
 end
 
--- Make the index if there is none, without a crawl. Returns 0 if there are keys of something else;
--- `is_back` says that they may be those of this index.
-function functions.make(format, scheme, id, is_back)
-  local kind = redis.call('TYPE', meta).ok
-  if kind ~= 'none' then
-    return kind == 'hash' and redis.call('HEXISTS', meta, 'format') or 0
+-- Make the index if there is none, without a crawl. Returns whether there is one of this format and
+-- scheme now. If it is not known under that name, other keys there may be those of another program.
+local function is_made(format, scheme, id, is_known)
+  if redis.call('TYPE', meta).ok == 'none' then
+    local others = redis.call('EXISTS', KEYS[1], key('crawls'), flight, processes, key('options'),
+      key('totals'), key('log:0'))
+    if others > 0 and not is_known then
+      return false
+    end
+    redis.call('HSET', meta, 'format', format, 'scheme', scheme, 'crawl', 0, 'id', id)
   end
-  local others = redis.call('EXISTS', KEYS[1], key('crawls'), flight, processes, key('options'),
-    key('totals'), key('log:0'))
-  if others > 0 and not is_back then
-    return 0
-  end
-  redis.call('HSET', meta, 'format', format, 'scheme', scheme, 'crawl', 0, 'id', id)
-  return 1
+  return redis.call('TYPE', meta).ok == 'hash' and redis.call('HGET', meta, 'format') == format
+    and redis.call('HGET', meta, 'scheme') == scheme
+end
+
+-- Do that, and no more. Returns 1, or 0 if there is no such index.
+function functions.make(format, scheme, id)
+  return is_made(format, scheme, id, false) and 1 or 0
 end
 
 -- Become a process of the index, which is made if there is none; begin or join a crawl. `back` is
 -- the crawl that the process is in by now, 0 if it is new here.
--- Returns: crawl (-1: other keys are there, -2: others have another scope, 0: another format or
---   scheme), format, scheme, id, options of others that are at work
-function functions.join(process, lease, format, scheme, name, back, id, options)
+-- Returns: crawl (0: there is no such index, -1: others have another scope), id of the index,
+--   options of others that are at work
+function functions.join(format, scheme, id, back, process, lease, name, options)
   local is_back = back ~= '0'
-  if functions.make(format, scheme, id, is_back) == 0 then
-    return {-1, '', '', '', {}}
-  end
-  local its_format, its_scheme, its_id = unpack(redis.call('HMGET', meta, 'format', 'scheme', 'id'))
-  if its_format ~= format or its_scheme ~= scheme then
-    return {0, its_format, its_scheme or '', '', {}}
+  if not is_made(format, scheme, id, is_back) then
+    return {0, '', {}}
   end
   release_lapsed()
   local others, is_other_scope = {}, false
@@ -186,7 +187,7 @@ function functions.join(process, lease, format, scheme, name, back, id, options)
     end
   end
   if is_other_scope and not is_back then
-    return {-2, format, scheme, its_id, others}
+    return {-1, '', others}
   end
   local crawls = key('crawls')
   local crawl = name ~= '' and redis.call('HGET', crawls, name)
@@ -207,7 +208,7 @@ function functions.join(process, lease, format, scheme, name, back, id, options)
   renew(process, lease)
   redis.call('HSET', key('options'), process, options)
   redis.call('HSET', meta, 'options', options)
-  return {tonumber(crawl), format, scheme, its_id, others}
+  return {tonumber(crawl), redis.call('HGET', meta, 'id'), others}
 end
 
 -- Put back a crawl of another index. `started` is '' or when it started. Returns its number here,
@@ -232,7 +233,7 @@ function functions.restore_crawl(number, name, started)
 end
 
 -- Renew the lease of a process, and add to the totals of all: outcome, count, outcome, count ...
--- Returns how many pages it has pending; -1 if there is no index any more, and nothing was done.
+-- Returns 1; -1 if there is no index any more, and nothing was done.
 function functions.beat(process, lease)
   if redis.call('EXISTS', meta) == 0 then
     return -1
@@ -241,7 +242,7 @@ function functions.beat(process, lease)
   for place = 6, #ARGV, 2 do
     redis.call('HINCRBY', key('totals'), ARGV[place], ARGV[place + 1])
   end
-  return redis.call('SCARD', key('owned:' .. process))
+  return 1
 end
 
 -- Release what a process has pending, and end it.
@@ -323,11 +324,14 @@ end
 -- does not go on from there they return -1, and nothing is done. Otherwise they get the offset.
 
 -- Tell what came since the offset, at most so many events; before that add a page, pending, if its
--- measures are given and so many events can be told at once.
--- Returns: number of the page or 0, offset from which the events are, events
-function follow.read(offset, process, lease, most, value, kind, host, record)
+-- measures are given and so many events can be told at once. `held` is how many pages the process
+-- knows to be pending for it.
+-- Returns: number of the page or 0, offset from which the events are, events; -2 if more pages are
+--   pending for it
+function follow.read(offset, process, lease, most, held, value, kind, host, record)
   renew(process, lease)
   release_lapsed()
+  if redis.call('SCARD', key('owned:' .. process)) > tonumber(held) then return -2 end
   local number = 0
   if value and length() - offset < tonumber(most) then
     number = write(value, 0, kind, host, seen)
@@ -340,7 +344,7 @@ end
 -- Give a page other measures. `process` is '' unless it has the page pending; the name of the
 -- record's key is '' on a cluster, where it is set afterwards.
 -- Returns: 1, or 0 if something has come of the page meanwhile, or may have: nothing was done then
-function follow.replace(offset, process, most, number, value, kind, host, record, name, seconds)
+function follow.replace(offset, process, number, value, kind, host, record, name, seconds)
   number = tonumber(number)
   local is_pending = is_in_flight(number)
   if process ~= '' then
@@ -349,7 +353,7 @@ function follow.replace(offset, process, most, number, value, kind, host, record
     end
     redis.call('HSET', flight, number, record)
   else
-    local told = told_of_since(offset, most)
+    local told = told_of_since(offset)
     if is_pending or not told or told[number] then
       return 0
     end
@@ -370,9 +374,9 @@ end
 
 -- Append events anew, so that the chunk that they are in can be deleted: number, value, kind, host
 -- and time of each. Not those of pages of which something has come since.
-function follow.repeat_events(offset, most)
-  local told = told_of_since(offset, most)
-  for place = 8, told and #ARGV or 0, 5 do
+function follow.repeat_events(offset)
+  local told = told_of_since(offset)
+  for place = 7, told and #ARGV or 0, 5 do
     local number = tonumber(ARGV[place])
     if not told[number] then
       write(ARGV[place + 1], number, ARGV[place + 2], ARGV[place + 3], ARGV[place + 4])
