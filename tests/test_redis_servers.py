@@ -117,6 +117,15 @@ def test_servers_started_together_have_ports_of_their_own(start_redis):
     assert len({server.port for server in servers}) == 5
 
 
+def test_port_of_a_server_that_is_down_is_not_given_to_another(start_redis, monkeypatch):
+    down = start_redis()
+    down.kill()
+    monkeypatch.setattr("redis_servers.PORTS", [down.port] * 20)
+    with pytest.raises(RuntimeError, match="does not start"):
+        start_redis()
+    assert down.start().ask("PING")
+
+
 @needs_redis
 @pytest.mark.skipif(not shutil.which("setpriv"), reason="setpriv is not installed")
 def test_server_when_its_parent_is_killed_ends(tmp_path):
