@@ -4,9 +4,6 @@ Nothing here knows the library: the project's only tie to it is its ADDONS line.
 """
 
 import json
-import os
-import subprocess
-import sys
 import threading
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -17,6 +14,7 @@ from textwrap import dedent, indent
 from time import monotonic, sleep
 
 import pytest
+from crawl_server import PATIENCE, CrawlServer
 
 ADDONS_LINE = 'ADDONS = {"dedup_filter.Addon": 500}'
 
@@ -70,11 +68,11 @@ class Gate:
 
     def wait(self):
         self._reached.set()
-        assert self._is_open.wait(40)
+        assert self._is_open.wait(PATIENCE)
 
     @contextmanager
     def when_reached(self):
-        assert self._reached.wait(40)
+        assert self._reached.wait(PATIENCE)
         yield
         self._is_open.set()
 
@@ -140,8 +138,8 @@ class Crawl:
 class Project:
     """A Scrapy project as `scrapy startproject tutorial` makes it, plus one line."""
 
-    def __init__(self, folder, addons_line=ADDONS_LINE):
-        self.folder = folder
+    def __init__(self, server, folder, addons_line=ADDONS_LINE):
+        self._server, self.folder = server, folder
         self._begun = []
         spiders = folder / "tutorial" / "spiders"
         spiders.mkdir(parents=True)
@@ -168,35 +166,24 @@ class Project:
         """Begin a crawl of some URLs, to be waited for by `end`."""
         arguments = ["-a", f"urls={','.join(urls)}"] if urls else []
         options = [f"-s{name}={value}" for name, value in settings.items()]
-        command = [sys.executable, "-m", "scrapy", "crawl", spider, "-O", "items.jsonl"]
-        environment = {**os.environ, "no_proxy": "*", "PYTHONWARNINGS": "default"}
-        process = subprocess.Popen(
-            [*command, *options, *arguments],
-            cwd=self.folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="surrogateescape",
-        )
-        self._begun.append(process)
-        return process
+        command = ["crawl", spider, "-O", "items.jsonl", *options, *arguments]
+        log = self.folder / f"crawl-{len(self._begun)}.log"
+        self._begun.append(self._server.start(*command, folder=self.folder, log=log))
+        return self._begun[-1]
 
     def close(self):
         """End the crawls that a test that failed has left."""
         for process in self._begun:
-            if process.poll() is None:
-                process.kill()
-            if not process.stdout.closed:
-                process.communicate()
+            process.kill()
+            process.log()
 
     def end(self, process):
-        log, _ = process.communicate(timeout=50)
-        return Crawl(process.returncode, log, self._items(), self._stats())
+        log = process.log()
+        return Crawl(process.exit_code, log, self._items(), self._stats())
 
     def wait_for(self, name):
         """Wait until the crawl has made a file."""
-        until = monotonic() + 30
+        until = monotonic() + PATIENCE
         while not (self.folder / name).exists():
             assert monotonic() < until, f"{name} never came"
             sleep(0.02)
@@ -248,9 +235,16 @@ def paragraphs(article):
     return make
 
 
+@pytest.fixture(scope="session")
+def crawl_server(tmp_path_factory):
+    environment = {"no_proxy": "*", "PYTHONWARNINGS": "default"}
+    with CrawlServer(environment, tmp_path_factory.mktemp("bytecode")) as server:
+        yield server
+
+
 @pytest.fixture
-def project(tmp_path: Path):
-    with closing(Project(tmp_path)) as project:
+def project(crawl_server, tmp_path: Path):
+    with closing(Project(crawl_server, tmp_path)) as project:
         yield project
 
 
@@ -275,7 +269,7 @@ def refused(project, site):
 
 
 @pytest.fixture
-def new_project(tmp_path: Path):
+def new_project(crawl_server, tmp_path: Path):
     """Make one project after another."""
     folders = (tmp_path / f"project-{number}" for number in count())
     with ExitStack() as projects:
@@ -283,12 +277,12 @@ def new_project(tmp_path: Path):
         def make():
             folder = next(folders)
             folder.mkdir()
-            return projects.enter_context(closing(Project(folder)))
+            return projects.enter_context(closing(Project(crawl_server, folder)))
 
         yield make
 
 
 @pytest.fixture
-def project_without_addon(tmp_path: Path):
-    with closing(Project(tmp_path, addons_line="")) as project:
+def project_without_addon(crawl_server, tmp_path: Path):
+    with closing(Project(crawl_server, tmp_path, addons_line="")) as project:
         yield project

@@ -183,7 +183,7 @@ def test_page_that_a_killed_crawl_was_busy_with_is_kept(begin, mirrors):
     second, waiting = begin(mirrors[1], 1, holds=False, code=SHORT_LEASE)
 
     holding.kill()
-    holding.communicate()
+    holding.log()
     done = second.end(waiting)
 
     assert kept([done]) == {1: 1}
