@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and 
 @pytest.fixture
 def kill(tmp_path):
     """Let a process write to the index and be killed, by a number that says how and when."""
-    paths = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
+    paths = os.pathsep.join([str(TESTS), str(TESTS.parent)])
     program = [
         sys.executable,
         str(Path(__file__).with_name("killed_writer.py")),
