@@ -211,7 +211,8 @@ def test_replica_when_its_master_is_lost_takes_over(start_redis_cluster, fault):
 
 @pytest.mark.parametrize(("ci", "code", "word"), [("", 0, "SKIPPED"), ("true", 1, "ERROR")])
 def test_suite_without_servers_skips_at_home_and_fails_in_ci(tmp_path, ci, code, word):
-    command = [sys.executable, "-m", "pytest", "-n0", "-p", "no:cacheprovider", A_TEST_WITH_SERVER]
+    options = ["-n0", "--assert=plain", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *options, A_TEST_WITH_SERVER]
     environment = os.environ | {"PATH": str(tmp_path), "CI": ci}
     done = subprocess.run(
         command,
