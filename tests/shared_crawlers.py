@@ -24,7 +24,7 @@ from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import profile
 
 K = 3
-PATIENCE = 60
+PATIENCE = 300
 _LIKE = re.compile(r"\d+ \d+ \d+ \d+")
 # A copy of this process would share its clients. What all import is imported once, for all tests.
 PROCESSES = multiprocessing.get_context("forkserver")

@@ -19,6 +19,7 @@ import sys
 import time
 
 import pytest
+from crawl_server import PATIENCE
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.pages.directory.page_reader import PageReader
@@ -154,7 +155,7 @@ class Job:
 
     def finish(self):
         process = self.run()
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
 
     @property
     def is_finished(self):

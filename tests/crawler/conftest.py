@@ -13,6 +13,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from crawl_server import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 HASTE = ("DOWNLOAD_DELAY=0", "AUTOTHROTTLE_ENABLED=False", "HTTPPROXY_ENABLED=False")
@@ -46,7 +47,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Crawl]:
             command += ["-a", f"{name}={value}"]
         for setting in (*HASTE, *settings):
             command += ["-s", setting]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=50, check=False)
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=PATIENCE, check=False)
         lines = feed.read_text("utf-8").splitlines() if feed.exists() else []
         log = (done.stdout + done.stderr).decode()
         return Crawl(log, done.returncode, [json.loads(line) for line in lines])
