@@ -114,8 +114,10 @@ def import_components() -> None:
     for setting in vars(default_settings).values():
         entries = [*setting, *setting.values()] if isinstance(setting, dict) else [setting]
         for entry in entries:
-            if isinstance(entry, str) and entry.startswith("scrapy."):
-                importlib.import_module(entry.rpartition(".")[0])
+            module = entry.rpartition(".")[0] if isinstance(entry, str) else ""
+            # That of FTP chooses a reactor in old versions.
+            if module.startswith("scrapy.") and not module.endswith(".ftp"):
+                importlib.import_module(module)
     assert "twisted.internet.reactor" not in sys.modules
     assert "dedup_filter" not in sys.modules
 
