@@ -4,10 +4,8 @@ Nothing here knows the library: the project's only tie to it is its ADDONS line.
 """
 
 import json
-import threading
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
 from textwrap import dedent, indent
@@ -15,6 +13,7 @@ from time import monotonic, sleep
 
 import pytest
 from crawl_server import PATIENCE, CrawlServer
+from web_site import served
 
 ADDONS_LINE = 'ADDONS = {"dedup_filter.Addon": 500}'
 
@@ -57,69 +56,6 @@ CLOSED = '''
             stats = self.crawler.stats.get_stats()
             json.dump({**stats, "finish_reason": reason}, file, default=str)
 '''
-
-
-class Gate:
-    """Where a request waits until the test has done something."""
-
-    def __init__(self):
-        self._reached = threading.Event()
-        self._is_open = threading.Event()
-
-    def wait(self):
-        self._reached.set()
-        assert self._is_open.wait(PATIENCE)
-
-    @contextmanager
-    def when_reached(self):
-        assert self._reached.wait(PATIENCE)
-        yield
-        self._is_open.set()
-
-
-class Site(ThreadingHTTPServer):
-    """Pages by path, served on loopback; what was asked for is in `asked`."""
-
-    daemon_threads = True
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.pages = {}
-        self.asked = []
-        self.gates = {}
-        """Paths that are answered only when they are let through."""
-        self.url = f"http://127.0.0.1:{self.server_port}"
-
-    def urls(self, *paths):
-        """Return the URLs of some paths, or of all pages."""
-        return [self.url + path for path in paths or self.pages]
-
-    def add(self, path, body, content_type="text/html; charset=utf-8"):
-        body = body.encode() if isinstance(body, str) else body
-        self.pages[path] = (body, content_type)
-
-    def gate(self, path):
-        return self.gates.setdefault(path, Gate())
-
-
-class _Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.server.asked.append(self.path)
-        if self.path in self.server.gates:
-            self.server.gates[self.path].wait()
-        body, content_type = self.server.pages.get(self.path, (None, None))
-        if body is None:
-            self.send_error(404)
-            return
-        self.send_response(200)
-        if content_type is not None:
-            self.send_header("Content-Type", content_type)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *arguments):
-        pass
 
 
 @dataclass
@@ -197,17 +133,6 @@ class Project:
     def _stats(self):
         path = self.folder / "stats.json"
         return json.loads(path.read_text()) if path.exists() else {}
-
-
-@contextmanager
-def served():
-    server = Site()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
 
 
 @pytest.fixture
