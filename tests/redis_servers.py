@@ -24,11 +24,12 @@ from redis.retry import Retry
 
 LOOPBACK = "127.0.0.1"
 # Below the ports that systems give to outgoing connections, so that a server which was killed finds
-# its port free; a cluster's nodes take the port 10,000 higher as well.
-PORTS = range(12_000, 22_000)
+# its port free. Each stands for the three that a server may take: the next one is for TLS, the one
+# 10,000 higher for the nodes of a cluster.
+PORTS = range(12_000, 22_000, 2)
 BUS = 10_000
 # Far more than any wait needs; a machine under load must not fail a test.
-PATIENCE = 60.0
+PATIENCE = 300.0
 # Old clients wait for a hanging server without end.
 FOR_TESTS = {"socket_timeout": PATIENCE}
 # Nothing kept on disk. A replica fed over a disk follows at once, one fed over the socket up to a
@@ -98,6 +99,7 @@ class RedisServer:
             self._settings |= {f"tls-{name}-file": f'"{tls / name}.pem"' for name in TLS_FILES}
             self._settings["tls-ca-cert-file"] = f'"{tls / "ca"}.pem"'
         self._settings |= settings or {}
+        self._reservation: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._paused = False
         self._clients: list[Any] = []
@@ -154,7 +156,7 @@ class RedisServer:
             return self
         ports = [self.port] if self.port else random.SystemRandom().sample(PORTS, 20)
         for port in ports:
-            if not _is_free(port) or (self.has_tls and not _is_free(port + 1)):
+            if not self._reserve(port) or not all(map(_is_free, (port, port + 1, port + BUS))):
                 continue
             self.port = port
             self._launch()
@@ -201,6 +203,7 @@ class RedisServer:
         self.kill()
         while self._clients:
             self._clients.pop().close()
+        self._give_up_port()
         if self._own is not None:
             self._own.cleanup()
 
@@ -215,6 +218,26 @@ class RedisServer:
         return redis.Redis(
             LOOPBACK, self.port, password=self.password, socket_timeout=PATIENCE, retry=retry
         )
+
+    def _reserve(self, port: int) -> bool:
+        """Keep servers of other tests, in whatever process, off `port` until this one is closed.
+
+        Its UDP port is held for that: a server that is down holds nothing itself.
+        """
+        if self._reservation is not None and port == self.port:
+            return True
+        self._give_up_port()
+        held = self._reservation = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            held.bind((LOOPBACK, port))
+        except OSError:
+            return False
+        return True
+
+    def _give_up_port(self) -> None:
+        if self._reservation is not None:
+            self._reservation.close()
+        self._reservation = None
 
     def _launch(self) -> None:
         lines = {"bind": LOOPBACK, "port": str(self.port), "dir": f'"{self.directory}"'}
@@ -255,12 +278,11 @@ class RedisServer:
 
 
 def _is_free(port: int) -> bool:
-    """Tell whether nobody listens on `port`, nor on the one that a cluster's node takes with it."""
-    for one in (port, port + BUS):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((LOOPBACK, one))
-            except OSError:
-                return False
+    """Tell whether nobody listens on `port`."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return False
     return True

@@ -24,9 +24,11 @@ from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import profile
 
 K = 3
-PATIENCE = 60
+PATIENCE = 300
 _LIKE = re.compile(r"\d+ \d+ \d+ \d+")
-SPAWN = multiprocessing.get_context("spawn")  # a copy of this process would share its clients
+# A copy of this process would share its clients. What all import is imported once, for all tests.
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["dedup_filter.filter", "dedup_filter.pages.redis"])
 
 
 class Like(NamedTuple):
@@ -191,14 +193,14 @@ class Together:
 
     def __init__(self, url, way, rounds_of_each, lease=None, **options):
         # It is gone when nobody here knows it any more.
-        self._barrier = SPAWN.Barrier(len(rounds_of_each))
+        self._barrier = PROCESSES.Barrier(len(rounds_of_each))
         self.processes, self._pipes = [], []
         self.became, self.counts, self.ended = {}, Counter(), set()
         for number, rounds in enumerate(rounds_of_each):
-            ours, theirs = SPAWN.Pipe(duplex=False)
+            ours, theirs = PROCESSES.Pipe(duplex=False)
             crawler_is = (f"c{number}", url, way, theirs, lease)
             arguments = (crawler_is, options, rounds, self._barrier)
-            process = SPAWN.Process(target=crawl, args=arguments, daemon=True)
+            process = PROCESSES.Process(target=crawl, args=arguments, daemon=True)
             process.start()
             theirs.close()
             self.processes.append(process)

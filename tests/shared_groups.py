@@ -9,7 +9,6 @@ import random
 from shared_crawlers import K, Like
 
 CRAWLERS = 4
-GROUPS = 800
 GROUPS_A_ROUND = 10
 
 
@@ -72,7 +71,7 @@ def group(chance, number, kind):
     ]
 
 
-def rounds_of_crawlers(seed, groups=GROUPS):
+def rounds_of_crawlers(seed, groups):
     """Return the rounds of each crawler: in each, all meet the same groups."""
     chance = random.Random(seed)
     kinds = [tight, chain, star]

@@ -117,6 +117,15 @@ def test_servers_started_together_have_ports_of_their_own(start_redis):
     assert len({server.port for server in servers}) == 5
 
 
+def test_port_of_a_server_that_is_down_is_not_given_to_another(start_redis, monkeypatch):
+    down = start_redis()
+    down.kill()
+    monkeypatch.setattr("redis_servers.PORTS", [down.port] * 20)
+    with pytest.raises(RuntimeError, match="does not start"):
+        start_redis()
+    assert down.start().ask("PING")
+
+
 @needs_redis
 @pytest.mark.skipif(not shutil.which("setpriv"), reason="setpriv is not installed")
 def test_server_when_its_parent_is_killed_ends(tmp_path):
@@ -202,7 +211,8 @@ def test_replica_when_its_master_is_lost_takes_over(start_redis_cluster, fault):
 
 @pytest.mark.parametrize(("ci", "code", "word"), [("", 0, "SKIPPED"), ("true", 1, "ERROR")])
 def test_suite_without_servers_skips_at_home_and_fails_in_ci(tmp_path, ci, code, word):
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", A_TEST_WITH_SERVER]
+    options = ["-n0", "--assert=plain", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *options, A_TEST_WITH_SERVER]
     environment = os.environ | {"PATH": str(tmp_path), "CI": ci}
     done = subprocess.run(
         command,

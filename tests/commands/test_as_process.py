@@ -19,7 +19,7 @@ SCRIPT = shutil.which("dedup-filter", path=Path(sys.executable).parent)
 
 @pytest.fixture(
     params=[
-        COMMAND,
+        pytest.param(COMMAND, marks=pytest.mark.slow),
         pytest.param(
             [SCRIPT],
             marks=pytest.mark.skipif(SCRIPT is None, reason="the package is not installed"),

@@ -312,7 +312,8 @@ def work(location, seed, is_over, errors):
         errors.append(error)
 
 
-def test_it_is_clean_and_stays_so(servers):
+@pytest.mark.parametrize("rounds", [3, pytest.param(12, marks=pytest.mark.slow)])
+def test_it_is_clean_and_stays_so(servers, rounds):
     location, is_over, errors = servers.new("index"), threading.Event(), []
     NearDuplicateFilter.open(location).close()
     crawlers = [
@@ -322,7 +323,7 @@ def test_it_is_clean_and_stays_so(servers):
         crawler.start()
     try:
         index = index_at(location)
-        for number in range(12):
+        for number in range(rounds):
             assert index.check().faults == []
             with index.source() as source:
                 assert all(not page.record.is_pending for page in source.pages)

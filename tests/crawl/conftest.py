@@ -4,19 +4,16 @@ Nothing here knows the library: the project's only tie to it is its ADDONS line.
 """
 
 import json
-import os
-import subprocess
-import sys
-import threading
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
 from textwrap import dedent, indent
 from time import monotonic, sleep
 
 import pytest
+from crawl_server import PATIENCE, CrawlServer
+from web_site import served
 
 ADDONS_LINE = 'ADDONS = {"dedup_filter.Addon": 500}'
 
@@ -61,69 +58,6 @@ CLOSED = '''
 '''
 
 
-class Gate:
-    """Where a request waits until the test has done something."""
-
-    def __init__(self):
-        self._reached = threading.Event()
-        self._is_open = threading.Event()
-
-    def wait(self):
-        self._reached.set()
-        assert self._is_open.wait(40)
-
-    @contextmanager
-    def when_reached(self):
-        assert self._reached.wait(40)
-        yield
-        self._is_open.set()
-
-
-class Site(ThreadingHTTPServer):
-    """Pages by path, served on loopback; what was asked for is in `asked`."""
-
-    daemon_threads = True
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.pages = {}
-        self.asked = []
-        self.gates = {}
-        """Paths that are answered only when they are let through."""
-        self.url = f"http://127.0.0.1:{self.server_port}"
-
-    def urls(self, *paths):
-        """Return the URLs of some paths, or of all pages."""
-        return [self.url + path for path in paths or self.pages]
-
-    def add(self, path, body, content_type="text/html; charset=utf-8"):
-        body = body.encode() if isinstance(body, str) else body
-        self.pages[path] = (body, content_type)
-
-    def gate(self, path):
-        return self.gates.setdefault(path, Gate())
-
-
-class _Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.server.asked.append(self.path)
-        if self.path in self.server.gates:
-            self.server.gates[self.path].wait()
-        body, content_type = self.server.pages.get(self.path, (None, None))
-        if body is None:
-            self.send_error(404)
-            return
-        self.send_response(200)
-        if content_type is not None:
-            self.send_header("Content-Type", content_type)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *arguments):
-        pass
-
-
 @dataclass
 class Crawl:
     """What is left of a crawl."""
@@ -140,8 +74,8 @@ class Crawl:
 class Project:
     """A Scrapy project as `scrapy startproject tutorial` makes it, plus one line."""
 
-    def __init__(self, folder, addons_line=ADDONS_LINE):
-        self.folder = folder
+    def __init__(self, server, folder, addons_line=ADDONS_LINE):
+        self._server, self.folder = server, folder
         self._begun = []
         spiders = folder / "tutorial" / "spiders"
         spiders.mkdir(parents=True)
@@ -168,35 +102,24 @@ class Project:
         """Begin a crawl of some URLs, to be waited for by `end`."""
         arguments = ["-a", f"urls={','.join(urls)}"] if urls else []
         options = [f"-s{name}={value}" for name, value in settings.items()]
-        command = [sys.executable, "-m", "scrapy", "crawl", spider, "-O", "items.jsonl"]
-        environment = {**os.environ, "no_proxy": "*", "PYTHONWARNINGS": "default"}
-        process = subprocess.Popen(
-            [*command, *options, *arguments],
-            cwd=self.folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="surrogateescape",
-        )
-        self._begun.append(process)
-        return process
+        command = ["crawl", spider, "-O", "items.jsonl", *options, *arguments]
+        log = self.folder / f"crawl-{len(self._begun)}.log"
+        self._begun.append(self._server.start(*command, folder=self.folder, log=log))
+        return self._begun[-1]
 
     def close(self):
         """End the crawls that a test that failed has left."""
         for process in self._begun:
-            if process.poll() is None:
-                process.kill()
-            if not process.stdout.closed:
-                process.communicate()
+            process.kill()
+            process.log()
 
     def end(self, process):
-        log, _ = process.communicate(timeout=50)
-        return Crawl(process.returncode, log, self._items(), self._stats())
+        log = process.log()
+        return Crawl(process.exit_code, log, self._items(), self._stats())
 
     def wait_for(self, name):
         """Wait until the crawl has made a file."""
-        until = monotonic() + 30
+        until = monotonic() + PATIENCE
         while not (self.folder / name).exists():
             assert monotonic() < until, f"{name} never came"
             sleep(0.02)
@@ -210,17 +133,6 @@ class Project:
     def _stats(self):
         path = self.folder / "stats.json"
         return json.loads(path.read_text()) if path.exists() else {}
-
-
-@contextmanager
-def served():
-    server = Site()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
 
 
 @pytest.fixture
@@ -248,9 +160,16 @@ def paragraphs(article):
     return make
 
 
+@pytest.fixture(scope="session")
+def crawl_server(tmp_path_factory):
+    environment = {"no_proxy": "*", "PYTHONWARNINGS": "default"}
+    with CrawlServer(environment, tmp_path_factory.mktemp("bytecode")) as server:
+        yield server
+
+
 @pytest.fixture
-def project(tmp_path: Path):
-    with closing(Project(tmp_path)) as project:
+def project(crawl_server, tmp_path: Path):
+    with closing(Project(crawl_server, tmp_path)) as project:
         yield project
 
 
@@ -275,7 +194,7 @@ def refused(project, site):
 
 
 @pytest.fixture
-def new_project(tmp_path: Path):
+def new_project(crawl_server, tmp_path: Path):
     """Make one project after another."""
     folders = (tmp_path / f"project-{number}" for number in count())
     with ExitStack() as projects:
@@ -283,12 +202,12 @@ def new_project(tmp_path: Path):
         def make():
             folder = next(folders)
             folder.mkdir()
-            return projects.enter_context(closing(Project(folder)))
+            return projects.enter_context(closing(Project(crawl_server, folder)))
 
         yield make
 
 
 @pytest.fixture
-def project_without_addon(tmp_path: Path):
-    with closing(Project(tmp_path, addons_line="")) as project:
+def project_without_addon(crawl_server, tmp_path: Path):
+    with closing(Project(crawl_server, tmp_path, addons_line="")) as project:
         yield project

@@ -1,6 +1,6 @@
 """A crawl that is killed at any moment and resumed loses nothing that it has acknowledged.
 
-Each round kills a crawl KILLS times and resumes it with its JOBDIR, from crawl to crawl. Scrapy
+Each round kills a crawl some times and resumes it with its JOBDIR, from crawl to crawl. Scrapy
 forgets requests that were waiting or under way when it was killed, so the spider keeps a log
 of its own: which pages were started, and which are finished, with what became of them. It
 writes the line "finished" after the filter was told, so a page that is in the log is one that
@@ -19,11 +19,13 @@ import sys
 import time
 
 import pytest
+from crawl_server import PATIENCE
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.pages.directory.page_reader import PageReader
 
-ROUNDS, KILLS = 5, 10
+ROUNDS = [pytest.param(0, 3), *(pytest.param(n, 10, marks=pytest.mark.slow) for n in range(1, 6))]
+"""Each with its number and its kills."""
 SEED = int(os.environ.get("DEDUP_KILL_SEED", time.time_ns() % 10**6))
 CONTENTS = 24
 
@@ -153,7 +155,7 @@ class Job:
 
     def finish(self):
         process = self.run()
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
 
     @property
     def is_finished(self):
@@ -233,13 +235,13 @@ def uninterrupted(new_job):
     return job.kept
 
 
-@pytest.mark.parametrize("turn", range(ROUNDS))
-def test_killed_crawl_is_resumed_as_if_nothing_had_been(new_job, uninterrupted, turn):
+@pytest.mark.parametrize(("turn", "most"), ROUNDS)
+def test_killed_crawl_is_resumed_as_if_nothing_had_been(new_job, uninterrupted, turn, most):
     print(f"DEDUP_KILL_SEED={SEED}")  # noqa: T201 - shown when the test fails
     seeds = iter(range(SEED + 1000 * turn, SEED + 1000 * turn + 1000))
     job = new_job(next(seeds))
     kills = 0
-    while kills < KILLS:
+    while kills < most:
         kills += job.run_and_kill()
         job.check()
         if job.is_finished:

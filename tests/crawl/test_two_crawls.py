@@ -63,9 +63,17 @@ def check(crawls):
     assert kept(crawls) == dict.fromkeys(range(PAGES), 1)
 
 
-@pytest.mark.parametrize("reactor", [ASYNCIO, SELECT])
-def test_together_they_keep_each_page_once(crawl_both, redis_server, reactor):
-    crawls = crawl_both(DEDUP_INDEX=redis_server.url, TWISTED_REACTOR=reactor)
+REACTORS = [
+    pytest.param(ASYNCIO, ASYNCIO, marks=pytest.mark.slow),
+    pytest.param(SELECT, SELECT, marks=pytest.mark.slow),
+    (ASYNCIO, SELECT),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), REACTORS)
+def test_together_they_keep_each_page_once(crawl_both, redis_server, one, other):
+    reactors = {"TWISTED_REACTOR": one}, {"TWISTED_REACTOR": other}
+    crawls = crawl_both(*reactors, DEDUP_INDEX=redis_server.url)
 
     check(crawls)
     assert max(done.stats["dedup/all/pages"] for done in crawls) >= 2 * PAGES
@@ -75,16 +83,6 @@ def test_together_they_keep_each_page_once(crawl_both, redis_server, reactor):
 
 def test_together_they_keep_each_page_once_on_a_cluster(crawl_both, redis_cluster):
     check(crawl_both(DEDUP_INDEX=redis_cluster.url))
-
-
-def test_crawls_of_different_reactors_share_an_index(crawl_both, redis_server):
-    check(
-        crawl_both(
-            {"TWISTED_REACTOR": ASYNCIO},
-            {"TWISTED_REACTOR": SELECT},
-            DEDUP_INDEX=redis_server.url,
-        )
-    )
 
 
 def test_links_of_the_second_are_not_followed_if_so_wished(
@@ -185,7 +183,7 @@ def test_page_that_a_killed_crawl_was_busy_with_is_kept(begin, mirrors):
     second, waiting = begin(mirrors[1], 1, holds=False, code=SHORT_LEASE)
 
     holding.kill()
-    holding.communicate()
+    holding.log()
     done = second.end(waiting)
 
     assert kept([done]) == {1: 1}

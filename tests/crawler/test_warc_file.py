@@ -113,6 +113,8 @@ def test_a_damaged_member_costs_that_record_only(tmp_path) -> None:
         gzip.compress(b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 99999\r\n\r\nx"),
         b"\x1f\x8b\x08\x00",
     ],
+    # The bytes would be no names: they tell when they were packed.
+    ids="no headers,no archive,empty,no HTTP,no body,no end,no length,long,cut".split(","),
 )
 def test_a_bad_record_is_no_page_and_hides_no_other(tmp_path, bad) -> None:
     path = write(tmp_path / "a.warc.gz", *site(1), bad, *site(1, start=1))

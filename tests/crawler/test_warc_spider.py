@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from crawl_server import PATIENCE
 from warc_samples import page, record, response, write
 
 ROOT = Path(__file__).parents[2]
@@ -108,7 +109,7 @@ print(most, beats, crawler.stats.get_value("item_scraped_count"))
 def test_a_slow_pipeline_holds_up_the_reading_and_not_the_loop(tmp_path) -> None:
     path = write(tmp_path / "a.warc.gz", *(response(f"http://a/{n}", page(n)) for n in range(100)))
     command = [sys.executable, "-c", IN_FLIGHT, str(path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=50, check=True)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=PATIENCE, check=True)
     most, beats, items = map(int, done.stdout.split())
     assert items == 100
     assert most == 5
@@ -123,6 +124,6 @@ def test_a_missing_reader_is_told_with_the_line_that_installs_it(tmp_path) -> No
         "execute(['scrapy', 'crawl', 'warc', '-a', sys.argv[1]])"
     )
     command = [sys.executable, "-c", program, f"path={path}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=50, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=PATIENCE, check=False)
     assert done.returncode != 0
     assert b"pip install 'dedup-filter[warc]'" in done.stderr.splitlines()[-1]

@@ -57,8 +57,13 @@ def unshared(monkeypatch):
 class TestMemory:
     @pytest.mark.parametrize(
         ("count", "size"),
-        [(60, 1), (30, 30), (20, 100), (5, 1_000), (2, 20_000)],
-        ids=["tiny", "small", "usual", "large", "huge"],
+        [
+            pytest.param(60, 1, id="tiny"),
+            pytest.param(30, 30, id="small"),
+            pytest.param(20, 100, id="usual"),
+            pytest.param(5, 1_000, id="large"),
+            pytest.param(2, 20_000, id="huge", marks=pytest.mark.slow),
+        ],
     )
     @pytest.mark.parametrize("are_stored", [False, True])
     def test_is_what_is_allocated(self, unshared, count, size, are_stored):

@@ -34,7 +34,7 @@ CASES = [
 PLANNED = [pytest.param(plan(k, n), k, id=f"k={k}, n={n}") for k in range(13) for n in (10, 10**8)]
 
 
-@pytest.fixture(params=["one by one", "together"], autouse=True)
+@pytest.fixture(params=["one by one", "together"])
 def way(request, monkeypatch):
     """Probes made by Python, or all probes of a table by numpy."""
     least = -1.0 if request.param == "together" else 1e9
@@ -68,6 +68,7 @@ def assert_exact(layout, max_distance, crowd, asked):
         assert {f for number, f in pairs if number == 1} == expected
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize(("layout", "max_distance"), CASES)
 @settings(max_examples=10)
 @given(data=st.data())
@@ -75,6 +76,7 @@ def test_a_layout_finds_exactly_what_a_scan_finds(layout, max_distance, data):
     assert_exact(layout, max_distance, data.draw(crowds(max_distance)), max_distance)
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize(("layout", "max_distance"), PLANNED)
 @settings(max_examples=10)
 @given(data=st.data())

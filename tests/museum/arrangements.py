@@ -12,6 +12,7 @@ Every stream has a filter of its own.
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import cycle, repeat
 from random import Random
 from typing import NamedTuple
@@ -86,6 +87,12 @@ class Museum:
         """Each page on a host of its own, under one of the names."""
         sites = [Site(f"www.host{n}.example", next(names)) for n in range(self.kind.pages)]
         return [Shown(address(site, n), self.serve(n, site)) for n, site in enumerate(sites)]
+
+
+@cache
+def museum_of(kind: Kind) -> Museum:
+    """The museum of a kind, whose pages are built once."""
+    return Museum(kind)
 
 
 PLACES: dict[str, Callable[[Museum], list[Shown]]] = {
@@ -187,11 +194,13 @@ def arrangements(kind: Kind) -> list[str]:
     return [*PLACES, *COPIES[kind.amount], "together"]
 
 
-def streams(kind: Kind, arrangement: str) -> Iterator[list[Shown]]:
-    """What crawls meet."""
-    museum = Museum(kind)
+def streams(
+    kind: Kind, arrangement: str, orders: tuple[int, ...] = ORDERS
+) -> Iterator[list[Shown]]:
+    """What crawls meet; pages of which none may be dropped in several orders."""
+    museum = museum_of(kind)
     if arrangement in PLACES:
-        for seed in ORDERS:
+        for seed in orders:
             yield shuffled(PLACES[arrangement](museum), seed)
     else:
         ways = COPIES[kind.amount]

@@ -3,7 +3,16 @@
 from pathlib import Path
 
 import pytest
-from museum.arrangements import Museum, Shown, address, arrangements, judged, streams
+from museum.arrangements import (
+    ORDERS,
+    PLACES,
+    Shown,
+    address,
+    arrangements,
+    judged,
+    museum_of,
+    streams,
+)
 from museum.catalogue import KINDS
 from museum.frames import Site
 from museum.kinds import LEAST_OWN, own_phrases
@@ -15,23 +24,31 @@ GAPS = {
     for kind, _, listed in [line.partition(":")]
     for arrangement in listed.split()
 }
-CASES = [
-    pytest.param(
-        kind,
-        arrangement,
-        id=f"{kind.name}-{arrangement}",
-        marks=[pytest.mark.xfail(reason="known gap")] if (kind.name, arrangement) in GAPS else [],
-    )
-    for kind in KINDS
-    for arrangement in arrangements(kind)
-]
 
 
-@pytest.mark.parametrize(("kind", "arrangement"), CASES)
-def test_museum(kind, arrangement):
+def cases():
+    """Each arrangement of each kind.
+
+    Unless slow tests are run, pages come in one order, and copies of all sorts in one crawl.
+    """
+    for kind in KINDS:
+        for arrangement in arrangements(kind):
+            name, orders = f"{kind.name}-{arrangement}", ORDERS
+            marks = [] if arrangement in (*PLACES, "together") else [pytest.mark.slow]
+            if (kind.name, arrangement) in GAPS:
+                marks.append(pytest.mark.xfail(reason="known gap"))
+            elif arrangement in PLACES:
+                orders, others = ORDERS[:1], ORDERS[1:]
+                other = f"{name}-other orders"
+                yield pytest.param(kind, arrangement, others, id=other, marks=pytest.mark.slow)
+            yield pytest.param(kind, arrangement, orders, id=name, marks=marks)
+
+
+@pytest.mark.parametrize(("kind", "arrangement", "orders"), list(cases()))
+def test_museum(kind, arrangement, orders):
     wrong = [
         (seen.shown.url, seen.verdict.outcome, seen.verdict.original, seen.verdict.similarity)
-        for stream in streams(kind, arrangement)
+        for stream in streams(kind, arrangement, orders)
         for seen in judged(stream)
         if seen.is_wrong
     ]
@@ -46,7 +63,7 @@ def test_all_kinds_in_one_crawl():
     """Some pages of each kind that is judged right on one host, each on a host of its own."""
     kinds = [kind for kind in KINDS if not {(kind.name, "host"), (kind.name, "hosts")} & GAPS]
     sites = [Site(f"www.{kind.name}.example".replace("_", "-"), "The Gazette") for kind in kinds]
-    museums = [Museum(kind) for kind in kinds]
+    museums = [museum_of(kind) for kind in kinds]
     stream = [
         Shown(address(site, number), museum.serve(number, site))
         for number in range(5)

@@ -95,6 +95,6 @@ def test_no_more_sketches_are_compared_than_the_cap_allows(way, monkeypatch):
 
 def test_a_crowd_takes_no_more_memory_than_as_many_strangers(way):
     generator = random.Random(4)
-    crowd = kept(pages_of_a_template(1000), max_distance=8)
-    strangers = kept(page(number, generator.getrandbits(64)) for number in range(1000))
+    crowd = kept(pages_of_a_template(500), max_distance=8)
+    strangers = kept(page(number, generator.getrandbits(64)) for number in range(500))
     assert crowd.nbytes < 1.1 * strangers.nbytes

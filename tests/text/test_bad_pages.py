@@ -22,7 +22,10 @@ def said(verdict):
     return verdict.reason or verdict.outcome
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [kind if kind in SMALL else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS],
+)
 def test_pages_of_a_kind(kind):
     with NearDuplicateFilter.open() as pages:
         verdicts = [

@@ -114,7 +114,7 @@ print(len(numbers))
 @pytest.mark.skipif(os.name == "nt", reason="limits of files are another matter on Windows")
 @pytest.mark.parametrize("most_bytes", [150_000, 160_001, 400_000, 700_000])
 def test_a_file_that_cannot_grow_costs_the_page_that_met_it(tmp_path, most_bytes):
-    paths = [str(TESTS), str(TESTS / "pages" / "directory"), os.environ.get("PYTHONPATH", "")]
+    paths = [str(TESTS.parent), str(TESTS), str(Path(__file__).parent)]
     told = subprocess.run(
         [sys.executable, "-c", FAILING, str(tmp_path / "index"), str(most_bytes)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},

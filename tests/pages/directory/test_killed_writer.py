@@ -13,7 +13,7 @@ from store_pages import new_page as page
 
 from dedup_filter.pages.directory.page_reader import PageReader
 
-TIMES = 50
+TIMES = [10, pytest.param(50, marks=pytest.mark.slow)]
 TESTS = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and 
 @pytest.fixture
 def kill(tmp_path):
     """Let a process write to the index and be killed, by a number that says how and when."""
-    paths = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
+    paths = os.pathsep.join([str(TESTS), str(TESTS.parent)])
     program = [
         sys.executable,
         str(Path(__file__).with_name("killed_writer.py")),
@@ -64,9 +64,10 @@ def told(folder):
     return {number: content for number, content in pages.items() if number not in touched}
 
 
-def test_that_is_opened_again_holds_all_that_was_told_and_nothing_pending(tmp_path, kill):
+@pytest.mark.parametrize("times", TIMES)
+def test_that_is_opened_again_holds_all_that_was_told_and_nothing_pending(tmp_path, kill, times):
     folder = tmp_path / "index"
-    for seed in range(TIMES):
+    for seed in range(times):
         kill(seed)
         with folder_store(folder) as store:
             store.check()
@@ -80,7 +81,7 @@ def test_that_is_opened_again_holds_all_that_was_told_and_nothing_pending(tmp_pa
             assert store.last_page >= max(told(folder), default=0)
             for early in store.frames.waiting():
                 assert early.page in records
-    assert len(told(folder)) > TIMES
+    assert len(told(folder)) > times
 
 
 def test_that_was_in_the_middle_is_shown_to_readers_as_of_its_last_flush(tmp_path, kill):

@@ -38,23 +38,28 @@ def verdicts(place, stream, every, end=NearDuplicateFilter.close, **options):
     return found
 
 
+@pytest.fixture(scope="module")
+def uninterrupted(stream, tmp_path_factory):
+    """The verdicts on the stream, from an index in a directory that stays open."""
+    with NearDuplicateFilter.open(tmp_path_factory.mktemp("index"), crawl="one") as pages:
+        found = [pages.see(url, html=html) for url, html in stream]
+        pages.check()
+    assert {verdict.outcome for verdict in found[:60]} == {"new", "near", "exact"}
+    return found
+
+
 @pytest.mark.parametrize("every", [1, 2, 9, 40])
-def test_a_stream_of_pages_is_judged_as_without_a_restart(directory, stream, every):
-    shown = stream if every > 2 else stream[:60]
-    expected = verdicts(directory, shown, len(shown))
-    assert {verdict.outcome for verdict in expected} == {"new", "near", "exact"}
-    shutil.rmtree(directory.location)
-    assert verdicts(directory, shown, every) == expected
+def test_a_stream_of_pages_is_judged_as_without_a_restart(directory, stream, uninterrupted, every):
+    end = len(stream) if every > 2 else 60
+    assert verdicts(directory, stream[:end], every) == uninterrupted[:end]
 
 
-def test_and_so_it_is_when_its_process_is_killed(directory, stream):
+def test_and_so_it_is_when_its_process_is_killed(directory, stream, uninterrupted):
     def kill(pages):
         pages.flush()
         directory.crash(pages)
 
-    expected = verdicts(directory, stream, len(stream))
-    shutil.rmtree(directory.location)
-    assert verdicts(directory, stream, 7, kill) == expected
+    assert verdicts(directory, stream, 7, kill) == uninterrupted
 
 
 def test_and_when_states_are_written_in_between_and_hosts_are_forgotten(
@@ -113,11 +118,9 @@ def test_a_page_given_up_while_it_is_due_is_judged_again_all_the_same(
     assert run(is_interrupted=True) == run(is_interrupted=False) < 200
 
 
-def test_memory_and_disk_judge_alike(place, stream):
-    with NearDuplicateFilter.open() as pages:
-        expected = [pages.see(url, html=html) for url, html in stream]
+def test_memory_and_disk_judge_alike(place, stream, uninterrupted):
     found = verdicts(place, stream, len(stream))
-    told = [(v.outcome, v.original, v.distance, v.similarity) for v in expected]
+    told = [(v.outcome, v.original, v.distance, v.similarity) for v in uninterrupted]
     assert [(v.outcome, v.original, v.distance, v.similarity) for v in found] == told
 
 

@@ -1,7 +1,6 @@
 """Tables on disk are derived: whatever becomes of them, verdicts are the same."""
 
 import logging
-import os
 import random
 import shutil
 
@@ -12,8 +11,6 @@ from store_pages import kill
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.pages.directory import page_index
 from dedup_filter.pages.directory.table_files import TableFiles
-
-TIMES = int(os.environ.get("DEDUP_TEST_TIMES", "40"))
 
 
 @pytest.fixture
@@ -79,11 +76,12 @@ def damage(path, chance):
     return way
 
 
-def test_damaged_at_random_are_made_anew_with_the_same_verdicts(folder, article, caplog):
+@pytest.mark.parametrize("times", [8, pytest.param(40, marks=pytest.mark.slow)])
+def test_damaged_at_random_are_made_anew_with_the_same_verdicts(folder, article, caplog, times):
     pristine = shutil.copytree(folder, folder.parent / "pristine")
     expected = verdicts(folder, article)
     assert {outcome for outcome, *_ in expected} == {"exact", "near", "new"}
-    for seed in range(TIMES):
+    for seed in range(times):
         chance = random.Random(seed)
         shutil.rmtree(folder)
         shutil.copytree(pristine, folder)

@@ -39,6 +39,7 @@ def outcomes(crawlers):
     return Counter(what for what, _ in crawlers.became.values())
 
 
+@pytest.mark.slow
 def test_slots_that_move_and_a_replica_that_is_promoted_cost_nothing(start_redis_cluster):
     cluster = start_redis_cluster(replicas=True)
     rounds = in_one_round("claim")

@@ -34,6 +34,11 @@ def duplicates(became, whats=("kept",)):
     return [pair for pair in itertools.combinations(kept, 2) if repeats(*pair)]
 
 
+@pytest.mark.parametrize(
+    "servers",
+    ["redis_server", pytest.param("redis_cluster", marks=pytest.mark.slow)],
+    indirect=True,
+)
 def test_what_a_killed_crawler_had_claimed_is_kept_by_others(servers):
     rounds = in_one_round(type(servers).__name__)
     with Together(servers.url, "claim", rounds, LEASE, min_similarity=0.7) as crawlers:
@@ -48,7 +53,7 @@ def test_what_a_killed_crawler_had_claimed_is_kept_by_others(servers):
     assert set(whats) <= {"kept", "dropped", "released"}
 
 
-@pytest.mark.parametrize("way", ["see", "claim"])
+@pytest.mark.parametrize("way", [pytest.param("see", marks=pytest.mark.slow), "claim"])
 def test_a_server_that_is_killed_and_comes_back_costs_no_page(start_redis, way):
     server = start_redis(durable=True)
     with Together(server.url, way, in_one_round(way), min_similarity=0.7) as crawlers:
@@ -66,7 +71,9 @@ def test_a_server_that_is_killed_and_comes_back_costs_no_page(start_redis, way):
     assert not duplicates(crawlers.became)
 
 
-@pytest.mark.parametrize(("way", "end"), [("see", "kill"), ("claim", "pause")])
+@pytest.mark.parametrize(
+    ("way", "end"), [pytest.param("see", "kill", marks=pytest.mark.slow), ("claim", "pause")]
+)
 def test_a_node_that_fails_over_costs_no_page(start_redis_cluster, way, end):
     cluster = start_redis_cluster(replicas=True, timeout_ms=1_000)
     with Together(cluster.url, way, in_one_round(way), min_similarity=0.7) as crawlers:

@@ -72,6 +72,7 @@ def test_all_that_scripts_touch_is_in_one_slot_and_records_are_in_many(
     assert len(owners) == 3
 
 
+@pytest.mark.slow
 def test_a_crawl_without_end_needs_no_more_memory(redis_server, crawler, like, see, monkeypatch):
     monkeypatch.setattr("dedup_filter.pages.redis.redis_pages._PAGES_BETWEEN", 256)
     bound = 200
