@@ -65,19 +65,19 @@ class CrawlProcess:
     """A crawl under way."""
 
     def __init__(self, server: CrawlServer, pid: int, log: Path) -> None:
-        self._server, self._pid, self._log = server, pid, log
+        self._server, self.pid, self._log = server, pid, log
         self.exit_code: int | None = None
 
     @property
     def is_running(self) -> bool:
         if self.exit_code is None:
-            self.exit_code = self._server.ask({"pid": self._pid})
+            self.exit_code = self._server.ask({"pid": self.pid})
         return self.exit_code is None
 
     def kill(self) -> None:
         """Kill it as no signal handler can prevent, unless it has ended."""
         if self.is_running:
-            os.kill(self._pid, signal.SIGKILL)
+            os.kill(self.pid, signal.SIGKILL)
 
     def log(self) -> str:
         """Wait for its end; return what it printed."""

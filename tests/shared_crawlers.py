@@ -71,11 +71,11 @@ def profile_of(texts, config):
 
 def patch(counts):
     """Let texts be read as `Like`s, and count what crawlers do to one another."""
-    import dedup_filter.pages.framed_pages
+    import dedup_filter.workers.measured
     from dedup_filter.pages.comparison import Overtaken
     from dedup_filter.pages.redis.redis_pages import RedisPages
 
-    dedup_filter.pages.framed_pages.profile = profile_of
+    dedup_filter.workers.measured.profile = profile_of
     record, fate = RedisPages.record, RedisPages.fate
 
     def counted_record(self, *args, **options):

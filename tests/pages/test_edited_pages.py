@@ -50,7 +50,7 @@ def see(pages, host, articles, menu=MENU):
 
 
 ENTERED_BY_ITS_NEW_TEXT = pytest.mark.xfail(
-    strict=False,
+    strict=True,
     reason="of a page edited in whole paragraphs only these are new: it is kept under their"
     " fingerprint, and copies elsewhere are kept where that is far from all of the text",
 )
@@ -62,8 +62,15 @@ def earlier():
     return {number: article(number) for number in (*range(5), *NUMBERS)}
 
 
-@ENTERED_BY_ITS_NEW_TEXT
-@pytest.mark.parametrize("rewritten", [1, 2, 3, 4])
+@pytest.mark.parametrize(
+    "rewritten",
+    [
+        1,
+        pytest.param(2, marks=ENTERED_BY_ITS_NEW_TEXT),
+        pytest.param(3, marks=ENTERED_BY_ITS_NEW_TEXT),
+        4,
+    ],
+)
 def test_a_copy_of_an_edited_page_is_found_in_a_later_crawl(tmp_path, earlier, rewritten):
     with NearDuplicateFilter.open(tmp_path / "index") as pages:
         see(pages, "a.example", earlier)

@@ -12,6 +12,7 @@ from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.pages.directory.url_key import Place
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.text import parse_page
+from dedup_filter.workers.measured import PageHere
 
 PAGE = """<html lang="en"><title>Harbour</title><nav><a href="/">All the news of the day</a></nav>
 <h1>Harbour to stay open</h1><p>The committee met on Tuesday to discuss how the harbour could be
@@ -27,7 +28,8 @@ def test_what_shapes_fingerprints_has_the_version_that_it_had():
     with PageStore.in_memory(Scheme.of()) as store:
         store.crawls.start(0)
         pages = FramedPages(FilterConfig(), DirectoryPages(FilterConfig(), store))
-        pages.claim(Place.of("https://www.example.com/"), parse_page(PAGE), is_pending=False)
+        page = PageHere(parse_page(PAGE), FilterConfig())
+        pages.claim(Place.of("https://www.example.com/"), page, is_pending=False)
         [record] = store.records()
     found = (
         scheme.TEXT_VERSION,

@@ -133,7 +133,7 @@ def test_a_page_that_is_seen_again_does_not_expire(kept_place, article, clock):
 def test_of_more_pages_within_reach_than_are_compared_the_nearest_are(place, monkeypatch):
     """Guarantee 3: every page within `max_distance`, of a crowd the 64 nearest."""
     monkeypatch.setattr(
-        "dedup_filter.pages.framed_pages.profile",
+        "dedup_filter.workers.measured.profile",
         lambda texts, _: made_page(*map(int, texts.document.text.split())),
     )
 

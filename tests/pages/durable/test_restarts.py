@@ -11,6 +11,7 @@ from dedup_filter.frames import early_pages
 from dedup_filter.frames import host_frames as frames
 from dedup_filter.pages import learnt_frames
 from dedup_filter.text.page_bytes import unpack_page
+from dedup_filter.workers import measured
 
 
 @pytest.fixture(scope="module", params=["en", "zh"])
@@ -80,7 +81,7 @@ def test_pages_that_are_put_away_are_judged_as_those_in_memory(local_place, stre
         shutil.rmtree(local_place.location)
     unpacked = []
     monkeypatch.setattr(
-        learnt_frames, "unpack_page", lambda form: unpacked.append(form) or unpack_page(form)
+        measured, "unpack_page", lambda form: unpacked.append(form) or unpack_page(form)
     )
     monkeypatch.setattr(early_pages, "_MOST_BYTES", 60_000)
     assert verdicts(local_place, stream, len(stream)) == expected

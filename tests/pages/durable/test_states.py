@@ -111,7 +111,7 @@ class DirectoryMachine(RuleBasedStateMachine):
     def start(self):
         self.folder = Path(tempfile.mkdtemp())
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr("dedup_filter.pages.framed_pages.profile", profile_of)
+        self.patch.setattr("dedup_filter.workers.measured.profile", profile_of)
         self.oracle = Oracle()
         self.crawls = {}
         self.unnamed = itertools.count(100)

@@ -18,7 +18,7 @@ def servers(request):
 @pytest.fixture
 def crawler(monkeypatch):
     """Open filters as processes do that share an index; they are closed with the test."""
-    monkeypatch.setattr("dedup_filter.pages.framed_pages.profile", profile_of)
+    monkeypatch.setattr("dedup_filter.workers.measured.profile", profile_of)
     with ExitStack() as opened:
 
         def close(pages):

@@ -67,8 +67,8 @@ def test_a_server_that_hangs_is_away_and_comes_back(request, crawler, like, see,
         see(pages, like(3))
     assert time.monotonic() - begin < MUCH_TOO_LONG
     with pytest.MonkeyPatch.context() as patch:  # however slow the machine, its rest is not over
-        patch.setattr(pages._kept._log._connection, "_rests_until", float("inf"))
-        patch.setattr(pages._kept._log._connection, "_client", "not asked again")
+        patch.setattr(pages._kept._process.connection, "_rests_until", float("inf"))
+        patch.setattr(pages._kept._process.connection, "_client", "not asked again")
         with pytest.raises(StoreAway):
             see(pages, like(3))
     server.resume()
