@@ -237,8 +237,13 @@ class NearDuplicateFilter:
             )
             return page
         self._check_url(url)
+
+        def pass_on(read: Future[MeasurablePage | Measured | Unjudged | Source]) -> None:
+            if page.set_running_or_notify_cancel():
+                page.set_result(ReadPage(url, read.result()))
+
         content = self._pool.read(source._replace(wanted=self._wanted(url, images)))
-        content.add_done_callback(lambda read: page.set_result(ReadPage(url, read.result())))
+        content.add_done_callback(pass_on)
         return page
 
     def prepare(self, page: ReadPage) -> Future[Any] | None:
@@ -379,7 +384,6 @@ class NearDuplicateFilter:
     def _next(self, ahead: deque[Future[ReadPage]]) -> Verdict:
         """Judge the first page, and let the next be measured if it is read by now."""
         first = ahead.popleft().result()
-        self.prepare(first)
         if ahead and ahead[0].done():
             self.prepare(ahead[0].result())
         return self._judge(first, is_pending=False)

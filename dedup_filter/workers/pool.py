@@ -141,7 +141,9 @@ class PageInWorker:
     def ask(self, known: FrameTimes) -> Future[Measured]:
         """Let the worker measure it, unless it was asked to with the same knowledge."""
         # What is shown more often is frame all the same; -1 is possible, see `framed_pages`.
-        times = bytes([min(each, FRAME_TIMES) + 1 for each in known.times])
+        # A call of `min` for each of hundreds of blocks would take as long as all else here.
+        most, frame = FRAME_TIMES, FRAME_TIMES + 1
+        times = bytes([frame if each > most else each + 1 for each in known.times])
         key = times, known.is_frame_known
         if self._asked is None or self._asked[0] != key:
             job = self._worker.submit("measure", self._ticket, *key, is_urgent=True)

@@ -68,20 +68,24 @@ class Worker:
         self._process: _Process | None = None
         self._stillborn = 0
         self._is_closed = False
+        self._lock = Lock()
         self.backlog = 0
-        """Jobs that are not done yet, as far as the thread that submits them has been told."""
+        """Jobs that are not done yet."""
 
     def submit(self, name: str, *arguments: Any, is_urgent: bool = False) -> Future[Any]:
         """Return the future answer to a job; an urgent one comes before those that wait.
 
         It raises LostWorkerError if the process has died, or the job has failed.
         """
+        answer: Future[Any] = Future()
+        if self._is_closed:
+            answer.set_exception(LostWorkerError("it is closed"))
+            return answer
         if self._thread is None:
             self._thread = Thread(target=self._give, name="dedup_filter worker", daemon=True)
             self._thread.start()
-        answer: Future[Any] = Future()
-        self.backlog += 1
-        answer.add_done_callback(self._count_done)
+        self._count(1)
+        answer.add_done_callback(lambda _: self._count(-1))
         rank = _URGENT if is_urgent else _NORMAL
         self._jobs.put(_Job(rank, next(self._numbers), name, arguments, answer))
         return answer
@@ -102,14 +106,15 @@ class Worker:
         process = self._process
         return None if process is None or process.is_over else process.pid
 
-    def _count_done(self, _: Future[Any]) -> None:
-        self.backlog -= 1
+    def _count(self, jobs: int) -> None:
+        with self._lock:
+            self.backlog += jobs
 
     def _give(self) -> None:
         while (job := self._jobs.get()).rank != _LAST:
             process = self._running()
             if process is None:
-                job.answer.set_exception(LostWorkerError("no process can be started"))
+                _refuse(job, "no process can be started")
             else:
                 process.give(job)
         if self._process is not None:
@@ -117,7 +122,7 @@ class Worker:
             self._process.join(_LONGEST_END)
         with suppress(Empty):
             while True:
-                self._jobs.get_nowait().answer.set_exception(LostWorkerError("it is closed"))
+                _refuse(self._jobs.get_nowait(), "it is closed")
 
     def _running(self) -> "_Process | None":
         """Return the process, started anew if it has ended; None: it ends each time."""
@@ -137,6 +142,12 @@ class Worker:
         if self._is_closed:
             self._process.kill()
         return self._process
+
+
+def _refuse(job: _Job, why: str) -> None:
+    """Fail a job that no process was given, unless it was cancelled."""
+    if job.answer.set_running_or_notify_cancel():
+        job.answer.set_exception(LostWorkerError(why))
 
 
 class _Process:
@@ -229,7 +240,7 @@ class _Process:
                     job.answer.set_result(value)
                 else:
                     job.answer.set_exception(LostWorkerError(value))
-        except (EOFError, OSError, pickle.UnpicklingError):
+        except Exception:  # its output has ended, or is none of its answers
             self._end()
 
     def _end(self) -> None:

@@ -51,13 +51,13 @@ def judged(pages, location="memory:", **options):
         return list(known.see_many(pages))
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize(
     "options",
     [
         {},
         {"scope": "host", "max_distance": 3},
-        {"learn_frames": False},
+        pytest.param({"learn_frames": False}, marks=pytest.mark.slow),
         {"features": "shingles", "title_weight": 2, "heading_weight": 2, "image_weight": 3},
     ],
 )
@@ -244,3 +244,20 @@ class TestNoProcessIsLeft:
             process.send_signal(number)
             process.wait(20)
         wait_until_ended(pids)
+
+
+def test_a_job_that_nobody_waits_for_does_no_harm():
+    worker = Worker(FilterConfig(), 30)
+    jobs = [worker.submit("measure", 99, b"", False) for _ in range(20)]
+    cancelled = [job.cancel() for job in jobs]
+    assert any(cancelled)  # those that the process was not given yet
+
+    with pytest.raises(LostWorkerError):
+        worker.submit("measure", 99, b"", False).result()
+    assert worker.backlog == 0
+    waits = [worker.submit("measure", 99, b"", False) for _ in range(20)]
+    waits[-1].cancel()
+    worker.close()
+    with pytest.raises(LostWorkerError, match="closed"):
+        worker.submit("measure", 99, b"", False).result()
+    assert all(job.done() for job in waits)
