@@ -250,6 +250,7 @@ def crawl_together(url, way, rounds_of_each, lease=None, **options):
 
 
 def kill(process):
-    """Kill a process as no signal handler can prevent."""
-    os.kill(process.pid, signal.SIGKILL)
+    """Kill a process as no signal handler can prevent, unless it has ended."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process.pid, signal.SIGKILL)
     process.join(PATIENCE)
