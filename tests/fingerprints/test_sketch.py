@@ -1,6 +1,7 @@
 """Sketches against plain sets of Python."""
 
 import random
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -128,8 +129,11 @@ class TestASketch:
         packed = made(values)
         if packed[0]:
             twice = [value for value in values if value <= 2 * bound(packed) + 1]
-            skips = max(twice, default=0) >> (32 - packed[0] - packed[1])
-            assert len(twice) > WHOLE or 2 + 2 * (len(twice) + skips // 65_535 + 1) > 512
+            scale = packed[0] - 1
+            bits = min(14 + len(twice).bit_length(), 32 - scale)
+            short = sorted({value >> (32 - scale - bits) for value in twice})
+            gaps = [value - before for before, value in pairwise([0, *short])]
+            assert len(twice) > WHOLE or 2 + 2 * sum(1 + gap // 65_535 for gap in gaps) > 512
 
     @given(sets, st.integers(0, 2**32))
     def test_has_all_of_its_own_set(self, values, seed):
