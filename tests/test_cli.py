@@ -238,6 +238,20 @@ def test_a_plan_for_people_names_reasons_and_the_chance_of_a_collision():
     assert max(map(len, out.splitlines())) <= 120
 
 
+def test_a_plan_is_for_the_distance_of_a_crawl_unless_another_is_given():
+    assert "1,000,000 pages, at most 12 bits apart." in run("plan", "--pages", "1e6")[1]
+    assert "1,000,000 pages, at most 4 bits apart." in run("plan", "--pages", "1e6", "-k", "4")[1]
+
+
+def test_a_plan_that_does_not_fit_says_so():
+    code, out, err = run("plan", "--pages", "1e6", "-k", "3", "--memory", "1MB")
+    assert code == 1
+    assert "quickest" not in out
+    assert err.startswith("Error: no layout fits; the smallest needs 0.0")
+    found = lines("plan", "--pages", "1e6", "-k", "3", "--memory", "1MB", "--json")
+    assert not any(one["chosen"] or one["fits"] for one in found)
+
+
 def test_the_version_is_the_packages():
     from dedup_filter import __version__
 

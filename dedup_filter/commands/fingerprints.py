@@ -35,7 +35,7 @@ def _fingerprint_options(command: Callable[..., None]) -> Callable[..., None]:
         is_flag=True,
         help='Write fingerprints as strings like "0x1f", for readers that round large numbers.',
     )
-    return max_distance_option(hex_option(json_option(command)))
+    return max_distance_option(3)(hex_option(json_option(command)))
 
 
 @click.command("near")

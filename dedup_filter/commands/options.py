@@ -1,13 +1,15 @@
 """Arguments and options that several commands have."""
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from dedup_filter.upkeep import Index
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 __all__ = [
     "filter_option",
@@ -28,16 +30,23 @@ index_argument = click.argument("index", metavar="INDEX", callback=_index_at)
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Write JSON objects with named fields."
 )
-max_distance_option = click.option(
-    "--max-distance",
-    "--distance",
-    "-d",
-    type=click.IntRange(0, 12),
-    default=3,
-    show_default=True,
-    metavar="BITS",
-    help="Near are fingerprints that differ in at most so many bits, 0 to 12.",
-)
+
+
+def max_distance_option(default: int) -> Callable[[Decorated], Decorated]:
+    """Return the option for k, the largest number of bits in which near fingerprints differ."""
+    return click.option(
+        "--max-distance",
+        "--distance",
+        "-d",
+        "-k",
+        type=click.IntRange(0, 12),
+        default=default,
+        show_default=True,
+        metavar="BITS",
+        help="Near are fingerprints that differ in at most so many bits, 0 to 12.",
+    )
+
+
 filter_option = click.option(
     "--option",
     "-o",

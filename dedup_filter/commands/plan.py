@@ -13,6 +13,7 @@ import click
 
 from dedup_filter.commands.options import json_option, max_distance_option
 from dedup_filter.commands.streams import scaled, write_lines
+from dedup_filter.config import FilterConfig
 from dedup_filter.wording import counted
 
 if TYPE_CHECKING:
@@ -51,11 +52,12 @@ def _bytes(value: str) -> int:
     "--pages", type=_pages, metavar="NUMBER", required=True, help="Pages to be stored, like 1e9."
 )
 @click.option("--memory", type=_bytes, metavar="SIZE", help="What the index may take, like 64GB.")
-@max_distance_option
+@max_distance_option(FilterConfig.max_distance)
 @json_option
 def plan_command(pages: int, memory: int | None, max_distance: int, as_json: bool) -> None:
     """Rank the layouts of an index: which tables, how many probes, what time and memory.
 
+    The memory is that of the tables alone; what the records of the pages take is not in it.
     The best one that fits into the memory comes first; what the literature proposes is listed
     after the others, for comparison. Times are estimates for a 2-core machine: compare them with
     one another. They leave out what it takes to confirm a candidate.
@@ -86,6 +88,9 @@ def plan_command(pages: int, memory: int | None, max_distance: int, as_json: boo
     rows += [_row(name, one, _reason(one, best[0], pages, memory)) for name, one in papers.items()]
     for line in _table(rows):
         click.echo(line)
+    if not _fits(best[0], pages, memory):
+        least = min(one.bytes_per_entry for one in best) * pages
+        raise click.ClickException(f"no layout fits; the smallest needs {least / 1e9:,.3g} GB")
 
 
 def _objects(
@@ -98,7 +103,7 @@ def _objects(
             "name": name,
             "layout": None if one.layout is None else repr(one.layout),
             "from_literature": of_paper,
-            "chosen": one is best[0],
+            "chosen": one is best[0] and _fits(one, pages, memory),
             "tables": one.tables,
             "prefix_bits": list(one.prefix_bits),
             "probes": one.probes,
@@ -106,7 +111,7 @@ def _objects(
             "look_up_us": round(one.look_up_us, 2),
             "page_us": round(one.page_us, 2),
             "bytes_per_page": round(one.bytes_per_entry, 1),
-            "fits": memory is None or one.bytes_per_entry * pages <= memory,
+            "fits": _fits(one, pages, memory),
             "reason": _reason(one, best[0], pages, memory),
         }
 
@@ -119,8 +124,12 @@ def _name(one: "Estimate") -> str:
     return f"{one.layout.block_count} blocks, {one.layout.leading_blocks} lead"
 
 
+def _fits(one: "Estimate", pages: int, memory: int | None) -> bool:
+    return memory is None or one.bytes_per_entry * pages <= memory
+
+
 def _reason(one: "Estimate", best: "Estimate", pages: int, memory: int | None) -> str:
-    if memory is not None and one.bytes_per_entry * pages > memory:
+    if not _fits(one, pages, memory):
         return f"needs {one.bytes_per_entry * pages / 1e9:,.3g} GB"
     if one is best:
         return "quickest that fits" if memory is not None else "quickest"
