@@ -122,7 +122,7 @@ class OwnerLock:
         except Timeout:
             raise StoreBusy(
                 f"index {directory} is in use by {_owner(directory.owner)}: wait until it is done, "
-                "or let several crawls share an index on Redis (DEDUP_INDEX=redis://...)"
+                "or let several crawlers share an index on Redis (DEDUP_INDEX=redis://...)"
             ) from None
         except (OSError, NotImplementedError) as error:
             raise StoreError(
