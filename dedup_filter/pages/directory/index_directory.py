@@ -1,6 +1,6 @@
 """The folder of an index: which files are in it, and whether one may be put there.
 
-    pages.sqlite3 (-wal, -shm)   the record of all pages
+    pages.sqlite3 (-wal, -shm)   the records of all pages
     tables/                      derived from it, may be deleted
     lock, owner.json             who writes to it
 
@@ -47,7 +47,7 @@ class IndexDirectory:
         return cls(Path(path).expanduser())
 
     def page_bytes(self) -> int:
-        """Return the size of the record in bytes."""
+        """Return the size of the database in bytes."""
         paths = (self.pages, Path(f"{self.pages}-wal"))
         return sum(path.stat().st_size for path in paths if path.exists())
 

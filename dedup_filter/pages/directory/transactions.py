@@ -1,4 +1,4 @@
-"""All writes to the record pass here, as transactions that are whole or not at all.
+"""All writes to the database pass here, as transactions that are whole or not at all.
 
     transaction   one or more statements
     group         up to 64 transactions, which SQLite commits as one: a commit costs more than the
