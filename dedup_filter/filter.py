@@ -18,7 +18,8 @@ Guarantees, cited in tests by their numbers:
 6. In a directory, a restart changes no later verdict.
 7. No page is a duplicate of one that was released, or was pending when its process ended.
 
-No other call can come between look-up and insert. A filter belongs to one thread.
+No other call can come between look-up and insert. Calls to the index come from one thread at a
+time; `read` touches no state and may run in another.
 """
 
 import os
@@ -109,7 +110,7 @@ class NearDuplicateFilter:
         Every opening begins a new crawl, unless `crawl` names one that is resumed. A page that
         repeats one of the same crawl is a duplicate; one that comes again at the URL that it had
         in an earlier crawl is a revisit. Processes that share an index at the same time are in one
-        crawl.
+        crawl, except one that resumes a crawl, which stays in its own.
 
         Raises:
             ConfigError: an option is unknown or out of range, the location is not valid or holds

@@ -60,7 +60,8 @@ class Verdict(NamedTuple):
 
     outcome: Outcome
     original: str | None = None
-    """URL of the page that this one repeats, or was when it was seen in an earlier crawl."""
+    """URL of the page that this one repeats; of a revisit: the URL of its record from the earlier
+    crawl."""
     distance: int | None = None
     """Differing bits of the two fingerprints, 0 to 64."""
     similarity: float | None = None
@@ -71,7 +72,9 @@ class Verdict(NamedTuple):
     candidates: int = 0
     """Stored fingerprints within k bits, confirmed or not."""
     shingles: int = 0
+    """Shingles of the text that the page is known by."""
     shingles_without_stopword: int = 0
+    """How many of them have too few function words around them, as menus and adverts have."""
     page: int | None = None
     """Number of the page's own record; None: nothing was recorded of it."""
     original_page: int | None = None

@@ -4,7 +4,8 @@ Recipes for the features of a text:
 
     content     the words of the shingles that are a sentence's, without stopwords, weight sqrt(tf).
                 Words tolerate a shifted boundary that shingles do not; the square root keeps one
-                frequent word from deciding every bit. Measured best of all (docs/decisions/0001).
+                frequent word from deciding every bit. The best that can be afforded
+                (docs/decisions/0002).
     shingles    the shingles that are a sentence's (see `shingles`), weight tf: the classic recipe
                 of simhash in web crawling (Manku, Jain and Das Sarma 2007).
     words       all words, weight tf: as IKAnalyzer with FNV-1 in the classic Java program.

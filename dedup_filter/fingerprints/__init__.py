@@ -1,6 +1,6 @@
 """Layer "fingerprints": weighted features -> 64 bits, and how two pages compare.
 
-Takes arrays of feature hashes and weights; knows nothing of text, pages or tables.
+`simhash` and `sketch` take arrays of hashes and weights; `profile` joins them with a page's texts.
 """
 
 from dedup_filter.fingerprints.simhash import simhash

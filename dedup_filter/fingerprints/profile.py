@@ -1,12 +1,18 @@
 """A page's texts -> profile: all measures that its judgement needs, and all that is kept of it.
 
-    whole text, main text   -> digest                                          (exact repeats)
-    each of up to 3 texts   -> words -> shingles -> features -> fingerprint    (candidates)
-                                                 -> hashes of the shingles     (confirmation)
-    shingles of all texts   -> sketch                                          (kept)
+    all text; the span    -> digest                                     (exact repeats)
+    own, rare, the span   -> words -> shingles -> their hashes          (confirmation)
+    own and rare, or span -> features -> fingerprint                    (candidates)
+    shingles of all three -> sketch                                     (kept)
 
-The texts of a page (see `framed_pages`) consist of the same passages. Their words are found in one
-pass, and each text is measured by its share of them.
+The texts of a page consist of the same passages. Their words are found in one pass, and each text
+is measured by its share of them:
+
+    own     the main content of the blocks that its host has not shown yet
+    rare    the main content of those that it has shown at most once
+    whole   the span: all blocks from the first to the last of the main content, frame included
+
+"All text" is all that was read of the page, outside the span too.
 
 Guarantee: the same texts and options give the same profile on every machine. What a profile depends
 on must not change while there are indexes that were filled with it.
@@ -63,7 +69,7 @@ FRAME_TIMES = 2
 """A block that so many pages of a host have shown belongs to its frame."""
 
 MAIN_DIGEST = 8
-"""The byte of a digest at which the part of title, main text and unread text begins."""
+"""The byte of a digest at which the part of title, span and unread text begins."""
 
 _FEW_SHINGLES = 3
 """A passage with at most so many shingles of its own is known by all shingles that hold a word of
@@ -80,7 +86,7 @@ _NO_HEADLINE = Headline()
 
 
 class Passage(NamedTuple):
-    """A block of a page, and which of its texts hold it."""
+    """A block of a page, and which of its texts hold it; `in_whole`: it is in the span."""
 
     text: str
     times: int
@@ -140,7 +146,7 @@ class Text(NamedTuple):
     own_word_count: int
     """How many of the words are no frame."""
     is_own: bool
-    """Whether it is the text of the new blocks."""
+    """Whether it is the text `own`."""
 
     def has(self, passage: Passage) -> bool:
         """Tell whether a passage counts when this text is compared; a new one always does."""
@@ -152,33 +158,34 @@ class PageProfile:
     """What a page is compared by, and what is kept of it."""
 
     digest: bytes
-    """16 bytes. Those before `MAIN_DIGEST` are the same for pages with the same title, whole text
-    and unread text; the others for pages with the same title, main text and unread text."""
+    """16 bytes. Those before `MAIN_DIGEST` are the same for pages with the same title, all text and
+    unread text; the others for pages with the same title, span and unread text."""
     is_blank: bool
-    """Whether the whole page has no letter and no digit."""
+    """Whether all text of the page has no letter and no digit."""
     is_unread: bool
     """Whether more words were not read than were: the page repeats only what it equals."""
     unread_words: float
     headline: Headline
     around: Surroundings
     texts: tuple[Text, ...]
-    """Those long enough to look up candidates: of the new blocks, then of the rare ones."""
+    """Those that candidates are looked up by: `own` and `rare`, as far as they differ and have
+    `MIN_WORDS` words; if neither has, `whole`, if it has; else none."""
     own: UInt32Array
-    """Hashes of the text of the new blocks, however short it is."""
+    """Hashes of the text `own`, however short it is."""
     not_frame: UInt32Array
-    """Hashes of all text that is not known to be frame of the host."""
+    """Hashes of the text `rare`; of `own` while the frame of the host is not known."""
     whole: UInt32Array
-    """Hashes of the text of all blocks."""
+    """Hashes of the span."""
     passages: "MeasuredPassages"
     sketch: bytes
-    """Sketch of the shingles of all texts."""
+    """Sketch of the shingles of all three texts."""
     word_count: int
     """Words of the text that the page is known by."""
     language: str | None
     shingles: int
     """Shingles of the text that the page is known by."""
     shingles_without_stopword: int
-    """How many of these are no sentence's."""
+    """How many of these have too few function words around them to be a sentence's."""
     was_shown: bool
     """Whether earlier pages of the host have shown nearly all of it."""
 
@@ -239,17 +246,17 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
     )
     own, rare, whole = _cut(analysis, owners, texts.passages)
     known_by = next((text for text in (own, rare, whole) if text.word_count >= MIN_WORDS), own)
-    whole_text = document.whole_text or document.text
-    is_unread = _is_unread(document.unread_words, whole_text)
+    all_text = document.whole_text or document.text
+    is_unread = _is_unread(document.unread_words, all_text)
     asked = [] if is_unread else _asked(own, rare, whole)
     distinct = {id(text): text for text in (own, rare, whole)}
     hashes = {key: distinct_hashes(text.shingles.hashes) for key, text in distinct.items()}
     kept = sketch(union(list(hashes.values())))
     shingles = known_by.shingles
-    main = [part for part, passage in zip(parts, texts.passages, strict=True) if passage.in_whole]
+    span = [part for part, passage in zip(parts, texts.passages, strict=True) if passage.in_whole]
     return PageProfile(
-        digest=_digest(document, title, " ".join(main)),
-        is_blank=not (known_by.word_count or is_unread or any(map(str.isalnum, whole_text))),
+        digest=_digest(document, title, " ".join(span)),
+        is_blank=not (known_by.word_count or is_unread or any(map(str.isalnum, all_text))),
         is_unread=is_unread,
         unread_words=document.unread_words,
         headline=texts.headline,
@@ -341,11 +348,11 @@ def _features(document: Document, analysis: Analysis, config: FilterConfig) -> F
     )
 
 
-def _digest(document: Document, title: str, main_text: str) -> bytes:
+def _digest(document: Document, title: str, span: str) -> bytes:
     unread = document.unread_hash
-    whole = document.whole_hash or normalize(document.whole_text or document.text)
+    all_text = document.whole_hash or normalize(document.whole_text or document.text)
     # No normal form has a line's end.
-    return b"".join([_hash(f"{title}\n{text}\n{unread}") for text in (whole, main_text)])
+    return b"".join([_hash(f"{title}\n{text}\n{unread}") for text in (all_text, span)])
 
 
 def _hash(text: str) -> bytes:

@@ -1,12 +1,14 @@
 """Fingerprints with rows -> all that lie within k bits of the one asked for.
 
     add ->  fresh    the last 4,096 pairs, compared with every query, all of them
-              | merged into the young tables when full
+              | sealed when full
             young    small sorted tables, beside many old entries
-              | merged into the old tables when full
+              | merged when full
             old      the large sorted tables
 
     within  asks all three at once
+
+Sealing moves the fresh entries into the young tables; merging, the young into the old.
 
 Up to 262,144 old entries, the young tables are merged as soon as they have any entries. Beyond,
 they grow to y entries. With n old entries, an addition then costs the moving of n / y entries in

@@ -2,17 +2,20 @@
 
     candidates within k bits -> those that hold what the page says, nearest first -> its original
 
-A page may be dropped only if nothing is lost by it: what it says is in the page that was kept.
+A page may be dropped only if nothing is lost by it: what it says is in the page that was kept. With
+`min_similarity=None` the fingerprints alone decide; otherwise a candidate must meet these rules:
 
     1. The candidate has at least `min_similarity` of the shingles of the text by which it was
        found. The bound is higher for a short text, and for a page that is a part of the candidate.
-    2. If both are of one host, or the candidate's host shows the page's menus: the headlines are
-       equal, the candidate has the same share of all text of the page, and the blocks that it lacks
-       are next to nothing. Pages of one host share a template and much of their text, so nearly
-       every pair of similar ones are two different pages.
-    3. If they are of different hosts: the candidate has the same share of all text that is no
-       frame. If the headlines differ, it has nearly all of a long text: a wire story under a
-       headline of its own.
+    2. If both are of one host, or the candidate's host shows the page's menus: each part of the
+       page's headline is in the candidate's (a section number or a cut-off end aside), the
+       candidate has `min_similarity` of the span of the main content, frame included, and the
+       blocks that it lacks are next to nothing. Pages of one host share a template and much of
+       their text, so nearly every pair of similar ones are two different pages.
+    3. Otherwise: it has `min_similarity` of the blocks that the page's host never showed, and 0.7
+       (or `min_similarity`, if that is less) of all text that is no frame; of a print view only the
+       blocks within count. And the headlines agree, or the text is a story (200 words) of which it
+       has 99 %: a wire story under a headline of its own.
 
 If a page repeats several, its original is the first of these:
 
@@ -138,7 +141,7 @@ def similarities(
 ) -> list[float | None]:
     """Return, for each candidate, the share of the page that it has; None if it is no original.
 
-    With `least` None every candidate is one: the fingerprints alone decide (Manku et al. 2007).
+    `least` is `min_similarity`. With None every candidate is an original (Manku et al. 2007).
 
     Cost: 20 us a candidate for each text; of one that passes up to 0.2 ms.
     """
@@ -296,7 +299,7 @@ def _share_of(counted: Iterable[Counted], counts: Callable[[Passage], bool]) -> 
 def _frame_words(page: PageProfile, candidate: Candidate) -> int:
     """Return how many words of a text may be frame without being known as such.
 
-    None if the candidate does not have the page's menus (a print view): they share no frame.
+    0 if the candidate does not have the page's menus (a print view): they share no frame.
     """
     is_apart = page.around.is_frame_known or not candidate.has_same_menus
     return 0 if is_apart else _FRAME_WORDS

@@ -1,8 +1,9 @@
-"""Where an index is -> its record, opened, with a crawl begun.
+"""The location of an index -> the index, opened, and a crawl begun or joined in it.
 
-"memory:"      a record that is gone when it is closed
-a path         that of a directory
-"redis://..."  that of a server which other processes use too; "redis+cluster://..." of several
+"memory:"              an index that is gone when it is closed
+a path                 an index in that directory
+"redis://..."          an index on a server, which other processes may use too
+"redis+cluster://..."  the same on the servers of a cluster
 """
 
 import os
@@ -63,7 +64,7 @@ def join_index(location: str, config: FilterConfig, crawl: str | None) -> Proces
 def open_store(
     location: str | os.PathLike[str], config: FilterConfig, crawl: str | None
 ) -> PageStore:
-    """Open the record at a location and begin a crawl, or go on with the one of this name.
+    """Open the store at a location and begin a crawl, or go on with the one of this name.
 
     Raises:
         ConfigError: the location is none, or something else is there.

@@ -1,6 +1,6 @@
 """What the filter asks of an index: the protocol that a directory and servers implement.
 
-    compare   profile -> verdict: which kept page it repeats
+    compare   profile -> verdict: which kept or pending page it repeats
     record    that, and what is kept of the page -> verdict with numbers; it is pending or kept
     commit    a pending page -> kept for good
     release   a pending page -> gone, with all pages that were found to repeat it
@@ -64,7 +64,10 @@ class KeptPages(Protocol):
         """Count what all processes have judged, by outcome; None if the index is not shared."""
 
     def compare(self, place: Place, page: PageProfile) -> Verdict:
-        """Tell whether a page repeats one that was kept; what has no text is not recorded."""
+        """Tell whether a page repeats one that is kept or pending.
+
+        One without text is "unjudged" for "no_text", and is not to be recorded.
+        """
 
     def record(
         self,

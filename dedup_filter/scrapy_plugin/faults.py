@@ -1,9 +1,9 @@
 """Faults of the index -> a stat, a line in the log, and the spider closed if so wished.
 
-All exceptions that the plugin ends come here: no fault may cost an item. While a server
-cannot be reached, each page that is not judged is counted; the log has one line when the outage
-begins and one when it ends. A server that answers some calls and refuses others (its memory is
-full, a node of a cluster is down) is out until it has had no fault for a while.
+No fault may cost an item: what `Judge` and `Claims` catch they report here, and go on. While a
+server cannot be reached, each page that is not judged is counted; the log has one line when the
+outage begins and one when it ends. A server that answers some calls and refuses others (its memory
+is full, a node of a cluster is down) is out until it has had no fault for a while.
 """
 
 import logging

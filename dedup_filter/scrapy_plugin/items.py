@@ -14,8 +14,8 @@ other is on its way: one that comes later is judged anew.
 An item that a later pipeline made anew is known by its response, and among the items of that by
 its page's URL. If it can be one of several pages' items, its outcome is held until as many items
 of the response are left as there are outcomes held; then they are matched. If those outcomes
-differ, all these pages are released: a page that counts as seen without its item would cost its
-twin, while a released one costs nothing but a duplicate.
+differ, all these pages are released: a page wrongly committed loses its content (its copies are
+dropped), one wrongly released only lets a copy through.
 """
 
 from collections import deque
@@ -41,10 +41,10 @@ _REMEMBERED_PAGES = 1000
 class Visit:
     """One response, and the judgements that its items share.
 
-    A page is never a duplicate of itself. Items with the same page text share one judgement; an
-    item whose page repeats one that this very response brought gets that page's judgement. If the
-    response is not a page but holds many (a feed, an answer of an API), its items are pages of
-    their own, told apart by their URLs.
+    No page of a response is a duplicate of another of it. Items with the same page text share one
+    judgement; an item whose page repeats one that this very response brought gets that page's
+    judgement. If the response is not a page but holds many (a feed, an answer of an API), its items
+    are pages of their own, told apart by their URLs.
     """
 
     def __init__(self, response: Response) -> None:

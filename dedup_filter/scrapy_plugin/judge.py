@@ -9,11 +9,11 @@ What an item is judged by (DEDUP_SOURCE):
     auto        its own fields if settings name them, or if no response that is a page brought it;
                 else its response
 
-A fault ends here: the item is kept and the fault is counted. No other judgement comes between the
-look at what is known of a page and the end of its claim, so that pages of concurrent items cannot
-slip in; and nothing is awaited between a verdict and what is done about it. A claimed page can be
-repeated by others at once, and counts as seen only when an item of it went through all pipelines
-(`items`). Until then its duplicates wait (`claims`).
+A fault is caught here and reported to `faults`, and the item is kept. No other judgement comes
+between the look at what is known of a page and the end of its claim, so that pages of concurrent
+items cannot slip in; and nothing is awaited between a verdict and what is done about it. A claimed
+page can be repeated by others at once, and counts as seen only when an item of it went through all
+pipelines (`items`). Until then its duplicates wait (`claims`).
 """
 
 import logging
@@ -129,7 +129,7 @@ class Judge:
     async def repeats(self, response: Response) -> bool:
         """Tell whether a response is a page that was seen before, before its output passes.
 
-        Whether its original stays is not waited for: its links are followed from there.
+        Does not wait for the original's commit: the links are followed from there.
         """
         visit = self._visit(response)
         if visit is None or not visit.is_page_to_judge:

@@ -38,8 +38,7 @@ logger = logging.getLogger("dedup_filter")
 class NearDuplicate(DropItem):
     """Drop an item because its page repeats one that was seen before.
 
-    `url` is the item's page, `original` the page that it repeats, `distance` the number of
-    differing bits and `similarity` the share of common phrases, as in `verdict`.
+    `url` is the item's page; the other attributes are those of `verdict`.
     """
 
     def __init__(self, url: str, verdict: Verdict) -> None:
@@ -59,7 +58,7 @@ class NearDuplicate(DropItem):
 
     @property
     def similarity(self) -> float | None:
-        """Estimated Jaccard similarity of the two pages."""
+        """Share of the page's shingles that its original has, 0 to 1."""
         return self.verdict.similarity
 
 

@@ -44,7 +44,7 @@ SETTINGS: Mapping[str, str] = {
     "DEDUP_ENABLED": "False takes the filter out of the crawl; True",
     "DEDUP_INDEX": (
         'where the index is: "memory:", a directory, or redis://... (redis+cluster://...), which '
-        'several crawls share; JOBDIR\'s directory, else "memory:"'
+        'several crawlers share; JOBDIR\'s directory, else "memory:"'
     ),
     "DEDUP_ACTION": '"drop" repeated pages\' items, or keep and only "tag" all; "drop"',
     "DEDUP_TAG_FIELD": 'field that gets the verdict with DEDUP_ACTION="tag"; "dedup"',

@@ -2,10 +2,11 @@
 
     h1, title, how often the host shows them -> the parts of the headline, normalised
 
-The headline of a page is its last h1, unless other pages of the host share that; else the parts of
-its title that they do not share: "git-diff" of "git-diff - Git manual". Two pages of one host with
-different headlines are different pages, however alike their texts are: the manual pages of two
-commands, two releases, two products.
+The headline of a page is the last h1 that other pages of the host do not share; if there is none,
+the parts of the title that they do not share ("git-diff" of "git-diff - Git manual"); if there are
+none of these either, the part that fewest pages show. Two pages of one host with different
+headlines are different pages, however alike their texts are: the manual pages of two commands, two
+releases, two products.
 
 A section number in front may be missing, and so may the end of a headline of 40 characters or more
 ("A long story about the sea…"). On one host, two numbers are two headlines ("3.37.1 released",

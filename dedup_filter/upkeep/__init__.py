@@ -1,7 +1,7 @@
 """Layer "upkeep": what is done to an index between crawls, wherever it is kept.
 
     figures    how much of what it holds
-    check      is the record whole, and do tables or log agree with it?
+    check      are the records whole, and do tables or log agree with them?
     forget     URLs -> their pages are gone
     compact    less room on disk or servers
     migrate    fingerprints made anew, in another way; the index as it was is kept as a backup

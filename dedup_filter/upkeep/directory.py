@@ -1,7 +1,7 @@
 """Upkeep of an index in a directory. What writes holds the lock of the index.
 
 What only reads works while a crawl is writing. A check takes tables that are missing, out of date
-or of another index for no fault but a note, since they are made anew from the record when the
+or of another index for no fault but a note, since they are made anew from the database when the
 index is opened.
 """
 
@@ -69,7 +69,7 @@ class DirectoryIndex:
         }
 
     def check(self) -> Findings:
-        """Verify the record, and the tables against it. Cost: reads all, sorts the entries."""
+        """Verify the database, and the tables against it. Cost: reads all, sorts the entries."""
         try:
             with self._reader() as reader:
                 reader.check()
@@ -170,7 +170,7 @@ class DirectoryIndex:
 
 
 def _compare(snapshot: Snapshot, saved: SavedTables | str, findings: Findings) -> bool:
-    """Compare tables with the record; return False if others may have taken their place."""
+    """Compare tables with the database; return False if others may have taken their place."""
     if isinstance(saved, SavedTables):
         index = EntryIndex.loaded(snapshot, saved)
         if isinstance(index, EntryIndex):

@@ -1,13 +1,13 @@
 """What is remembered of each page, on disk or in memory.
 
-    page_store, page_reader   the record: pages, crawls, what hosts have shown
-    page_index                fingerprints and digests, searched; it follows the record
+    page_store, page_reader   the database: pages, crawls, what hosts have shown
+    page_index                fingerprints and digests, searched; it follows the database
     directory_pages           both as one: profiles of pages in, verdicts out
-    table_files               arrays that are derived from the record, and can be made anew
+    table_files               arrays that are derived from the database, and can be made anew
     scheme                    how fingerprints were made
     records                   what goes in and comes out
 
-Pages are known by their numbers, counted from 1. The record knows no index and no text.
+Pages are known by their numbers, counted from 1. The database knows no tables and no text.
 """
 
 from dedup_filter.pages.comparison import Matches

@@ -1,4 +1,4 @@
-"""The SQLite file of the record: opened, made, told from other files, and verified.
+"""The SQLite database: opened, made, told from other files, and verified.
 
 Write-ahead log: readers see the last commit while the writer writes, and a killed writer leaves a
 whole file. A reader opens the file as it is and cannot change it.

@@ -11,8 +11,8 @@ A template or an empty shell can put thousands of pages within k bits of one ano
 near-duplicates. Of so many the `MOST_COMPARED` nearest are compared (of equally near ones those
 that came first), and `capped` counts the look-ups for which there were more.
 
-On disk every page that is judged is recorded; in memory only those that are kept, as nobody could
-read of the others later. What the store fails to write is not done in the index either.
+On disk every page with text is recorded; in memory only those that are kept or pending, as nobody
+could read of the others later. What the store fails to write is not done in the index either.
 """
 
 from collections.abc import Iterator, Sequence
@@ -104,7 +104,7 @@ class DirectoryPages:
         return self._index.disk_bytes + self.store.nbytes if self.is_durable else 0
 
     def compare(self, place: Place, page: PageProfile) -> Verdict:
-        """Tell whether a page repeats one that was kept.
+        """Tell whether a page repeats one that is kept or pending.
 
         Cost: a look-up by digest and, unless it is an exact repeat, one by each of its texts.
         """

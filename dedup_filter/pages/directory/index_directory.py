@@ -1,6 +1,6 @@
 """The folder of an index: which files are in it, and whether one may be put there.
 
-    pages.sqlite3 (-wal, -shm)   the record of all pages
+    pages.sqlite3 (-wal, -shm)   the records of all pages
     tables/                      derived from it, may be deleted
     lock, owner.json             who writes to it
 
@@ -47,7 +47,7 @@ class IndexDirectory:
         return cls(Path(path).expanduser())
 
     def page_bytes(self) -> int:
-        """Return the size of the record in bytes."""
+        """Return the size of the database in bytes."""
         paths = (self.pages, Path(f"{self.pages}-wal"))
         return sum(path.stat().st_size for path in paths if path.exists())
 
@@ -122,7 +122,7 @@ class OwnerLock:
         except Timeout:
             raise StoreBusy(
                 f"index {directory} is in use by {_owner(directory.owner)}: wait until it is done, "
-                "or let several crawls share an index on Redis (DEDUP_INDEX=redis://...)"
+                "or let several crawlers share an index on Redis (DEDUP_INDEX=redis://...)"
             ) from None
         except (OSError, NotImplementedError) as error:
             raise StoreError(

@@ -1,7 +1,7 @@
-"""Record -> what an index holds of it: all entries at once, or what has changed since.
+"""Database -> what the tables hold of it: all entries at once, or what has changed since.
 
 Only kept pages have entries, and those with too little text have no fingerprint. With `scope`
-"host" an index holds fingerprints and digests XOR a hash of their host's number: distances within a
+"host" tables hold fingerprints and digests XOR a hash of their host's number: distances within a
 host stay as they were, and pages of other hosts are found only by chance.
 
 Tables written at a revision hold the entries of all kept pages up to some number. Of each page
@@ -30,7 +30,7 @@ _AT_ONCE = 100_000
 
 
 class Entry(NamedTuple):
-    """What an index holds of a page."""
+    """What the tables hold of a page."""
 
     page: int
     fingerprint: int | None

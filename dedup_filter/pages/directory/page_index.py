@@ -4,17 +4,17 @@
              changes -> index         from then on
                         index -> table files -> index    the next time
 
-Tables on disk are derived from the record and never trusted. Those that are older than the record
-are brought up to date from it. Those that are missing, damaged, too old, or of another distance,
-scope or index are made anew, and a line in the log says so: a warning if it is a sign of damage.
-Tables are written when the index is closed, when they had to be made anew, and when half as much
-again has changed.
+Tables on disk are derived from the database and never trusted. Those that are older than it are
+brought up to date from it. Those that are missing, damaged, too old, or of another distance, scope
+or index are made anew, and a line in the log says so: a warning if it is a sign of damage.
+Tables are written when the index is closed, when they had to be made anew, and when more than half
+of the saved entries plus 50,000 have changed.
 
 A digest is found by its first 64 bits, in sorted arrays as fingerprints are (an index for distance
 0, which has one table and probes nothing); whether all of it is the same the store tells.
 
 Cost: with tables that are up to date, and in the system's memory, an index of 10 million pages is
-open after 0.06 s; making them anew takes 83 s on a busy machine (`benchmarks/store.py --filter`).
+open after 0.06 s; making them anew takes 3 s a million (`benchmarks/store.py --filter`).
 """
 
 import logging
@@ -51,7 +51,7 @@ _DIGESTS = "digest_"
 _EXPECTED = 1_000_000
 _LEAST_GROWTH = 50_000
 """Changes before which tables are not worth writing in the midst of a crawl: to read so many
-from the record takes 0.1 s."""
+from the database takes 0.1 s."""
 _LITTLE = 100
 """When an index is closed its tables are written if one entry in so many has changed."""
 _OF_ANOTHER = "they are for another distance or scope, or another index"
@@ -88,7 +88,7 @@ class EntryIndex:
 
     @classmethod
     def loaded(cls, reader: PageReader, saved: SavedTables, **wanted: object) -> "EntryIndex | str":
-        """Use tables, brought up to date with the record; or return the reason why not.
+        """Use tables, brought up to date with the database; or return the reason why not.
 
         `wanted` is what must have been noted of them.
         """
@@ -194,9 +194,9 @@ class PageIndex:
         return 0 if self._files is None else self._files.nbytes
 
     def neighbours(self, fingerprint: int, host: int | None, most: int) -> Neighbours:
-        """Return the pages within k bits, or so many of the nearest; of a host, if by host.
+        """Return the pages within k bits, the `most` nearest; with `by_host` only of this host.
 
-        A page of another host may be among them by chance.
+        With `by_host`, too, a page of another host may be among them by chance.
         """
         asked = fingerprint ^ self._entries.mask(host)
         return self._entries.fingerprints.neighbours(asked, most=most)
@@ -228,8 +228,8 @@ class PageIndex:
         """Write tables; if that fails, the log says so, and the next opening takes longer."""
         assert self._files is not None
         try:
-            # The record first: after a power failure, tables newer than it would hold numbers that
-            # it gives to other pages.
+            # The database first: after a power failure, tables newer than it would hold numbers
+            # that it gives to other pages.
             self._store.sync()
             arrays, about = self._entries.tables()
             revision, last_page = self._store.entries.revision, self._store.last_page

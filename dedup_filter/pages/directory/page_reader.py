@@ -1,4 +1,4 @@
-"""Reads of the record: digests, numbers and URLs in, what is recorded of pages out.
+"""Reads of the database: digests, numbers and URLs in, what is recorded of pages out.
 
 A writer also sees what it has written and not flushed yet. Opened by itself, a reader shows the
 last commit of a process that may be writing at the same time, and a snapshot always the same.

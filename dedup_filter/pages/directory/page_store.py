@@ -1,4 +1,4 @@
-"""The record of every page that was judged: one SQLite file, or the same in memory.
+"""The records of pages: one SQLite database in a file, or the same in memory.
 
     insert (pending)  ->  commit    it stays for good
                       ->  release   as if it had never been
@@ -137,7 +137,8 @@ class PageStore(PageReader):
     def transaction(self) -> AbstractContextManager[object]:
         """Join several writes: `with store.transaction(): ...` is whole or not at all.
 
-        An error inside must leave it; then what an index has followed must be undone there too.
+        Let errors out of the block: the writes are undone. The caller must undo in the index what
+        it followed.
         """
         return self._transactions.transaction()
 

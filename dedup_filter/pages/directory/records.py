@@ -1,7 +1,8 @@
-"""What a store takes and gives, and the rows of SQLite that it becomes and comes back from.
+"""Records of pages: the values that a store takes and gives <-> columns of SQLite.
 
-SQLite's integers are signed, so 64-bit values are stored as their two's complement. Its text
-is UTF-8, which has no half surrogates, but URLs on the web have: those are stored as bytes.
+SQLite's integers are signed, so 64-bit values are stored as their two's complement. Its text is
+UTF-8, which cannot hold half of a surrogate pair. URLs on the web have some: those are stored as
+bytes.
 """
 
 import zlib

@@ -93,7 +93,8 @@ END;
 -- What each host has shown: a state now and then, and lessons since.
 CREATE TABLE host_frames (
     host   INTEGER PRIMARY KEY,
-    latest INTEGER NOT NULL,         -- the last lesson that it holds: hosts are forgotten by that
+    latest INTEGER NOT NULL,         -- number of the last lesson in it; orders hosts by when they
+                                     -- were learnt of
     state  BLOB NOT NULL
 );
 
@@ -103,7 +104,8 @@ CREATE TABLE frame_lessons (
     page        INTEGER NOT NULL,
     lesson      BLOB NOT NULL,
     is_unlearnt INTEGER NOT NULL,    -- 1: the state holds it and must lose it
-    is_in_state INTEGER NOT NULL     -- 1: only here until its page is committed or released
+    is_in_state INTEGER NOT NULL     -- 1: the state includes it; the row stays until its page is
+                                     -- committed or released, so that it can be unlearnt
 );
 CREATE INDEX lesson_host ON frame_lessons (host);
 CREATE INDEX lesson_page ON frame_lessons (page);

@@ -9,7 +9,7 @@ manifest was never finished. Only the newest that has one counts: an older one t
 there may be out of date in a way that nobody remembers.
 
 Guarantee: what is loaded is what was saved, byte for byte, by length and checksum. Anything
-else is a reason, in words for a log; the tables can be made anew from the record.
+else is a reason, in words for a log; the tables can be made anew from the database.
 
 Cost: saving waits for the disk. Loading reads all bytes once, half a gigabyte in 0.02 s when
 the system has them in memory; after that they are the system's, to keep in memory or not.

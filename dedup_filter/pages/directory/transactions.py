@@ -1,7 +1,8 @@
-"""All writes to the record pass here, as transactions that are whole or not at all.
+"""All writes to the database pass here, as transactions that are whole or not at all.
 
     transaction   one or more statements
-    group         up to 64 transactions, which SQLite commits as one: a commit costs more than they
+    group         up to 64 transactions, which SQLite commits as one: a commit costs more than the
+                  transactions themselves
     flush         commit the group now; from here on it outlives this process
 
 A transaction that fails is undone, and earlier ones stay. On a full or failing disk SQLite gives

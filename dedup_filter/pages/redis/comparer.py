@@ -3,8 +3,8 @@
     page -> pages within k bits, or with its digest -> their records -> repeats one of them?
     page, and what was found of it -> its own record
 
-The record of a candidate is read only then, and may be of another time than the replica: so the log
-is followed after it, and a record that is not of what the log tells is read again or left out.
+A record may be newer or older than the replica. So the log is read after it, and a record that does
+not fit the log is read again or left out.
 
 Cost: no call if nothing is like the page, two otherwise.
 """

@@ -89,7 +89,7 @@ class Connection:
         return result
 
     def run(self, function: str, *arguments: object, key: str | None = None) -> Any:
-        """Run a function of the script on the index, or on one key that it touches alone."""
+        """Run one function of `index.lua` on the index, or on the one key that it touches."""
         keys = [self.keys.named("length") if key is None else key]
         given = function, random.getrandbits(8), int(now()), *arguments
         return self.call(lambda _: _when_moved(lambda: self._script(keys=keys, args=given)))

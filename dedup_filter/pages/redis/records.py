@@ -1,20 +1,20 @@
-"""What a shared index has in keys of their own: records of pages, and lessons of hosts.
+"""Records of pages and lessons of hosts <-> keys of a shared index, beside those of the log.
 
-Both are spread over the slots of a cluster, records by the page's number and lessons by the host.
+    record of a committed page   a key of its own; the page's number chooses the slot
+    record of a pending page     a field of one hash in the slot of the log, written by `index.lua`
+                                 when it appends the page
+    lessons of a host            a list of bounded length; the host chooses the slot; it is gone
+                                 some time after the last lesson was added
 
-    committed   a key of its own
-    pending     a field of one hash, in the slot of the log, written by the script that appends it
+On one server the step that commits a page writes its record, too. On a cluster the record is
+written by a call before that step, so that each page that others see committed has one. If the
+step then finds that the page is no longer pending, its number may belong to another page, whose
+record was written over: that record is put back.
 
-One server has both, and then the step that commits a page writes its record, too. On a cluster that
-is a call before: a page that others can see has its record. If the page is then found not to be
-pending, its number may be that of another page by now, whose record was written over: that is put
-back. Whether a page is there is told by the log alone: a record can be left of one that is gone.
+Only the log tells whether a page is there: the record of one that is gone can be left over.
 
 A record is 54 bytes of fixed fields, little-endian, the sketch, then language, reason, h1, title
-and URL as lines of UTF-8. Never change it without another format number.
-
-Lessons are a list for each host, of which nothing is known here but that they are bytes. A list is
-bounded, and is gone some time after the last lesson was added.
+and URL as lines of UTF-8. Never change it without another format number. A lesson is bytes.
 """
 
 import struct

@@ -3,11 +3,10 @@
 Joins the other modules of this package, and what is kept of frames; each method is one of their
 steps or a few in a row. Guarantees and costs are told at the head of the package.
 
-Which pages are forgotten that the index stays within its bounds: those not seen for longest go
-first, several at once, so that each costs little. Pending pages stay: their process is about to
-commit or release them. The log is bounded by the pages that are there: chunks of it that tell of no
-page are deleted, and if most of its events tell of none, those of its first chunk that do are
-appended once more.
+To stay within its bounds the index forgets the pages not seen for longest, several at once, so that
+each costs little. Pending pages stay: their process is about to commit or release them. The log is
+bounded by the pages that are there: chunks of it that tell of no page are deleted, and if most of
+its events tell of none, those of its first chunk that do are appended once more.
 """
 
 from collections.abc import Iterator
@@ -106,7 +105,7 @@ class RedisPages:
         return {"pages": sum(counts.values()), **counts}
 
     def compare(self, place: Place, page: PageProfile) -> Verdict:
-        """Tell whether a page repeats one that was kept, or is pending.
+        """Tell whether a page repeats one that is kept or pending.
 
         Cost: no call if nothing is like it, two otherwise.
         """

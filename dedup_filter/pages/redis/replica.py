@@ -231,9 +231,9 @@ class Replica(LoggedPages):
         return followed
 
     def neighbours(self, fingerprint: int, host: int, most: int) -> Neighbours:
-        """Return the pages within k bits, or so many of the nearest; of a host, if by host.
+        """Return the pages within k bits, the `most` nearest; with `by_host` only of this host.
 
-        A page of another host may be among them by chance.
+        With `by_host`, too, a page of another host may be among them by chance.
         """
         return self._long.neighbours(self._masked(fingerprint, host), most=most)
 
