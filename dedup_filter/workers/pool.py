@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
 from itertools import count
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import FRAME_TIMES
@@ -23,8 +23,6 @@ from dedup_filter.workers.measured import FrameTimes, MeasurablePage, Measured, 
 from dedup_filter.workers.worker import LostWorkerError, SlowWorkerError, Worker
 
 __all__ = ["PageInWorker", "Pool", "Source", "worker_count"]
-
-Result = TypeVar("Result")
 
 _TIME_LIMIT = 30.0
 """Seconds that a worker may take for one page: some hundred times as long as the largest take."""

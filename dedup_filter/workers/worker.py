@@ -13,7 +13,7 @@ import pickle
 import subprocess
 import sys
 from collections import deque
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from itertools import count
 from queue import Empty, PriorityQueue
@@ -112,17 +112,23 @@ class Worker:
 
     def _give(self) -> None:
         while (job := self._jobs.get()).rank != _LAST:
-            process = self._running()
-            if process is None:
-                _refuse(job, "no process can be started")
-            else:
-                process.give(job)
+            self._pass_on(job)
         if self._process is not None:
             self._process.kill()
             self._process.join(_LONGEST_END)
         with suppress(Empty):
             while True:
                 _refuse(self._jobs.get_nowait(), "it is closed")
+
+    def _pass_on(self, job: _Job) -> None:
+        try:
+            process = self._running()
+            if process is None:
+                _refuse(job, "no process can be started")
+            else:
+                process.give(job)
+        except Exception as error:  # whoever waits for the answer must get one
+            _refuse(job, f"{type(error).__name__}: {error}")
 
     def _running(self) -> "_Process | None":
         """Return the process, started anew if it has ended; None: it ends each time."""
@@ -145,8 +151,8 @@ class Worker:
 
 
 def _refuse(job: _Job, why: str) -> None:
-    """Fail a job that no process was given, unless it was cancelled."""
-    if job.answer.set_running_or_notify_cancel():
+    """Fail a job, unless it was cancelled."""
+    with suppress(InvalidStateError):
         job.answer.set_exception(LostWorkerError(why))
 
 
