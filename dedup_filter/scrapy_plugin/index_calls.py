@@ -116,25 +116,19 @@ class IndexCalls:
             given.cancel()
 
     def read_ahead(self, url: str, page: PageText | str) -> Reading | None:
-        """Let a worker read and measure a page before its turn; None: it is read in its turn."""
+        """Let a worker read a page before its turn; None: it is read in its turn.
+
+        It is measured in its turn: each page before it can teach what of it is frame.
+        """
         if not self._pages.has_workers or isinstance(page, str):
             return None
         try:
-            loop = asyncio.get_running_loop()
+            asyncio.get_running_loop()
         except RuntimeError:
             return None
-
-        def prepare(read: Future[ReadPage]) -> None:
-            self.tell(lambda: self._pages.prepare(read.result()), _ignore)
-
-        def when_read(read: Future[ReadPage]) -> None:
-            with suppress(RuntimeError):  # the loop is closed
-                loop.call_soon_threadsafe(prepare, read)
-
         read = self._pages.submit(
             url, html=page.html, text=page.text, content_type=page.content_type
         )
-        read.add_done_callback(when_read)
         return Reading(page, read)
 
     async def claim(
