@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -104,8 +105,9 @@ class TestProcesses:
         killed = 0
         while process.is_running and killed < 50:
             for child in children(process.pid):
-                os.kill(child, signal.SIGKILL)
-                killed += 1
+                with suppress(ProcessLookupError):  # it has ended by itself
+                    os.kill(child, signal.SIGKILL)
+                    killed += 1
             time.sleep(chance.uniform(0.05, 0.3))
         done = project.end(process)
 
