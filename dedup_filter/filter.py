@@ -230,20 +230,22 @@ class NearDuplicateFilter:
             TypeError: as for `see`.
             DedupError: the filter is closed.
         """
+        self._check_url(url)
         page: Future[ReadPage] = Future()
-        source = None if self._pool is None else _source(html, text, content_type)
+        source = None
+        if self._pool is not None:
+            source = _source(html, text, content_type, self._wanted(url, images))
         if self._pool is None or source is None:
             page.set_result(
                 self.read(url, html=html, text=text, content_type=content_type, images=images)
             )
             return page
-        self._check_url(url)
 
         def pass_on(read: Future[MeasurablePage | Measured | Unjudged | Source]) -> None:
             if page.set_running_or_notify_cancel():
                 page.set_result(ReadPage(url, read.result()))
 
-        content = self._pool.read(source._replace(wanted=self._wanted(url, images)))
+        content = self._pool.read(source)
         content.add_done_callback(pass_on)
         return page
 
@@ -273,7 +275,7 @@ class NearDuplicateFilter:
             TypeError, StoreError, DedupError: as for `see`; later pages are not judged.
         """
         ahead: deque[Future[ReadPage]] = deque()
-        most = _AHEAD * worker_count(self.config.workers)
+        most = 0 if self._pool is None else _AHEAD * len(self._pool)
         for page in pages:
             ahead.append(self.submit(**page))
             if len(ahead) > most:
@@ -355,9 +357,7 @@ class NearDuplicateFilter:
             StoreError: the index cannot be read or written.
             DedupError: the filter is closed.
         """
-        self._require_open()
-        if not isinstance(url, str):
-            raise TypeError(f"a URL is a str, not {type(url).__name__}")
+        self._check_url(url)
         return self._framed.forget(url)
 
     def flush(self) -> None:
@@ -476,7 +476,7 @@ class NearDuplicateFilter:
         self.close()
 
 
-def _source(html: object, text: object, content_type: object) -> Source | None:
+def _source(html: object, text: object, content_type: object, wanted: WantedParts) -> Source | None:
     """Return what a page is to be read from; None if it cannot go to another process: a tree."""
     if (
         (html is None) != (text is None)
@@ -484,7 +484,7 @@ def _source(html: object, text: object, content_type: object) -> Source | None:
         and isinstance(text, str | None)
         and isinstance(content_type, str | None)
     ):
-        return Source(html, text, content_type, NO_PARTS)
+        return Source(html, text, content_type, wanted)
     return None
 
 

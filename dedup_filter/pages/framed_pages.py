@@ -107,9 +107,7 @@ class FramedPages:
         """Return what is known of the frame around a page now, as `claim` will ask for it."""
         if not (place.host and self._config.learn_frames):
             return _frame_times([Host("")], page.shown)
-        known = self._frames.of(place.host)
-        sites = map(self._frames.of, _sites(known, page.shown))
-        return _frame_times([known, *sites], page.shown)
+        return _frame_times(self._known(place.host, page.shown), page.shown)
 
     def _hosts(self, host: str, content: MeasurablePage | Measured) -> list[Host]:
         """Return what is known of a page's host and its sites, other processes' news included.
@@ -123,11 +121,14 @@ class FramedPages:
             with self._kept.transaction():
                 for early in due:
                     self._judge_again(host, early)
-        known = self._frames.of(host)
-        sites = _sites(known, content.shown)
-        for site in sites:
+        for site in _sites(self._frames.of(host), content.shown):
             self._frames.take_news(site)
-        return [known, *map(self._frames.of, sites)]
+        return self._known(host, content.shown)
+
+    def _known(self, host: str, shown: Shown) -> list[Host]:
+        """Return what is known here of a page's host and its sites."""
+        known = self._frames.of(host)
+        return [known, *map(self._frames.of, _sites(known, shown))]
 
     def _learn(
         self,
@@ -158,8 +159,7 @@ class FramedPages:
         if found is None:
             return
         page = PageHere(found, self._config) if isinstance(found, Page) else found
-        known = self._frames.of(host)
-        hosts = [known, *map(self._frames.of, _sites(known, page.shown))]
+        hosts = self._known(host, page.shown)
         self._kept.replace(early.row, *_measured(hosts, page, seen_itself=1))
         self._frames.told(early)
         page.drop()

@@ -115,17 +115,22 @@ class IndexCalls:
         finally:
             given.cancel()
 
-    def read_ahead(self, url: str, page: PageText | str) -> Reading | None:
-        """Let a worker read a page before its turn; None: it is read in its turn.
-
-        It is measured in its turn: each page before it can teach what of it is frame.
-        """
-        if not self._pages.has_workers or isinstance(page, str):
-            return None
+    @property
+    def can_read_ahead(self) -> bool:
+        """Whether there are workers, and the crawl can wait for them."""
+        if not self._pages.has_workers:
+            return False
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            return None
+            return False
+        return True
+
+    def read_ahead(self, url: str, page: PageText) -> Reading:
+        """Let a worker read a page before its turn.
+
+        It is measured in its turn: each page before it can teach what of it is frame.
+        """
         read = self._pages.submit(
             url, html=page.html, text=page.text, content_type=page.content_type
         )

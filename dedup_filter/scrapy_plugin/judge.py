@@ -18,6 +18,7 @@ pipelines (`items`). Until then its duplicates wait (`claims`).
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -136,10 +137,7 @@ class Judge:
             return False
         judgement = visit.own
         if judgement is None or judgement.is_void:
-            try:
-                self._read_response_ahead(visit)
-            except Exception as fault:
-                self._faults.report(fault, NOT_JUDGED)
+            visit.reading = self._ahead(visit.url, partial(_page_of, visit))
             judgement = await self._judged(partial(_by_response, visit, None))
         return judgement.verdict.is_duplicate
 
@@ -207,20 +205,20 @@ class Judge:
     def _read_ahead(self, passage: Passage) -> None:
         """Let a worker read the page of an item while those before it have their turn."""
         visit = passage.visit
-        try:
-            if not self._is_by_response(visit):
-                page = item_page(passage.item, self._names)
-                url = _absolute(passage.url, visit) or (visit.url if visit else "")
-                passage.reading = self._calls.read_ahead(url, page)
-            elif visit is not None and visit.own is None and visit.reading is None:
-                self._read_response_ahead(visit)
-        except Exception as fault:
-            self._faults.report(fault, NOT_JUDGED)
+        if not self._is_by_response(visit):
+            url = _absolute(passage.url, visit) or (visit.url if visit else "")
+            passage.reading = self._ahead(url, partial(item_page, passage.item, self._names))
+        elif visit is not None and visit.own is None and visit.reading is None:
+            visit.reading = self._ahead(visit.url, partial(_page_of, visit))
 
-    def _read_response_ahead(self, visit: Visit) -> None:
-        response = visit.response()
-        if response is not None:
-            visit.reading = self._calls.read_ahead(visit.url, response_page(response))
+    def _ahead(self, url: str, find: Callable[[], PageText | str]) -> Reading | None:
+        """Let a worker read the page that is found, if there are workers and it is one."""
+        if not self._calls.can_read_ahead:
+            return None
+        with suppress(Exception):  # it is met again, and reported, when the page has its turn
+            page = find()
+            return None if isinstance(page, str) else self._calls.read_ahead(url, page)
+        return None
 
     async def _final(self, passage: Passage) -> Judgement:
         """Return a judgement whose original was committed, or whose wait was given up."""
@@ -328,12 +326,17 @@ def _by_response(visit: Visit | None, url: str | None) -> Judgement | _Wanted:
     reading, visit.reading = visit.reading, None
     if reading is not None:
         return _Wanted(visit.url, reading.page, visit, is_own=True, reading=reading)
-    response = visit.response()
-    page = "no_response" if response is None else response_page(response)
+    page = _page_of(visit)
     if isinstance(page, str):
         visit.own = _unjudged(page, visit.url)
         return visit.own
     return _Wanted(visit.url, page, visit, is_own=True)
+
+
+def _page_of(visit: Visit) -> PageText | str:
+    """Return the page of a visit's response, or the reason why there is none."""
+    response = visit.response()
+    return "no_response" if response is None else response_page(response)
 
 
 def _absolute(url: str | None, visit: Visit | None) -> str | None:

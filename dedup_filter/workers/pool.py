@@ -101,6 +101,10 @@ class Pool:
         """The numbers of the processes."""
         return [worker.pid for worker in self._workers if worker.pid is not None]
 
+    def __len__(self) -> int:
+        """Count the workers."""
+        return len(self._workers)
+
     def close(self) -> None:
         """End all processes."""
         for worker in self._workers:
