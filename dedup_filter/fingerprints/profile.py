@@ -49,6 +49,7 @@ __all__ = [
     "LONG_WORDS",
     "MAIN_DIGEST",
     "MIN_WORDS",
+    "CountedPassage",
     "PageProfile",
     "PageTexts",
     "Passage",
@@ -200,6 +201,18 @@ class PageProfile:
         return self.texts[0].fingerprint if self.texts else None
 
 
+class CountedPassage(NamedTuple):
+    """A passage of a page, and what the sketch of another page has of it."""
+
+    passage: Passage
+    words: int
+    shingles: int
+    asked: int
+    """How many of the shingles the sketch can tell of."""
+    there: int
+    """How many of these it has."""
+
+
 class MeasuredPassages(NamedTuple):
     """The shingles of each passage of a page."""
 
@@ -211,8 +224,8 @@ class MeasuredPassages(NamedTuple):
     size: int
     """Words in a shingle."""
 
-    def counted_in(self, sketch: bytes) -> Iterator[tuple[Passage, int, int, int]]:
-        """Yield each passage, its words, and how many of its shingles a sketch can tell of and has.
+    def counted_in(self, sketch: bytes) -> Iterator["CountedPassage"]:
+        """Yield each passage with what a sketch has of it.
 
         A passage of few words is known by all shingles that hold a word of it.
 
@@ -225,7 +238,13 @@ class MeasuredPassages(NamedTuple):
             is_short = end - first < _FEW_SHINGLES + self.size
             last = min(end if is_short else end - self.size + 1, most)
             start = min(max(first - self.size + 1, 0) if is_short else first, last)
-            yield passage, end - first, asked[last] - asked[start], there[last] - there[start]
+            yield CountedPassage(
+                passage,
+                end - first,
+                last - start,
+                asked[last] - asked[start],
+                there[last] - there[start],
+            )
 
     @staticmethod
     def _sums(are_so: BoolArray) -> list[int]:

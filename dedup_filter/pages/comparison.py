@@ -39,6 +39,7 @@ from dedup_filter.fingerprints.profile import (
     LONG_WORDS,
     MAIN_DIGEST,
     MIN_WORDS,
+    CountedPassage,
     PageProfile,
     Passage,
     Text,
@@ -59,8 +60,6 @@ __all__ = [
 ]
 
 FloatArray = npt.NDArray[np.float64]
-Counted = tuple[Passage, int, int, int]
-"""What `MeasuredPassages.counted_in` yields for a passage."""
 
 MOST_COMPARED = 64
 """Candidates of one text that are compared at most, the nearest: 1.5 ms. Most pages have a handful;
@@ -289,11 +288,11 @@ def _has_what_is_no_frame(
     return own >= least and not_frame >= min(least, _MOST)
 
 
-def _share_of(counted: Iterable[Counted], counts: Callable[[Passage], bool]) -> float:
+def _share_of(counted: Iterable[CountedPassage], counts: Callable[[Passage], bool]) -> float:
     """Return the share of some passages that a candidate has; 1 if there is nothing in them."""
-    some = [(asked, there) for passage, _, asked, there in counted if counts(passage)]
-    asked = sum(asked for asked, _ in some)
-    return sum(there for _, there in some) / asked if asked else 1.0
+    some = [each for each in counted if counts(each.passage)]
+    asked = sum(each.asked for each in some)
+    return sum(each.there for each in some) / asked if asked else 1.0
 
 
 def _frame_words(page: PageProfile, candidate: Candidate) -> int:
@@ -330,19 +329,25 @@ class _Lost(NamedTuple):
           view ("Printed on ...").
         - The sketch of a long page may hold no shingle of a short block. Such blocks are taken to
           be lost in the same share as the other new ones, and wholly if there are no others.
+        - If a page of the same host has few words of its own, a new line may be all that tells it
+          from others, and no sample: what the sketch cannot tell of is lost. The host has never
+          shown the line, so the candidate is hardly a page that has it.
         """
         lost = lost_new = sampled = unsure = 0.0
         counted = list(page.passages.counted_in(candidate.sketch))
-        for passage, words, asked, there in _inner(counted) if page.around.is_view else counted:
+        for each in _inner(counted) if page.around.is_view else counted:
+            passage, words, shingles, asked, there = each
             is_frame = passage.times >= FRAME_TIMES and text.own_word_count >= MIN_WORDS
             is_banner = passage.is_above and not candidate.is_same_host
             if is_frame or is_banner or not text.has(passage):
                 continue
             is_new = passage.times == 0
+            is_line = words <= _LINE and is_new and is_short
+            if is_line and candidate.is_same_host and text.own_word_count < LONG_WORDS:
+                asked = shingles
             if not asked:
                 unsure += words * is_new  # a block shown before is on the host anyway
                 continue
-            is_line = words <= _LINE and is_new and is_short
             is_lost = there < asked if is_line else there < (1 - _LOST) * asked
             lost += words * is_lost
             lost_new += words * (is_lost and is_new)
@@ -351,9 +356,9 @@ class _Lost(NamedTuple):
         return cls(lost + lost_unsure, lost_new + lost_unsure, sampled + unsure)
 
 
-def _inner(counted: list[Counted]) -> list[Counted]:
+def _inner(counted: list[CountedPassage]) -> list[CountedPassage]:
     """Leave out the passages before the first and after the last that the candidate has."""
-    known = [number for number, (_, _, asked, there) in enumerate(counted) if 2 * there > asked]
+    known = [number for number, each in enumerate(counted) if 2 * each.there > each.asked]
     return counted[known[0] : known[-1] + 1] if known else counted
 
 
@@ -365,10 +370,10 @@ def _is_same_story(page: PageProfile, candidate: Candidate) -> bool:
     if text.word_count < _STORY_WORDS:
         return False
     margins = [
-        (1 - _STORY_BOUND) * asked - (asked - there)
-        for passage, _, asked, there in page.passages.counted_in(candidate.sketch)
-        if passage.times < FRAME_TIMES
-        and text.has(passage)
-        and not page.headline.is_made_of(passage.text)
+        (1 - _STORY_BOUND) * each.asked - (each.asked - each.there)
+        for each in page.passages.counted_in(candidate.sketch)
+        if each.passage.times < FRAME_TIMES
+        and text.has(each.passage)
+        and not page.headline.is_made_of(each.passage.text)
     ]
     return sum(margins) >= 0

@@ -207,6 +207,13 @@ class TestOnOneHost:
         judged, kept = page(new("Lamp"), new(block), new(text)), original("Lamp", other, text)
         assert share(judged, kept, is_same_host=True) is None
 
+    def test_of_a_page_of_few_words_of_its_own_a_new_line_is_counted_not_sampled(self):
+        around = words("f", 1_500)
+        kept = original("How do I mend a lamp", around)
+        for number in range(50):
+            judged = page(new(f"How do I mend a w{number}"), frame(around))
+            assert share(judged, kept, is_same_host=True) is None
+
     def test_new_text_beside_the_main_text_counts(self):
         text = words("a", 102)
         judged, kept = page(new(text), aside("price 17 and 4")), original(text)
