@@ -329,12 +329,13 @@ class _Lost(NamedTuple):
           view ("Printed on ...").
         - The sketch of a long page may hold no shingle of a short block. Such blocks are taken to
           be lost in the same share as the other new ones, and wholly if there are no others.
-        - If a page of the same host has few words of its own, a new line may be all that tells it
-          from others, and no sample: what the sketch cannot tell of is lost. The host has never
-          shown the line, so the candidate is hardly a page that has it.
+        - If few words of a page are new on its host, a new line may be all that tells it from
+          others, and a sample is not enough: what the sketch cannot tell of is lost. No page of the
+          host has shown that line before, so the candidate hardly has.
         """
         lost = lost_new = sampled = unsure = 0.0
         counted = list(page.passages.counted_in(candidate.sketch))
+        new_words = sum(each.words for each in counted if each.passage.times == 0)
         for each in _inner(counted) if page.around.is_view else counted:
             passage, words, shingles, asked, there = each
             is_frame = passage.times >= FRAME_TIMES and text.own_word_count >= MIN_WORDS
@@ -343,7 +344,7 @@ class _Lost(NamedTuple):
                 continue
             is_new = passage.times == 0
             is_line = words <= _LINE and is_new and is_short
-            if is_line and candidate.is_same_host and text.own_word_count < LONG_WORDS:
+            if is_line and new_words < LONG_WORDS:
                 asked = shingles
             if not asked:
                 unsure += words * is_new  # a block shown before is on the host anyway
