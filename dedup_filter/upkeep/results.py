@@ -1,10 +1,10 @@
 """What goes into the work on an index and comes out of it, wherever the index is kept."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from dataclasses import fields as fields_of
-from pathlib import Path
+from time import sleep
 from typing import Any, NamedTuple
 
 from dedup_filter.config import FilterConfig
@@ -14,62 +14,35 @@ from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.pages.directory.url_key import canonical
 
-__all__ = [
-    "Compaction",
-    "ExportedPage",
-    "Findings",
-    "Migration",
-    "Source",
-    "Watch",
-    "options_in",
-    "pages_by_url",
-]
+__all__ = ["Doubt", "ExportedPage", "Findings", "Source"]
+__all__ += ["lasting", "options_in", "pages_by_url", "told"]
 
-Watch = Callable[[Iterable[PageRecord], int], AbstractContextManager[Iterable[PageRecord]]]
-"""Records and their number -> the same records, while somebody sees them pass."""
+_ATTEMPTS = 3
+_PAUSE = 0.2
+
+Doubt = tuple[str, int]
+"""What seems to be wrong, and with which page; 0: with none."""
 
 
 @dataclass
 class Findings:
-    """The result of a check."""
+    """The result of a check: what must never be, and what the next crawl or `compact` puts right.
 
-    faults: list[str] = field(default_factory=list)
-    """What must never be: a damaged file, parts that disagree."""
+    With the numbers of pages that are recorded, and of entries compared with them.
+    """
+
+    faults: list[str]
     notes: list[str] = field(default_factory=list)
-    """What the next crawl or `compact` puts right."""
     pages: int = 0
-    """Pages that are recorded."""
     entries: int = 0
-    """Entries of the tables, or of the log, that were compared with the records."""
-
-
-class Compaction(NamedTuple):
-    """Bytes before and after, by what takes them, and the number of things put right."""
-
-    before: Mapping[str, int]
-    after: Mapping[str, int]
-    counts: Mapping[str, int]
-
-
-class Migration(NamedTuple):
-    """The result of a migration."""
-
-    pages: int
-    """Pages in the index as it is now."""
-    dropped: int
-    """Pages that are only in the backup."""
-    backup: Path | None
-    """Where the index is as it was; None: it has the wanted scheme already, nothing was done."""
 
 
 class ExportedPage(NamedTuple):
-    """A page and what an export tells of it beside its record."""
+    """A page, the URL of its original if that is still recorded, and its text if that was kept."""
 
     record: PageRecord
     original_url: str | None = None
-    """The URL of the page that it repeats, if that page is still recorded."""
     text: str | None = None
-    """Its main text, if that was kept."""
 
 
 class Source(NamedTuple):
@@ -78,15 +51,38 @@ class Source(NamedTuple):
     scheme: Scheme
     crawls: list[Crawl]
     pages: Iterator[ExportedPage]
-    """Pages that are not pending, by ascending number."""
+    """Those that are not pending, by ascending number."""
     hosts: Iterable[HostFrames]
+
+
+def lasting(look: Callable[[set[int] | None], set[Doubt]]) -> set[Doubt]:
+    """Return what seems wrong each time that one looks: crawlers may be at work on the index.
+
+    `look` is asked for all pages first, and then for those in doubt only.
+    """
+    doubts = look(None)
+    for _ in range(1, _ATTEMPTS):
+        if doubts:
+            sleep(_PAUSE)
+            doubts &= look({page for _, page in doubts})
+    return doubts
+
+
+def told(doubts: Iterable[Doubt]) -> list[str]:
+    """Say what is wrong, and with how many pages."""
+    pages_of = defaultdict(list)
+    for what, page in sorted(doubts):
+        pages_of[what].append(page)
+    return [
+        f"{len(pages):,} of the pages, {pages[0]} first: {what}" if pages[0] else what
+        for what, pages in pages_of.items()
+    ]
 
 
 def options_in(scheme: Scheme) -> dict[str, Any]:
     """Return the options of a filter that a scheme names."""
-    default = FilterConfig()
     return {
-        option.name: type(getattr(default, option.name))(scheme.parts[option.name])
+        option.name: type(getattr(FilterConfig, option.name))(scheme.parts[option.name])
         for option in fields_of(FilterConfig)
         if option.name in scheme.parts
     }
@@ -99,15 +95,10 @@ def pages_by_url(
 
     Cost: one pass over the records.
     """
-    counts = dict.fromkeys(urls, 0)
-    spellings: dict[str, list[str]] = {}
-    for url in counts:
-        spellings.setdefault(canonical(url), []).append(url)
-    found = []
+    spellings = {url: canonical(url) for url in urls}
+    found: dict[str, list[int]] = {spelling: [] for spelling in spellings.values()}
     for record in records:
-        wanted = spellings.get(canonical(record.url), ())
-        if wanted:
-            found.append(record.page)
-        for url in wanted:
-            counts[url] += 1
-    return counts, found
+        if (spelling := canonical(record.url)) in found:
+            found[spelling].append(record.page)
+    counts = {url: len(found[spelling]) for url, spelling in spellings.items()}
+    return counts, [page for pages in found.values() for page in pages]
