@@ -25,14 +25,13 @@ from dedup_filter.upkeep.results import (
     ExportedPage,
     Findings,
     Source,
-    lasting,
     options_in,
     pages_by_url,
-    told,
 )
 
 __all__ = ["DirectoryIndex"]
 
+_ANEW = "they are made anew from the record when the index is opened"
 _PAIR = np.dtype([("page", np.int64), ("value", np.uint64)])
 
 
@@ -65,17 +64,13 @@ class DirectoryIndex:
             with self._reader() as reader:
                 reader.check()
                 pages = reader.count()
-            doubts = lasting(lambda _: self._look())
+            findings = Findings.of(lambda _: self._look())
         except StoreCorrupt as damage:
             return Findings([str(damage)])
         except AssertionError as fault:  # then there is nothing to compare tables with
             return Findings([f"the record: {fault}"])
-        usual = {doubt for doubt in doubts if is_usual(doubt[0])}
-        faults, notes = (
-            [f"the tables: {what}; they are made anew when the index is opened" for what in found]
-            for found in (told(doubts - usual), told(usual))
-        )
-        return Findings(faults, notes, pages, (self._tables() or {"entries": 0})["entries"])
+        findings.pages, findings.entries = pages, (self._tables() or {"entries": 0})["entries"]
+        return findings
 
     def forget(self, urls: Sequence[str]) -> dict[str, int]:
         """Forget all pages at some URLs. Tables follow when the index is opened next.
@@ -155,12 +150,12 @@ class DirectoryIndex:
         with Snapshot.open_to_read(self.location) as snapshot:
             index = saved if isinstance(saved, str) else EntryIndex.loaded(snapshot, saved)
             if isinstance(index, str):
-                return {(index, 0)}
+                return {Doubt(f"the tables: {index}; {_ANEW}", is_fault=not is_usual(index))}
             try:
                 index.fingerprints.check()
                 index.digests.check()
             except AssertionError as fault:
-                return {(str(fault), 0)}
+                return {Doubt(f"the tables: {fault}; {_ANEW}")}
             doubts = set()
             for name, entries, recorded in (
                 ("fingerprint", index.fingerprints.sealed(), snapshot.entries.fingerprints()),
@@ -171,5 +166,6 @@ class DirectoryIndex:
                 )
                 there = np.rec.fromarrays([entries.rows, entries.runs[0]], dtype=_PAIR)
                 wrong = np.setxor1d(here, there)["page"].tolist()
-                doubts |= {(f"{name} not the same as in the record", page) for page in wrong}
+                what = f"{name} not the same in tables and record; {_ANEW}"
+                doubts |= {Doubt(what, page) for page in wrong}
         return doubts

@@ -14,27 +14,51 @@ from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.pages.directory.url_key import canonical
 
-__all__ = ["Doubt", "ExportedPage", "Findings", "Source"]
-__all__ += ["lasting", "options_in", "pages_by_url", "told"]
+__all__ = ["Doubt", "ExportedPage", "Findings", "Source", "options_in", "pages_by_url"]
 
 _ATTEMPTS = 3
 _PAUSE = 0.2
 
-Doubt = tuple[str, int]
-"""What seems to be wrong, and with which page; 0: with none."""
+
+class Doubt(NamedTuple):
+    """What seems to be wrong, and with which page; 0: with none."""
+
+    what: str
+    page: int = 0
+    is_fault: bool = True
+    """Whether it must never be; or the next crawl or `compact` puts it right."""
 
 
 @dataclass
 class Findings:
-    """The result of a check: what must never be, and what the next crawl or `compact` puts right.
-
-    With the numbers of pages that are recorded, and of entries compared with them.
-    """
+    """The result of a check."""
 
     faults: list[str]
     notes: list[str] = field(default_factory=list)
     pages: int = 0
+    """Pages that are recorded."""
     entries: int = 0
+    """Entries of the tables, or of the log, that were compared with the records."""
+
+    @classmethod
+    def of(cls, look: Callable[[set[int] | None], set[Doubt]]) -> "Findings":
+        """Find what is wrong each time that one looks: crawlers may be at work on the index.
+
+        `look` is asked for all pages first, and then for those in doubt only.
+        """
+        doubts = look(None)
+        for _ in range(1, _ATTEMPTS):
+            if doubts:
+                sleep(_PAUSE)
+                doubts &= look({doubt.page for doubt in doubts})
+        pages_of = defaultdict(list)
+        for what, page, is_fault in sorted(doubts):
+            pages_of[is_fault, what].append(page)
+        found = cls([])
+        for (is_fault, what), (page, *others) in pages_of.items():
+            told = f"{1 + len(others):,} of the pages, {page} first: {what}" if page else what
+            (found.faults if is_fault else found.notes).append(told)
+        return found
 
 
 class ExportedPage(NamedTuple):
@@ -53,30 +77,6 @@ class Source(NamedTuple):
     pages: Iterator[ExportedPage]
     """Those that are not pending, by ascending number."""
     hosts: Iterable[HostFrames]
-
-
-def lasting(look: Callable[[set[int] | None], set[Doubt]]) -> set[Doubt]:
-    """Return what seems wrong each time that one looks: crawlers may be at work on the index.
-
-    `look` is asked for all pages first, and then for those in doubt only.
-    """
-    doubts = look(None)
-    for _ in range(1, _ATTEMPTS):
-        if doubts:
-            sleep(_PAUSE)
-            doubts &= look({page for _, page in doubts})
-    return doubts
-
-
-def told(doubts: Iterable[Doubt]) -> list[str]:
-    """Say what is wrong, and with how many pages."""
-    pages_of = defaultdict(list)
-    for what, page in sorted(doubts):
-        pages_of[what].append(page)
-    return [
-        f"{len(pages):,} of the pages, {pages[0]} first: {what}" if pages[0] else what
-        for what, pages in pages_of.items()
-    ]
 
 
 def options_in(scheme: Scheme) -> dict[str, Any]:

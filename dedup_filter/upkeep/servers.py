@@ -26,16 +26,12 @@ from dedup_filter.upkeep.results import (
     ExportedPage,
     Findings,
     Source,
-    lasting,
     options_in,
     pages_by_url,
-    told,
 )
 from dedup_filter.wording import counted
 
 __all__ = ["ServerIndex"]
-
-_LACKING = "in the log without a record; `index compact` takes them out"
 
 
 class ServerIndex:
@@ -86,27 +82,12 @@ class ServerIndex:
         """Verify that log, records and pages in flight agree."""
         with self._reader() as reader:
             try:
-                recorded, log = reader.recorded(), reader.standing()
-                doubts = lasting(lambda only: _look(reader, only))
+                recorded = reader.recorded()
+                findings = Findings.of(lambda only: _look(reader, recorded, only))
             except StoreCorrupt as fault:
                 return Findings([str(fault)])
-            killed = len(reader.processes(alive=False))
-            expired = {(_LACKING, page) for page in _due(reader, log)} & doubts
-        orphans, faults = _orphans(recorded, log), told(doubts - expired)
-        if log.lost:
-            faults.append(
-                f"the log has lost {counted(log.lost, 'event')}: the servers of an index must not "
-                "evict keys (maxmemory-policy noeviction)"
-            )
-        processes = counted(killed, "process", "processes")
-        notes = {
-            f"expired: {counted(len(expired), 'page')}; the next crawl removes them": expired,
-            f"without a page: {counted(len(orphans), 'record')}; see `index compact`": orphans,
-            f"killed or crashed: {processes}; the next crawl releases their pending pages": killed,
-        }
-        return Findings(
-            faults, [note for note, is_so in notes.items() if is_so], len(log), len(log)
-        )
+            findings.pages = findings.entries = len(reader.standing())
+        return findings
 
     def forget(self, urls: Sequence[str]) -> dict[str, int]:
         """Forget all pages at some URLs. Processes follow; what they have pending stays."""
@@ -179,27 +160,43 @@ def _orphans(recorded: set[int], log: LoggedPages) -> list[int]:
     return [page for page in recorded if page <= log.end and page not in log]
 
 
-def _look(reader: SharedReader, only: set[int] | None) -> set[Doubt]:
+def _look(reader: SharedReader, recorded: set[int], only: set[int] | None) -> set[Doubt]:
     """Compare all pages, or only some."""
     in_flight = reader.in_flight()
-    claimed = reader.owned([*reader.processes(), *reader.processes(alive=False)])
+    killed = reader.processes(alive=False)
+    claimed = reader.owned([*reader.processes(), *killed])
     log = reader.standing()
     pages = set(log)
+    orphans = _orphans(recorded, log)
     if only is not None:
         in_flight &= only
         pages &= only
     records = {record.page: record for record in reader.records(sorted(pages | in_flight))}
     gone = in_flight - pages
+    different = {page for page, each in records.items() if log.entry(page) != entry_of(each)}
+    lacking = pages - in_flight - records.keys()
+    expired = lacking & _due(reader, log)
     doubts = {
-        "in flight and not in the log": gone,
-        "in flight and claimed by no process": in_flight - claimed,
-        "not the same in the log and in the record": {
-            page for page, each in records.items() if log.entry(page) != entry_of(each)
-        }
-        - gone,
-        _LACKING: pages - in_flight - records.keys(),
+        Doubt(what, page, is_fault)
+        for what, is_fault, those in (
+            ("in flight and not in the log", True, gone),
+            ("in flight and claimed by no process", True, in_flight - claimed),
+            ("not the same in the log and in the record", True, different - gone),
+            ("in the log without a record; see `index compact`", True, lacking - expired),
+            ("expired; the next crawl removes them", False, expired),
+            ("gone, but for their records; see `index compact`", False, orphans),
+        )
+        for page in those
     }
-    return {(what, page) for what, those in doubts.items() for page in those}
+    if log.lost:
+        evicted = "an index must not evict keys (maxmemory-policy noeviction)"
+        doubts.add(
+            Doubt(f"the log has lost {counted(log.lost, 'event')}: the servers of {evicted}")
+        )
+    if killed:
+        what = "a process was killed or crashed; the next crawl releases its pending pages"
+        doubts.add(Doubt(what, is_fault=False))
+    return doubts
 
 
 def _due(reader: SharedReader, log: LoggedPages) -> set[int]:
