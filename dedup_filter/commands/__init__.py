@@ -144,7 +144,7 @@ def progress(
         yield values
         return
     with click.progressbar(
-        itertools.count() if total is None else None,
+        itertools.count(),
         length=total,
         label=label,
         show_pos=total is None,

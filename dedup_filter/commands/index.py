@@ -291,9 +291,6 @@ def migrate_command(
     tell({"index": str(index), **result}, as_json)
 
 
-_TIMES = ("first_seen", "last_seen", "started", "ended")
-
-
 @index_command.command("stats")
 @index_argument
 @json_option
@@ -320,5 +317,5 @@ def stats_command(index: Index, as_json: bool) -> None:
 
 
 def _with_times(figures: dict[str, Any]) -> dict[str, Any]:
-    times = {name: as_time(figures[name]) for name in _TIMES if figures.get(name) is not None}
-    return {**figures, **times}
+    times = ("first_seen", "last_seen", "started", "ended")
+    return figures | {name: as_time(figures[name]) for name in times if figures.get(name)}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.errors import ConfigError, StoreCorrupt
+from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory.index_directory import IndexDirectory
 from dedup_filter.pages.directory.page_index import EntryIndex, PageIndex, is_usual
 from dedup_filter.pages.directory.page_reader import PageReader, Snapshot
@@ -60,16 +60,11 @@ class DirectoryIndex:
 
     def check(self) -> Findings:
         """Verify the database, and the tables against it. Cost: reads all, sorts the entries."""
-        try:
+        findings = Findings.of(self._look)
+        if not findings.faults:
             with self._reader() as reader:
-                reader.check()
-                pages = reader.count()
-            findings = Findings.of(lambda _: self._look())
-        except StoreCorrupt as damage:
-            return Findings([str(damage)])
-        except AssertionError as fault:  # then there is nothing to compare tables with
-            return Findings([f"the record: {fault}"])
-        findings.pages, findings.entries = pages, (self._tables() or {"entries": 0})["entries"]
+                findings.pages = reader.count()
+            findings.entries = (self._tables() or {"entries": 0})["entries"]
         return findings
 
     def forget(self, urls: Sequence[str]) -> dict[str, int]:
@@ -144,18 +139,18 @@ class DirectoryIndex:
             "entries": len(saved.arrays["rows"]),
         }
 
-    def _look(self) -> set[Doubt]:
-        """Compare the tables with the database."""
+    def _look(self, only: set[int] | None) -> set[Doubt]:
+        """Verify the database the first time, and compare the tables with it."""
+        if only is None:
+            with self._reader() as reader:
+                reader.check()
         saved = self._table_files.load()
         with Snapshot.open_to_read(self.location) as snapshot:
             index = saved if isinstance(saved, str) else EntryIndex.loaded(snapshot, saved)
             if isinstance(index, str):
                 return {Doubt(f"the tables: {index}; {_ANEW}", is_fault=not is_usual(index))}
-            try:
-                index.fingerprints.check()
-                index.digests.check()
-            except AssertionError as fault:
-                return {Doubt(f"the tables: {fault}; {_ANEW}")}
+            index.fingerprints.check()
+            index.digests.check()
             doubts = set()
             for name, entries, recorded in (
                 ("fingerprint", index.fingerprints.sealed(), snapshot.entries.fingerprints()),

@@ -3,12 +3,11 @@
 A line is taken whole or not at all. The first bad one ends the import, unless bad lines are to be
 counted and passed over; the lines before it are in the index. Without a good one none is made.
 
-Records of an export come back as they were: into a new index under their own numbers, into one
-that has pages already under numbers after those. A page that is there already (same URL, digest,
-first time and outcome) is passed over, so that an import which was interrupted can be run again. A
-host's frames come back unless this index knows the host itself. A shared index numbers pages
-itself, and keeps nothing of dropped pages, frames and texts. An original that is not among the
-lines counts as forgotten: page 0.
+Records of an export come back as they were, under their own numbers if these are free. A page that
+is there already (same URL, digest, first time and outcome) is passed over, so that an import which
+was interrupted can be run again. A host's frames come back unless this index knows the host itself.
+A shared index numbers pages itself, and keeps nothing of dropped pages, frames and texts. An
+original that is not among the lines counts as forgotten: page 0.
 
 An item of a feed has its page in `html`, else in `text`, and its URL in `url`, unless other fields
 are named. Items are judged as in a crawl, with the options that the index was made with or that

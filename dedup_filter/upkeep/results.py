@@ -8,6 +8,7 @@ from time import sleep
 from typing import Any, NamedTuple
 
 from dedup_filter.config import FilterConfig
+from dedup_filter.errors import StoreCorrupt
 from dedup_filter.pages.directory.crawls import Crawl
 from dedup_filter.pages.directory.frame_store import HostFrames
 from dedup_filter.pages.directory.records import PageRecord
@@ -31,30 +32,34 @@ class Doubt(NamedTuple):
 
 @dataclass
 class Findings:
-    """The result of a check."""
+    """The result of a check: faults and notes, and how much was compared if there is no fault."""
 
     faults: list[str]
     notes: list[str] = field(default_factory=list)
     pages: int = 0
     """Pages that are recorded."""
     entries: int = 0
-    """Entries of the tables, or of the log, that were compared with the records."""
+    """Entries of the tables, or of the log."""
 
     @classmethod
     def of(cls, look: Callable[[set[int] | None], set[Doubt]]) -> "Findings":
         """Find what is wrong each time that one looks: crawlers may be at work on the index.
 
-        `look` is asked for all pages first, and then for those in doubt only.
+        `look` is asked for all pages first, and then for those in doubt only. What it raises of
+        damage is a fault at once, and then there is nothing more to compare.
         """
-        doubts = look(None)
-        for _ in range(1, _ATTEMPTS):
-            if doubts:
-                sleep(_PAUSE)
-                doubts &= look({doubt.page for doubt in doubts})
+        found = cls([])
+        try:
+            doubts = look(None)
+            for _ in range(1, _ATTEMPTS):
+                if doubts:
+                    sleep(_PAUSE)
+                    doubts &= look({doubt.page for doubt in doubts})
+        except (StoreCorrupt, AssertionError) as damage:
+            return cls([str(damage)])
         pages_of = defaultdict(list)
         for what, page, is_fault in sorted(doubts):
             pages_of[is_fault, what].append(page)
-        found = cls([])
         for (is_fault, what), (page, *others) in pages_of.items():
             told = f"{1 + len(others):,} of the pages, {page} first: {what}" if page else what
             (found.faults if is_fault else found.notes).append(told)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dedup_filter.errors import ConfigError, StoreCorrupt
+from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.pages.expiry import expiry_seconds
@@ -81,12 +81,10 @@ class ServerIndex:
     def check(self) -> Findings:
         """Verify that log, records and pages in flight agree."""
         with self._reader() as reader:
-            try:
-                recorded = reader.recorded()
-                findings = Findings.of(lambda only: _look(reader, recorded, only))
-            except StoreCorrupt as fault:
-                return Findings([str(fault)])
-            findings.pages = findings.entries = len(reader.standing())
+            recorded = reader.recorded()
+            findings = Findings.of(lambda only: _look(reader, recorded, only))
+            if not findings.faults:
+                findings.pages = findings.entries = len(reader.standing())
         return findings
 
     def forget(self, urls: Sequence[str]) -> dict[str, int]:
@@ -167,7 +165,6 @@ def _look(reader: SharedReader, recorded: set[int], only: set[int] | None) -> se
     claimed = reader.owned([*reader.processes(), *killed])
     log = reader.standing()
     pages = set(log)
-    orphans = _orphans(recorded, log)
     if only is not None:
         in_flight &= only
         pages &= only
@@ -175,7 +172,9 @@ def _look(reader: SharedReader, recorded: set[int], only: set[int] | None) -> se
     gone = in_flight - pages
     different = {page for page, each in records.items() if log.entry(page) != entry_of(each)}
     lacking = pages - in_flight - records.keys()
-    expired = lacking & _due(reader, log)
+    days = reader.options.get("expire_days")
+    earliest = 0 if days is None else now() - expiry_seconds(days)
+    expired = lacking.intersection(compress(log, log.told("seen") <= earliest))
     doubts = {
         Doubt(what, page, is_fault)
         for what, is_fault, those in (
@@ -184,7 +183,7 @@ def _look(reader: SharedReader, recorded: set[int], only: set[int] | None) -> se
             ("not the same in the log and in the record", True, different - gone),
             ("in the log without a record; see `index compact`", True, lacking - expired),
             ("expired; the next crawl removes them", False, expired),
-            ("gone, but for their records; see `index compact`", False, orphans),
+            ("gone, but for their records; see `index compact`", False, _orphans(recorded, log)),
         )
         for page in those
     }
@@ -197,12 +196,3 @@ def _look(reader: SharedReader, recorded: set[int], only: set[int] | None) -> se
         what = "a process was killed or crashed; the next crawl releases its pending pages"
         doubts.add(Doubt(what, is_fault=False))
     return doubts
-
-
-def _due(reader: SharedReader, log: LoggedPages) -> set[int]:
-    """Return the pages whose records have expired by now."""
-    days = reader.options.get("expire_days")
-    if days is None:
-        return set()
-    is_due = log.told("seen") <= now() - expiry_seconds(days)
-    return set(compress(log, is_due))

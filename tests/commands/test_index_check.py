@@ -33,7 +33,7 @@ class TestCheck:
         tamper(index, "UPDATE pages SET host = 99 WHERE id = 3")
         code, out, err = run("index", "check", str(index))
         assert (code, err) == (1, "")
-        assert "faults        the record: a page has no host\n" in out
+        assert "faults        a page has no host\n" in out
 
     def test_tables_that_hold_something_else_than_the_record(self, index):
         # As no trigger lets it happen: the log knows nothing of the change.

@@ -114,14 +114,6 @@ class TestExportAndImport:
         (again,) = lines("index", "import", str(tmp_path / "two"), "--json", text=text)
         assert again["hosts_known"]
 
-    def test_a_named_crawl_that_is_resumed_is_the_same_crawl(self, export, place):
-        other = place.new("other")
-        assert run("index", "import", other, str(export))[0] == 0
-        with NearDuplicateFilter.open(other, crawl="import") as pages:
-            assert pages.see(ITEMS[0]["url"], text=article(0)).outcome == "exact"
-        with NearDuplicateFilter.open(other) as pages:
-            assert pages.see(ITEMS[0]["url"], text=article(0)).outcome == "revisit"
-
     def test_another_scheme_is_refused_by_name(self, export, place):
         other = place.new("other")
         NearDuplicateFilter.open(other, features="shingles").close()

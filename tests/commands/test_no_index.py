@@ -136,13 +136,6 @@ def test_a_wrong_location_is_refused_without_its_password(location, why):
     assert "secret" not in said
 
 
-def test_an_import_of_another_scheme_changes_nothing(servers):
-    location = servers.seeded()
-    before = run("index", "export", location)
-    assert "made in another way" in refused(IMPORT, location, EXPORT)
-    assert run("index", "export", location) == before
-
-
 def test_no_output_has_the_password_in_it(start_redis):
     server = start_redis(password="geheim")
     NearDuplicateFilter.open(server.url).close()
