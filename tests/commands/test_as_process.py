@@ -4,7 +4,6 @@ How they end, what they read and write, and that they say the same when they are
 process of the tests, as for all the rest.
 """
 
-import json
 import shutil
 import sys
 from pathlib import Path
@@ -12,7 +11,6 @@ from pathlib import Path
 import pytest
 from command_line import COMMAND, run_process
 from command_line import run as run_here
-from index_feed import ITEMS
 
 SCRIPT = shutil.which("dedup-filter", path=Path(sys.executable).parent)
 
@@ -36,20 +34,10 @@ def run(request):
 
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
-    [("--help", 0), ("nothing", 2), ("index stats", 2), ("pairs -d 13", 2), ("pairs", 2)],
+    [("--help", 0), ("index check INDEX", 0), ("index stats", 2), ("pairs", 2)],
 )
-def test_the_same_is_said_in_the_process_of_the_tests(run, arguments, wanted):
-    code, out, err = run(*arguments.split(), text="8\nnine\n")
+def test_the_same_is_said_in_the_process_of_the_tests(run, index, arguments, wanted):
+    command = arguments.replace("INDEX", str(index)).split()
+    code, out, err = run(*command, text="8\nnine\n")
     assert code == wanted
-    assert (code, out, err) == run_here(*arguments.split(), text="8\nnine\n")
-
-
-def test_an_index(run, tmp_path):
-    """Each command finds what another process left."""
-    index = str(tmp_path / "index")
-    feed = "".join(json.dumps(each) + "\n" for each in ITEMS)
-    assert run("index", "import", index, text=feed)[::2] == (0, "")
-    code, out, err = run("index", "check", index, "--json")
-    assert (code, json.loads(out)["pages"], err) == (0, 25, "")
-    assert run("index", "forget", index, "https://none/")[0] == 1
-    assert run("index", "stats", str(tmp_path / "elsewhere"))[:2] == (2, "")
+    assert (code, out, err) == run_here(*command, text="8\nnine\n")

@@ -243,11 +243,3 @@ class TestServers:
         whole[1]["first_seen"] = whole[1]["last_seen"] = "2020-01-01T00:00:00Z"
         found = json.loads(imported(location, whole, "--json")[1])
         assert (found["outcomes"], found["not_kept"]) == ({"new": 19}, 6)
-
-    def test_a_number_without_room_on_servers_is_refused(self, export, servers):
-        whole = objects(export)[:3]
-        whole[2]["words"] = 2**40
-        code, out, err = imported(servers.new("index"), whole)
-        assert (code, out) == (2, "")
-        assert "line 3: it has a number or a time" in err
-        assert len(kept(servers.new("index"))) == 1

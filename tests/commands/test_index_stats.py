@@ -46,19 +46,6 @@ def test_of_pages_that_came_again(tmp_path):
     assert stats(index)["outcomes"] == {"near": 3, "new": 2, "revisit": 3}
 
 
-def test_of_pages_whose_items_are_under_way(tmp_path):
-    index = str(tmp_path / "index")
-    for crawl in ("first", "second"):
-        with NearDuplicateFilter.open(index, crawl=crawl) as pages:
-            claimed = [pages.claim(**item(number)) for number in range(2)]
-            pages.flush()
-            assert stats(index)["pending"] == 2
-            for each in claimed:
-                pages.commit(each)
-        assert stats(index)["crawls"][0]["kept"]["first_seen"] == 2
-    assert stats(index)["pending"] == 0
-
-
 def test_of_servers(servers):
     location = servers.seeded()
     with NearDuplicateFilter.open(location, crawl="import", max_distance=3) as pages:
