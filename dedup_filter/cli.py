@@ -59,11 +59,8 @@ def main() -> None:
     except click.exceptions.Exit as end:
         code = end.exit_code
     except click.ClickException as error:
-        usage = (
-            error.ctx.get_usage() + "\n"
-            if isinstance(error, click.UsageError) and error.ctx
-            else ""
-        )
+        used = getattr(error, "ctx", None)
+        usage = f"{used.get_usage()}\n" if used else ""
         code = _fail(f"{usage}Error: {error.format_message()}", error.exit_code)
     except DedupError as error:
         code = _fail(f"Error: {error}", 2)

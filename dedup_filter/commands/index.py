@@ -135,8 +135,11 @@ def export_command(index: Index, output: Path | None, overwrite: bool, as_json: 
         if output is None:
             write_lines(values)
             return
+        count = 0
         with _new_file(output, overwrite=overwrite) as file:
-            count = sum(1 for value in values if file.write(json.dumps(value) + "\n"))
+            for value in values:
+                file.write(json.dumps(value) + "\n")
+                count += 1
     tell({"index": str(index), "output": str(output), "lines": count}, as_json)
 
 
