@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from command_line import run
-from index_feed import ITEMS, article, contents, item, stats
-from redis_servers import wait_until
+from index_feed import article, contents, item, stats
 
 from dedup_filter import FilterConfig, NearDuplicateFilter
 
@@ -88,14 +87,3 @@ def test_reads_only(place, redis_server):
     for command in (["stats"], ["check"], ["export"]):
         assert run("index", *command, location)[0] == 0
     assert content() == before
-
-
-def test_reads_a_server_that_takes_no_writes(redis_server, start_redis):
-    with NearDuplicateFilter.open(redis_server.url) as pages:
-        for each in ITEMS:
-            pages.see(**each)
-    replica = start_redis(settings={"replicaof": f"127.0.0.1 {redis_server.port}"})
-    client = replica.client()
-    wait_until(lambda: client.dbsize() == redis_server.client().dbsize(), "the copy is whole")
-    for command in (["stats"], ["check"], ["export"]):
-        assert run("index", *command, replica.url)[0] == 0

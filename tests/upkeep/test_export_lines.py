@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import fingerprints
@@ -17,7 +16,6 @@ from dedup_filter.pages.directory.records import Judged, PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.text import Headline
 from dedup_filter.upkeep.export_lines import (
-    FORMAT,
     exported,
     host_in,
     record_in,
@@ -127,19 +125,3 @@ def test_a_line_with_a_strange_value_is_refused_or_read(record, crawls, host, da
         page = ExportedPage(found[0], None, found[1])
         _, again = lines_of(Source(Scheme({}), [], iter([page]), []))
         assert read(again) == found
-
-
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        *(
-            ({"crawls": [{"crawl": 1, "name": None, "started": moment, "ended": None}]}, "crawls")
-            for moment in ("2026-02-30T00:00:00Z", "2026-01-01 00:00:00", "2026", "Z", "")
-        ),
-        *(({"dedup_filter_export": found}, found) for found in (0, FORMAT + 1, None, "2", True)),
-    ],
-)
-def test_a_first_line_of_another_format_is_refused(change, why):
-    line = {"dedup_filter_export": FORMAT, "scheme": {}, "crawls": [], **change}
-    with pytest.raises(ValueError, match=f"has {why}|export of format {why!r}, .* format {FORMAT}"):
-        scheme_and_crawls_in(line)
