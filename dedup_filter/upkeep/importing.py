@@ -183,13 +183,11 @@ def _page_in(item: export_lines.Object, names: FieldNames) -> tuple[str, PageTex
     url, page = url_in(item, names), page_in(item, names)
     if url is None:
         raise ValueError(f"has no URL (looked for: {names.url}); say where with --url-field")
-    if isinstance(page, str):
-        where = ", ".join(filter(None, (names.html, *names.text)))
-        raise ValueError(  # noqa: TRY004 - the reason is the string
-            f"has no text of a page (looked for: {where}); say where with --html-field or "
-            "--text-fields"
-        )
-    return url, page
+    if isinstance(page, PageText):
+        return url, page
+    where = ", ".join(filter(None, (names.html, *names.text)))
+    options = "--html-field or --text-fields"
+    raise ValueError(f"has no text of a page (looked for: {where}); say where with {options}")
 
 
 def _key(record: PageRecord) -> int:

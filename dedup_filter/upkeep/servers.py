@@ -35,18 +35,13 @@ __all__ = ["ServerIndex"]
 
 
 class ServerIndex:
-    """A shared index on one or more servers.
-
-    Raises:
-        ConfigError: the address is wrong.
-    """
+    """A shared index on one or more servers, at a valid address."""
 
     def __init__(self, location: str) -> None:
         self.location = location
-        self._shown = str(Address.of(location))
 
     def __str__(self) -> str:
-        return self._shown
+        return str(Address.of(self.location))
 
     def figures(self) -> dict[str, Any]:
         """Count what it holds.
@@ -161,8 +156,8 @@ def _orphans(recorded: set[int], log: LoggedPages) -> list[int]:
 def _look(reader: SharedReader, recorded: set[int], only: set[int] | None) -> set[Doubt]:
     """Compare all pages, or only some."""
     in_flight = reader.in_flight()
-    killed = reader.processes(alive=False)
-    claimed = reader.owned([*reader.processes(), *killed])
+    alive, killed = reader.processes(), reader.processes(alive=False)
+    claimed = reader.owned([*alive, *killed])
     log = reader.standing()
     pages = set(log)
     if only is not None:
