@@ -73,7 +73,8 @@ def time_steps(pages: list[Page], config: FilterConfig) -> dict[str, float]:
         document = TextPage(blocks).document(content)
         texts = PageTexts.of(document)
         measured = watch.time("profile", partial(profile, texts, config))
-        watch.time("index", partial(find, (number, measured.fingerprint)))
+        if measured.fingerprint is not None:
+            watch.time("index", partial(find, (number, measured.fingerprint)))
     return {step: seconds / len(pages) * 1000 for step, seconds in watch.seconds.items()}
 
 

@@ -7,57 +7,28 @@
     130  ended by Ctrl-C
     141  the reader of the output has gone (`| head`)
 
-A command lives in a module of `dedup_filter.commands` which is imported when it is called; to
-add one, add a line to `_COMMANDS`. What a user typed, or what a file holds, reaches the terminal
-with its control characters escaped.
+What a user typed, or what a file holds, reaches the terminal with its control characters escaped.
 """
 
+import io
 import os
 import sys
 
 import click
 
-from dedup_filter.commands import LazyGroup
+from dedup_filter.commands.fingerprints import clusters_command, near_command, pairs_command
+from dedup_filter.commands.index import index_command
+from dedup_filter.commands.plan import plan_command
 from dedup_filter.errors import DedupError
 from dedup_filter.wording import printable
 
 __all__ = ["main"]
 
-_COMMANDS = {
-    "clusters": (
-        "fingerprints",
-        "Which fingerprints belong together, directly or through others.",
-    ),
-    "index": ("index", "What an index holds; check it, seed it, move it, mend it."),
-    "near": ("fingerprints", "Which stored fingerprints are near to each of those asked for."),
-    "pairs": ("fingerprints", "All pairs of fingerprints that are near to one another."),
-    "plan": ("plan", "Which tables an index needs for so many pages, and what they cost."),
-}
-"""Name -> its module, and what it does."""
-
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141
 
 
-class _PipeClosedError(Exception):
-    """Nobody reads the output any more."""
-
-
-class _Commands(LazyGroup):
-    """The commands; click would exit with 1 when nobody reads any more."""
-
-    def invoke(self, ctx: click.Context) -> object:
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError as error:
-            raise _PipeClosedError from error
-
-
-@click.command(
-    cls=_Commands,
-    modules=_COMMANDS,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+@click.group(no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="dedup-filter", prog_name="dedup-filter")
 def _cli() -> None:
     """Find near-duplicates among 64-bit fingerprints, and look after indexes.
@@ -71,37 +42,42 @@ def _cli() -> None:
     """  # noqa: D301 - click must see the character
 
 
+for _command in (clusters_command, index_command, near_command, pairs_command, plan_command):
+    _cli.add_command(_command)
+
+
 def main() -> None:
     """Run the command that the arguments name, and exit."""
+    code = 0
     try:
-        code = _cli.main(prog_name="dedup-filter", standalone_mode=False)
+        if isinstance(sys.stdout, io.TextIOWrapper):  # what an encoding lacks is no failure
+            sys.stdout.reconfigure(errors="backslashreplace")
+        # Not by `_cli.main`, which takes a closed pipe for a failure.
+        with _cli.make_context("dedup-filter", sys.argv[1:]) as context:
+            _cli.invoke(context)
         sys.stdout.flush()
-    except click.UsageError as error:
-        usage = error.ctx.get_usage() + "\n" if error.ctx else ""
-        code = _fail(f"{usage}Error: {error.format_message()}", error.exit_code)
+    except click.exceptions.Exit as end:
+        code = end.exit_code
     except click.ClickException as error:
-        code = _fail(f"Error: {error.format_message()}", error.exit_code)
+        used = getattr(error, "ctx", None)
+        usage = f"{used.get_usage()}\n" if used else ""
+        code = _fail(f"{usage}Error: {error.format_message()}", error.exit_code)
     except DedupError as error:
         code = _fail(f"Error: {error}", 2)
     except (KeyboardInterrupt, click.Abort):
         code = _INTERRUPTED
-    except (_PipeClosedError, BrokenPipeError):
+    except BrokenPipeError:
         code = _PIPE_CLOSED
     except (OSError, MemoryError) as error:
         code = _fail(f"Error: {error or 'out of memory'}", 1)
-    _leave(code if isinstance(code, int) else 0)
+    try:
+        sys.stdout.flush()
+    except OSError:  # it is left, without a word from the interpreter
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
 
 
 def _fail(message: str, code: int) -> int:
     for line in message.split("\n"):
-        print(printable(line), file=sys.stderr)  # noqa: T201 - this is what a command line does
+        click.echo(printable(line), err=True)
     return code
-
-
-def _leave(code: int) -> None:
-    """Exit; what cannot be written any more is left, without a word from the interpreter."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(code)

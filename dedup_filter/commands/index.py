@@ -1,48 +1,45 @@
-"""`dedup-filter index ...`: the commands that look after an index, but for export and import."""
+"""`dedup-filter index ...`: the commands that look after an index."""
 
+import json
 import logging
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO, TextIO
 
 import click
 
-from dedup_filter.commands import LazyGroup
-from dedup_filter.commands.options import filter_option, filter_options, index_argument, json_option
-from dedup_filter.commands.streams import (
-    as_bytes,
-    by_outcome,
+from dedup_filter.commands import (
+    filter_option,
+    index_argument,
+    json_option,
     progress,
     say,
+    tell,
     write_lines,
 )
-from dedup_filter.wording import as_time, counted, printable
+from dedup_filter.config import FilterConfig
+from dedup_filter.text.page_fields import FieldNames
+from dedup_filter.upkeep import Index
+from dedup_filter.upkeep.export_lines import exported
+from dedup_filter.upkeep.importing import import_lines
+from dedup_filter.upkeep.migrate import migrate
+from dedup_filter.wording import as_time
 
-if TYPE_CHECKING:
-    from dedup_filter.upkeep import Index
+__all__ = ["index_command"]
 
-__all__ = [
-    "check_command",
-    "compact_command",
-    "forget_command",
-    "index_command",
-    "migrate_command",
-    "stats_command",
-]
-
-_COMMANDS = {
-    "check": ("index", "Whether an index is whole, and what is wrong with it."),
-    "compact": ("index", "Give back the room of what was forgotten."),
-    "export": ("index_transfer", "Write every page of it as a line of JSON."),
-    "forget": ("index", "Make it forget the pages at a URL."),
-    "import": ("index_transfer", "Put an export into an index, or the items of an earlier crawl."),
-    "migrate": ("index", "Make its fingerprints anew, in the present way."),
-    "stats": ("index", "What it holds: pages, hosts, crawls, bytes."),
-}
+_LONGEST_LINE = 128 * 2**20
+"""Bytes. The largest page that is judged has 16 MiB of characters, six bytes each if escaped."""
+_NO = 1
+"""Exit code: done, and the answer is no."""
 
 
-@click.command("index", cls=LazyGroup, modules=_COMMANDS)
+@click.group("index", no_args_is_help=False)
 def index_command() -> None:
-    """Look after an index.
+    """Look after an index: check it, seed it, move it, mend it.
 
     INDEX is what DEDUP_INDEX names: a folder, or the address of an index that crawlers share
     (redis://host:6379/0, redis+cluster://host:7000). `stats`, `check` and `export` only read, and
@@ -56,18 +53,14 @@ class _ToTerminal(logging.Handler):
     """Writes what the layers below log to standard error, for people."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        click.echo(printable(record.getMessage()), err=True)
+        say(record.getMessage(), err=True)
 
 
-_NO = 1
-"""Exit code: done, and the answer is no."""
-
-
-@click.command("check")
+@index_command.command("check")
 @index_argument
 @json_option
 @click.pass_context
-def check_command(context: click.Context, index: "Index", as_json: bool) -> None:
+def check_command(context: click.Context, index: Index, as_json: bool) -> None:
     """Verify an index: the record of pages, and the tables against it.
 
     Everything is read, nothing is written, and a crawl may go on meanwhile. Tables that are
@@ -81,31 +74,15 @@ def check_command(context: click.Context, index: "Index", as_json: bool) -> None
     Exit codes: 0 it is clean, 1 faults were found, 2 there is no index, or it cannot be read.
     """  # noqa: D301 - click must see the character
     findings = index.check()
-    if as_json:
-        write_lines([{"index": str(index), "is_clean": not findings.faults, **vars(findings)}])
-    else:
-        for fault in findings.faults:
-            say(f"fault: {fault}")
-        for note in findings.notes:
-            say(f"note: {note}")
-        if not findings.faults:
-            entries = counted(findings.entries, "entry", "entries")
-            say(f"clean: {counted(findings.pages, 'page')}, {entries}")
+    tell({"index": str(index), "is_clean": not findings.faults, **vars(findings)}, as_json)
     if findings.faults:
         context.exit(_NO)
 
 
-_DONE = {
-    "released": ("page", "of processes that have ended released"),
-    "taken_out": ("page", "without a record taken out of the log"),
-    "deleted": ("record", "of no page deleted"),
-}
-
-
-@click.command("compact")
+@index_command.command("compact")
 @index_argument
 @json_option
-def compact_command(index: "Index", as_json: bool) -> None:
+def compact_command(index: Index, as_json: bool) -> None:
     """Give back the room that forgotten pages have left in an index.
 
     The files of a directory are written anew. It takes as much room again while it lasts, and the
@@ -121,26 +98,76 @@ def compact_command(index: "Index", as_json: bool) -> None:
 
     Exit codes: 0 done, 2 there is no index, it is in use, or cannot be written.
     """  # noqa: D301 - click must see the character
-    before, after, counts = index.compact()
-    if as_json:
-        sizes = {"before": dict(before), "after": dict(after)}
-        write_lines([{"index": str(index), **sizes, **counts}])
-        return
-    for name, size in before.items():
-        say(f"{name:<9} {as_bytes(size)} -> {as_bytes(after[name])}")
-    for name, count in counts.items():
-        if count:
-            noun, what = _DONE[name]
-            say(f"{counted(count, noun)} {what}")
+    tell({"index": str(index), **index.compact()}, as_json)
 
 
-@click.command("forget")
+@index_command.command("export")
+@index_argument
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write to a file, which must not exist; without it to standard output.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
+@json_option
+def export_command(index: Index, output: Path | None, overwrite: bool, as_json: bool) -> None:
+    """Write each page that an index has recorded as a line of JSON.
+
+    The first line says how fingerprints were made and which crawls there were. Then comes a line
+    for each page, dropped ones too, oldest first, and at last a line for each host whose frames
+    are known. `index import` makes an equal index of these lines. Pages whose items are still
+    under way are left out; a crawl may go on meanwhile. A shared index has no records of dropped
+    pages, and exports no frames.
+
+    \b
+    {"dedup_filter_export": 2, "scheme": {...}, "crawls": [...]}
+    {"page": 1, "url": "https://...", "outcome": "new", "first_seen": "2026-01-31T12:00:00Z",
+     "fingerprint": "0x1f...", "digest": "base64", "sketch": "base64", ...}
+
+    With --output a summary is written to standard output.
+
+    Exit codes: 0 done, 1 the output cannot be written, 2 there is no index, it cannot be read,
+    or FILE exists.
+    """  # noqa: D301 - click must see the character
+    with index.source() as source:
+        values = exported(source)
+        if output is None:
+            write_lines(values)
+            return
+        count = 0
+        with _new_file(output, overwrite=overwrite) as file:
+            for value in values:
+                file.write(json.dumps(value) + "\n")
+                count += 1
+    tell({"index": str(index), "output": str(output), "lines": count}, as_json)
+
+
+@contextmanager
+def _new_file(path: Path, *, overwrite: bool) -> Iterator[TextIO]:
+    """Open a file that gets its name when it is whole; what was there stays until then."""
+    if path.exists() and not overwrite:
+        raise click.BadParameter(
+            f"{str(path)!r} exists: choose another name, or replace it with --overwrite",
+            param_hint="--output",
+        )
+    try:
+        with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+            part = Path(folder, path.name)
+            with part.open("w", encoding="ascii") as file:
+                yield file
+            part.replace(path)
+    except OSError as error:
+        raise click.ClickException(f"{str(path)!r} cannot be written: {error.strerror}") from error
+
+
+@index_command.command("forget")
 @index_argument
 @click.argument("urls", metavar="URL...", nargs=-1, required=True)
 @json_option
 @click.pass_context
 def forget_command(
-    context: click.Context, index: "Index", urls: tuple[str, ...], as_json: bool
+    context: click.Context, index: Index, urls: tuple[str, ...], as_json: bool
 ) -> None:
     """Make an index forget all pages at URL, however that is spelt.
 
@@ -155,29 +182,94 @@ def forget_command(
     Exit codes: 0 done, 1 no page was known at any URL, 2 there is no index, or it is in use.
     """  # noqa: D301 - click must see the character
     counts = index.forget(urls)
-    if as_json:
-        write_lines({"url": url, "forgotten": count} for url, count in counts.items())
-    else:
-        for url, count in counts.items():
-            say(f"{url}: {counted(count, 'page')} forgotten")
+    for url, count in counts.items():
+        tell({"url": url, "forgotten": count}, as_json)
     if not any(counts.values()):
         context.exit(_NO)
 
 
-@click.command("migrate")
+@index_command.command("import")
+@index_argument
+@click.argument("file", type=click.File("rb"), default="-")
+@click.option("--crawl", default="import", show_default=True, help="Name of the crawl of items.")
+@click.option(
+    "--html-field",
+    metavar="NAME",
+    help="Field of items with a page's HTML; 'html' unless one is named.",
+)
+@click.option(
+    "--text-fields",
+    metavar="NAMES",
+    help="Those with its text, with commas between; 'text' unless one is named.",
+)
+@click.option("--url-field", metavar="NAME", help="The one with its URL; 'url' unless it is named.")
+@click.option(
+    "--from-line", type=click.IntRange(1), default=1, help="Pass over the items before it."
+)
+@click.option("--skip-bad-lines", is_flag=True, help="Count bad lines instead of stopping.")
+@filter_option
+@json_option
+def import_command(index: Index, file: BinaryIO, as_json: bool, **given: Any) -> None:
+    """Put lines of JSON into an index, which is made if there is none.
+
+    FILE, or standard input (-), is what `index export` wrote, or the feed of an earlier crawl.
+
+    An export comes back as it was, verdicts and times included; the index must make its
+    fingerprints in the same way. Pages that are there already are passed over. A shared index
+    numbers pages anew and keeps nothing of dropped pages, texts and frames; no crawler may be at
+    work on it. Items can be imported beside crawlers.
+
+    The items of a feed (JSON lines) are judged like the pages of a crawl named "import". Each
+    needs its page in the field html, else in text, and its URL in url, unless other fields are
+    named. With -o keep_text=true texts are kept, for `index migrate`.
+
+    A bad line ends the import, with an error that names the line; the lines before it are in the
+    index. When it is mended, go on with --from-line for items; import an export again as a whole.
+
+    \b
+    $ zcat items.jsonl.gz | dedup-filter index import DIR --json
+    {"index": "DIR", "lines": 3, "outcomes": {"new": 2, "near": 1}, "bad_lines": 0, ...}
+
+    Exit codes: 0 done, 2 a line is bad, FILE cannot be read, or the index cannot be used.
+    """  # noqa: D301 - click must see the character
+    html = given["html_field"]
+    texts = tuple(filter(None, map(str.strip, (given["text_fields"] or "").split(","))))
+    if not html and not texts:
+        html, texts = "html", ("text",)
+    numbered = enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), 1)
+    with progress(numbered, "importing", _length(file), lambda line: len(line[1])) as shown:
+        imported = import_lines(
+            (line for line in shown if line[0] >= given["from_line"]),
+            index,
+            FieldNames(html, texts, given["url_field"] or "url"),
+            {"crawl": given["crawl"], **given["options"]},
+            skip_bad_lines=given["skip_bad_lines"],
+        )
+    tell({"index": str(index), **imported}, as_json)
+
+
+def _length(file: BinaryIO) -> int | None:
+    """Return the length of a file, None if it has none, as a pipe."""
+    with suppress(OSError):
+        return os.fstat(file.fileno()).st_size or None
+    return None
+
+
+@index_command.command("migrate")
 @index_argument
 @filter_option
 @click.option("--drop-unkept", is_flag=True, help="Leave pages behind whose texts were not kept.")
 @click.option("--fresh", is_flag=True, help="Begin an empty index; no fingerprints are made.")
 @json_option
 def migrate_command(
-    index: "Index", options: Sequence[str], drop_unkept: bool, fresh: bool, as_json: bool
+    index: Index, options: dict[str, Any], drop_unkept: bool, fresh: bool, as_json: bool
 ) -> None:
-    """Make the fingerprints of an index in a directory anew, as this version and these options do.
+    """Make the fingerprints of an index in a directory anew.
 
     A crawl refuses an index whose fingerprints were made in another way: with other options, or by
     another version of this package or of a dictionary. Where the texts of pages were kept
-    (DEDUP_KEEP_TEXT), fingerprints are made of those; verdicts and times stay as they are.
+    (DEDUP_KEEP_TEXT), fingerprints are made of those, as this version does with these options;
+    verdicts and times stay as they are.
 
     The index as it was is never deleted: it is moved to DIR.backup-<time>, which is printed.
 
@@ -185,41 +277,28 @@ def migrate_command(
 
     \b
     $ dedup-filter index migrate DIR -o features=shingles --json
-    {"index": "DIR", "pages": 3, "left_behind": 0, "backup": "DIR.backup-20260131-120000"}
+    {"index": "DIR", "pages": 3, "left_behind": 0, "backup": "DIR.backup-20260131-120000-123456"}
 
     Exit codes: 0 done, or nothing to do; 2 there is no index, it is in use, or texts are missing
     and neither --drop-unkept nor --fresh is given. Then it is as it was.
     """  # noqa: D301 - click must see the character
-    from dedup_filter.config import FilterConfig
-
     if fresh and drop_unkept:
         raise click.UsageError("--fresh leaves all pages behind: give it without --drop-unkept")
-    pages, dropped, backup = index.migrate(
-        FilterConfig.of(filter_options(options)),
+    result = migrate(
+        index,
+        FilterConfig.of(options),
         drop_unkept=drop_unkept,
         fresh=fresh,
         watch=lambda records, total: progress(records, "migrating", total),
     )
-    if as_json:
-        result = {"pages": pages, "left_behind": dropped, "backup": backup and str(backup)}
-        write_lines([{"index": str(index), **result}])
-    elif backup is None:
-        say("nothing to do: its fingerprints are made in this way")
-    elif fresh:
-        say(f"{index} is empty; the index as it was is {backup}")
-    else:
-        behind = f", {dropped:,} left behind" if dropped else ""
-        say(f"{counted(pages, 'page')}{behind}; the index as it was is {backup}")
+    tell({"index": str(index), **result}, as_json)
 
 
-_TIMES = ("first_seen", "last_seen", "started", "ended")
-
-
-@click.command("stats")
+@index_command.command("stats")
 @index_argument
 @json_option
-def stats_command(index: "Index", as_json: bool) -> None:
-    """Tell what an index holds: pages by outcome, hosts, crawls, bytes, tables.
+def stats_command(index: Index, as_json: bool) -> None:
+    """Tell what an index holds: pages, hosts, crawls, bytes.
 
     A page has the outcome that it had when it was seen last, so a page that came again at its
     URL in a later crawl counts as revisited. For each crawl, the kept pages are counted that were
@@ -237,67 +316,9 @@ def stats_command(index: "Index", as_json: bool) -> None:
     """  # noqa: D301 - click must see the character
     figures = _with_times(index.figures())
     figures["crawls"] = [_with_times(crawl) for crawl in figures["crawls"]]
-    if as_json:
-        write_lines([figures])
-        return
-    for line in _lines(figures):
-        say(line)
+    tell({"index": str(index), **figures}, as_json)
 
 
 def _with_times(figures: dict[str, Any]) -> dict[str, Any]:
-    times = {name: as_time(figures[name]) for name in _TIMES if figures.get(name) is not None}
-    return {**figures, **times}
-
-
-def _lines(figures: dict[str, Any]) -> Iterator[str]:
-    """Write figures for people; an index in a directory has others than one on servers."""
-    what = "recorded" if "bytes" in figures else "judged since it was made"
-    yield f"pages     {figures['pages']:,} {what} ({by_outcome(figures['outcomes'])})"
-    yield f"kept      {figures['kept']:,}, which later pages are compared with"
-    if figures["pending"]:
-        yield f"pending   {figures['pending']:,}, whose items are still under way"
-    yield f"hosts     {figures['hosts']:,}"
-    if figures.get("texts"):
-        yield f"texts     {figures['texts']:,} kept"
-    if figures["first_seen"]:
-        yield f"seen      {figures['first_seen']} to {figures['last_seen']}"
-    yield from _files(figures) if "bytes" in figures else _servers(figures)
-    yield f"scheme    {_values(figures['scheme'])}"
-    yield from map(_crawl, figures["crawls"])
-
-
-def _files(figures: dict[str, Any]) -> Iterator[str]:
-    size, tables = figures["bytes"], figures["tables"]
-    yield f"on disk   {as_bytes(size['record'])} record, {as_bytes(size['tables'])} tables"
-    if tables is None:
-        yield "tables    none; they are made when the index is opened"
-        return
-    scope = ", inside each host" if tables["scope"] == "host" else ""
-    distance = f"max_distance {tables['max_distance']}{scope}"
-    yield f"tables    {counted(tables['entries'], 'entry', 'entries')}, {distance}"
-
-
-def _servers(figures: dict[str, Any]) -> Iterator[str]:
-    size = figures["server_bytes"]
-    a_page = f", {as_bytes(size['a_page'])} a page" if figures["kept"] else ""
-    log, records = as_bytes(size["log"]), as_bytes(size["records"])
-    yield f"servers   {log} log, {records} records{a_page}"
-    yield f"at work   {counted(figures['processes'], 'process', 'processes')}"
-    if figures["options"]:
-        yield f"options   {_values(figures['options'])}"
-
-
-def _crawl(crawl: dict[str, Any]) -> str:
-    said = f"crawl {crawl['crawl']:<3} {crawl['name'] or '(no name)'}, {crawl['started'] or '?'}"
-    if "outcomes" not in crawl:
-        return said
-    kept = crawl["kept"]
-    again = f" ({kept['revisited']:,} revisited)" if kept["revisited"] else ""
-    return (
-        f"{said} to {crawl['ended'] or '(not ended)'}: kept pages: {kept['first_seen']:,} first "
-        f"seen, {kept['last_seen']:,} last seen{again}; repeats: {by_outcome(crawl['repeats'])}"
-    )
-
-
-def _values(named: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in sorted(named.items()))
+    times = ("first_seen", "last_seen", "started", "ended")
+    return figures | {name: as_time(figures[name]) for name in times if figures.get(name)}

@@ -6,18 +6,20 @@ arithmetic, not measured; beyond the processor's cache a probe takes longer.
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from dedup_filter.commands.options import json_option, max_distance_option
-from dedup_filter.commands.streams import scaled, write_lines
+from dedup_filter.commands import json_option, max_distance_option, say, scaled, write_lines
 from dedup_filter.config import FilterConfig
+from dedup_filter.hamming.planner import (
+    Estimate,
+    chance_neighbours,
+    estimate,
+    paper_layouts,
+    ranked,
+)
 from dedup_filter.wording import counted
-
-if TYPE_CHECKING:
-    from dedup_filter.hamming.planner import Estimate
 
 __all__ = ["plan_command"]
 
@@ -25,6 +27,7 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 _MOST_PAGES = 10**15
 _SHOWN = 8
+_LINE = "{:<27}{:>8}{:>7}{:>9}{:>12}{:>9}{:>9}{:>7}  {}"
 _HEADINGS = ("layout", "tables", "bits", "probes", "candidates", "look-up", "page", "bytes", "")
 
 
@@ -55,7 +58,7 @@ def _bytes(value: str) -> int:
 @max_distance_option(FilterConfig.max_distance)
 @json_option
 def plan_command(pages: int, memory: int | None, max_distance: int, as_json: bool) -> None:
-    """Rank the layouts of an index: which tables, how many probes, what time and memory.
+    """Rank the layouts of an index: tables, probes, time and memory.
 
     The memory is that of the tables alone; what the records of the pages take is not in it.
     The best one that fits into the memory comes first; what the literature proposes is listed
@@ -68,55 +71,53 @@ def plan_command(pages: int, memory: int | None, max_distance: int, as_json: boo
     page        time of a look-up and of an insert; the last column: against the best
     bytes       of memory for each page stored
     """  # noqa: D301 - click must see the character
-    from dedup_filter.hamming.planner import chance_neighbours, estimate, paper_layouts, ranked
-
-    best = ranked(max_distance, pages, memory)
-    papers = {
-        name: estimate(layout, max_distance, pages)
-        for name, layout in paper_layouts(max_distance).items()
-    }
+    rows = _rows(pages, memory, max_distance)
     if as_json:
-        write_lines(_objects(best, papers, pages, memory))
+        write_lines(rows)
         return
     chance = chance_neighbours(max_distance, pages)
-    click.echo(f"{counted(pages, 'page')}, at most {counted(max_distance, 'bit')} apart.")
-    click.echo(f"Unrelated pages near to each by chance: {chance:.2g}, if bits are fair coins.\n")
-    scan = [one for one in best[_SHOWN:] if one.layout is None]
-    shown = [*best[:_SHOWN], *scan]
-    rows = [_row(_name(one), one, _reason(one, best[0], pages, memory)) for one in shown]
-    rows.append([""] * len(_HEADINGS))
-    rows += [_row(name, one, _reason(one, best[0], pages, memory)) for name, one in papers.items()]
-    for line in _table(rows):
-        click.echo(line)
-    if not _fits(best[0], pages, memory):
-        least = min(one.bytes_per_entry for one in best) * pages
+    say(f"{counted(pages, 'page')}, at most {counted(max_distance, 'bit')} apart.")
+    say(f"Unrelated pages near to each by chance: {chance:.2g}, if bits are fair coins.")
+    ours, papers = ([row for row in rows if row["from_literature"] is it] for it in (False, True))
+    shown = [row for place, row in enumerate(ours) if place < _SHOWN or row["layout"] is None]
+    for line in ("", _LINE.format(*_HEADINGS), *map(_line, shown), "", *map(_line, papers)):
+        say(line.rstrip())
+    if not rows[0]["fits"]:
+        least = min(row["bytes_per_page"] for row in ours) * pages
         raise click.ClickException(f"no layout fits; the smallest needs {least / 1e9:,.3g} GB")
 
 
-def _objects(
-    best: Sequence["Estimate"], papers: dict[str, "Estimate"], pages: int, memory: int | None
-) -> Iterable[dict[str, Any]]:
-    named = [(_name(one), one, False) for one in best]
-    named += [(name, one, True) for name, one in papers.items()]
-    for name, one, of_paper in named:
-        yield {
-            "name": name,
-            "layout": None if one.layout is None else repr(one.layout),
-            "from_literature": of_paper,
-            "chosen": one is best[0] and _fits(one, pages, memory),
-            "tables": one.tables,
-            "prefix_bits": list(one.prefix_bits),
-            "probes": one.probes,
-            "candidates": one.candidates,
-            "look_up_us": round(one.look_up_us, 2),
-            "page_us": round(one.page_us, 2),
-            "bytes_per_page": round(one.bytes_per_entry, 1),
-            "fits": _fits(one, pages, memory),
-            "reason": _reason(one, best[0], pages, memory),
-        }
+def _rows(pages: int, memory: int | None, max_distance: int) -> list[dict[str, Any]]:
+    """Describe all layouts, the best first, and those of the literature last."""
+    best, *others = ranked(max_distance, pages, memory)
+    papers = paper_layouts(max_distance)
+    named = [(_name(one), one) for one in (best, *others)]
+    named += [(name, estimate(papers[name], max_distance, pages)) for name in papers]
+    rows = []
+    for place, (name, one) in enumerate(named):
+        size = one.bytes_per_entry * pages
+        fits = memory is None or size <= memory
+        rows.append(
+            {
+                "name": name,
+                "layout": one.layout and repr(one.layout),
+                "from_literature": place > len(others),
+                "chosen": place == 0 and fits,
+                "tables": one.tables,
+                "prefix_bits": list(one.prefix_bits),
+                "probes": one.probes,
+                "candidates": one.candidates,
+                "look_up_us": round(one.look_up_us, 2),
+                "page_us": round(one.page_us, 2),
+                "bytes_per_page": round(one.bytes_per_entry, 1),
+                "fits": fits,
+                "reason": _reason(one, best) if fits else f"needs {size / 1e9:,.3g} GB",
+            }
+        )
+    return rows
 
 
-def _name(one: "Estimate") -> str:
+def _name(one: Estimate) -> str:
     if one.layout is None:
         return "no tables: all compared"
     if one.layout.nested is not None:
@@ -124,49 +125,30 @@ def _name(one: "Estimate") -> str:
     return f"{one.layout.block_count} blocks, {one.layout.leading_blocks} lead"
 
 
-def _fits(one: "Estimate", pages: int, memory: int | None) -> bool:
-    return memory is None or one.bytes_per_entry * pages <= memory
-
-
-def _reason(one: "Estimate", best: "Estimate", pages: int, memory: int | None) -> str:
-    if not _fits(one, pages, memory):
-        return f"needs {one.bytes_per_entry * pages / 1e9:,.3g} GB"
+def _reason(one: Estimate, best: Estimate) -> str:
+    """Compare one that fits with the quickest that does, and say what it has most more of."""
     if one is best:
-        return "quickest that fits" if memory is not None else "quickest"
+        return "quickest that fits"
     slower = one.page_us / best.page_us
     if slower < 1.005:
         return "as quick"
-    return f"{slower:.3g} x: {_most_costly(one, best)}"
-
-
-def _most_costly(one: "Estimate", best: "Estimate") -> str:
     more = {
         "candidates": one.candidates / (best.candidates or 1),
         "probes": one.probes / (best.probes or 1),
         "tables": one.tables / best.tables,
     }
-    return f"more {max(more, key=lambda part: more[part])}"
+    return f"{slower:.3g} x: more {max(more, key=lambda part: more[part])}"
 
 
-def _row(name: str, one: "Estimate", reason: str) -> list[str]:
-    shortest, longest = one.prefix_bits
-    bits = str(shortest) if shortest == longest else f"{shortest}-{longest}"
-    times = [_time(one.look_up_us), _time(one.page_us)]
-    counts = [f"{one.probes:,}", _count(one.candidates)]
-    return [name, str(one.tables), bits, *counts, *times, f"{one.bytes_per_entry:.0f}", reason]
-
-
-def _count(value: float) -> str:
-    return scaled(value, {"G": 1e9, "M": 1e6, "k": 1e3}) or f"{value:.3g}"
-
-
-def _time(microseconds: float) -> str:
-    return scaled(microseconds, {"s": 1e6, "ms": 1e3}) or f"{microseconds:.3g} us"
-
-
-def _table(rows: Sequence[Sequence[str]]) -> Iterable[str]:
-    lines = [_HEADINGS, *rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for name, *figures, reason in lines:
-        shown = [figure.rjust(width) for figure, width in zip(figures, widths[1:-1], strict=True)]
-        yield "  ".join([name.ljust(widths[0]), *shown, reason]).rstrip()
+def _line(row: dict[str, Any]) -> str:
+    return _LINE.format(
+        row["name"],
+        row["tables"],
+        "-".join(map(str, sorted({*row["prefix_bits"]}))),
+        f"{row['probes']:,}",
+        scaled(row["candidates"], "", "k", "M", "G"),
+        scaled(row["look_up_us"], "us", "ms", "s"),
+        scaled(row["page_us"], "us", "ms", "s"),
+        f"{row['bytes_per_page']:.0f}",
+        row["reason"],
+    )

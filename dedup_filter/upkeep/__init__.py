@@ -18,19 +18,11 @@ from dedup_filter.errors import ConfigError
 from dedup_filter.pages.location import folder_of
 from dedup_filter.pages.redis import is_address
 from dedup_filter.upkeep.directory import DirectoryIndex
-from dedup_filter.upkeep.export_lines import exported
-from dedup_filter.upkeep.importing import Imported, ImportOptions, Index, import_lines, read_lines
 from dedup_filter.upkeep.servers import ServerIndex
 
-__all__ = [
-    "ImportOptions",
-    "Imported",
-    "Index",
-    "exported",
-    "import_lines",
-    "index_at",
-    "read_lines",
-]
+__all__ = ["Index", "index_at"]
+
+Index = DirectoryIndex | ServerIndex
 
 
 def index_at(location: str) -> Index:

@@ -12,35 +12,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.config import FilterConfig
-from dedup_filter.errors import ConfigError, StoreCorrupt
+from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory.index_directory import IndexDirectory
 from dedup_filter.pages.directory.page_index import EntryIndex, PageIndex, is_usual
 from dedup_filter.pages.directory.page_reader import PageReader, Snapshot
 from dedup_filter.pages.directory.page_store import StoreKeeper
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.pages.directory.statistics import statistics
-from dedup_filter.pages.directory.table_files import NO_TABLES, SavedTables, TableFiles
-from dedup_filter.upkeep.migrate import migrate
+from dedup_filter.pages.directory.table_files import TableFiles
 from dedup_filter.upkeep.results import (
-    Compaction,
+    Doubt,
     ExportedPage,
     Findings,
-    Migration,
     Source,
-    Watch,
     options_in,
     pages_by_url,
 )
-from dedup_filter.wording import counted
 
 __all__ = ["DirectoryIndex"]
 
-_ATTEMPTS = 3
 _ANEW = "they are made anew from the record when the index is opened"
-
-Array = npt.NDArray[Any]
-
 _PAIR = np.dtype([("page", np.int64), ("value", np.uint64)])
 
 
@@ -49,8 +40,8 @@ class DirectoryIndex:
 
     def __init__(self, location: str) -> None:
         self.location = location
-        self._files = IndexDirectory.at(location)
-        self._table_files = TableFiles(self._files.tables)
+        self.files = IndexDirectory.at(location)
+        self._table_files = TableFiles(self.files.tables)
 
     def __str__(self) -> str:
         return self.location
@@ -60,7 +51,6 @@ class DirectoryIndex:
         with self._reader() as reader:
             (in_all, crawls), scheme = statistics(reader), reader.scheme
         return {
-            "index": str(self._files),
             **in_all,
             "bytes": self._sizes(),
             "tables": self._tables(),
@@ -70,19 +60,11 @@ class DirectoryIndex:
 
     def check(self) -> Findings:
         """Verify the database, and the tables against it. Cost: reads all, sorts the entries."""
-        try:
+        findings = Findings.of(self._look)
+        if not findings.faults:
             with self._reader() as reader:
-                reader.check()
-                pages = reader.count()
-            for _ in range(_ATTEMPTS):  # a writer may just have replaced the tables
-                saved, findings = self._table_files.load(), Findings(pages=pages)
-                with Snapshot.open_to_read(self.location) as snapshot:
-                    if _compare(snapshot, saved, findings):
-                        break
-        except StoreCorrupt as damage:
-            return Findings([str(damage)])
-        except AssertionError as fault:  # then there is nothing to compare tables with
-            return Findings([f"the record: {fault}"])
+                findings.pages = reader.count()
+            findings.entries = (self._tables() or {"entries": 0})["entries"]
         return findings
 
     def forget(self, urls: Sequence[str]) -> dict[str, int]:
@@ -96,19 +78,18 @@ class DirectoryIndex:
             store.delete(pages)
         return counts
 
-    def compact(self) -> Compaction:
-        """Write record and tables anew.
+    def compact(self) -> dict[str, Any]:
+        """Write record and tables anew; return the bytes before and after.
 
         Cost: reads and writes everything, and takes as much room again while it lasts.
         """
         with self._writer() as store:
-            before = self._sizes()
+            before, tables = self._sizes(), self._tables()
             store.vacuum()
-            tables = self._tables()
             if tables is not None:
                 by_host = tables["scope"] == "host"
                 PageIndex(store, tables["max_distance"], by_host=by_host).save()
-        return Compaction(before, self._sizes(), {})
+        return {"before": before, "after": self._sizes()}
 
     @contextmanager
     def source(self) -> Iterator[Source]:
@@ -118,9 +99,8 @@ class DirectoryIndex:
                 ExportedPage(each, snapshot.original_url(each), snapshot.text(each.page))
                 for each in snapshot.records()
             )
-            yield Source(
-                snapshot.scheme, snapshot.crawls.all(), pages, snapshot.frames.with_early_pages()
-            )
+            hosts = snapshot.frames.with_early_pages()
+            yield Source(snapshot.scheme, snapshot.crawls.all(), pages, hosts)
 
     def target(self, scheme: Scheme) -> StoreKeeper:
         """Open it for records, and make it if there is none."""
@@ -136,12 +116,6 @@ class DirectoryIndex:
         tables = self._tables() or {}
         return options | {name: tables[name] for name in tables if name != "entries"}
 
-    def migrate(
-        self, config: FilterConfig, *, drop_unkept: bool, fresh: bool, watch: Watch
-    ) -> Migration:
-        """Make its fingerprints anew of the texts that were kept."""
-        return migrate(self._files, config, drop_unkept=drop_unkept, fresh=fresh, watch=watch)
-
     def _reader(self) -> PageReader:
         return PageReader.open_to_read(self.location)
 
@@ -152,10 +126,7 @@ class DirectoryIndex:
         return StoreKeeper.open(self.location, scheme)
 
     def _sizes(self) -> dict[str, int]:
-        return {
-            "record": self._files.page_bytes(),
-            "tables": self._table_files.nbytes,
-        }
+        return {"record": self.files.page_bytes(), "tables": self._table_files.nbytes}
 
     def _tables(self) -> dict[str, Any] | None:
         """Tell what the tables are for and how much they hold; None: they cannot be used."""
@@ -168,43 +139,28 @@ class DirectoryIndex:
             "entries": len(saved.arrays["rows"]),
         }
 
-
-def _compare(snapshot: Snapshot, saved: SavedTables | str, findings: Findings) -> bool:
-    """Compare tables with the database; return False if others may have taken their place."""
-    if isinstance(saved, SavedTables):
-        index = EntryIndex.loaded(snapshot, saved)
-        if isinstance(index, EntryIndex):
-            findings.entries = len(saved.arrays["rows"])
-            findings.faults += _differences(snapshot, index)
-            return True
-        saved = index
-    if saved == NO_TABLES:
-        findings.notes.append(f"there are no tables: {_ANEW}")
-    elif is_usual(saved):
-        findings.notes.append(f"the tables do not belong to this record: {_ANEW}")
-    else:
-        findings.faults.append(f"the tables: {saved}; {_ANEW}")
-    return saved == NO_TABLES
-
-
-def _differences(snapshot: Snapshot, index: EntryIndex) -> list[str]:
-    try:
-        index.fingerprints.check()
-        index.digests.check()
-    except AssertionError as fault:
-        return [f"the tables: {fault}; {_ANEW}"]
-    faults = []
-    for name, entries, recorded in (
-        ("entries", index.fingerprints.sealed(), snapshot.entries.fingerprints()),
-        ("digests", index.digests.sealed(), snapshot.entries.digests()),
-    ):
-        here: Array = np.rec.fromarrays([recorded.pages, index.masked(recorded)], dtype=_PAIR)
-        there: Array = np.rec.fromarrays([entries.rows, entries.runs[0]], dtype=_PAIR)
-        for what, wrong in (
-            (f"lack {name}", np.setdiff1d(here, there)),
-            (f"have {name} that the record does not have,", np.setdiff1d(there, here)),
-        ):
-            if len(wrong):
-                pages = f"{counted(len(wrong), 'page')}, page {int(wrong['page'][0])} first"
-                faults.append(f"the tables {what} of {pages}")
-    return faults
+    def _look(self, only: set[int] | None) -> set[Doubt]:
+        """Verify the database the first time, and compare the tables with it."""
+        if only is None:
+            with self._reader() as reader:
+                reader.check()
+        saved = self._table_files.load()
+        with Snapshot.open_to_read(self.location) as snapshot:
+            index = saved if isinstance(saved, str) else EntryIndex.loaded(snapshot, saved)
+            if isinstance(index, str):
+                return {Doubt(f"the tables: {index}; {_ANEW}", is_fault=not is_usual(index))}
+            index.fingerprints.check()
+            index.digests.check()
+            doubts = set()
+            for name, entries, recorded in (
+                ("fingerprint", index.fingerprints.sealed(), snapshot.entries.fingerprints()),
+                ("digest", index.digests.sealed(), snapshot.entries.digests()),
+            ):
+                here: npt.NDArray[np.void] = np.rec.fromarrays(
+                    [recorded.pages, index.masked(recorded)], dtype=_PAIR
+                )
+                there = np.rec.fromarrays([entries.rows, entries.runs[0]], dtype=_PAIR)
+                wrong = np.setxor1d(here, there)["page"].tolist()
+                what = f"{name} not the same in tables and record; {_ANEW}"
+                doubts |= {Doubt(what, page) for page in wrong}
+        return doubts

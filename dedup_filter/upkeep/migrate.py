@@ -13,15 +13,16 @@ Cost: 0.5 ms for a page of 1,000 words.
 """
 
 import shutil
-import tempfile
-import time
-from contextlib import ExitStack
-from itertools import count
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, ExitStack
+from datetime import datetime
 from os import name as system
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.errors import ConfigError, StoreError
+from dedup_filter.errors import ConfigError
 from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.model import Document
 from dedup_filter.pages.directory.directory_pages import measured_of
@@ -30,124 +31,96 @@ from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.pages.directory.page_store import StoreKeeper
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.location import scheme_of
-from dedup_filter.upkeep.results import Migration, Watch
+from dedup_filter.upkeep import Index
+from dedup_filter.upkeep.directory import DirectoryIndex
 from dedup_filter.wording import counted
 
 __all__ = ["migrate"]
 
+Watch = Callable[[Iterable[PageRecord], int], AbstractContextManager[Iterable[PageRecord]]]
+"""Records and their number -> the same records, while somebody sees them pass."""
+
 
 def migrate(
-    files: IndexDirectory, config: FilterConfig, *, drop_unkept: bool, fresh: bool, watch: Watch
-) -> Migration:
+    index: Index, config: FilterConfig, *, drop_unkept: bool, fresh: bool, watch: Watch
+) -> dict[str, Any]:
     """Make the fingerprints of an index anew, as a filter with this configuration does.
 
-    With `fresh` the new index is empty, and the old one is not read: it may be damaged.
+    With `fresh` the new index is empty, and the old one is not read: it may be damaged. Returns the
+    numbers of pages that are in the index, and only in the backup; and where that is, None if there
+    was nothing to do.
 
     Raises:
-        ConfigError: there is no index, or not all of its pages' texts were kept.
+        ConfigError: there is no index, it is on servers, or not all of its pages' texts were kept.
         StoreBusy: another process writes to it.
-        StoreError: it cannot be read, or the new one cannot be written; it is as it was.
+        StoreError, OSError: it cannot be read, or the new one not be written; it is as it was.
     """
-    files.require_index()
-    files = IndexDirectory.at(files.path.resolve())
-    lock = OwnerLock(files)
+    if not isinstance(index, DirectoryIndex):
+        raise ConfigError(
+            f"the fingerprints of the shared index {index} cannot be made anew, as no texts are "
+            "kept on servers: begin another index under a new name (?name=...), and crawl, or "
+            "import the items of earlier crawls"
+        )
+    index.files.require_index()
+    path, scheme = index.files.path.resolve(), scheme_of(config)
+    pages = left_behind = 0
     with ExitStack() as cleanup:
+        lock = OwnerLock(IndexDirectory.at(path))
         cleanup.callback(lock.release)
-        if fresh:
-            total = pages = 0
-            folder = _new_folder(files.path, cleanup)
-            StoreKeeper.open(folder, scheme_of(config)).close()
-        else:
-            with Snapshot.open_to_read(files.path) as snapshot:
-                total = snapshot.count()
-                if snapshot.scheme == scheme_of(config):
-                    return Migration(total, 0, None)
-                _require_kept(config, files, 0 if drop_unkept else snapshot.without_text(), total)
-                folder = _new_folder(files.path, cleanup)
-                pages = _fill(folder, snapshot, config, watch)
-        return Migration(pages, total - pages, _replace(files.path, folder, lock))
+        new = TemporaryDirectory(prefix=f".{path.name}.new-", dir=path.parent)
+        folder = Path(cleanup.enter_context(new))
+        shutil.copymode(path, folder)
+        with StoreKeeper.open(folder, scheme) as store:
+            if not fresh:
+                with Snapshot.open_to_read(path) as snapshot:
+                    if snapshot.scheme == scheme:
+                        return {"pages": snapshot.count(), "left_behind": 0, "backup": None}
+                    _require_kept(config, snapshot, drop_unkept=drop_unkept)
+                    pages = _fill(store, snapshot, config, watch)
+                    left_behind = snapshot.count() - pages
+            store.sync()
+        if system == "nt":  # a folder with an open file in it cannot be moved there
+            lock.release()
+        now = datetime.now().astimezone()
+        backup = path.rename(path.with_name(f"{path.name}.backup-{now:%Y%m%d-%H%M%S-%f}"))
+        try:
+            folder.rename(path)
+        except OSError:
+            backup.rename(path)
+            raise
+    return {"pages": pages, "left_behind": left_behind, "backup": str(backup)}
 
 
-def _require_kept(config: FilterConfig, files: IndexDirectory, without: int, total: int) -> None:
+def _require_kept(config: FilterConfig, snapshot: Snapshot, *, drop_unkept: bool) -> None:
     """Refuse to make fingerprints of what was not kept."""
     if any(config.part_weights):
         raise ConfigError(
             "titles, headings and images were not kept, so they cannot count: leave their "
             "weights at 0, or begin a new index with --fresh"
         )
+    without = 0 if drop_unkept else snapshot.without_text()
     if without:
         raise ConfigError(
-            f"the texts of {without:,} of {counted(total, 'page')} in {files} were not kept, so "
+            f"the texts of {without:,} of {counted(snapshot.count(), 'page')} were not kept, so "
             "their fingerprints cannot be made anew: leave these pages behind with --drop-unkept, "
             "or begin a new index with --fresh (either way a backup keeps them)"
         )
 
 
-def _new_folder(path: Path, cleanup: ExitStack) -> Path:
-    """Make a folder beside another, with its rights; what is left of it in the end is removed."""
-    try:
-        folder = tempfile.TemporaryDirectory(
-            prefix=f".{path.name}.new-", dir=path.parent, ignore_cleanup_errors=True
-        )
-        cleanup.enter_context(folder)
-        shutil.copymode(path, folder.name)
-    except OSError as error:
-        raise StoreError(
-            f"no folder can be made in {path.parent}: {error.strerror}; give this user the right "
-            "to write there"
-        ) from error
-    return Path(folder.name)
-
-
-def _fill(folder: Path, snapshot: Snapshot, config: FilterConfig, watch: Watch) -> int:
-    """Put all pages whose texts were kept into a new folder; return how many these are."""
-    scheme = scheme_of(config)
-    pages = 0
-    with StoreKeeper.open(folder, scheme) as store:
-        for crawl in snapshot.crawls.all():
-            store.restore_crawl(crawl)
-        with watch(snapshot.records(), snapshot.count()) as records:
-            for record in records:
-                text = snapshot.text(record.page)
-                if text is not None:
-                    store.restore(_measured_anew(record, text, config), text)
-                    pages += 1
-        if scheme.parts.get("text") == snapshot.scheme.parts.get("text"):
-            for known in snapshot.frames.with_early_pages():
-                store.restore_host(known)
-        store.sync()
-    return pages
-
-
-def _measured_anew(record: PageRecord, text: str, config: FilterConfig) -> PageRecord:
-    texts = PageTexts.of(Document(text, language=record.language))
-    measured = measured_of(profile(texts, config))
-    # The digest stays: it is made of more than the text, and the rest was not kept.
-    return record._replace(
-        fingerprint=measured.fingerprint,
-        sketch=measured.sketch,
-        words=measured.words,
-        language=measured.language,
-    )
-
-
-def _replace(path: Path, folder: Path, lock: OwnerLock) -> Path:
-    """Put a new folder in the place of an index; return where the index was moved to."""
-    stem = f"{path.name}.backup-{time.strftime('%Y%m%d-%H%M%S')}"
-    names = (stem if number == 1 else f"{stem}-{number}" for number in count(1))
-    backup = next(free for name in names if not (free := path.with_name(name)).exists())
-    if system == "nt":  # a folder with an open file in it cannot be moved there
-        lock.release()
-    try:
-        path.rename(backup)
-        try:
-            folder.rename(path)
-        except OSError:
-            backup.rename(path)
-            raise
-    except OSError as error:
-        raise StoreError(
-            f"{path} cannot be moved to {backup}: {error.strerror}; it is as it was"
-        ) from error
-    IndexDirectory.at(backup).owner.unlink(missing_ok=True)
-    return backup
+def _fill(store: StoreKeeper, snapshot: Snapshot, config: FilterConfig, watch: Watch) -> int:
+    """Put in all pages whose texts were kept; return how many these are."""
+    for crawl in snapshot.crawls.all():
+        store.restore_crawl(crawl)
+    with watch(snapshot.records(), snapshot.count()) as records:
+        for record in records:
+            text = snapshot.text(record.page)
+            if text is not None:
+                texts = PageTexts.of(Document(text, language=record.language))
+                measured = measured_of(profile(texts, config))._asdict()
+                # These stay: they are made of more than the text, and the rest was not kept.
+                del measured["digest"], measured["headline"]
+                store.restore(record._replace(**measured), text)
+    if store.scheme.parts.get("text") == snapshot.scheme.parts.get("text"):
+        for known in snapshot.frames.with_early_pages():
+            store.restore_host(known)
+    return store.count()

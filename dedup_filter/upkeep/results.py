@@ -1,75 +1,77 @@
 """What goes into the work on an index and comes out of it, wherever the index is kept."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from dataclasses import fields as fields_of
-from pathlib import Path
+from time import sleep
 from typing import Any, NamedTuple
 
 from dedup_filter.config import FilterConfig
+from dedup_filter.errors import StoreCorrupt
 from dedup_filter.pages.directory.crawls import Crawl
 from dedup_filter.pages.directory.frame_store import HostFrames
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.pages.directory.url_key import canonical
 
-__all__ = [
-    "Compaction",
-    "ExportedPage",
-    "Findings",
-    "Migration",
-    "Source",
-    "Watch",
-    "options_in",
-    "pages_by_url",
-]
+__all__ = ["Doubt", "ExportedPage", "Findings", "Source", "options_in", "pages_by_url"]
 
-Watch = Callable[[Iterable[PageRecord], int], AbstractContextManager[Iterable[PageRecord]]]
-"""Records and their number -> the same records, while somebody sees them pass."""
+_ATTEMPTS = 3
+_PAUSE = 0.2
+
+
+class Doubt(NamedTuple):
+    """What seems to be wrong, and with which page; 0: with none."""
+
+    what: str
+    page: int = 0
+    is_fault: bool = True
+    """Whether it must never be; or the next crawl or `compact` puts it right."""
 
 
 @dataclass
 class Findings:
-    """The result of a check."""
+    """The result of a check: faults and notes, and how much was compared if there is no fault."""
 
-    faults: list[str] = field(default_factory=list)
-    """What must never be: a damaged file, parts that disagree."""
+    faults: list[str]
     notes: list[str] = field(default_factory=list)
-    """What the next crawl or `compact` puts right."""
     pages: int = 0
     """Pages that are recorded."""
     entries: int = 0
-    """Entries of the tables, or of the log, that were compared with the records."""
+    """Entries of the tables, or of the log."""
 
+    @classmethod
+    def of(cls, look: Callable[[set[int] | None], set[Doubt]]) -> "Findings":
+        """Find what is wrong each time that one looks: crawlers may be at work on the index.
 
-class Compaction(NamedTuple):
-    """Bytes before and after, by what takes them, and the number of things put right."""
-
-    before: Mapping[str, int]
-    after: Mapping[str, int]
-    counts: Mapping[str, int]
-
-
-class Migration(NamedTuple):
-    """The result of a migration."""
-
-    pages: int
-    """Pages in the index as it is now."""
-    dropped: int
-    """Pages that are only in the backup."""
-    backup: Path | None
-    """Where the index is as it was; None: it has the wanted scheme already, nothing was done."""
+        `look` is asked for all pages first, and then for those in doubt only. What it raises of
+        damage is a fault at once, and then there is nothing more to compare.
+        """
+        found = cls([])
+        try:
+            doubts = look(None)
+            for _ in range(1, _ATTEMPTS):
+                if doubts:
+                    sleep(_PAUSE)
+                    doubts &= look({doubt.page for doubt in doubts})
+        except (StoreCorrupt, AssertionError) as damage:
+            return cls([str(damage)])
+        pages_of = defaultdict(list)
+        for what, page, is_fault in sorted(doubts):
+            pages_of[is_fault, what].append(page)
+        for (is_fault, what), (page, *others) in pages_of.items():
+            told = f"{1 + len(others):,} of the pages, {page} first: {what}" if page else what
+            (found.faults if is_fault else found.notes).append(told)
+        return found
 
 
 class ExportedPage(NamedTuple):
-    """A page and what an export tells of it beside its record."""
+    """A page, the URL of its original if that is still recorded, and its text if that was kept."""
 
     record: PageRecord
     original_url: str | None = None
-    """The URL of the page that it repeats, if that page is still recorded."""
     text: str | None = None
-    """Its main text, if that was kept."""
 
 
 class Source(NamedTuple):
@@ -78,15 +80,14 @@ class Source(NamedTuple):
     scheme: Scheme
     crawls: list[Crawl]
     pages: Iterator[ExportedPage]
-    """Pages that are not pending, by ascending number."""
+    """Those that are not pending, by ascending number."""
     hosts: Iterable[HostFrames]
 
 
 def options_in(scheme: Scheme) -> dict[str, Any]:
     """Return the options of a filter that a scheme names."""
-    default = FilterConfig()
     return {
-        option.name: type(getattr(default, option.name))(scheme.parts[option.name])
+        option.name: type(getattr(FilterConfig, option.name))(scheme.parts[option.name])
         for option in fields_of(FilterConfig)
         if option.name in scheme.parts
     }
@@ -99,15 +100,10 @@ def pages_by_url(
 
     Cost: one pass over the records.
     """
-    counts = dict.fromkeys(urls, 0)
-    spellings: dict[str, list[str]] = {}
-    for url in counts:
-        spellings.setdefault(canonical(url), []).append(url)
-    found = []
+    spellings = {url: canonical(url) for url in urls}
+    found: dict[str, list[int]] = {spelling: [] for spelling in spellings.values()}
     for record in records:
-        wanted = spellings.get(canonical(record.url), ())
-        if wanted:
-            found.append(record.page)
-        for url in wanted:
-            counts[url] += 1
-    return counts, found
+        if (spelling := canonical(record.url)) in found:
+            found[spelling].append(record.page)
+    counts = {url: len(found[spelling]) for url, spelling in spellings.items()}
+    return counts, [page for pages in found.values() for page in pages]

@@ -6,33 +6,25 @@ between. So what seems wrong is looked at again, and is a fault only if it stays
 Check and `compact` pass over all keys of the servers.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import compress
-from time import sleep
 from time import time as now
 from typing import Any
 
 import numpy as np
 
-from dedup_filter.errors import ConfigError, StoreCorrupt
+from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.pages.expiry import expiry_seconds
 from dedup_filter.pages.redis import Address, SharedKeeper, SharedReader, entry_of
 from dedup_filter.pages.redis.replica import LoggedPages
-from dedup_filter.pages.redis.shared_keeper import (
-    delete_records,
-    release_lapsed,
-    take_out,
-    trim,
-)
+from dedup_filter.pages.redis.shared_keeper import delete_records, release_lapsed, take_out, trim
 from dedup_filter.upkeep.results import (
-    Compaction,
+    Doubt,
     ExportedPage,
     Findings,
-    Migration,
     Source,
     options_in,
     pages_by_url,
@@ -41,31 +33,15 @@ from dedup_filter.wording import counted
 
 __all__ = ["ServerIndex"]
 
-_ATTEMPTS = 3
-_PAUSE = 0.2
-
-_GONE = "in flight and not in the log"
-_UNCLAIMED = "in flight and claimed by no process"
-_DIFFERENT = "not the same in the log and in the record"
-_LACKING = "in the log without a record; `index compact` takes them out"
-
-Doubt = tuple[str, int]
-"""What seems to be wrong, and with which page."""
-
 
 class ServerIndex:
-    """A shared index on one or more servers.
-
-    Raises:
-        ConfigError: the address is wrong.
-    """
+    """A shared index on one or more servers, at a valid address."""
 
     def __init__(self, location: str) -> None:
         self.location = location
-        self._shown = str(Address.of(location))
 
     def __str__(self) -> str:
-        return self._shown
+        return str(Address.of(self.location))
 
     def figures(self) -> dict[str, Any]:
         """Count what it holds.
@@ -80,7 +56,6 @@ class ServerIndex:
             memory = reader.memory(log)
             kept, seen = len(log), log.told("seen")
             return {
-                "index": str(reader),
                 "pages": sum(outcomes.values()),
                 "kept": kept,
                 "pending": len(pending),
@@ -89,7 +64,7 @@ class ServerIndex:
                 "first_seen": int(seen.min()) if kept else None,
                 "last_seen": int(seen.max()) if kept else None,
                 "processes": len(reader.processes()),
-                "server_bytes": {**memory._asdict(), "a_page": sum(memory) // kept if kept else 0},
+                "server_bytes": {**memory._asdict(), "a_page": sum(memory) // max(kept, 1)},
                 "scheme": dict(reader.scheme.parts),
                 "options": reader.options,
                 "crawls": [
@@ -101,56 +76,50 @@ class ServerIndex:
     def check(self) -> Findings:
         """Verify that log, records and pages in flight agree."""
         with self._reader() as reader:
-            return _check(reader)
+            recorded = reader.recorded()
+            findings = Findings.of(lambda only: _look(reader, recorded, only))
+            if not findings.faults:
+                findings.pages = findings.entries = len(reader.standing())
+        return findings
 
     def forget(self, urls: Sequence[str]) -> dict[str, int]:
         """Forget all pages at some URLs. Processes follow; what they have pending stays."""
         with self._reader() as reader:
             log = reader.standing()
-            records = reader.records(list(log))
-            committed = (record for record in records if not record.is_pending)
-            counts, pages = pages_by_url(urls, committed)
+            counts, pages = pages_by_url(urls, _committed(reader, log))
             take_out(reader, log, pages)
         return counts
 
-    def compact(self) -> Compaction:
-        """Remove what crashes and forgetting have left on the servers.
+    def compact(self) -> dict[str, Any]:
+        """Remove what crashes and forgetting have left on the servers; return what was done.
 
-            pages that dead processes had pending    released
-            pages in the log without a record        taken out of the log
-            records that no page has                 deleted
-            chunks of the log before the first page  deleted
+            released    pages that dead processes had pending
+            taken_out   pages in the log without a record
+            deleted     records that no page has; of the log, chunks before the first page
 
-        If it fails in between, the steps before that are done.
+        Before and after: the bytes of the log, and of its pages' records. If it fails in between,
+        the steps before that are done.
         """
         with self._reader() as reader:
             released = release_lapsed(reader)
-            recorded = reader.recorded()
-            log = reader.standing()
-            pages = list(log)
+            recorded, log = reader.recorded(), reader.standing()
             before = reader.memory(log)
-            without = sorted(set(pages) - recorded)
-            with_record = {record.page for record in reader.records(without)}
-            lacking = sorted(set(without) - with_record)
-            take_out(reader, log, lacking)
-            # A record beyond the end of the log is about to get its event, or will be overwritten.
-            orphans = [page for page in recorded if page <= log.end and page not in log]
+            without = set(log) - recorded  # pending ones have their records elsewhere
+            without -= {record.page for record in reader.records(sorted(without))}
+            take_out(reader, log, sorted(without))
+            orphans = _orphans(recorded, log)
             delete_records(reader, orphans)
             log = reader.standing()
             trim(reader, log)
             after = reader.memory(log)
-        a_record = before.records // max(len(pages), 1)
-        return Compaction(
-            {"log": before.log, "records": before.records + a_record * len(orphans)},
-            after._asdict(),
-            {"released": released, "taken_out": len(lacking), "deleted": len(orphans)},
-        )
+        counts = {"released": released, "taken_out": len(without), "deleted": len(orphans)}
+        return {"before": before._asdict(), "after": after._asdict(), **counts}
 
     @contextmanager
     def source(self) -> Iterator[Source]:
         """Open it for an export. There are no records of dropped pages, no texts, no frames."""
         with self._reader() as reader:
-            pages = map(ExportedPage, _committed(reader))
+            pages = map(ExportedPage, _committed(reader, reader.standing()))
             yield Source(reader.scheme, reader.crawls(), pages, hosts=())
 
     def target(self, scheme: Scheme) -> SharedKeeper:
@@ -165,92 +134,60 @@ class ServerIndex:
         except ConfigError:  # if other keys are there, opening the index tells
             return {}
 
-    def migrate(self, *_: object, **__: object) -> Migration:
-        """Refuse: servers keep no texts that fingerprints could be made of."""
-        raise ConfigError(
-            f"the fingerprints of the shared index {self} cannot be made anew, as no texts "
-            "are kept on servers: begin another index under a new name (?name=...), and crawl, or "
-            "import the items of earlier crawls"
-        )
-
     def _reader(self) -> SharedReader:
         return SharedReader.open(self.location)
 
 
-def _committed(reader: SharedReader) -> Iterator[PageRecord]:
-    """Yield the records of the pages that are there now, but for pending ones."""
-    log = reader.standing()
+def _committed(reader: SharedReader, log: LoggedPages) -> Iterator[PageRecord]:
+    """Yield the records of pages that are there, but for pending ones."""
     for record in reader.records(list(log)):
         if not record.is_pending and log.entry(record.page) == entry_of(record):
             yield record
 
 
-def _check(reader: SharedReader) -> Findings:
-    """Verify that the log, records and pages in flight agree.
+def _orphans(recorded: set[int], log: LoggedPages) -> list[int]:
+    """Return the pages that are gone and have a record still.
 
-    Raises:
-        StoreError: they cannot be read.
+    One beyond the end of the log is about to get its event, or will be overwritten.
     """
-    try:
-        recorded = reader.recorded()
-        log, doubts = _look(reader)
-        for _ in range(1, _ATTEMPTS):
-            if doubts:
-                sleep(_PAUSE)
-                doubts &= _look(reader, {page for _, page in doubts})[1]
-    except StoreCorrupt as fault:
-        return Findings([str(fault)])
-    findings = Findings(pages=len(log), entries=len(log))
-    if log.lost:
-        findings.faults.append(
-            f"the log has lost {counted(log.lost, 'event')}: the servers of an index must not "
-            "evict keys (maxmemory-policy noeviction)"
-        )
-    expired = {(_LACKING, page) for page in _due(reader, log)} & doubts
-    wrong = defaultdict(list)
-    for what, page in sorted(doubts - expired):
-        wrong[what].append(page)
-    findings.faults += [
-        f"{len(pages):,} of the pages, {pages[0]} first: {what}" for what, pages in wrong.items()
-    ]
-    orphans = [page for page in recorded if page <= log.end and page not in log]
-    killed = reader.processes(alive=False)
-    notes = findings.notes
-    if expired:
-        notes.append(f"expired: {counted(len(expired), 'page')}; the next crawl removes them")
-    if orphans:
-        notes.append(f"without a page: {counted(len(orphans), 'record')}; see `index compact`")
-    if killed:
-        count = counted(len(killed), "process", "processes")
-        notes.append(f"killed or crashed: {count}; the next crawl releases their pending pages")
-    return findings
+    return [page for page in recorded if page <= log.end and page not in log]
 
 
-def _look(reader: SharedReader, only: set[int] | None = None) -> tuple[LoggedPages, set[Doubt]]:
+def _look(reader: SharedReader, recorded: set[int], only: set[int] | None) -> set[Doubt]:
     """Compare all pages, or only some."""
     in_flight = reader.in_flight()
-    claimed = reader.owned([*reader.processes(), *reader.processes(alive=False)])
+    alive, killed = reader.processes(), reader.processes(alive=False)
+    claimed = reader.owned([*alive, *killed])
     log = reader.standing()
     pages = set(log)
     if only is not None:
         in_flight &= only
         pages &= only
     records = {record.page: record for record in reader.records(sorted(pages | in_flight))}
+    gone = in_flight - pages
     different = {page for page, each in records.items() if log.entry(page) != entry_of(each)}
-    gone = {page for page in in_flight if page not in log}
-    doubts = {
-        _GONE: gone,
-        _UNCLAIMED: in_flight - claimed,
-        _DIFFERENT: different - gone,
-        _LACKING: pages - in_flight - records.keys(),
-    }
-    return log, {(what, page) for what, those in doubts.items() for page in those}
-
-
-def _due(reader: SharedReader, log: LoggedPages) -> set[int]:
-    """Return the pages whose records have expired by now."""
+    lacking = pages - in_flight - records.keys()
     days = reader.options.get("expire_days")
-    if days is None:
-        return set()
-    is_due = log.told("seen") <= now() - expiry_seconds(days)
-    return set(compress(log, is_due))
+    earliest = 0 if days is None else now() - expiry_seconds(days)
+    expired = lacking.intersection(compress(log, log.told("seen") <= earliest))
+    doubts = {
+        Doubt(what, page, is_fault)
+        for what, is_fault, those in (
+            ("in flight and not in the log", True, gone),
+            ("in flight and claimed by no process", True, in_flight - claimed),
+            ("not the same in the log and in the record", True, different - gone),
+            ("in the log without a record; see `index compact`", True, lacking - expired),
+            ("expired; the next crawl removes them", False, expired),
+            ("gone, but for their records; see `index compact`", False, _orphans(recorded, log)),
+        )
+        for page in those
+    }
+    if log.lost:
+        evicted = "an index must not evict keys (maxmemory-policy noeviction)"
+        doubts.add(
+            Doubt(f"the log has lost {counted(log.lost, 'event')}: the servers of {evicted}")
+        )
+    if killed:
+        what = "a process was killed or crashed; the next crawl releases its pending pages"
+        doubts.add(Doubt(what, is_fault=False))
+    return doubts

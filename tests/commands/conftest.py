@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from command_line import run
+from command_line import lines, run
 from index_feed import ITEMS, write_jsonl
 
 from dedup_filter import NearDuplicateFilter
@@ -15,9 +15,8 @@ def seeded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("seeded")
     feed = write_jsonl(folder / "feed.jsonl", ITEMS)
     index = folder / "index"
-    code, out, err = run("index", "import", str(index), feed, "-o", "keep_text=true")
-    assert (code, err) == (0, "")
-    assert out == "25 pages (5 near, 20 new)\n"
+    (found,) = lines("index", "import", str(index), feed, "-o", "keep_text=true", "--json")
+    assert found["outcomes"] == {"near": 5, "new": 20}
     return index
 
 

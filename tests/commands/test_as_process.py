@@ -1,10 +1,9 @@
 """The console script and `python -m dedup_filter`, as a shell has them.
 
-One test for each group of commands: how they end, what they read and write, and that they say the
-same when they are called in the process of the tests, as for all the rest.
+How they end, what they read and write, and that they say the same when they are called in the
+process of the tests, as for all the rest.
 """
 
-import json
 import shutil
 import sys
 from pathlib import Path
@@ -12,7 +11,6 @@ from pathlib import Path
 import pytest
 from command_line import COMMAND, run_process
 from command_line import run as run_here
-from index_feed import ITEMS
 
 SCRIPT = shutil.which("dedup-filter", path=Path(sys.executable).parent)
 
@@ -34,36 +32,12 @@ def run(request):
     return run
 
 
-def test_fingerprints(run):
-    assert run("pairs", text="8\n11\n") == (0, "[8, 11]\n", "")
-    code, out, err = run("pairs", text="8\nnine\n")
-    assert (code, out) == (2, "")
-    assert err.startswith("Error: standard input, line 2: 'nine' is no fingerprint")
-    assert len(err.splitlines()) == 1
-
-
-def test_a_plan(run):
-    code, out, err = run("plan", "--pages", "1e6")
-    assert (code, err) == (0, "")
-    assert "1,000,000 pages" in out
-
-
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
-    [(["--help"], 0), (["nothing"], 2), (["index", "stats"], 2), (["pairs", "-d", "13"], 2)],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+    [("--help", 0), ("index check INDEX", 0), ("index stats", 2), ("pairs", 2)],
 )
-def test_the_same_is_said_in_the_process_of_the_tests(run, arguments, wanted):
-    code, out, err = run(*arguments)
+def test_the_same_is_said_in_the_process_of_the_tests(run, index, arguments, wanted):
+    command = arguments.replace("INDEX", str(index)).split()
+    code, out, err = run(*command, text="8\nnine\n")
     assert code == wanted
-    assert (code, out, err) == run_here(*arguments)
-
-
-def test_an_index(run, tmp_path):
-    """Each command finds what another process left."""
-    index = str(tmp_path / "index")
-    feed = "".join(json.dumps(each) + "\n" for each in ITEMS)
-    assert run("index", "import", index, text=feed) == (0, "25 pages (5 near, 20 new)\n", "")
-    assert run("index", "check", index) == (0, "clean: 25 pages, 20 entries\n", "")
-    assert run("index", "forget", index, "https://none/")[0] == 1
-    assert run("index", "stats", str(tmp_path / "elsewhere"))[:2] == (2, "")
+    assert (code, out, err) == run_here(*command, text="8\nnine\n")

@@ -40,70 +40,55 @@ class TestMigrate:
 
     def test_has_nothing_to_do(self, index):
         before = contents(index)
-        code, out, _ = run("index", "migrate", str(index))
-        assert (code, out) == (0, "nothing to do: its fingerprints are made in this way\n")
+        (found,) = lines("index", "migrate", str(index), "--json")
+        assert (found["pages"], found["backup"]) == (25, None)
         assert contents(index) == before
 
-    @pytest.fixture
-    def half_kept(self, index):
+    def test_leaves_pages_behind_whose_texts_were_not_kept_only_when_told_to(self, index):
         with NearDuplicateFilter.open(index) as pages:
             pages.see("https://example.org/", text=article(40))
-        return index
-
-    def test_is_refused_where_texts_were_not_kept(self, half_kept):
-        before = contents(half_kept)
-        code, out, err = run("index", "migrate", str(half_kept), "-o", "shingle_size=4")
-        assert (code, out) == (2, "")
-        assert "the texts of 1 of 26 pages" in err
-        assert "--drop-unkept" in err
-        assert len(err.splitlines()) == 1
-        assert contents(half_kept) == before
-        assert [path.name for path in half_kept.parent.iterdir()] == ["index"]
-
-    def test_leaves_pages_behind_when_told_to(self, half_kept):
-        (found,) = lines(
-            "index", "migrate", str(half_kept), "-o", "shingle_size=4", "--drop-unkept", "--json"
-        )
+        command = ["index", "migrate", str(index), "-o", "shingle_size=4"]
+        assert "the texts of 1 of 26 pages" in self.refusal(index, *command)
+        (found,) = lines(*command, "--drop-unkept", "--json")
         assert (found["pages"], found["left_behind"]) == (25, 1)
-        assert len(records(half_kept)) == 25
+        assert len(records(index)) == 25
         assert len(records(found["backup"])) == 26
 
-    def test_begins_anew_when_told_to(self, index):
-        before = records(index)
+    @pytest.mark.parametrize("is_damaged", [False, True])
+    def test_begins_anew_when_told_to(self, index, is_damaged):
+        if is_damaged:
+            (index / "pages.sqlite3").write_bytes(b"no database")
+        before = contents(index)
         (found,) = lines("index", "migrate", str(index), "--fresh", "--json")
-        assert records(index) == []
-        assert records(found["backup"]) == before
-        assert index.stat().st_mode == Path(found["backup"]).stat().st_mode
+        assert (records(index), found["pages"]) == ([], 0)
+        backup = Path(found["backup"])
+        assert before.items() <= contents(backup).items()
+        assert index.stat().st_mode == backup.stat().st_mode
 
-    def test_begins_anew_beside_an_index_that_is_damaged(self, index):
-        (index / "pages.sqlite3").write_bytes(b"no database")
-        (found,) = lines("index", "migrate", str(index), "--fresh", "--json")
-        assert records(index) == []
-        assert b"no database" in contents(Path(found["backup"])).values()
+    @staticmethod
+    def refusal(index, *command):
+        """What is said where nothing is done."""
+        before = contents(index)
+        code, out, err = run(*command)
+        assert (code, out) == (2, "")
+        assert contents(index) == before
+        assert [path.name for path in index.parent.iterdir()] == ["index"]
+        return err
 
-    def test_needs_the_titles_if_they_are_to_count(self, index):
-        options = ["-o", "features=shingles", "-o", "title_weight=2"]
-        code, _, err = run("index", "migrate", str(index), *options)
-        assert code == 2
-        assert "titles" in err
-        assert len(records(index)) == 25
+    @pytest.mark.parametrize(
+        ("options", "why"),
+        [
+            ("-o features=shingles -o title_weight=2", "titles"),
+            ("-o feature=x", "did you mean"),
+            ("-o x", "NAME=VALUE"),
+            ("-o shingle_size=0", "0"),
+            ("--fresh --drop-unkept", "--fresh leaves all pages behind"),
+        ],
+    )
+    def test_wrong_options_are_refused(self, index, options, why):
+        assert why in self.refusal(index, "index", "migrate", str(index), *options.split())
 
     def test_that_fails_half_way_leaves_it_as_it_was(self, index):
         tamper(index, "UPDATE texts SET text = x'00' WHERE page = 9")
-        before = contents(index)
-        code, _, err = run("index", "migrate", str(index), "-o", "features=shingles")
-        assert code == 2
-        assert "the text of page 9 is damaged" in err
-        assert len(err.splitlines()) == 1
-        assert contents(index) == before
-        assert [path.name for path in index.parent.iterdir()] == ["index"]
-
-    def test_wrong_options_are_named(self, index):
-        for option, why in (
-            ("feature=x", "did you mean"),
-            ("x", "NAME=VALUE"),
-            ("shingle_size=0", "0"),
-        ):
-            code, _, err = run("index", "migrate", str(index), "-o", option)
-            assert code == 2
-            assert why in err
+        command = ["index", "migrate", str(index), "-o", "features=shingles"]
+        assert "the text of page 9 is damaged" in self.refusal(index, *command)
