@@ -51,12 +51,12 @@ def response_page(response: Response) -> PageText | str:
     content_type = None if encoding is None else f"text/html; charset={encoding}"
     is_html = isinstance(response, HtmlResponse) or _media_type(response) in _HTML_TYPES
     if is_html or is_document(body):
-        return PageText(html=body, content_type=content_type, size=len(body))
+        return PageText(html=body, content_type=content_type)
     if len(body) > MAX_PAGE_LENGTH:
         return "too_large"
     if looks_binary(body):
         return "binary"
-    return PageText(text=decode(body, content_type), size=len(body))
+    return PageText(text=decode(body, content_type))
 
 
 def holds_one_page(response: Response) -> bool:
