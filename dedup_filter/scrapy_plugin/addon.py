@@ -15,7 +15,6 @@ resumed is the same crawl: its pages are compared with those of the earlier runs
 crawl, not as pages of an earlier one. Without a JOBDIR every crawl is a new one.
 """
 
-import os
 import re
 import sys
 from functools import partial
@@ -27,7 +26,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from dedup_filter.errors import ConfigError, StoreError
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.scrapy_plugin.judge import Judge, JudgeKeeper
+from dedup_filter.scrapy_plugin.judge import Judge
 from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
 from dedup_filter.scrapy_plugin.settings import PluginSettings, in_settings, is_enabled
 from dedup_filter.scrapy_plugin.spider_middleware import NearDuplicateMiddleware
@@ -44,8 +43,6 @@ PIPELINE_ORDER = 0
 Scrapy's documentation gives its image pipeline."""
 MIDDLEWARE_ORDER = 10
 """Next to the engine: an item that passes here is the very object that reaches the pipelines."""
-CLOSE_REASON = "dedup_error"
-_CRAWL_NAME = re.compile("[0-9a-f]{32}")
 
 
 class _LastWords(SystemExit):
@@ -64,7 +61,7 @@ class OpeningError(_LastWords, StoreError):
     """An index that cannot be opened, under the `scrapy` command."""
 
 
-class Addon(JudgeKeeper):
+class Addon:
     """Put the near-duplicate filter into a crawl."""
 
     def __init__(self) -> None:
@@ -77,11 +74,7 @@ class Addon(JudgeKeeper):
         Raises:
             SettingsError: a setting is wrong.
         """
-        try:
-            if is_enabled(settings):
-                PluginSettings.read(settings)
-        except ConfigError as error:
-            raise SettingsError(str(error)) from None
+        _check(settings, ends_program=True)
 
     def update_settings(self, settings: "BaseSettings") -> None:
         """Add the pipeline and the spider middleware, unless the project placed them itself.
@@ -89,20 +82,11 @@ class Addon(JudgeKeeper):
         Raises:
             ConfigError: a setting is wrong.
         """
-        try:
-            if not is_enabled(settings):
-                return
-            PluginSettings.read(settings)
-        except ConfigError as error:
-            if _is_scrapy_command():
-                raise SettingsError(str(error)) from None
-            raise
-        settings.setdefault_in_component_priority_dict(
-            "ITEM_PIPELINES", NearDuplicatePipeline, PIPELINE_ORDER
-        )
-        settings.setdefault_in_component_priority_dict(
-            "SPIDER_MIDDLEWARES", NearDuplicateMiddleware, MIDDLEWARE_ORDER
-        )
+        _check(settings, ends_program=_is_scrapy_command())
+        if is_enabled(settings):
+            add = settings.setdefault_in_component_priority_dict
+            add("ITEM_PIPELINES", NearDuplicatePipeline, PIPELINE_ORDER)
+            add("SPIDER_MIDDLEWARES", NearDuplicateMiddleware, MIDDLEWARE_ORDER)
 
     def judge(self, crawler: "Crawler") -> Judge:
         """Return the judge of this crawl, made when it is first asked for.
@@ -127,26 +111,26 @@ def crawl_name(folder: str) -> str:
     path = Path(folder) / "dedup_filter.crawl"
     try:
         if not path.exists():
-            _write_whole(path, uuid4().hex)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            fresh = path.with_name(f"{path.name}.new")
+            fresh.write_text(uuid4().hex, "ascii")
+            fresh.replace(path)  # after a crash it is there as a whole or not at all
         name = path.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise StoreError(f"the name of the crawl cannot be kept in {path}: {error}") from error
-    if not _CRAWL_NAME.fullmatch(name):
+    if not re.fullmatch("[0-9a-f]{32}", name):
         raise StoreError(
             f"{path} holds no name of a crawl: delete it, and the job's next run is a new crawl"
         )
     return name
 
 
-def _write_whole(path: Path, text: str) -> None:
-    """Write a file that after a crash is there as a whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f"{path.name}.new")
-    with fresh.open("w", encoding="ascii") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
+def _check(settings: "BaseSettings", *, ends_program: bool) -> None:
+    try:
+        if is_enabled(settings):
+            PluginSettings.read(settings)
+    except ConfigError as error:
+        raise SettingsError(str(error)) if ends_program else error from None
 
 
 def _open(settings: PluginSettings) -> NearDuplicateFilter:
@@ -158,17 +142,16 @@ def _open(settings: PluginSettings) -> NearDuplicateFilter:
         message = in_settings(str(error))
         if not message.startswith("DEDUP_"):
             message = f"DEDUP_INDEX: {message}"
-        if _is_scrapy_command():
-            raise OpeningError(message) from None
-        raise type(error)(message) from None
+        kind = OpeningError if _is_scrapy_command() else type(error)
+        raise kind(message) from None
 
 
 def _close(crawler: "Crawler") -> None:
     """Close the spider without waiting: closing itself waits for the items under way."""
     if hasattr(crawler.engine, "close_spider_async"):  # since Scrapy 2.14
-        deferred_from_coro(crawler.engine.close_spider_async(reason=CLOSE_REASON))
+        deferred_from_coro(crawler.engine.close_spider_async(reason="dedup_error"))
     else:
-        crawler.engine.close_spider(crawler.spider, CLOSE_REASON)  # type: ignore[arg-type]
+        crawler.engine.close_spider(crawler.spider, "dedup_error")  # type: ignore[arg-type]
 
 
 def _is_scrapy_command() -> bool:

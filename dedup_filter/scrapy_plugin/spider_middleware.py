@@ -13,6 +13,7 @@ from scrapy.http import Response
 
 from dedup_filter.scrapy_plugin.index_calls import without_waiting
 from dedup_filter.scrapy_plugin.judge import Judge, judge_of
+from dedup_filter.scrapy_plugin.visits import Visit
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -26,12 +27,15 @@ class NearDuplicateMiddleware:
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
+        self._fates = judge.fates
+        self._follows_links = judge.settings.follow_links
 
     @classmethod
     def from_crawler(cls, crawler: "Crawler") -> "NearDuplicateMiddleware":
         """Make the spider middleware of a crawl."""
         judge = judge_of(crawler)
-        waits = judge.has_to_wait and not judge.settings.follow_links
+        has_to_wait = judge.pages.is_shared or judge.pages.has_workers
+        waits = has_to_wait and not judge.settings.follow_links
         return WaitingMiddleware(judge) if waits and cls is NearDuplicateMiddleware else cls(judge)
 
     def process_spider_output(
@@ -41,12 +45,9 @@ class NearDuplicateMiddleware:
         spider: "Spider | None" = None,  # noqa: ARG002
     ) -> Iterator[Any]:
         """Pass on what a synchronous callback gives."""
-        with self._output_of(response):
+        with self._output_of(response) as visit:
             for output in result:
-                is_repeated = self._asks_of(output) and without_waiting(
-                    self._judge.repeats(response)
-                )
-                if self._passes(output, response, is_repeated=is_repeated):
+                if without_waiting(self._passes(output, visit)):
                     yield output
 
     async def process_spider_output_async(
@@ -56,38 +57,35 @@ class NearDuplicateMiddleware:
         spider: "Spider | None" = None,  # noqa: ARG002
     ) -> AsyncIterator[Any]:
         """Pass on what an asynchronous callback gives."""
-        with self._output_of(response):
+        with self._output_of(response) as visit:
             async for output in result:
-                is_repeated = self._asks_of(output) and await self._judge.repeats(response)
-                if self._passes(output, response, is_repeated=is_repeated):
+                if await self._passes(output, visit):
                     yield output
 
     @contextmanager
-    def _output_of(self, response: Response) -> Iterator[None]:
-        """Tell the judge when the output of a response ends, and how."""
+    def _output_of(self, response: Response) -> Iterator[Visit | None]:
+        """Note when the output of a response ends, and how."""
+        visit = self._fates.visit(response)
         try:
-            yield
+            yield visit
         except Exception:
-            self._judge.output_ended(response, has_failed=True)
+            self._fates.output_ended(visit, has_failed=True)
             raise
-        self._judge.output_ended(response, has_failed=False)
+        self._fates.output_ended(visit, has_failed=False)
 
-    def _asks_of(self, output: Any) -> bool:
-        """Tell whether a response is judged before this output of it passes."""
-        return output is not None and not self._judge.settings.follow_links
-
-    def _passes(self, output: Any, response: Response, *, is_repeated: bool) -> bool:
-        if isinstance(output, Request):
-            if self._judge.settings.follow_links:
-                return True
-            # A request for the page itself is a retry; it follows no link.
-            if self._judge.asks_for_itself(output, response) or not is_repeated:
-                return True
-            self._judge.stats.add("links_not_followed")
-            return False
-        if output is not None:
-            self._judge.expect(output, response)
-        return True
+    async def _passes(self, output: Any, visit: Visit | None) -> bool:
+        """Tell whether an output is passed on; if it is an item, it is expected in the pipeline."""
+        if output is None or visit is None:
+            return True
+        is_repeated = not self._follows_links and await self._judge.repeats(visit)
+        if not isinstance(output, Request):
+            self._fates.expect(output, visit)
+            return True
+        # A request for the page itself is a retry; it follows no link.
+        if self._follows_links or visit.asks_for_itself(output) or not is_repeated:
+            return True
+        self._judge.stats.add("links_not_followed")
+        return False
 
 
 class WaitingMiddleware(NearDuplicateMiddleware):

@@ -17,8 +17,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import xxhash
-
 from dedup_filter.text.decode import decode
 from dedup_filter.text.reading import Html
 
@@ -51,7 +49,7 @@ class FieldNames:
 
 
 class PageText(NamedTuple):
-    """What a page is read from: either `html` or `text`; of a tree there is no size or digest."""
+    """What a page is read from: either `html` or `text`; a tree has no size."""
 
     html: Html | None = None
     text: str | None = None
@@ -60,19 +58,10 @@ class PageText(NamedTuple):
     @property
     def size(self) -> int:
         """Bytes of the page."""
-        return len(self._encoded)
-
-    @property
-    def digest(self) -> bytes:
-        """16 bytes (XXH3) of the page."""
-        return xxhash.xxh3_128_digest(self._encoded)
-
-    @property
-    def _encoded(self) -> bytes:
         content = self.text if self.html is None else self.html
-        if isinstance(content, bytes):
-            return content
-        return str(content).encode("utf-8", "surrogatepass")
+        if not isinstance(content, bytes):
+            content = str(content).encode("utf-8", "surrogatepass")
+        return len(content)
 
 
 def page_in(fields: Fields, names: FieldNames) -> PageText | str:

@@ -1,7 +1,7 @@
 import sys
 
 import pytest
-from passages import close, judged, run
+from passages import close, end, judged, run
 from scrapy import signals
 from scrapy.exceptions import DropItem
 from scrapy.settings import Settings
@@ -169,7 +169,7 @@ def test_index_that_cannot_be_opened_ends_the_scrapy_command(stats, occupied, mo
 def test_job_names_its_crawl_and_keeps_its_index(stats, tmp_path):
     for _ in range(2):
         judge = judge_of(Crawler(Addon(), stats, JOBDIR=str(tmp_path / "job")))
-        run(judge.close(lambda figures: None))
+        run(end(judge))
 
     assert sorted(path.name for path in (tmp_path / "job").iterdir()) == [
         "dedup_filter.crawl",

@@ -12,7 +12,7 @@ from dedup_filter import NearDuplicateFilter
 def judged(judge, response, *items):
     """Let items of a response pass the spider middleware, then the pipelines."""
     for item in items:
-        judge.expect(item, response)
+        judge.fates.expect(item, judge.fates.visit(response))
     return [put_through(judge, item, response).verdict for item in items]
 
 
@@ -183,10 +183,10 @@ def test_opted_out_response_is_neither_judged_nor_remembered(judge, respond, pag
     response = respond("http://a/", page(1), meta={"dedup": False})
     items = [{"number": 1}, {"html": page(1)}]
     for item in items:
-        judge.expect(item, response)
+        judge.fates.expect(item, judge.fates.visit(response))
 
     assert [put_through(judge, item) for item in items] == [None, None]
-    assert not run(judge.repeats(response))
+    assert not run(judge.repeats(judge.fates.visit(response)))
     assert len(judge.pages) == 0
     assert stats["dedup/opted_out"] == 1
     assert "dedup/pages" not in stats

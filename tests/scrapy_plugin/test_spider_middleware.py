@@ -3,7 +3,7 @@ import inspect
 from contextlib import suppress
 
 import pytest
-from passages import judged, put_through
+from passages import end, judged, put_through
 from scrapy import Request
 from scrapy.http import HtmlResponse, JsonResponse
 from server_stand_in import RedisPages, in_a_loop, until
@@ -227,7 +227,7 @@ def test_links_are_held_back_when_the_server_has_answered(make_judge, respond, p
         assert not twin.done()
         pages.answer()
         assert await twin == [{"number": 1}]
-        await judge.close(lambda figures: None)
+        await end(judge)
 
     in_a_loop(test())
 

@@ -1,4 +1,4 @@
-"""What page an item or a response is."""
+"""What page an item or a response is, and which judgements items of one response share."""
 
 from dataclasses import dataclass, make_dataclass
 
@@ -6,19 +6,33 @@ import attrs
 import pydantic
 import pytest
 import scrapy
+from itemadapter import ItemAdapter
 from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlResponse
 from scrapy.responsetypes import responsetypes
 
-from dedup_filter.scrapy_plugin.page_source import (
-    holds_one_page,
-    item_page,
-    item_url,
-    response_page,
+from dedup_filter import Verdict
+from dedup_filter.scrapy_plugin.visits import Judgement, Page, Visit, response_page
+from dedup_filter.text.page_fields import (
+    URL_NAMES,
+    FieldNames,
+    PageText,
+    is_document,
+    page_in,
+    url_in,
 )
-from dedup_filter.text.page_fields import URL_NAMES, FieldNames, PageText, is_document
 from dedup_filter.text.reading import MAX_PAGE_LENGTH, read
 
 UNNAMED = FieldNames()
+
+
+def item_page(item, names):
+    return page_in(ItemAdapter(item), names)
+
+
+def item_url(item, names):
+    return url_in(ItemAdapter(item), names)
+
+
 BY_SOURCE = FieldNames(html="source")
 DOCUMENT = "<!doctype html><title>A page</title><p>Hello"
 HTML = "<html><body><p>Hello"
@@ -63,12 +77,6 @@ def test_page_is_read_from_every_kind_of_item(kind):
     for written in (DOCUMENT, DOCUMENT.encode(), DOCUMENT.encode("utf-16")):
         document = kind(page_url="http://a/", summary="A page", source=written)
         assert item_page(document, UNNAMED).html == written
-
-
-@pytest.mark.parametrize("item", [5, "text", None, object()])
-def test_object_that_is_no_item_has_no_field(item):
-    assert item_page(item, UNNAMED) == "no_field"
-    assert item_url(item, UNNAMED) is None
 
 
 def test_item_that_lacks_a_value_for_its_field_has_no_field():
@@ -153,12 +161,8 @@ def test_url_that_is_no_text_is_none(value):
     assert item_url({"url": value}, UNNAMED) is None
 
 
-def test_size_is_in_bytes_and_digest_tells_pages_apart():
-    html, other, same = (item_page({"source": text}, BY_SOURCE) for text in ("猫", "犬", "猫"))
-
-    assert (html.size, len(html.digest)) == (3, 16)
-    assert html.digest == same.digest != other.digest
-    assert isinstance(item_page({"source": "\ud800"}, BY_SOURCE), PageText)
+def test_size_is_in_bytes():
+    assert [PageText(html=html).size for html in ("猫", b"\xff", "\ud800")] == [3, 1, 3]
 
 
 @pytest.mark.parametrize(
@@ -266,7 +270,6 @@ def test_encoding_that_nobody_declares_is_left_to_the_filter(receive):
 def test_html_is_known_by_class_header_or_how_it_begins(receive, header, body, url):
     response = receive(body, header, url)
 
-    assert holds_one_page(response)
     assert response_page(response).html == body.encode()
 
 
@@ -287,7 +290,6 @@ def test_header_makes_text_html_if_whoever_made_the_response_did_not(respond, he
 def test_other_text_is_text_even_if_it_has_tags(receive, header, body):
     response = receive(body, header)
 
-    assert holds_one_page(response)
     page = response_page(response)
     assert (page.text, page.html, page.size) == (body, None, len(body.encode()))
 
@@ -321,7 +323,6 @@ def test_feeds_answers_of_an_api_and_images_are_no_pages(receive, header, body):
     response = receive(body, header)
 
     assert response_page(response) == "not_html"
-    assert not holds_one_page(response)
 
 
 @pytest.mark.parametrize("cls", [Response, XmlResponse, JsonResponse])
@@ -329,7 +330,6 @@ def test_class_tells_what_is_no_page_whatever_the_header_says(respond, cls):
     response = respond("http://a/", "Hello", cls, Content_Type="text/plain")
 
     assert response_page(response) == "not_html"
-    assert not holds_one_page(response)
 
 
 def test_text_is_read_in_the_charset_of_its_header(receive):
@@ -351,3 +351,68 @@ def test_text_that_cannot_be_read_has_a_reason(respond, body, reason):
     response = respond("http://a/", body, TextResponse, Content_Type="text/plain")
 
     assert response_page(response) == reason
+
+
+@pytest.mark.parametrize(("meta", "opted_out"), [({}, False), ({"dedup": False}, True)])
+def test_request_opts_out_by_its_meta(respond, meta, opted_out):
+    response = respond("http://a/", meta=meta)
+    assert Visit(response).opted_out is opted_out
+
+    response.request = None
+    assert not Visit(response).opted_out
+
+
+class Shared:
+    """A response whose items share judgements on their pages."""
+
+    def __init__(self, *response):
+        self.visit = Visit(*response)
+
+    def new(self, url, text):
+        return self._share(url, text, Verdict("new"))
+
+    def near(self, url, text, original):
+        return self._share(url, text, Verdict("near", original, distance=2))
+
+    def _share(self, url, text, verdict):
+        return self.visit.share(Page(url, PageText(text=text)), Judgement(verdict, url))
+
+    def known(self, url, text):
+        return self.visit.known(Page(url, PageText(text=text)))
+
+
+def test_page_that_repeats_only_its_own_response_gets_the_first_judgement(respond):
+    shared = Shared(respond("http://a/"))
+    first = shared.new("http://a/", "1")
+
+    assert shared.near("http://a/", "2", "http://a/") is first
+    assert shared.near("http://a/print", "3", "http://a/") is first
+    assert shared.known("http://a/print", "3") is first
+
+
+def test_page_that_repeats_another_response_stays_a_duplicate(respond):
+    shared = Shared(respond("http://b/"))
+
+    repeated = shared.near("http://b/", "1", "http://a/")
+
+    assert repeated.verdict.is_duplicate
+    assert shared.near("http://b/", "2", "http://b/") is not repeated
+
+
+def test_items_of_a_feed_are_pages_of_their_own(respond):
+    shared = Shared(respond("http://feed/", "[]", JsonResponse))
+    first, twin = shared.new("http://a/", "1"), shared.near("http://b/", "1", "http://a/")
+
+    assert twin.verdict.is_duplicate
+    assert shared.known("http://b/", "1") is twin
+    assert shared.known("http://a/", "1") is first
+    assert shared.near("http://a/", "2", "http://a/") is first
+
+
+def test_memory_of_a_response_is_bounded(respond):
+    shared = Shared(respond("http://feed/", "[]", JsonResponse))
+    for number in range(3000):
+        shared.new(f"http://a/{number}", f"{number}")
+
+    known = [number for number in range(3000) if shared.known(f"http://a/{number}", f"{number}")]
+    assert known == list(range(2000, 3000))
