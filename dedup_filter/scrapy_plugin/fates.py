@@ -37,15 +37,14 @@ from scrapy.http import Response
 
 from dedup_filter.errors import StoreAway
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.model import Verdict
+from dedup_filter.model import Fate, Verdict
 from dedup_filter.scrapy_plugin.index_calls import IndexCalls, pause
 from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats, Faults
-from dedup_filter.scrapy_plugin.visits import Judgement, Passage, State, Visit
+from dedup_filter.scrapy_plugin.visits import Judgement, Passage, Visit
 from dedup_filter.text.page_fields import FieldNames, url_in
 
 __all__ = ["LONGEST_WAIT", "Fates"]
 
-_STATE_OF = {"pending": State.CLAIMED, "kept": State.COMMITTED, "gone": State.RELEASED}
 LONGEST_WAIT = 60.0
 """Seconds that an item waits for the fate of its page's original; then it is kept."""
 _FIRST_PAUSE = 0.05
@@ -83,6 +82,8 @@ class Fates:
             visit = self._visits.get(response)
             if visit is None:
                 visit = self._visits[response] = Visit(response)
+                if visit.opted_out:
+                    self._stats.add("opted_out")
         except Exception as fault:
             self._faults.report(fault, NOT_JUDGED)
             return None
@@ -141,7 +142,7 @@ class Fates:
         """Note a page that was just judged; `visit` is what brought it."""
         verdict = judgement.verdict
         if verdict.page is not None:  # an index in memory may record no duplicates
-            judgement.state = State.CLAIMED
+            judgement.fate = "pending"
             self._claimed[verdict.page] = (judgement, visit)
         if verdict.original_page is None or not verdict.is_duplicate:
             return
@@ -150,20 +151,20 @@ class Fates:
         elif self._calls.are_shared:
             # Also if its claim ended here while this one was judged.
             original = Verdict("new", page=verdict.original_page)
-            judgement.original = Judgement(original, "", is_elsewhere=True, state=State.CLAIMED)
+            judgement.original = Judgement(original, "", is_elsewhere=True, fate="pending")
         elif any(
-            page.verdict.page == verdict.original_page and page.state is not State.COMMITTED
+            page.verdict.page == verdict.original_page and page.fate != "kept"
             for page in self._unwritten
         ):
             self.give_up(judgement, "error")
 
-    def end(self, judgement: Judgement, state: State) -> None:
-        """If a page is claimed, end that in a state, and tell the index."""
-        if judgement.state is not State.CLAIMED:
+    def end(self, judgement: Judgement, fate: Fate | None) -> None:
+        """If a page is claimed, end that, and tell the index; None: its verdict stands."""
+        if judgement.fate != "pending":
             return
-        judgement.state = state
+        judgement.fate = fate
         del self._claimed[judgement.verdict.page or 0]
-        if state is State.RELEASED and not judgement.verdict.is_duplicate:
+        if fate == "gone" and not judgement.verdict.is_duplicate:
             self._stats.add("released")
         self._write(judgement)
 
@@ -171,7 +172,7 @@ class Fates:
         """Keep a duplicate, unjudged, because its original's fate will not be known."""
         judgement.original = None
         judgement.verdict = judgement.verdict.as_unjudged(reason)
-        self.end(judgement, State.UNRECORDED)
+        self.end(judgement, None)
 
     async def wait(self, judgement: Judgement) -> None:
         """Wait for a page's original; afterwards the judgement holds, is void or is given up."""
@@ -182,8 +183,7 @@ class Fates:
                 if original.is_elsewhere:
                     self._write()  # its release may be one that failed here
                     page = original.verdict.page or 0
-                    fate = await self._calls.ask(partial(self._pages.fate, page))
-                    original.state = _STATE_OF[fate]
+                    original.fate = await self._calls.ask(partial(self._pages.fate, page))
                 else:
                     original.is_awaited = True
                     self._reconsider(original)
@@ -194,7 +194,7 @@ class Fates:
             self._faults.report(fault)
             reason = "error"
         if judgement.is_void:
-            self.end(judgement, State.RELEASED)
+            self.end(judgement, "gone")
         elif judgement.waits:
             self.give_up(judgement, reason)
 
@@ -204,7 +204,7 @@ class Fates:
             await self._calls.ask(lambda: None)  # all earlier writes have succeeded or failed
         self._write()
         for judgement, _ in list(self._claimed.values()):
-            self.end(judgement, State.RELEASED)
+            self.end(judgement, "gone")
 
     def _settle(self, visit: Visit | None) -> None:
         """Act on the outcomes that are known of a visit's items.
@@ -226,22 +226,22 @@ class Fates:
 
     def _reconsider(self, judgement: Judgement) -> None:
         """Commit or release a page if no more is to be learnt of its items."""
-        if judgement.state is not State.CLAIMED or any(
+        if judgement.fate != "pending" or any(
             passage.judgement is judgement for passage in self._under_way
         ):
             return
         _, visit = self._claimed[judgement.verdict.page or 0]
         if visit is not None and visit.gave_only_links:
-            self.end(judgement, State.COMMITTED)
+            self.end(judgement, "kept")
         elif visit is None or visit.is_over or (judgement.has_lost_items and judgement.is_awaited):
-            self.end(judgement, State.RELEASED)
+            self.end(judgement, "gone")
 
     def _end_passage(self, passage: Passage, went_through: bool) -> None:
         """Act on the outcome of an item that is known."""
         self._under_way.remove(passage)
         judgement = passage.judgement
         if judgement is not None and went_through:
-            self.end(judgement, State.COMMITTED)
+            self.end(judgement, "kept")
         elif judgement is not None:
             judgement.has_lost_items = True
             self._reconsider(judgement)
@@ -252,7 +252,7 @@ class Fates:
 
         def write() -> None:
             while left:
-                is_kept = left[0].state is State.COMMITTED
+                is_kept = left[0].fate == "kept"
                 (self._pages.commit if is_kept else self._pages.release)(left[0].verdict)
                 self._pages.flush()
                 del left[0]

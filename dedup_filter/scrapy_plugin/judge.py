@@ -37,7 +37,7 @@ from dedup_filter.scrapy_plugin.stats import (
     Figures,
     of_all_crawlers,
 )
-from dedup_filter.scrapy_plugin.visits import Judgement, Page, Passage, State, Visit
+from dedup_filter.scrapy_plugin.visits import Judgement, Page, Passage, Visit
 from dedup_filter.text.page_fields import page_in
 
 if TYPE_CHECKING:
@@ -96,15 +96,12 @@ class Judge:
             if visit is None or not visit.opted_out:
                 passage.judgement = await self._final(self._page(passage), visit)
                 self.stats.page(passage.judgement)
-            elif not visit.is_counted:
-                visit.is_counted = True
-                self.stats.add("opted_out")
         except Exception as fault:
             passage = Passage(item, judgement=self._failed(fault))
         judgement = passage.judgement
         if judgement is not None and judgement.verdict.outcome in self._dropped:
             passage.is_dropped = True
-            self.fates.end(judgement, State.COMMITTED)
+            self.fates.end(judgement, "kept")
         else:
             self.fates.go_on(passage)
         return passage
@@ -215,7 +212,7 @@ class Judge:
             return judgement
         first = visit.share(page, judgement)
         if first is not judgement:
-            self.fates.end(judgement, State.RELEASED)  # it repeats only its own response
+            self.fates.end(judgement, "gone")  # it repeats only its own response
         return first
 
     def _failed(self, fault: Exception) -> Judgement:

@@ -138,7 +138,13 @@ class PluginSettings:
         for name, read in _OWN.items():
             if settings.get(name) is not None:
                 own[name.removeprefix("DEDUP_").lower()] = read(name, settings.get(name))
-        plugin = cls(**own, job_folder=job_folder, options=_options(settings))
+        hints = get_type_hints(FilterConfig)
+        options = {
+            option: _typed(settings[name], hints[option])
+            for name, option in _OPTIONS.items()
+            if name in settings
+        }
+        plugin = cls(**own, job_folder=job_folder, options=options)
         try:  # the filter checks what is its own
             NearDuplicateFilter.check_options(plugin.index, **plugin.options)
         except ConfigError as error:
@@ -159,8 +165,7 @@ class PluginSettings:
 
 def is_enabled(settings: "BaseSettings") -> bool:
     """Tell whether the filter is to take part in the crawl."""
-    value = settings.get("DEDUP_ENABLED")
-    return value is None or _flag("DEDUP_ENABLED", value)
+    return _flag("DEDUP_ENABLED", settings.get("DEDUP_ENABLED", True))
 
 
 def in_settings(message: str) -> str:
@@ -176,15 +181,6 @@ def _refuse_unknown(settings: "BaseSettings") -> None:
             near = get_close_matches(name.removeprefix("DEDUP_"), known, n=1)
             hint = f"did you mean DEDUP_{near[0]}?" if near else f"there are {', '.join(SETTINGS)}"
             raise ConfigError(f"unknown setting {name}: {hint}")
-
-
-def _options(settings: "BaseSettings") -> dict[str, Any]:
-    hints = get_type_hints(FilterConfig)
-    return {
-        option: _typed(settings[name], hints[option])
-        for name, option in _OPTIONS.items()
-        if name in settings
-    }
 
 
 def _typed(value: Any, hint: Any) -> Any:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from dedup_filter.errors import DedupError, StoreAway
 from dedup_filter.model import Outcome
@@ -32,13 +32,7 @@ NOT_RECORDED = "What became of a page could not be recorded in the index"
 Figures = Mapping[str, int]
 """What the index says of itself, by stat; empty if it does not tell."""
 
-_STAT_OF: Mapping[Outcome, str] = {
-    "new": "new",
-    "near": "near",
-    "exact": "exact",
-    "revisit": "revisits",
-    "unjudged": "unjudged",
-}
+_STAT_OF = {outcome: outcome.replace("revisit", "revisits") for outcome in get_args(Outcome)}
 _LANGUAGE_CODE = re.compile("[a-z]{2,3}")
 _ALWAYS_SHOWN = ("pages", "new", "near", "exact", "unjudged", "items_dropped", "errors")
 _LONGEST_FAULT = 500
@@ -134,10 +128,17 @@ class Faults:
             raise fault
         self._stats.add("errors")
         what = printable(f"{type(fault).__name__}: {fault}", _LONGEST_FAULT)
-        if isinstance(fault, StoreAway):
-            self._note_outage(what)
-        else:
+        if not isinstance(fault, StoreAway):
             self._log(fault, message, what)
+        else:
+            self._last_outage_fault = monotonic()
+            if not self.is_away:
+                self.is_away = True
+                self._outage_began, self._outage_faults = self._last_outage_fault, 0
+                logger.error(
+                    "Index server unreachable; items are kept unjudged meanwhile: %s", what
+                )
+            self._outage_faults += 1
         if self._end_crawl is not None:
             end_crawl, self._end_crawl = self._end_crawl, None
             logger.error(
@@ -159,14 +160,6 @@ class Faults:
                 monotonic() - self._outage_began,
                 counted(self._outage_faults, "fault"),
             )
-
-    def _note_outage(self, what: str) -> None:
-        self._last_outage_fault = monotonic()
-        if not self.is_away:
-            self.is_away = True
-            self._outage_began, self._outage_faults = self._last_outage_fault, 0
-            logger.error("Index server unreachable; items are kept unjudged meanwhile: %s", what)
-        self._outage_faults += 1
 
     def _log(self, fault: Exception, message: str, what: str) -> None:
         """Log the 1st, 2nd, 4th, 8th, ... fault: one on every page must not fill the disk."""

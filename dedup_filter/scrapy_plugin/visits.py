@@ -19,12 +19,11 @@ are pages of their own, told apart by their URLs.
 
 import re
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING, Any, Optional
 
 from scrapy.http import HtmlResponse, JsonResponse, Request, Response, TextResponse, XmlResponse
 
-from dedup_filter.model import Verdict
+from dedup_filter.model import Fate, Verdict
 from dedup_filter.text import decode, looks_binary
 from dedup_filter.text.page_fields import PageText, is_document
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
     from dedup_filter.filter import ReadPage
 
-__all__ = ["Judgement", "Page", "Passage", "State", "Visit", "response_page"]
+__all__ = ["Judgement", "Page", "Passage", "Visit", "response_page"]
 
 _NO_PAGE = "not_html"
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
@@ -47,18 +46,9 @@ _MOST_SHARED = 2000
 """Judgements of one response, a feed, that its items can share."""
 
 
-class State(Enum):
-    """What the crawl knows of a page. A claim ends once, in any of the others."""
-
-    UNRECORDED = "the index holds no record of it, but the verdict on it stands"
-    CLAIMED = "the index holds a pending record of it"
-    COMMITTED = "it counts as seen"
-    RELEASED = "it is as if it had never come, and what repeats it is judged anew"
-
-
 @dataclass(eq=False)
 class Judgement:
-    """The verdict on a page, and the state that the page is in; items of one page share one."""
+    """The verdict on a page, and what has become of the page; items of one page share one."""
 
     verdict: Verdict
     url: str
@@ -68,7 +58,8 @@ class Judgement:
     """Of a duplicate: the judgement on its original, if that was claimed."""
     is_elsewhere: bool = False
     """Whether this stands for a page that another process claimed."""
-    state: State = State.UNRECORDED
+    fate: Fate | None = None
+    """Pending while it is claimed. None: the index has no record of it, but the verdict stands."""
     is_logged: bool = False
     """Whether the log has its line on this page."""
     is_counted: bool = False
@@ -81,13 +72,13 @@ class Judgement:
     @property
     def waits(self) -> bool:
         """Whether it is not known yet if the page's original stays."""
-        return self.original is not None and self.original.state is State.CLAIMED
+        return self.original is not None and self.original.fate == "pending"
 
     @property
     def is_void(self) -> bool:
         """Whether the page must be judged anew: its content would be lost otherwise."""
         pages = (self, self.original)
-        return any(page is not None and page.state is State.RELEASED for page in pages)
+        return any(page is not None and page.fate == "gone" for page in pages)
 
 
 class Page:
@@ -113,8 +104,6 @@ class Visit:
         """The response itself; no page if it holds many, or none."""
         self.is_one_page = self.page.text != _NO_PAGE
         self.opted_out = request is not None and request.meta.get("dedup") is False
-        self.is_counted = False
-        """Whether the opt-out is in the stats."""
         self.expected: list[Any] = []
         """Items that have not reached the pipeline."""
         self.items_to_come = 0

@@ -10,7 +10,6 @@ Pure: what is known of the host comes as numbers, so it does not matter in which
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from dedup_filter.config import FilterConfig
@@ -25,7 +24,6 @@ from dedup_filter.fingerprints.profile import (
 )
 from dedup_filter.model import Unjudged
 from dedup_filter.text import (
-    MOST_OF_HEADLINE,
     NO_PARTS,
     Block,
     Page,
@@ -40,7 +38,7 @@ from dedup_filter.text.page_bytes import pack_page, unpack_page
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.reading import read
 
-__all__ = ["FrameTimes", "MeasurablePage", "Measured", "PageHere", "Source", "without_texts"]
+__all__ = ["FrameTimes", "MeasurablePage", "Measured", "PageHere", "Source"]
 
 
 class FrameTimes(NamedTuple):
@@ -136,17 +134,6 @@ class Source(NamedTuple):
         html, text, content_type = self.page
         is_plain = isinstance(html, str | bytes) if text is None else isinstance(text, str)
         return is_plain and None in (html, text) and isinstance(content_type, str | None)
-
-
-def without_texts(measured: Measured, h1: Sequence[str]) -> Measured:
-    """Leave out the passages' texts but for those that are a headline: nothing asks for them."""
-    heads = {text[:MOST_OF_HEADLINE] for text in h1}
-    passages = [
-        each if each.text[:MOST_OF_HEADLINE] in heads else each._replace(text="")
-        for each in measured.profile.passages.passages
-    ]
-    slim = measured.profile.passages._replace(passages=passages)
-    return measured._replace(profile=replace(measured.profile, passages=slim))
 
 
 def _measured(texts: PageTexts, config: FilterConfig) -> Measured:

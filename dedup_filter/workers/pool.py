@@ -28,8 +28,6 @@ _TIME_LIMIT = 30.0
 """Seconds that a worker may take for one page: some hundred times as long as the largest take."""
 _MOST_AUTOMATIC = 4
 """Workers for "auto": one crawl's thread hardly has more pages to read than so many can."""
-
-
 _MOST_STILLBORN = 3
 """Processes in a row that end without any answer; then no other is started."""
 

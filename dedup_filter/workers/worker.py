@@ -30,13 +30,13 @@ from itertools import count
 from queue import SimpleQueue
 from threading import Condition, Event, Thread
 from time import monotonic
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, cast
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
 from dedup_filter.model import Unjudged
 from dedup_filter.text import Shown
-from dedup_filter.workers.measured import FrameTimes, Measured, PageHere, Source, without_texts
+from dedup_filter.workers.measured import FrameTimes, Measured, PageHere, Source
 
 __all__ = ["LostWorkerError", "SlowWorkerError", "Worker", "work"]
 
@@ -61,15 +61,6 @@ class SlowWorkerError(LostWorkerError):
     """A worker's process was killed because a job took too long."""
 
 
-class _Job(NamedTuple):
-    is_last: bool
-    """Whether urgent jobs come before it."""
-    number: int
-    """In the order in which they came: jobs are never compared by more."""
-    packed: bytes
-    answer: Future[Any]
-
-
 class Worker:
     """Does jobs in a process of its own, until that ends; see `_Reader` for the jobs.
 
@@ -83,9 +74,9 @@ class Worker:
         self.has_answered = False
         self._time_limit = time_limit
         self._numbers = count()
-        self._waiting: list[_Job] = []
-        """A heap."""
-        self._given: deque[_Job] = deque()
+        self._waiting: list[tuple[bool, int, bytes, Future[Any]]] = []
+        """A heap of jobs: urgent ones first, then in the order in which they came."""
+        self._given: deque[Future[Any]] = deque()
         self._begun = monotonic() + _LONGEST_START
         """When the first of the jobs given was begun, at the latest."""
         self._changed = Condition()
@@ -130,12 +121,11 @@ class Worker:
             answer.set_exception(LostWorkerError(f"cannot be sent to a worker: {error}"))
             return answer
         with self._changed:
-            if not self.is_over:
-                job = _Job(not is_urgent, next(self._numbers), packed, answer)
-                heappush(self._waiting, job)
+            if self.is_over:
+                answer.set_exception(LostWorkerError("the process of a worker has ended"))
+            else:
+                heappush(self._waiting, (not is_urgent, next(self._numbers), packed, answer))
                 self._changed.notify()
-                return answer
-        answer.set_exception(LostWorkerError("the process of a worker has ended"))
         return answer
 
     def close(self) -> None:
@@ -148,17 +138,16 @@ class Worker:
     def _give(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(self._can_give)
+                self._changed.wait_for(
+                    lambda: self.is_over or (self._waiting and len(self._given) < _AHEAD)
+                )
                 if self.is_over:
                     return
                 if not self._given:
                     self._begun = max(self._begun, monotonic())
-                job = heappop(self._waiting)
-                self._given.append(job)
-            self._write(job.packed)
-
-    def _can_give(self) -> bool:
-        return self.is_over or (bool(self._waiting) and len(self._given) < _AHEAD)
+                *_, packed, answer = heappop(self._waiting)
+                self._given.append(answer)
+            self._write(packed)
 
     def _write(self, packed: bytes) -> None:
         with suppress(OSError, ValueError):  # it has ended: `_take_answers` tells of it
@@ -174,7 +163,7 @@ class Worker:
             while True:
                 is_done, value = pickle.load(answers)  # noqa: S301 - our own process
                 with self._changed:
-                    answer = self._given.popleft().answer
+                    answer = self._given.popleft()
                     self._begun = monotonic()
                     self._changed.notify()
                 self.has_answered = True
@@ -188,7 +177,7 @@ class Worker:
     def _end(self) -> None:
         with self._changed:
             self._over.set()
-            rest = [*self._given, *self._waiting]
+            rest = [*self._given, *(job[-1] for job in self._waiting)]
             self._given.clear()
             self._waiting.clear()
             self._changed.notify()
@@ -201,10 +190,9 @@ class Worker:
             logger.warning(
                 "a worker process has ended (exit code %d); its pages are read here", code
             )
-        for number, job in enumerate(rest):
-            is_slow = self._was_slow and number == 0
-            kind = SlowWorkerError if is_slow else LostWorkerError
-            job.answer.set_exception(kind("the process of a worker has ended"))
+        for number, answer in enumerate(rest):
+            kind = SlowWorkerError if self._was_slow and number == 0 else LostWorkerError
+            answer.set_exception(kind("the process of a worker has ended"))
 
     def _watch(self) -> None:
         while not self._over.wait(self._time_limit / 4):
@@ -237,17 +225,12 @@ class _Reader:
         return page.shown
 
     def measure(self, ticket: int, times: bytes, is_frame_known: bool) -> Measured:
-        """Measure a page that was read; `times` are those of `FrameTimes`, and 1 more each.
-
-        Raises:
-            KeyError: the page is not kept any more.
-        """
-        page = self._pages[ticket]
+        """Measure a page that is kept; `times` are those of `FrameTimes`, and 1 more each."""
         known = FrameTimes([each - 1 for each in times], is_frame_known)
-        return without_texts(page.measure(known), page.shown.h1)
+        return self._pages[ticket].measure(known)
 
     def pack(self, ticket: int) -> bytes:
-        """Return a page as bytes. Raises KeyError if it is not kept any more."""
+        """Return a page that is kept as bytes."""
         return self._pages[ticket].pack()
 
 
