@@ -1,19 +1,16 @@
 import sys
 
 import pytest
-from passages import close, end, judged, run
-from scrapy import signals
-from scrapy.exceptions import DropItem
+from passages import end, judged, run
 from scrapy.settings import Settings
 from scrapy.signalmanager import SignalManager
 from scrapy.utils.misc import load_object
 
 from dedup_filter import ConfigError, NearDuplicateFilter
-from dedup_filter.errors import StoreBusy, StoreError
+from dedup_filter.errors import StoreError
 from dedup_filter.scrapy_plugin.addon import Addon, OpeningError, SettingsError, crawl_name
 from dedup_filter.scrapy_plugin.judge import judge_of
 from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
-from dedup_filter.scrapy_plugin.settings import SETTINGS
 from dedup_filter.scrapy_plugin.spider_middleware import NearDuplicateMiddleware
 
 PIPELINE = "dedup_filter.scrapy_plugin.pipeline.NearDuplicatePipeline"
@@ -75,14 +72,6 @@ def test_checking_the_settings_opens_no_index(monkeypatch):
 
     Addon.update_pre_crawler_settings(Settings())
     Addon().update_settings(Settings())
-
-
-@pytest.mark.parametrize("wrong", [{"DEDUP_INDEX": "ftp://x"}, {"DEDUP_MAX_DISTANCE": 65}])
-def test_error_names_the_setting_at_fault_and_no_other(wrong, in_a_program):
-    with pytest.raises(ConfigError) as caught:
-        Addon().update_settings(Settings(wrong))
-
-    assert [name for name in SETTINGS if name in str(caught.value)] == list(wrong)
 
 
 def test_error_of_one_crawl_does_not_end_a_program_of_the_user(in_a_program):
@@ -151,12 +140,6 @@ def test_index_that_cannot_be_opened_is_told_of_by_the_setting(stats, occupied, 
     assert not isinstance(caught.value, SystemExit)
 
 
-def test_index_in_use_keeps_its_kind_of_error_in_a_program(stats, tmp_path, in_a_program):
-    index = str(tmp_path / "index")
-    with NearDuplicateFilter.open(index), pytest.raises(StoreBusy, match=r"^DEDUP_INDEX: "):
-        judge_of(Crawler(Addon(), stats, DEDUP_INDEX=index))
-
-
 def test_index_that_cannot_be_opened_ends_the_scrapy_command(stats, occupied, monkeypatch):
     monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
 
@@ -175,24 +158,6 @@ def test_job_names_its_crawl_and_keeps_its_index(stats, tmp_path):
         "dedup_filter.crawl",
         "dedup_index",
     ]
-
-
-def test_fates_of_items_reach_the_judge_by_signals(stats, page):
-    crawler = Crawler(Addon(), stats)
-    pipeline = NearDuplicatePipeline.from_crawler(crawler)
-    judge = judge_of(crawler)
-    items = [{"url": f"http://a/{number}", "html": page(number)} for number in range(3)]
-    for item in items:
-        judged(judge, item)
-    send = crawler.signals.send_catch_log
-
-    send(signals.item_scraped, item=items[0], response=None, spider=None)
-    send(signals.item_dropped, item=items[1], response=None, spider=None, exception=DropItem(""))
-    send(signals.item_error, item=items[2], response=None, spider=None, failure=None)
-
-    assert stats["dedup/released"] == 2
-    assert len(judge.pages) == 1
-    close(pipeline)
 
 
 class OldEngine:
@@ -226,16 +191,6 @@ def test_spider_is_closed_once_at_the_first_fault_if_so_wished(engine, stats, pa
     assert crawler.engine.closed == [("the spider", "dedup_error")]
 
 
-def test_spider_goes_on_after_a_fault_by_default(stats, page):
-    crawler = Crawler(Addon(), stats)
-    crawler.engine = OldEngine()
-    judge = judge_of(crawler)
-    judge.pages.close()
-
-    assert judged(judge, {"html": page(1)}).verdict.reason == "error"
-    assert crawler.engine.closed == []
-
-
 def test_name_is_given_once_and_kept(tmp_path):
     folder = tmp_path / "jobs" / "one"
 
@@ -261,10 +216,3 @@ def test_file_that_holds_no_name_is_refused_and_left_as_it_is(tmp_path, content)
         crawl_name(str(tmp_path))
 
     assert path.read_bytes() == content
-
-
-def test_folder_that_cannot_be_written_to_is_told(tmp_path):
-    (tmp_path / "file").touch()
-
-    with pytest.raises(StoreError, match="file"):
-        crawl_name(str(tmp_path / "file"))

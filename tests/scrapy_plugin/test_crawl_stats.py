@@ -88,17 +88,6 @@ def test_summary_explains_all_pages_if_some_met_a_fault(filled):
     )
 
 
-def test_summary_of_one_page(stats):
-    counted = CrawlStats(stats)
-    counted.page(Judgement(Verdict("new"), ""))
-    counted.add("errors")
-
-    assert counted.summary({"index_size": 1, "index_bytes": 700}) == (
-        "1 page: 1 new, 0 near, 0 exact, 0 unjudged; items dropped: 0 (0 kB of pages); "
-        "index: 1 page, 1 kB; 0.0 ms a page; 1 fault"
-    )
-
-
 def test_figures_of_all_crawlers_are_stats_and_end_the_summary(filled, stats):
     everywhere = {"pages": 91, "new": 40, "near": 30, "revisit": 1, "unjudged": 20}
     figures = {"index_size": 1, "index_bytes": 700, **of_all_crawlers(everywhere)}

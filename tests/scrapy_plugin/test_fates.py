@@ -56,16 +56,6 @@ def test_page_is_pending_until_its_item_went_through(judge, pages):
     assert (list(pages.pending), pages.committed, pages.flushed) == ([], [1], 1)
 
 
-def test_page_is_forgotten_when_a_later_pipeline_loses_its_item(judge, pages, stats):
-    first = page_item(1)
-    judged(judge, first)
-    lost(judge, first)
-
-    assert pages.released == [1]
-    assert put_through(judge, page_item(2)).verdict.outcome == "new"
-    assert (stats["dedup/released"], stats["dedup/new"]) == (1, 2)
-
-
 @pytest.mark.parametrize(("revisit", "fate"), [("keep", "released"), ("drop", "committed")])
 def test_revisit_is_pending_until_its_item_went_through_or_was_dropped_for_it(
     make_judge, pages, revisit, fate
@@ -82,14 +72,6 @@ def test_revisit_is_pending_until_its_item_went_through_or_was_dropped_for_it(
 
     assert passage.is_dropped is (revisit == "drop")
     assert getattr(pages, fate) == [7]
-
-
-def test_page_of_which_nothing_is_recorded_is_neither_committed_nor_released(judge, pages):
-    pages.claim_read = lambda page: Verdict("unjudged", reason="no_text")
-
-    put_through(judge, page_item(1))
-
-    assert (pages.committed, pages.released) == ([], [])
 
 
 def test_twin_waits_and_is_dropped_when_its_original_went_through(judge, pages, stats):
@@ -138,24 +120,6 @@ def test_wait_is_bounded_and_the_item_is_kept(judge, pages, stats, monkeypatch):
     assert stats["dedup/unjudged/pending"] == 1
 
     came_out(judge, first)
-    assert not pages.pending
-
-
-def test_items_of_a_page_wait_together_and_share_one_verdict(by_response, pages, respond, stats):
-    judge = by_response
-    here, there = respond("http://a/", "<p>text"), respond("http://b/", "<p>text")
-    first, items = {"number": 0}, [{"number": number} for number in range(1, 4)]
-    expect(judge, here, first, ends=True)
-    expect(judge, there, *items, ends=True)
-    judged(judge, first)
-    waiting = [Waiting(judge, each) for each in items]
-
-    lost(judge, first, here)
-
-    assert [each.outcome for each in waiting] == ["new"] * 3
-    assert stats["dedup/pages"] == 2
-    for each in items:
-        came_out(judge, each, there)
     assert not pages.pending
 
 
@@ -331,16 +295,6 @@ def test_page_that_repeats_only_itself_leaves_one_record(judge, pages, respond):
     assert (pages.committed, pages.released) == ([1], [2])
 
 
-def test_what_is_pending_at_the_close_is_released_and_counted(judge, pages, stats):
-    judged(judge, page_item(1))
-    judged(judge, page_item(2, text="other"))
-
-    run(end(judge))
-
-    assert pages.released == [1, 2]
-    assert stats["dedup/released"] == 2
-
-
 def test_tagged_duplicate_is_forgotten_when_its_item_is_lost(make_judge, pages):
     judge = make_judge(pages, DEDUP_ACTION="tag", **BY_TEXT)
     put_through(judge, page_item(1))
@@ -423,19 +377,6 @@ def test_twin_of_a_page_that_cannot_be_released_is_kept_until_it_can(make_judge,
     assert outcomes == ["unjudged"] * fails + ["new"] + ["exact"] * (3 - fails)
     assert not pages.pending
     assert stats["dedup/errors"] == stats["dedup/unjudged/error"] == fails
-
-
-def test_twin_that_waits_is_kept_when_its_original_cannot_be_released(make_judge):
-    pages = Failing(2, "release")
-    judge = make_judge(pages, **BY_TEXT)
-    first = page_item(1)
-    judged(judge, first)
-    twin = Waiting(judge, page_item(2))
-
-    lost(judge, first)
-
-    assert twin.outcome == "error"
-    assert not pages.pending
 
 
 @pytest.mark.parametrize("call", ["commit", "flush"])

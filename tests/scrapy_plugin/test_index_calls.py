@@ -8,7 +8,7 @@ from server_stand_in import RedisPages, in_a_loop, until
 
 from dedup_filter.errors import StoreAway
 from dedup_filter.scrapy_plugin import index_calls
-from dedup_filter.scrapy_plugin.index_calls import IndexCalls, pause, without_waiting
+from dedup_filter.scrapy_plugin.index_calls import IndexCalls, without_waiting
 from dedup_filter.text.page_fields import PageText
 
 
@@ -24,19 +24,6 @@ def pages():
 @pytest.fixture
 def shared(pages):
     return IndexCalls(pages, lambda seconds: None)
-
-
-def test_filter_in_this_process_is_called_directly(pages):
-    pages.is_shared = False
-    calls = IndexCalls(pages, lambda seconds: None)
-
-    async def test():
-        assert without_waiting(claim(calls, "http://a/")).outcome == "new"
-        without_waiting(calls.close())
-
-    in_a_loop(test())
-
-    assert pages.threads == {threading.current_thread().name}
 
 
 def test_calls_are_made_in_one_thread_in_the_order_asked_for(shared):
@@ -57,19 +44,6 @@ def test_calls_are_made_in_one_thread_in_the_order_asked_for(shared):
     in_a_loop(test())
 
     assert made == [(number, "dedup_filter") for number in range(1, 5)]
-
-
-def test_answer_is_handed_over_in_the_thread_of_the_crawl(shared):
-    async def test():
-        handed = []
-        shared.tell(lambda: 5, lambda answer: handed.append((answer, threading.current_thread())))
-        await until(lambda: handed)
-        ((answer, thread),) = handed
-        assert answer.result() == 5
-        assert thread is threading.main_thread()
-        await shared.close()
-
-    in_a_loop(test())
 
 
 def test_page_that_cannot_be_read_asks_no_server(shared, pages):
@@ -113,17 +87,6 @@ def test_claim_of_an_item_that_is_cancelled_is_taken_back(shared, pages):
     in_a_loop(test())
 
 
-def test_without_asyncio_calls_are_made_without_waiting(shared, pages):
-    told = []
-
-    assert without_waiting(claim(shared, "http://a/")).outcome == "new"
-    shared.tell(lambda: 5, told.append)
-    without_waiting(shared.close())
-
-    assert [answer.result() for answer in told] == [5]
-    assert pages.threads == {threading.current_thread().name}
-
-
 def test_close_makes_all_calls_before_and_ends_the_thread(shared, pages):
     async def test():
         for number in range(20):
@@ -153,13 +116,3 @@ def test_thread_outlives_the_loop_without_a_word(shared, pages):
 def test_what_was_to_be_done_at_once_and_waits_is_told_of():
     with pytest.raises(RuntimeError, match="has to wait"):
         without_waiting(asyncio.sleep(0))
-
-
-def test_pause_lets_others_run():
-    async def test():
-        others = []
-        asyncio.get_running_loop().call_soon(others.append, 1)
-        await pause(0.001)
-        assert others == [1]
-
-    in_a_loop(test())

@@ -109,19 +109,3 @@ def test_outage_is_no_fault_of_another_kind(judge, pages, log):
 
     assert [record.levelname for record in log.records] == ["ERROR", "ERROR", "WARNING"]
     assert "TypeError" in log.records[1].exc_text
-
-
-def test_spider_is_closed_when_the_server_goes_away_if_so_wished(make_judge, pages, end_crawl, log):
-    judge = make_judge(pages, end_crawl, **BY_TEXT)
-
-    async def test():
-        pages.away = "no route"
-        for number in range(3):
-            assert await Item(judge, page_item(number)).end() == "error"
-
-    crawl(judge, test)
-
-    assert end_crawl.count == 1
-    away, closing = [record.getMessage() for record in log.records]
-    assert away.startswith("Index server unreachable; items are kept unjudged meanwhile: ")
-    assert closing == "Spider closed after a fault (DEDUP_ON_ERROR); items still under way are kept"

@@ -84,19 +84,6 @@ def test_original_whose_claim_ends_while_its_twin_is_judged(judge, pages, went_t
     assert not pages.pending
 
 
-def test_twin_of_a_page_that_another_process_kept_is_dropped(judge, pages):
-    pages.elsewhere, pages.fates = {"same": 1001}, {1001: ["kept"]}
-
-    async def test():
-        twin = Item(judge, page_item(1))
-        assert await twin.end() == "near"
-        assert twin.dropped.original == "http://x/"
-
-    crawl(judge, test)
-
-    assert of(pages, "fate") == ["fate"]
-
-
 def test_twin_of_a_page_that_is_pending_elsewhere_waits_until_it_is_kept(judge, pages, stats):
     pages.elsewhere, pages.fates = {"same": 1001}, {1001: ["pending"] * 4 + ["kept"]}
 
@@ -143,25 +130,6 @@ def test_wait_for_another_process_is_bounded_and_the_item_kept(judge, pages, sta
     assert not pages.pending
 
 
-def test_items_of_a_page_that_waits_for_another_process_share_its_fate(
-    make_judge, pages, respond, stats
-):
-    judge = make_judge(pages, DEDUP_SOURCE="response")
-    pages.elsewhere, pages.fates = {b"<p>text": 1001}, {1001: ["pending"] * 3 + ["gone"]}
-    response = respond("http://a/", "<p>text")
-    given = [{"number": number} for number in range(3)]
-    expect(judge, response, *given, ends=True)
-
-    async def test():
-        items = [Item(judge, each, response) for each in given]
-        assert [await each.end() for each in items] == ["new"] * 3
-
-    crawl(judge, test)
-
-    assert stats["dedup/pages"] == 1
-    assert not pages.pending
-
-
 def test_fate_that_cannot_be_asked_for_keeps_the_item(judge, pages, stats):
     pages.elsewhere = {"same": 1001}
 
@@ -192,37 +160,6 @@ def test_originals_that_come_to_nothing_one_after_the_other_do_not_keep_an_item_
 
     assert of(pages, "claim") == ["claim"] * 6
     assert not pages.pending
-
-
-def test_fault_at_the_commit_is_counted_and_mended_after_the_next(judge, pages, stats):
-    async def test():
-        first = Item(judge, page_item(1))
-        await until(lambda: first.outcome)
-        pages.away = "no route"
-        await first.end()
-        await until(lambda: stats.get("dedup/errors"))
-        pages.away = None
-        assert await Item(judge, page_item(2, text="same")).end() == "exact"
-        await until(lambda: sorted(pages.committed) == [1, 2])
-
-    crawl(judge, test)
-
-    assert stats["dedup/errors"] == 1
-
-
-def test_what_could_not_be_written_is_written_at_the_close(judge, pages):
-    async def test():
-        items = [Item(judge, page_item(number, text=f"{number}")) for number in range(3)]
-        await until(lambda: all(each.outcome for each in items))
-        pages.away = "no route"
-        for each in items:
-            await each.end()
-        await until(lambda: pages.calls.count("commit") == 3)
-        pages.away = None
-
-    crawl(judge, test)
-
-    assert sorted(pages.committed) == [1, 2, 3]
 
 
 def test_items_are_kept_and_the_crawl_ends_while_the_server_hangs(judge, pages, stats, monkeypatch):

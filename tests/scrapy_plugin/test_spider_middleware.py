@@ -1,11 +1,10 @@
 import asyncio
 import inspect
-from contextlib import suppress
 
 import pytest
-from passages import end, judged, put_through
+from passages import end, put_through
 from scrapy import Request
-from scrapy.http import HtmlResponse, JsonResponse
+from scrapy.http import HtmlResponse
 from server_stand_in import RedisPages, in_a_loop, until
 
 from dedup_filter.scrapy_plugin.spider_middleware import NearDuplicateMiddleware, WaitingMiddleware
@@ -37,22 +36,6 @@ def passed(request):
 @pytest.fixture
 def make_middleware(make_judge):
     return lambda **settings: NearDuplicateMiddleware(make_judge(**settings))
-
-
-def test_everything_passes_in_order(make_middleware, passed, respond, page):
-    middleware = make_middleware()
-    outputs = [{"number": 1}, Request(LINK), None, {"number": 2}]
-
-    for _ in range(2):
-        assert passed(middleware, respond("http://a/", page(1)), outputs) == outputs
-
-
-def test_items_are_expected_in_the_pipeline(make_middleware, passed, respond, page):
-    middleware, item = make_middleware(), {"number": 1}
-    response = respond("http://a/", page(1))
-    passed(middleware, response, [item, Request(LINK)])
-
-    assert judged(middleware._judge, item).url == "http://a/"
 
 
 def test_response_is_not_judged_before_an_item_needs_it(make_middleware, passed, respond, page):
@@ -117,15 +100,6 @@ def test_link_of_a_page_to_itself_is_another_try_only_if_scrapy_follows_it(
     assert len(middleware._judge.pages) == remembered
 
 
-def test_links_of_an_api_are_never_held_back(make_middleware, passed, respond):
-    middleware = make_middleware(DEDUP_FOLLOW_LINKS=False)
-    outputs = [Request(LINK)]
-
-    for number in range(2):
-        answer = respond(f"http://api/{number}", "{}", JsonResponse)
-        assert passed(middleware, answer, outputs) == outputs
-
-
 def test_response_that_cannot_be_noted_costs_no_item(make_middleware, passed, stats):
     class Nameless(HtmlResponse):
         @property
@@ -145,31 +119,6 @@ def test_error_of_the_spider_goes_on_to_scrapy(make_middleware, respond, page):
 
     with pytest.raises(ZeroDivisionError):
         synchronous(make_middleware(), respond("http://a/", page(1)), callback())
-
-
-class Interrupted(BaseException):
-    pass
-
-
-@pytest.mark.parametrize(
-    ("error", "released"), [(ZeroDivisionError, 1), (Interrupted, 0), (None, 0)]
-)
-def test_page_whose_callback_failed_is_forgotten(
-    make_middleware, respond, page, stats, error, released
-):
-    class Outputs:
-        def __iter__(self):
-            yield Request(LINK)
-            if error:
-                raise error
-
-    middleware = make_middleware(DEDUP_FOLLOW_LINKS=False)
-    response = respond("http://a/", page(1))
-    with suppress(ZeroDivisionError, Interrupted):
-        synchronous(middleware, response, Outputs())
-
-    assert stats.get("dedup/released", 0) == released
-    assert len(middleware._judge.pages) == 1 - released
 
 
 class Crawler:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from bad_pages import KINDS
-from lxml import html as lxml_html
 from site_pages import framed
 
 from dedup_filter import ConfigError, NearDuplicateFilter
@@ -20,10 +19,8 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.model import Unjudged
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.workers.measured import Source
-from dedup_filter.workers.pool import Pool, worker_count
+from dedup_filter.workers.pool import Pool
 from dedup_filter.workers.worker import LostWorkerError, Worker
-
-CHINESE = "春天的山上还有雪，河水已经流过村子，孩子们在学校的院子里打球，老师说下课以后再来。"
 
 
 @pytest.fixture
@@ -43,7 +40,6 @@ def stream(article):
                 pages.append({"url": f"{url}?print", "html": f"<h1>View</h1><p>{own}</p>"})
                 pages.append({"url": f"{url}?again", "html": framed(article(seed, 2, 240), more)})
     pages += [{"url": f"http://t/{n}", "text": article(n % 7, n % 2)} for n in range(20)]
-    pages += [{"url": f"http://z/{n}", "text": CHINESE * (3 + n % 2)} for n in range(4)]
     chance.shuffle(pages)
     return pages
 
@@ -97,23 +93,6 @@ def test_a_directory_holds_the_same(stream, tmp_path):
     assert crawled(1) == crawled(0)
 
 
-def test_pages_wait_in_order_for_their_turn(article):
-    pages = [{"url": f"http://a/{n}", "text": article(n)} for n in range(30)]
-    pages[7]["html"], pages[7]["text"] = lxml_html.fromstring(f"<p>{article(7)}</p>"), None
-    taken = []
-
-    def given():
-        for page in pages:
-            taken.append(page["url"])
-            yield page
-
-    with NearDuplicateFilter.open(workers=1) as known:
-        verdicts = known.see_many(given())
-        assert next(verdicts).page == 1
-        assert len(taken) <= 6
-        assert [verdict.page for verdict in verdicts] == list(range(2, 31))
-
-
 @pytest.mark.parametrize(
     "page", [{}, {"html": "a", "text": "b"}, {"html": 5}, {"text": b"a"}, {"content_type": 1}]
 )
@@ -126,12 +105,6 @@ def test_wrong_arguments_are_refused_as_by_see(page):
 def test_a_number_of_workers_that_cannot_be_meant(workers):
     with pytest.raises(ConfigError, match=r"^workers must be"):
         NearDuplicateFilter.open(workers=workers)
-
-
-def test_auto_leaves_a_core_to_the_crawl():
-    assert 0 <= worker_count("auto") <= 4
-    assert worker_count("auto") < (os.cpu_count() or 1)
-    assert worker_count(7) == 7
 
 
 def test_killed_workers_are_replaced(stream, caplog):
@@ -173,12 +146,6 @@ def test_a_page_that_takes_too_long_is_kept_unjudged(article, caplog):
     assert not isinstance(begin(2).result(), Source)
     assert "a page took over 1 s" in caplog.text
     pool.close()
-
-
-def test_without_processes_all_is_read_here(stream, monkeypatch, tmp_path):
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "none"))
-
-    assert judged(stream, workers=2) == judged(stream)
 
 
 def test_processes_that_end_at_once_are_not_started_for_ever(stream, monkeypatch, caplog):
