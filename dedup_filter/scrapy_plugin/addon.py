@@ -1,21 +1,18 @@
 """The add-on: `ADDONS = {"dedup_filter.Addon": 500}` puts the filter into a crawl.
 
-A wrong setting must stop the crawl, with one sentence. Scrapy asks an add-on twice: when the
-process is set up (settings of the project and of the command line), and for each crawl (those of
-the spider too). Both times settings are only checked; the index is opened when the crawl begins.
-The first time nothing runs yet, so the error may at once be the end of the program, which Python
-shows as a bare message; a `try` around CrawlerProcess still catches a ConfigError. In a running
-event loop the same tears the loop down: under the `scrapy` command, which runs one crawl, that is
-what is wanted; in a program of the user it would end other crawls too, so there it is a plain
-ConfigError. Scrapy 2.13 wraps errors of the second kind into a Deferred and shows a traceback.
-The exit code is 1 in every case.
+A wrong setting must stop the crawl, with one sentence and exit code 1. Scrapy asks an add-on twice:
+when the process is set up (settings of the project and of the command line), and for each crawl
+(those of the spider too). Both times settings are only checked; the index is opened when the crawl
+begins. The first time nothing runs yet, so the error may at once be the end of the program, which
+Python shows as a bare message; a `try` around CrawlerProcess still catches a ConfigError. In a
+running event loop the same tears the loop down: wanted under the `scrapy` command, which runs one
+crawl; in a program of the user it would end other crawls too, so there it is a plain ConfigError.
 
 With a JOBDIR the crawl gets a name when it first begins, kept in the job's folder. A job that is
 resumed is the same crawl: its pages are compared with those of the earlier runs as pages of one
 crawl, not as pages of an earlier one. Without a JOBDIR every crawl is a new one.
 """
 
-import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -106,22 +103,19 @@ def crawl_name(folder: str) -> str:
     """Return the name of a job's crawl, given and written down the first time.
 
     Raises:
-        StoreError: the file cannot be read or written, or holds something else.
+        StoreError: the file cannot be read or written.
     """
     path = Path(folder) / "dedup_filter.crawl"
     try:
-        if not path.exists():
+        name = path.read_text("ascii").strip() if path.exists() else ""
+        if not name:  # the first time, or a crash of the system has emptied it
+            name = uuid4().hex
             path.parent.mkdir(parents=True, exist_ok=True)
             fresh = path.with_name(f"{path.name}.new")
-            fresh.write_text(uuid4().hex, "ascii")
-            fresh.replace(path)  # after a crash it is there as a whole or not at all
-        name = path.read_text("ascii").strip()
+            fresh.write_text(name, "ascii")
+            fresh.replace(path)
     except (OSError, UnicodeDecodeError) as error:
         raise StoreError(f"the name of the crawl cannot be kept in {path}: {error}") from error
-    if not re.fullmatch("[0-9a-f]{32}", name):
-        raise StoreError(
-            f"{path} holds no name of a crawl: delete it, and the job's next run is a new crawl"
-        )
     return name
 
 

@@ -36,7 +36,6 @@ from itemadapter import ItemAdapter
 from scrapy.http import Response
 
 from dedup_filter.errors import StoreAway
-from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Fate, Verdict
 from dedup_filter.scrapy_plugin.index_calls import IndexCalls, pause
 from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats, Faults
@@ -55,14 +54,9 @@ class Fates:
     """The items of one crawl on their way, and the claimed pages that wait for their outcomes."""
 
     def __init__(
-        self,
-        pages: NearDuplicateFilter,
-        calls: IndexCalls,
-        stats: CrawlStats,
-        faults: Faults,
-        names: FieldNames,
+        self, calls: IndexCalls, stats: CrawlStats, faults: Faults, names: FieldNames
     ) -> None:
-        self._pages = pages
+        self._pages = calls.pages
         self._calls = calls
         self._stats = stats
         self._faults = faults

@@ -12,7 +12,7 @@ more is released.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
@@ -29,7 +29,7 @@ from dedup_filter.filter import NearDuplicateFilter, ReadPage
 from dedup_filter.model import Verdict
 from dedup_filter.text.page_fields import PageText
 
-__all__ = ["LONGEST_ANSWER", "IndexCalls", "pause", "without_waiting"]
+__all__ = ["LONGEST_ANSWER", "IndexCalls", "pause"]
 
 LONGEST_ANSWER = 30.0
 """Seconds that a call is waited for; then it has failed. Clients give up sooner."""
@@ -42,7 +42,7 @@ class IndexCalls:
     """Make the calls of a filter, directly or in a thread; `spent` is told the seconds of each."""
 
     def __init__(self, pages: NearDuplicateFilter, spent: Callable[[float], None]) -> None:
-        self._pages = pages
+        self.pages = pages
         self._spent = spent
         self.are_shared = pages.is_shared
         """Whether calls wait for a server."""
@@ -96,8 +96,8 @@ class IndexCalls:
     def read(self, url: str, page: PageText) -> Future[ReadPage]:
         """Let a page be read; whatever goes wrong is in the answer."""
         if self._has_workers and _running_loop() is not None:
-            return self._pages.submit(url, **page._asdict())
-        read, seconds = _made(partial(self._pages.read, url, **page._asdict()))
+            return self.pages.submit(url, **page._asdict())
+        read, seconds = _made(partial(self.pages.read, url, **page._asdict()))
         self._spent(seconds)
         return read
 
@@ -108,19 +108,19 @@ class IndexCalls:
         """
         page = reading.result() if reading.done() else await asyncio.wrap_future(reading)
         if self._has_workers:
-            measured = await self.ask(partial(self._pages.prepare, page))
+            measured = await self.ask(partial(self.pages.prepare, page))
             if measured is not None:
                 await asyncio.wait([asyncio.wrap_future(measured)])
-        return await self.ask(partial(self._pages.claim_read, page), undo=self._pages.release)
+        return await self.ask(partial(self.pages.claim_read, page), undo=self.pages.release)
 
     async def close(self) -> None:
         """Close the filter when all calls before are made, and end the thread."""
         self._spent = _ignore  # by now the seconds are summed up
         try:
-            await self.ask(self._pages.close)
+            await self.ask(self.pages.close)
         finally:
             if self._loop is not None:
-                self.tell(self._pages.close, _ignore)  # in case the server answers again
+                self.tell(self.pages.close, _ignore)  # in case the server answers again
                 self._jobs.put(None)
 
     def _loop_of_thread(self) -> asyncio.AbstractEventLoop | None:
@@ -146,21 +146,6 @@ class IndexCalls:
         self._is_stuck = False
         self._spent(seconds)
         then(answer)
-
-
-def without_waiting(coroutine: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine that awaits nothing: one that calls an index in this process.
-
-    >>> async def five(): return 5
-    >>> without_waiting(five())
-    5
-    """
-    try:
-        coroutine.send(None)
-    except StopIteration as done:
-        return cast("Result", done.value)
-    coroutine.close()
-    raise RuntimeError("a call of an index in this process has to wait")
 
 
 async def pause(seconds: float) -> None:

@@ -11,9 +11,8 @@ What an item is judged by (DEDUP_SOURCE):
 
 A fault is caught here and reported, and the item is kept. No other judgement comes between the look
 at what is known of a page and the end of its claim, so that pages of concurrent items cannot slip
-in; and nothing is awaited between a verdict and what is done about it. A claimed page can be
-repeated by others at once, and counts as seen only when an item of it went through all pipelines.
-Until then its duplicates wait (`fates`).
+in; and nothing is awaited between a verdict and what is done about it. What becomes of a claimed
+page, and how its duplicates wait for that: `fates`.
 """
 
 import asyncio
@@ -45,8 +44,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Judge", "judge_of"]
 
-_MOST_ORIGINALS = 5
-"""Originals of a page that other processes may release, before it is kept unjudged."""
+_MOST_ORIGINALS = 100
+"""Originals of a page that may come to nothing one after the other, before it is kept unjudged."""
 
 Result = TypeVar("Result")
 
@@ -77,12 +76,13 @@ class Judge:
         if self._dropped and pages.config.revisit == "drop":
             self._dropped.add("revisit")
         self._has_warned = False
+        """Whether the user knows that named fields are missing: the names may be misspelt."""
         self._faults = Faults(stats, end_crawl)
         self._calls = IndexCalls(pages, stats.spent)
         self._turn = asyncio.Lock()
         """Keeps other judgements out while a page is looked up and claimed; awaits nothing if
         calls are direct and no worker reads, for then nobody else can hold it."""
-        self.fates = Fates(pages, self._calls, stats, self._faults, self._names)
+        self.fates = Fates(self._calls, stats, self._faults, self._names)
 
     async def item(self, item: Any) -> Passage:
         """Judge the page of an item that reached the pipeline; wait while its original is claimed.
@@ -151,41 +151,35 @@ class Judge:
         if not is_by_response and self._source != "response":
             is_item = ItemAdapter.is_item(item)
             text = page_in(ItemAdapter(item), self._names) if is_item else "no_field"
-            if isinstance(text, str) and self._names.name_page:
-                self._warn_of_missing_field(item, text)
+            if isinstance(text, str) and self._names.name_page and not self._has_warned:
+                self._has_warned = True
+                logger.warning(
+                    "%s without page text in the fields that DEDUP_HTML_FIELD and "
+                    "DEDUP_TEXT_FIELDS name (%s); it and others like it are kept unjudged",
+                    type(item).__name__,
+                    text,
+                )
             if not isinstance(text, str) or self._source == "item":
                 return Page(url if visit is None else _absolute(url, visit.url), text)
         return Page(url, "no_response") if visit is None else visit.page
 
-    def _warn_of_missing_field(self, item: Any, reason: str) -> None:
-        """Warn once: a misspelt field name would switch the filter off silently."""
-        if not self._has_warned:
-            self._has_warned = True
-            logger.warning(
-                "%s without page text in the fields that DEDUP_HTML_FIELD and DEDUP_TEXT_FIELDS "
-                "name (%s); it and others like it are kept unjudged",
-                type(item).__name__,
-                reason,
-            )
-
     async def _final(self, page: Page, visit: Visit | None) -> Judgement:
         """Return a judgement whose original was committed, or whose wait was given up."""
-        judgement = await self._judged(page, visit)
-        gone = 0
-        while judgement.original is not None and judgement.waits:
-            if gone == _MOST_ORIGINALS:
-                self.fates.give_up(judgement)
-                break
-            await self.fates.wait(judgement)
-            if judgement.is_void:
-                gone += judgement.original is not None and judgement.original.is_elsewhere
-                judgement = await self._judged(page, visit)
+        for _ in range(_MOST_ORIGINALS):
+            judgement = await self._judged(page, visit)
+            if judgement.original is not None and judgement.waits:
+                await self.fates.wait(judgement)
+            if judgement.original is None or not judgement.is_void:
+                return judgement
+        self.fates.give_up(judgement)
         return judgement
 
     async def _judged(self, page: Page, visit: Visit | None) -> Judgement:
         """Return the judgement on a page, claiming it if there is none that holds."""
         try:
-            self._read(page, visit)  # while those before it have their turn
+            if not isinstance(page.text, str) and not page.reading and not _known(page, visit):
+                # Now already, while those before it have their turn.
+                page.reading = self._calls.read(page.url, page.text)
             async with self._turn:
                 judgement = _known(page, visit) or await self._claimed(page, visit)
         except Exception as fault:
@@ -193,10 +187,6 @@ class Judge:
         # If judging fails, it fails once: the other items of a response share this.
         page.judgement = judgement
         return judgement
-
-    def _read(self, page: Page, visit: Visit | None) -> None:
-        if not isinstance(page.text, str) and page.reading is None and not _known(page, visit):
-            page.reading = self._calls.read(page.url, page.text)
 
     async def _claimed(self, page: Page, visit: Visit | None) -> Judgement:
         if isinstance(page.text, str):

@@ -62,6 +62,7 @@ class NearDuplicatePipeline:
         self._judge = judge
         self._settings = judge.settings
         self._stats = judge.stats
+        self._stats.open()
         self._summary_interval = summary_interval
         self._summary_at = monotonic() + summary_interval
 
@@ -73,10 +74,6 @@ class NearDuplicatePipeline:
         crawler.signals.connect(pipeline.item_dropped, signals.item_dropped)
         crawler.signals.connect(pipeline.item_error, signals.item_error)
         return pipeline
-
-    def open_spider(self, spider: "Spider | None" = None) -> None:  # noqa: ARG002
-        """Begin to count."""
-        self._stats.open()
 
     async def process_item(self, item: Any, spider: "Spider | None" = None) -> Any:  # noqa: ARG002
         """Return the item, or drop it.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request
 from scrapy.http import Response
 
-from dedup_filter.scrapy_plugin.index_calls import without_waiting
 from dedup_filter.scrapy_plugin.judge import Judge, judge_of
 from dedup_filter.scrapy_plugin.visits import Visit
 
@@ -23,20 +22,17 @@ __all__ = ["NearDuplicateMiddleware"]
 
 
 class NearDuplicateMiddleware:
-    """Note the items of each response, and hold back the links of repeated pages."""
+    """Note the items of each response."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
         self._fates = judge.fates
-        self._follows_links = judge.settings.follow_links
 
     @classmethod
     def from_crawler(cls, crawler: "Crawler") -> "NearDuplicateMiddleware":
         """Make the spider middleware of a crawl."""
         judge = judge_of(crawler)
-        has_to_wait = judge.pages.is_shared or judge.pages.has_workers
-        waits = has_to_wait and not judge.settings.follow_links
-        return WaitingMiddleware(judge) if waits and cls is NearDuplicateMiddleware else cls(judge)
+        return cls(judge) if judge.settings.follow_links else LinkMiddleware(judge)
 
     def process_spider_output(
         self,
@@ -47,8 +43,8 @@ class NearDuplicateMiddleware:
         """Pass on what a synchronous callback gives."""
         with self._output_of(response) as visit:
             for output in result:
-                if without_waiting(self._passes(output, visit)):
-                    yield output
+                self._expect(output, visit)
+                yield output
 
     async def process_spider_output_async(
         self,
@@ -60,6 +56,7 @@ class NearDuplicateMiddleware:
         with self._output_of(response) as visit:
             async for output in result:
                 if await self._passes(output, visit):
+                    self._expect(output, visit)
                     yield output
 
     @contextmanager
@@ -73,26 +70,29 @@ class NearDuplicateMiddleware:
             raise
         self._fates.output_ended(visit, has_failed=False)
 
-    async def _passes(self, output: Any, visit: Visit | None) -> bool:
-        """Tell whether an output is passed on; if it is an item, it is expected in the pipeline."""
-        if output is None or visit is None:
-            return True
-        is_repeated = not self._follows_links and await self._judge.repeats(visit)
-        if not isinstance(output, Request):
+    def _expect(self, output: Any, visit: Visit | None) -> None:
+        if visit is not None and output is not None and not isinstance(output, Request):
             self._fates.expect(output, visit)
-            return True
-        # A request for the page itself is a retry; it follows no link.
-        if self._follows_links or visit.asks_for_itself(output) or not is_repeated:
-            return True
-        self._judge.stats.add("links_not_followed")
-        return False
+
+    async def _passes(self, output: Any, visit: Visit | None) -> bool:  # noqa: ARG002
+        return True
 
 
-class WaitingMiddleware(NearDuplicateMiddleware):
-    """The same for DEDUP_FOLLOW_LINKS=False where a server or workers are waited for.
+class LinkMiddleware(NearDuplicateMiddleware):
+    """Hold back the links of repeated pages, too (DEDUP_FOLLOW_LINKS=False).
 
-    Scrapy makes the output of a synchronous callback asynchronous for it.
+    It may have to wait, so Scrapy makes the output of a synchronous callback asynchronous for it.
     """
 
     process_spider_output = NearDuplicateMiddleware.process_spider_output_async  # type: ignore[assignment]
     process_spider_output_async = None  # type: ignore[assignment]
+
+    async def _passes(self, output: Any, visit: Visit | None) -> bool:
+        if output is None or visit is None:
+            return True
+        is_repeated = await self._judge.repeats(visit)
+        # A request for the page itself is a retry; it follows no link.
+        if not isinstance(output, Request) or visit.asks_for_itself(output) or not is_repeated:
+            return True
+        self._judge.stats.add("links_not_followed")
+        return False

@@ -90,10 +90,17 @@ def test_log_has_one_short_line_for_each_dropped_page_and_no_warning(project, qu
     assert len(crawl.lines("4 pages: 3 new")) == 1
 
 
-def test_links_of_a_repeated_page_are_not_followed_if_so_wished(project, quotes_site):
+@pytest.mark.parametrize(
+    "reactor", ["asyncioreactor.AsyncioSelectorReactor", "selectreactor.SelectReactor"]
+)
+def test_links_of_a_repeated_page_are_not_followed_if_so_wished(project, quotes_site, reactor):
     project.spider(SYNCHRONOUS)
 
-    crawl = project.crawl(f"{quotes_site.url}/page/1", DEDUP_FOLLOW_LINKS=False)
+    crawl = project.crawl(
+        f"{quotes_site.url}/page/1",
+        DEDUP_FOLLOW_LINKS=False,
+        TWISTED_REACTOR=f"twisted.internet.{reactor}",
+    )
 
     assert quotes_site.asked == ["/page/1", "/page/2", "/mirror/1"]
     assert len(crawl.items) == 20

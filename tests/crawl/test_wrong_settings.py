@@ -1,7 +1,5 @@
 """A wrong setting stops the crawl at its start, with one sentence and exit code 1."""
 
-
-
 SPIDER = """
     import scrapy
 

@@ -56,15 +56,21 @@ def test_disabled_filter_changes_no_setting_and_reads_none():
     assert settings.copy_to_dict() == before
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"DEDUP_ENABLED": "perhaps"}, {"DEDUP_ACTION": "delete"}, {"DEDUP_INDEX": "ftp://x"}],
-)
-def test_wrong_setting_is_refused_both_times(wrong, in_a_program):
-    with pytest.raises(ConfigError, match=next(iter(wrong))):
-        Addon().update_settings(Settings(wrong))
-    with pytest.raises(SettingsError, match=next(iter(wrong))):
-        Addon.update_pre_crawler_settings(Settings(wrong))
+@pytest.mark.parametrize("name", ["DEDUP_ENABLED", "DEDUP_ACTION"])
+@pytest.mark.parametrize("is_command", [True, False])
+def test_wrong_setting_is_refused_both_times(monkeypatch, in_a_program, name, is_command):
+    """The second time it ends the `scrapy` command, but no program of the user."""
+    if is_command:
+        monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
+    settings = Settings({name: "perhaps"})
+
+    with pytest.raises(ConfigError, match=name) as second:
+        Addon().update_settings(settings)
+    with pytest.raises(SettingsError, match=name) as first:
+        Addon.update_pre_crawler_settings(settings)
+
+    assert isinstance(second.value, SystemExit) is is_command
+    assert first.value.code == f"dedup_filter: {first.value}"
 
 
 def test_checking_the_settings_opens_no_index(monkeypatch):
@@ -72,28 +78,6 @@ def test_checking_the_settings_opens_no_index(monkeypatch):
 
     Addon.update_pre_crawler_settings(Settings())
     Addon().update_settings(Settings())
-
-
-def test_error_of_one_crawl_does_not_end_a_program_of_the_user(in_a_program):
-    with pytest.raises(ConfigError) as caught:
-        Addon().update_settings(Settings({"DEDUP_ACTION": "delete"}))
-
-    assert not isinstance(caught.value, SystemExit)
-
-
-def test_error_of_one_crawl_ends_the_scrapy_command(monkeypatch):
-    monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
-
-    with pytest.raises(SettingsError, match="DEDUP_ACTION"):
-        Addon().update_settings(Settings({"DEDUP_ACTION": "delete"}))
-
-
-def test_uncaught_settings_error_ends_a_program_with_its_sentence():
-    with pytest.raises(SystemExit) as caught:
-        Addon.update_pre_crawler_settings(Settings({"DEDUP_ACTION": "delete"}))
-
-    assert isinstance(caught.value, ValueError)
-    assert caught.value.code == f"dedup_filter: {caught.value}"
 
 
 class Crawler:
@@ -191,8 +175,12 @@ def test_spider_is_closed_once_at_the_first_fault_if_so_wished(engine, stats, pa
     assert crawler.engine.closed == [("the spider", "dedup_error")]
 
 
-def test_name_is_given_once_and_kept(tmp_path):
+@pytest.mark.parametrize("left_over", [None, "dedup_filter.crawl.new", "dedup_filter.crawl"])
+def test_crawl_of_a_job_is_named_once_whatever_a_crash_has_left(tmp_path, left_over):
     folder = tmp_path / "jobs" / "one"
+    if left_over:
+        folder.mkdir(parents=True)
+        (folder / left_over).touch()
 
     name = crawl_name(str(folder))
 
@@ -200,19 +188,9 @@ def test_name_is_given_once_and_kept(tmp_path):
     assert [path.name for path in folder.iterdir()] == ["dedup_filter.crawl"]
 
 
-def test_name_whose_writing_was_cut_short_is_given_anew(tmp_path):
-    (tmp_path / "dedup_filter.crawl.new").write_text("0123")
-
-    assert len(crawl_name(str(tmp_path))) == 32
-    assert len(list(tmp_path.iterdir())) == 1
-
-
-@pytest.mark.parametrize("content", [b"", b"my notes", b"\xff\xfe", b"0123"])
-def test_file_that_holds_no_name_is_refused_and_left_as_it_is(tmp_path, content):
+def test_name_of_a_crawl_that_cannot_be_read_is_told(tmp_path):
     path = tmp_path / "dedup_filter.crawl"
-    path.write_bytes(content)
+    path.write_bytes(b"\xff\xfe")
 
     with pytest.raises(StoreError, match=str(path)):
         crawl_name(str(tmp_path))
-
-    assert path.read_bytes() == content

@@ -8,7 +8,7 @@ from server_stand_in import RedisPages, in_a_loop, until
 
 from dedup_filter.errors import StoreAway
 from dedup_filter.scrapy_plugin import index_calls
-from dedup_filter.scrapy_plugin.index_calls import IndexCalls, without_waiting
+from dedup_filter.scrapy_plugin.index_calls import IndexCalls
 from dedup_filter.text.page_fields import PageText
 
 
@@ -111,8 +111,3 @@ def test_thread_outlives_the_loop_without_a_word(shared, pages):
         if thread.name == "dedup_filter":
             thread.join(10)
             assert not thread.is_alive()
-
-
-def test_what_was_to_be_done_at_once_and_waits_is_told_of():
-    with pytest.raises(RuntimeError, match="has to wait"):
-        without_waiting(asyncio.sleep(0))

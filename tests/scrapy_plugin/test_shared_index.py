@@ -158,7 +158,7 @@ def test_originals_that_come_to_nothing_one_after_the_other_do_not_keep_an_item_
 
     crawl(judge, test)
 
-    assert of(pages, "claim") == ["claim"] * 6
+    assert of(pages, "claim") == ["claim"] * 100
     assert not pages.pending
 
 
