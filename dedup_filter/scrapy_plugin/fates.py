@@ -30,7 +30,7 @@ from contextlib import suppress
 from functools import partial
 from time import monotonic
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from itemadapter import ItemAdapter
 from scrapy.http import Response
@@ -62,6 +62,8 @@ class Fates:
         self._faults = faults
         self._names = names
         self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
+        self._giving: WeakValueDictionary[int, Visit] = WeakValueDictionary()
+        """By identity: visits that have given items which have not reached the pipeline."""
         self._under_way: list[Passage] = []
         """Items in the pipelines that follow."""
         self._held: Counter[Visit | None] = Counter()
@@ -88,6 +90,7 @@ class Fates:
         visit.gave_items = True
         visit.items_to_come += 1
         visit.expected.append(item)
+        self._giving[id(visit)] = visit
 
     def output_ended(self, visit: Visit | None, *, has_failed: bool) -> None:
         """Note that a response gives no more items, and act on what follows for its pages."""
@@ -107,10 +110,12 @@ class Fates:
         under way has that URL.
         """
         url = url_in(ItemAdapter(item), self._names) if ItemAdapter.is_item(item) else None
-        for visit in self._visits.values():
+        for visit in list(self._giving.values()):
             for place, expected in enumerate(visit.expected):
                 if expected is item:
                     del visit.expected[place]
+                    if not visit.expected:
+                        del self._giving[id(visit)]
                     return Passage(item, url, visit)
         there = [visit for visit in self._visits.values() if visit.url == url]
         return Passage(item, url, there[0] if len(there) == 1 else None)

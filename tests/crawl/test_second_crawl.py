@@ -65,16 +65,6 @@ def test_links_of_a_dropped_revisit_are_followed(crawl, site, paragraphs):
     assert stats["dedup/revisits"] == 1
 
 
-def test_changed_page_is_new(crawl, site, paragraphs):
-    crawl("abc", DEDUP_INDEX="pages")
-    site.add("/c", paragraphs(3))
-
-    stats, kept = crawl("c", DEDUP_INDEX="pages", DEDUP_REVISIT="drop")
-
-    assert kept == ["c"]
-    assert (stats["dedup/new"], stats["dedup/index_size"]) == (1, 3)
-
-
 def test_resumed_job_is_the_same_crawl_with_an_index_of_its_own(crawl, project):
     crawl("a", JOBDIR="job")
 

@@ -106,16 +106,3 @@ def test_figures_of_all_crawlers_are_stats_and_end_the_summary(filled, stats):
         " ms a page; all crawlers since the index was made, "
         "91 pages: 40 new, 30 near, 0 exact, 1 revisit, 20 unjudged"
     )
-
-
-def test_index_that_tells_no_figures_is_left_out(stats):
-    counted = CrawlStats(stats)
-    counted.open()
-
-    counted.close({})
-
-    assert "dedup/index_size" not in stats
-    assert counted.summary({}) == (
-        "0 pages: 0 new, 0 near, 0 exact, 0 unjudged; items dropped: 0 (0 kB of pages); "
-        "0.0 ms a page"
-    )

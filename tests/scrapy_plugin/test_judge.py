@@ -30,21 +30,6 @@ def by_html(make_judge):
     return make_judge(DEDUP_HTML_FIELD="html")
 
 
-def test_item_is_judged_by_its_named_field(by_html, respond, page):
-    response = respond("http://a/list", page(9))
-
-    first, second, twin = judged(
-        by_html,
-        response,
-        {"url": "http://a/1", "html": page(1)},
-        {"url": "http://a/2", "html": page(2)},
-        {"url": "http://b/1", "html": page(1, edits=1)},
-    )
-
-    assert (first.outcome, second.outcome) == ("new", "new")
-    assert twin.outcome == "new"  # repeats a page of the same response
-
-
 def test_a_named_field_that_is_missing_is_told_once(make_judge, respond, page, caplog):
     judge = make_judge(DEDUP_HTML_FIELD="hmtl")
 

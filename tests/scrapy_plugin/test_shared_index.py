@@ -52,20 +52,6 @@ def test_items_of_one_response_that_come_at_the_same_time_share_one_claim(
     assert stats["dedup/pages"] == stats["dedup/new"] == 1
 
 
-def test_twins_that_come_at_the_same_time_are_one_new_page_and_its_repeats(judge, pages, stats):
-    async def test():
-        items = [Item(judge, page_item(number)) for number in range(4)]
-        await until(lambda: items[0].outcome)
-        assert [each.outcome for each in items] == ["new", None, None, None]
-        await items[0].end()
-        assert [await each.end() for each in items[1:]] == ["exact"] * 3
-
-    crawl(judge, test)
-
-    assert stats["dedup/pages"] == 4
-    assert not pages.pending
-
-
 @pytest.mark.parametrize(("went_through", "outcome"), [(True, "exact"), (False, "new")])
 def test_original_whose_claim_ends_while_its_twin_is_judged(judge, pages, went_through, outcome):
     async def test():

@@ -182,13 +182,6 @@ def test_html_is_known_by_class_header_or_how_it_begins(receive, header, body, u
     assert response_page(response).html == body.encode()
 
 
-@pytest.mark.parametrize("header", ["text/html", "application/xhtml+xml"])
-def test_header_makes_text_html_if_whoever_made_the_response_did_not(respond, header):
-    response = respond("http://a/", "Hello", TextResponse, Content_Type=header)
-
-    assert response_page(response).html == b"Hello"
-
-
 @pytest.mark.parametrize(
     "header",
     ["text/plain", "text/plain; charset=utf-8", "text/markdown", "Text/X-RST", "text/troff", None],
