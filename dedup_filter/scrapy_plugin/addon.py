@@ -85,18 +85,22 @@ class Addon:
             add("ITEM_PIPELINES", NearDuplicatePipeline, PIPELINE_ORDER)
             add("SPIDER_MIDDLEWARES", NearDuplicateMiddleware, MIDDLEWARE_ORDER)
 
-    def judge(self, crawler: "Crawler") -> Judge:
-        """Return the judge of this crawl, made when it is first asked for.
+    @classmethod
+    def judge_of(cls, crawler: "Crawler") -> Judge:
+        """Return what the pipeline and the spider middleware of a crawl share.
 
         Raises:
-            ConfigError, StoreError: the index cannot be opened.
+            ConfigError, StoreError: the crawl has no add-on, or the index cannot be opened.
         """
-        if self._judge is None:
+        addon = crawler.get_addon(cls)
+        if addon is None:
+            raise ConfigError('dedup_filter needs its add-on: ADDONS = {"dedup_filter.Addon": 500}')
+        if addon._judge is None:
             settings = PluginSettings.read(crawler.settings)
             end_crawl = partial(_close, crawler) if settings.on_error == "close" else None
             pages = _open(settings)
-            self._judge = Judge(settings, pages, CrawlStats(crawler.stats), end_crawl)
-        return self._judge
+            addon._judge = Judge(settings, pages, CrawlStats(crawler.stats), end_crawl)
+        return addon._judge
 
 
 def crawl_name(folder: str) -> str:

@@ -211,7 +211,7 @@ class Fates:
         Those that are left are the ones made anew, if as many of these went through. If no more
         outcomes are to come, they are lost.
         """
-        is_over = visit is not None and visit.is_over
+        is_over = visit is not None and visit.has_ended and not visit.items_to_come
         left = [passage for passage in self._under_way if passage.visit is visit]
         went_through = len(left) <= self._held[visit]
         if went_through or is_over:

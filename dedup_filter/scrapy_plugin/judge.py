@@ -18,12 +18,11 @@ page, and how its duplicates wait for that: `fates`.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urljoin
 
 from itemadapter import ItemAdapter
 
-from dedup_filter.errors import ConfigError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
 from dedup_filter.scrapy_plugin.fates import Fates
@@ -39,10 +38,7 @@ from dedup_filter.scrapy_plugin.stats import (
 from dedup_filter.scrapy_plugin.visits import Judgement, Page, Passage, Visit
 from dedup_filter.text.page_fields import page_in
 
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-
-__all__ = ["Judge", "judge_of"]
+__all__ = ["Judge"]
 
 _MOST_ORIGINALS = 100
 """Originals of a page that may come to nothing one after the other, before it is kept unjudged."""
@@ -210,21 +206,6 @@ class Judge:
         judgement = Judgement(Verdict("unjudged", reason="error"), "")
         self.stats.page(judgement)
         return judgement
-
-
-def judge_of(crawler: "Crawler") -> Judge:
-    """Return what the pipeline and the spider middleware of a crawl share.
-
-    Raises:
-        ConfigError: the crawl has no add-on, or a setting is wrong.
-        StoreError: the index cannot be opened.
-    """
-    from dedup_filter.scrapy_plugin.addon import Addon  # which puts these two into the crawl
-
-    addon = crawler.get_addon(Addon)
-    if addon is None:
-        raise ConfigError('dedup_filter needs its add-on: ADDONS = {"dedup_filter.Addon": 500}')
-    return addon.judge(crawler)
 
 
 def _known(page: Page, visit: Visit | None) -> Judgement | None:

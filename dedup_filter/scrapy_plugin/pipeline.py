@@ -19,7 +19,7 @@ from scrapy.exceptions import DropItem
 from scrapy.utils.defer import deferred_from_coro
 
 from dedup_filter.model import Verdict
-from dedup_filter.scrapy_plugin.judge import Judge, judge_of
+from dedup_filter.scrapy_plugin.judge import Judge
 from dedup_filter.scrapy_plugin.stats import Figures
 from dedup_filter.scrapy_plugin.visits import Judgement
 from dedup_filter.wording import counted, printable
@@ -62,14 +62,15 @@ class NearDuplicatePipeline:
         self._judge = judge
         self._settings = judge.settings
         self._stats = judge.stats
-        self._stats.open()
         self._summary_interval = summary_interval
         self._summary_at = monotonic() + summary_interval
 
     @classmethod
     def from_crawler(cls, crawler: "Crawler") -> "NearDuplicatePipeline":
         """Make the pipeline of a crawl, and let Scrapy tell it what becomes of items."""
-        pipeline = cls(judge_of(crawler), crawler.settings.getfloat("LOGSTATS_INTERVAL"))
+        from dedup_filter.scrapy_plugin.addon import Addon  # which adds this to the crawl
+
+        pipeline = cls(Addon.judge_of(crawler), crawler.settings.getfloat("LOGSTATS_INTERVAL"))
         crawler.signals.connect(pipeline.item_scraped, signals.item_scraped)
         crawler.signals.connect(pipeline.item_dropped, signals.item_dropped)
         crawler.signals.connect(pipeline.item_error, signals.item_error)

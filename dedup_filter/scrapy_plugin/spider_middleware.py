@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request
 from scrapy.http import Response
 
-from dedup_filter.scrapy_plugin.judge import Judge, judge_of
+from dedup_filter.scrapy_plugin.judge import Judge
 from dedup_filter.scrapy_plugin.visits import Visit
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ class NearDuplicateMiddleware:
     @classmethod
     def from_crawler(cls, crawler: "Crawler") -> "NearDuplicateMiddleware":
         """Make the spider middleware of a crawl."""
-        judge = judge_of(crawler)
+        from dedup_filter.scrapy_plugin.addon import Addon  # which adds this to the crawl
+
+        judge = Addon.judge_of(crawler)
         return cls(judge) if judge.settings.follow_links else LinkMiddleware(judge)
 
     def process_spider_output(

@@ -34,7 +34,6 @@ Figures = Mapping[str, int]
 
 _STAT_OF = {outcome: outcome.replace("revisit", "revisits") for outcome in get_args(Outcome)}
 _LANGUAGE_CODE = re.compile("[a-z]{2,3}")
-_ALWAYS_SHOWN = ("pages", "new", "near", "exact", "unjudged", "items_dropped", "errors")
 _LONGEST_FAULT = 500
 _CALM = 1.0
 """Seconds without a fault after which an answer ends an outage."""
@@ -49,11 +48,8 @@ class CrawlStats:
         self._collector = collector
         self.spent: Callable[[float], None] = partial(collector.inc_value, "dedup/seconds")
         """Adds seconds that judging took."""
-
-    def open(self) -> None:
-        """Let the main figures show even where they are 0."""
-        for name in _ALWAYS_SHOWN:
-            self.add(name, 0)
+        for name in ("pages", "new", "near", "exact", "unjudged", "items_dropped", "errors"):
+            self.add(name, 0)  # these show even where they are 0
 
     def add(self, name: str, count: float = 1) -> None:
         """Add to a figure."""

@@ -9,7 +9,6 @@ from scrapy.utils.misc import load_object
 from dedup_filter import ConfigError, NearDuplicateFilter
 from dedup_filter.errors import StoreError
 from dedup_filter.scrapy_plugin.addon import Addon, OpeningError, SettingsError, crawl_name
-from dedup_filter.scrapy_plugin.judge import judge_of
 from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
 from dedup_filter.scrapy_plugin.spider_middleware import NearDuplicateMiddleware
 
@@ -100,8 +99,8 @@ def test_pipeline_and_middleware_of_a_crawl_share_one_judge(stats):
     pipeline = NearDuplicatePipeline.from_crawler(crawler)
     middleware = NearDuplicateMiddleware.from_crawler(crawler)
 
-    assert pipeline._judge is middleware._judge is judge_of(crawler)
-    assert judge_of(crawler) is not judge_of(other)
+    assert pipeline._judge is middleware._judge is Addon.judge_of(crawler)
+    assert Addon.judge_of(crawler) is not Addon.judge_of(other)
 
 
 def test_component_without_the_addon_names_the_line_that_is_missing(stats):
@@ -119,7 +118,7 @@ def test_index_that_cannot_be_opened_is_told_of_by_the_setting(stats, occupied, 
     crawler = Crawler(Addon(), stats, DEDUP_INDEX=occupied)
 
     with pytest.raises(ConfigError, match=r"^DEDUP_INDEX: .*notes\.txt") as caught:
-        judge_of(crawler)
+        Addon.judge_of(crawler)
 
     assert not isinstance(caught.value, SystemExit)
 
@@ -128,14 +127,14 @@ def test_index_that_cannot_be_opened_ends_the_scrapy_command(stats, occupied, mo
     monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
 
     with pytest.raises(OpeningError, match="notes") as caught:
-        judge_of(Crawler(Addon(), stats, DEDUP_INDEX=occupied))
+        Addon.judge_of(Crawler(Addon(), stats, DEDUP_INDEX=occupied))
 
     assert caught.value.code == f"dedup_filter: {caught.value}"
 
 
 def test_job_names_its_crawl_and_keeps_its_index(stats, tmp_path):
     for _ in range(2):
-        judge = judge_of(Crawler(Addon(), stats, JOBDIR=str(tmp_path / "job")))
+        judge = Addon.judge_of(Crawler(Addon(), stats, JOBDIR=str(tmp_path / "job")))
         run(end(judge))
 
     assert sorted(path.name for path in (tmp_path / "job").iterdir()) == [
@@ -166,7 +165,7 @@ class Engine(OldEngine):
 def test_spider_is_closed_once_at_the_first_fault_if_so_wished(engine, stats, page):
     crawler = Crawler(Addon(), stats, DEDUP_ON_ERROR="close")
     crawler.engine = engine()
-    judge = judge_of(crawler)
+    judge = Addon.judge_of(crawler)
     judge.pages.close()
 
     for _ in range(2):

@@ -19,7 +19,6 @@ VERDICTS = [
 @pytest.fixture
 def filled(stats):
     counted = CrawlStats(stats)
-    counted.open()
     for verdict in VERDICTS:
         counted.page(Judgement(verdict, ""))
     counted.add("bytes_dropped", 2_500_000)
