@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-__all__ = ["Addon", "OpeningError", "SettingsError", "crawl_name"]
+__all__ = ["Addon", "SettingsError", "crawl_name"]
 
 PIPELINE_ORDER = 0
 """Before all others, so that images and databases only see what is kept: 1 is the order that
@@ -42,20 +42,15 @@ MIDDLEWARE_ORDER = 10
 """Next to the engine: an item that passes here is the very object that reaches the pipelines."""
 
 
-class _LastWords(SystemExit):
-    """An error to catch, or else the end of the program with the error's message."""
+class SettingsError(SystemExit, ConfigError):
+    """A wrong setting, or under the `scrapy` command an index that cannot be opened.
+
+    It can be caught, or else is the end of the program with the error's message.
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.code = f"dedup_filter: {message}"
-
-
-class SettingsError(_LastWords, ConfigError):
-    """A wrong setting of the project."""
-
-
-class OpeningError(_LastWords, StoreError):
-    """An index that cannot be opened, under the `scrapy` command."""
 
 
 class Addon:
@@ -140,7 +135,7 @@ def _open(settings: PluginSettings) -> NearDuplicateFilter:
         message = in_settings(str(error))
         if not message.startswith("DEDUP_"):
             message = f"DEDUP_INDEX: {message}"
-        kind = OpeningError if _is_scrapy_command() else type(error)
+        kind = SettingsError if _is_scrapy_command() else type(error)
         raise kind(message) from None
 
 

@@ -131,8 +131,8 @@ class Fates:
             visit.items_to_come -= 1
         passages = [passage for passage in self._under_way if passage.item is item]
         if went_through is not None and passages:
-            of_visit = [passage for passage in passages if passage.visit is visit]
-            self._end_passage((of_visit or passages)[0], went_through)
+            likeliest = min(passages, key=lambda passage: passage.visit is not visit)
+            self._end_passage(likeliest, went_through)
         elif went_through:
             self._held[visit] += 1
         self._settle(visit)

@@ -144,13 +144,12 @@ class Visit:
 
     def share(self, page: Page, judgement: Judgement) -> Judgement:
         """Return the judgement that holds: the first one, if the page repeats only itself."""
-        original = judgement.verdict.original
-        if original is None or not judgement.verdict.is_duplicate:
-            if self._shared_by(page.url) is None:
-                self._shared[page.url] = judgement
-        elif self.is_one_page or original == page.url:
+        original = judgement.verdict.original or ""
+        if judgement.verdict.is_duplicate and (self.is_one_page or original == page.url):
             judgement = self._shared_by(original) or judgement
-        self._shared[self._key(page)] = judgement
+        for key in (page.url, self._key(page)):
+            if self._shared_by(key) is None:
+                self._shared[key] = judgement
         while len(self._shared) > _MOST_SHARED:
             del self._shared[next(iter(self._shared))]
         return judgement

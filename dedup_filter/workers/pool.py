@@ -31,6 +31,7 @@ _MOST_AUTOMATIC = 4
 _MOST_STILLBORN = 3
 """Processes in a row that end without any answer; then no other is started."""
 
+_Content = MeasurablePage | Measured | Unjudged | Source
 _Again = Callable[[], PageHere]
 
 logger = logging.getLogger(__name__)
@@ -47,11 +48,7 @@ class Pool:
         self._stillborn = 0
         self._tickets = count(1)
 
-    def read(
-        self,
-        source: Source,
-        take: Callable[[MeasurablePage | Measured | Unjudged | Source], None],
-    ) -> None:
+    def read(self, source: Source, take: Callable[[_Content], None]) -> None:
         """Hand the page to `take` when it is read; the source itself if no worker could read it."""
         worker, ticket = self._least_busy(), next(self._tickets)
         if worker is None:
@@ -81,7 +78,7 @@ class Pool:
             worker.close()
 
     def _least_busy(self) -> Worker | None:
-        """Return the worker for the next page; None: there is none."""
+        """Return the worker for the next page, if there is one."""
         for worker in [each for each in self._workers if each.is_over]:
             self._workers.remove(worker)
             self._stillborn = 0 if worker.has_answered else self._stillborn + 1

@@ -8,7 +8,7 @@ from scrapy.utils.misc import load_object
 
 from dedup_filter import ConfigError, NearDuplicateFilter
 from dedup_filter.errors import StoreError
-from dedup_filter.scrapy_plugin.addon import Addon, OpeningError, SettingsError, crawl_name
+from dedup_filter.scrapy_plugin.addon import Addon, SettingsError, crawl_name
 from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
 from dedup_filter.scrapy_plugin.spider_middleware import NearDuplicateMiddleware
 
@@ -126,7 +126,7 @@ def test_index_that_cannot_be_opened_is_told_of_by_the_setting(stats, occupied, 
 def test_index_that_cannot_be_opened_ends_the_scrapy_command(stats, occupied, monkeypatch):
     monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
 
-    with pytest.raises(OpeningError, match="notes") as caught:
+    with pytest.raises(SettingsError, match="notes") as caught:
         Addon.judge_of(Crawler(Addon(), stats, DEDUP_INDEX=occupied))
 
     assert caught.value.code == f"dedup_filter: {caught.value}"

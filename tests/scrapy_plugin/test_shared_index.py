@@ -94,6 +94,7 @@ def test_twin_of_a_page_that_came_to_nothing_elsewhere_is_judged_anew(judge, pag
         (first,) = [each for each in items if each.outcome]
         assert await first.end() == "new"
         assert sorted([await each.end() for each in items if each is not first]) == ["exact"] * 2
+        await until(lambda: not pages.pending)  # neither claim on that page is left
 
     crawl(judge, test)
 
