@@ -61,19 +61,11 @@ class Addon:
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: "BaseSettings") -> None:
-        """Refuse wrong settings of project and command line.
-
-        Raises:
-            SettingsError: a setting is wrong.
-        """
+        """Refuse wrong settings of project and command line with a SettingsError."""
         _check(settings, ends_program=True)
 
     def update_settings(self, settings: "BaseSettings") -> None:
-        """Add the pipeline and the spider middleware, unless the project placed them itself.
-
-        Raises:
-            ConfigError: a setting is wrong.
-        """
+        """Add pipeline and spider middleware, unless the project did, or raise a ConfigError."""
         _check(settings, ends_program=_is_scrapy_command())
         if is_enabled(settings):
             add = settings.setdefault_in_component_priority_dict
@@ -99,11 +91,7 @@ class Addon:
 
 
 def crawl_name(folder: str) -> str:
-    """Return the name of a job's crawl, given and written down the first time.
-
-    Raises:
-        StoreError: the file cannot be read or written.
-    """
+    """Return the name of a job's crawl, given the first time. A StoreError: it cannot be kept."""
     path = Path(folder) / "dedup_filter.crawl"
     try:
         name = path.read_text("ascii").strip() if path.exists() else ""

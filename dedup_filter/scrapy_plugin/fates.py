@@ -145,16 +145,14 @@ class Fates:
             self._claimed[verdict.page] = (judgement, visit)
         if verdict.original_page is None or not verdict.is_duplicate:
             return
+        unreleased = {page.verdict.page for page in self._unwritten if page.fate != "kept"}
         if verdict.original_page in self._claimed:
             judgement.original = self._claimed[verdict.original_page][0]
         elif self._calls.are_shared:
             # Also if its claim ended here while this one was judged.
             original = Verdict("new", page=verdict.original_page)
             judgement.original = Judgement(original, "", is_elsewhere=True, fate="pending")
-        elif any(
-            page.verdict.page == verdict.original_page and page.fate != "kept"
-            for page in self._unwritten
-        ):
+        elif verdict.original_page in unreleased:
             self.give_up(judgement, "error")
 
     def end(self, judgement: Judgement, fate: Fate | None) -> None:

@@ -7,8 +7,7 @@ while a call is made. Pages are read before their turn, by workers if there are 
 waited for.
 
 The thread is a daemon and each wait is bounded: a server that hangs, with a client that does not
-notice, holds up neither the crawl nor its end. A claim that succeeds when nobody waits for it any
-more is released.
+notice, holds up neither the crawl nor its end.
 """
 
 import asyncio
@@ -63,11 +62,9 @@ class IndexCalls:
     async def ask(
         self, call: Callable[[], Result], undo: Callable[[Result], None] | None = None
     ) -> Result:
-        """Make a call after those before it, and wait; `undo` takes back what comes too late.
+        """Make a call after those before it, and wait; raise StoreAway if that takes too long.
 
-        Raises:
-            StoreAway: there was no answer in time.
-            Exception: whatever the call raised.
+        `undo` takes back what comes when nobody waits any more.
         """
         loop = self._loop_of_thread()
         if loop is None:

@@ -49,10 +49,7 @@ logger = logging.getLogger("dedup_filter")
 
 
 class Judge:
-    """Judge the items and responses of one crawl.
-
-    `end_crawl`, if there is one, is called after the first fault.
-    """
+    """Judge the items and responses of one crawl; `end_crawl` is called after the first fault."""
 
     def __init__(
         self,
@@ -83,8 +80,7 @@ class Judge:
     async def item(self, item: Any) -> Passage:
         """Judge the page of an item that reached the pipeline; wait while its original is claimed.
 
-        The item is taken to go on to the other pipelines unless it is dropped. What becomes of it
-        there is told by `Fates.came_out`.
+        Unless it is dropped, it goes on; what becomes of it is told by `Fates.came_out`.
         """
         try:
             passage = self.fates.arrive(item)

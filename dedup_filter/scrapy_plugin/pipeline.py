@@ -77,11 +77,7 @@ class NearDuplicatePipeline:
         return pipeline
 
     async def process_item(self, item: Any, spider: "Spider | None" = None) -> Any:  # noqa: ARG002
-        """Return the item, or drop it.
-
-        Raises:
-            NearDuplicate: the item's page repeats an earlier one.
-        """
+        """Return the item, or raise NearDuplicate if its page repeats an earlier one."""
         await self._sum_up_now_and_then()
         passage = await self._judge.item(item)
         judgement = passage.judgement
@@ -105,10 +101,7 @@ class NearDuplicatePipeline:
         self._judge.fates.came_out(item, response, went_through=False)
 
     def close_spider(self, spider: "Spider | None" = None) -> Any:  # noqa: ARG002
-        """Release what is still claimed, set the final figures, sum up and close the index.
-
-        What this returns is to be awaited.
-        """
+        """Release what is claimed, sum up and close the index; what this returns is awaited."""
         closing = self._close()
         return closing if version_info >= (2, 14) else deferred_from_coro(closing)
 

@@ -106,11 +106,7 @@ _ARGUMENT = re.compile(rf"^({'|'.join(_SETTING_OF)})\b|\b({'|'.join(_SETTING_OF)
 
 @dataclass(frozen=True)
 class PluginSettings:
-    """The settings of one crawl.
-
-    Raises:
-        ConfigError: a setting is unknown or has a value that cannot be meant.
-    """
+    """The settings of one crawl; `read` refuses what cannot be meant with a ConfigError."""
 
     enabled: bool = True
     index: str = field(default="memory:", repr=False)  # there may be a password in it
