@@ -97,7 +97,7 @@ class Fates:
         if visit is not None:
             visit.has_ended = True
             visit.has_failed = has_failed
-            own = visit.page.judgement
+            own = visit.page and visit.page.judgement
             # If it waits for its original, the items to come will tell what became of that.
             if own and not own.is_void and not (own.waits and visit.gave_items):
                 self._stats.page(own)

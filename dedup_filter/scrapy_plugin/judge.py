@@ -105,7 +105,11 @@ class Judge:
         """
         if visit.opted_out or not visit.is_one_page:
             return False
-        return (await self._judged(visit.page, visit)).verdict.is_duplicate
+        try:
+            return (await self._judged(visit.read(), visit)).verdict.is_duplicate
+        except Exception as fault:
+            self._failed(fault)
+            return False
 
     async def figures(self) -> Figures:
         """Return the figures of the index."""
@@ -153,7 +157,7 @@ class Judge:
                 )
             if not isinstance(text, str) or self._source == "item":
                 return Page(url if visit is None else _absolute(url, visit.url), text)
-        return Page(url, "no_response") if visit is None else visit.page
+        return Page(url, "no_response") if visit is None else visit.read()
 
     async def _final(self, page: Page, visit: Visit | None) -> Judgement:
         """Return a judgement whose original was committed, or whose wait was given up."""

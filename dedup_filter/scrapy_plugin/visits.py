@@ -20,6 +20,7 @@ are pages of their own, told apart by their URLs.
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
+from weakref import ref
 
 from scrapy.http import HtmlResponse, JsonResponse, Request, Response, TextResponse, XmlResponse
 
@@ -100,9 +101,10 @@ class Visit:
     def __init__(self, response: Response) -> None:
         request = response.request
         self.url = response.url
-        self.page = Page(self.url, response_page(response))
-        """The response itself; no page if it holds many, or none."""
-        self.is_one_page = self.page.text != _NO_PAGE
+        self.page: Page | None = None
+        """The response itself, once somebody has asked for it."""
+        self.is_one_page = _is_one_page(response)
+        self._response = ref(response)
         self.opted_out = request is not None and request.meta.get("dedup") is False
         self.expected: list[Any] = []
         """Items that have not reached the pipeline."""
@@ -119,6 +121,14 @@ class Visit:
         self._was_unfiltered = bool(getattr(request, "dont_filter", False))
         self._shared: dict[str | int, Judgement] = {}
         """Judgements on pages of its items: the first by URL, all by the hash of their text."""
+
+    def read(self) -> Page:
+        """Return the response itself; it has no text if it holds many pages, or none."""
+        if self.page is None:
+            response = self._response()
+            text = "no_response" if response is None else response_page(response)
+            self.page = Page(self.url, text)
+        return self.page
 
     @property
     def is_over(self) -> bool:
@@ -177,21 +187,30 @@ class Passage:
 
 def response_page(response: Response) -> PageText | str:
     """Return the page of a response, or the reason why there is none."""
-    if not isinstance(response, TextResponse) or isinstance(response, XmlResponse | JsonResponse):
-        return _NO_PAGE
-    body, header = response.body, response.headers.get("Content-Type") or b""
-    kind = header.decode("latin-1").partition(";")[0].strip().lower()
-    is_html = isinstance(response, HtmlResponse) or kind in _HTML_TYPES
-    is_text = not kind or (kind.startswith("text/") and not kind.endswith(_DATA_ENDINGS))
-    # Hardly a page begins as data does: so the start is decoded only then.
-    is_data = _DATA_START.match(body) is not None and not is_document(body)
-    if is_data or not (is_html or is_text):
+    if not isinstance(response, TextResponse) or not _is_one_page(response):
         return _NO_PAGE
     # `response.encoding` would be Scrapy's guess where none is declared; the filter guesses better.
-    encoding = response._declared_encoding()
+    encoding, body = response._declared_encoding(), response.body
     content_type = None if encoding is None else f"text/html; charset={encoding}"
+    is_html = isinstance(response, HtmlResponse) or _media_type(response) in _HTML_TYPES
     if is_html or is_document(body):
         return PageText(html=body, content_type=content_type)
     if len(body) > MAX_PAGE_LENGTH:
         return "too_large"
     return "binary" if looks_binary(body) else PageText(text=decode(body, content_type))
+
+
+def _is_one_page(response: Response) -> bool:
+    """Tell a page from what holds many (a feed, an answer of an API) or none (an image)."""
+    if not isinstance(response, TextResponse) or isinstance(response, XmlResponse | JsonResponse):
+        return False
+    kind = _media_type(response)
+    is_text = not kind or (kind.startswith("text/") and not kind.endswith(_DATA_ENDINGS))
+    is_page = is_text or kind in _HTML_TYPES or isinstance(response, HtmlResponse)
+    # Hardly a page begins as data does: so the start is decoded only then.
+    return is_page and (_DATA_START.match(response.body) is None or is_document(response.body))
+
+
+def _media_type(response: Response) -> str:
+    header = response.headers.get("Content-Type") or b""
+    return header.decode("latin-1").partition(";")[0].strip().lower()

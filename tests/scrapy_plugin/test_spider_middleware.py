@@ -112,6 +112,17 @@ def test_response_that_cannot_be_noted_costs_no_item(middleware, stats):
     assert stats["dedup/errors"] == 1
 
 
+def test_response_that_cannot_be_read_costs_no_link(link_middleware, stats):
+    class Undeclared(HtmlResponse):
+        def _declared_encoding(self):
+            raise RuntimeError("no encoding")
+
+    outputs = [Request(LINK), {"number": 1}]
+
+    assert passed(link_middleware, Undeclared("http://a/"), outputs) == outputs
+    assert stats["dedup/errors"] == stats["dedup/unjudged/error"] == 2
+
+
 def test_error_of_the_spider_goes_on_to_scrapy(middleware, respond, page):
     def callback():
         yield {"number": 1}
