@@ -40,10 +40,11 @@ from dedup_filter.pages.location import MEMORY, folder_of, join_index, open_stor
 from dedup_filter.pages.protocol import KeptPages
 from dedup_filter.pages.redis import is_address
 from dedup_filter.pages.redis.redis_pages import RedisPages
-from dedup_filter.text import NO_PARTS, ImageSource, WantedParts
-from dedup_filter.text.reading import Html, read
-from dedup_filter.workers.measured import MeasurablePage, Measured, measurable
-from dedup_filter.workers.pool import PageInWorker, Pool, Source, worker_count
+from dedup_filter.text import ImageSource, WantedParts
+from dedup_filter.text.page_fields import PageText
+from dedup_filter.text.reading import Html
+from dedup_filter.workers.measured import MeasurablePage, Measured, Source
+from dedup_filter.workers.pool import PageInWorker, Pool, worker_count
 
 __all__ = ["NearDuplicateFilter", "ReadPage"]
 
@@ -86,8 +87,7 @@ class NearDuplicateFilter:
         self._kept = _opened(location, self.config, crawl)
         workers = worker_count(self.config.workers)
         self._pool = Pool(self.config, workers) if workers else None
-        unpack = None if self._pool is None else self._pool.unpack
-        self._framed = FramedPages(self.config, self._kept, unpack)
+        self._framed = FramedPages(self.config, self._kept)
         self._is_closed = False
 
     @classmethod
@@ -192,16 +192,8 @@ class NearDuplicateFilter:
         page = self.read(url, html=html, text=text, content_type=content_type, images=images)
         return self._judge(page, is_pending=True)
 
-    def read(
-        self,
-        url: str,
-        *,
-        html: Html | None = None,
-        text: str | None = None,
-        content_type: str | None = None,
-        images: Mapping[str, bytes] | None = None,
-    ) -> ReadPage:
-        """Read a page as `claim` does; `claim_read` judges it.
+    def read(self, url: str, **page: Any) -> ReadPage:
+        """Read a page, given as to `claim`; `claim_read` judges it.
 
         The two can run in different threads: only this method touches a tree that was given.
 
@@ -209,45 +201,25 @@ class NearDuplicateFilter:
             TypeError: as for `see`.
             DedupError: the filter is closed.
         """
-        self._check_url(url)
-        content = read(html, text, content_type, self._wanted(url, images))
-        return ReadPage(url, measurable(content, self.config))
+        return ReadPage(url, self._source(url, **page).read(self.config))
 
-    def submit(
-        self,
-        url: str,
-        *,
-        html: Html | None = None,
-        text: str | None = None,
-        content_type: str | None = None,
-        images: Mapping[str, bytes] | None = None,
-    ) -> Future[ReadPage]:
-        """Let a worker read a page, see `FilterConfig.workers`; `claim_read` judges it.
+    def submit(self, url: str, **page: Any) -> Future[ReadPage]:
+        """Let a worker read a page, given as to `claim`; `claim_read` judges it.
 
-        Without workers, and if a tree is given, it is read at once.
+        Without workers (see `FilterConfig.workers`), and if a tree is given, it is read at once.
 
         Raises:
             TypeError: as for `see`.
             DedupError: the filter is closed.
         """
-        self._check_url(url)
-        page: Future[ReadPage] = Future()
-        source = None
-        if self._pool is not None:
-            source = _source(html, text, content_type, self._wanted(url, images))
-        if self._pool is None or source is None:
-            page.set_result(
-                self.read(url, html=html, text=text, content_type=content_type, images=images)
-            )
-            return page
-
-        def pass_on(read: Future[MeasurablePage | Measured | Unjudged | Source]) -> None:
-            if page.set_running_or_notify_cancel():
-                page.set_result(ReadPage(url, read.result()))
-
-        content = self._pool.read(source)
-        content.add_done_callback(pass_on)
-        return page
+        source = self._source(url, **page)
+        read: Future[ReadPage] = Future()
+        read.set_running_or_notify_cancel()  # who does not wait any more cannot cancel it
+        if self._pool is None or not source.can_be_sent:
+            read.set_result(ReadPage(url, source.read(self.config)))
+        else:
+            self._pool.read(source, lambda content: read.set_result(ReadPage(url, content)))
+        return read
 
     def prepare(self, page: ReadPage) -> Future[Any] | None:
         """Let a worker measure a page that it has read; None if there is nothing to be done.
@@ -275,7 +247,7 @@ class NearDuplicateFilter:
             TypeError, StoreError, DedupError: as for `see`; later pages are not judged.
         """
         ahead: deque[Future[ReadPage]] = deque()
-        most = 0 if self._pool is None else _AHEAD * len(self._pool)
+        most = 0 if self._pool is None else _AHEAD * self._pool.most
         for page in pages:
             ahead.append(self.submit(**page))
             if len(ahead) > most:
@@ -404,16 +376,25 @@ class NearDuplicateFilter:
         if self._is_closed:
             raise DedupError("the filter is closed; open another one")
 
-    def _wanted(self, url: str, images: Mapping[str, bytes] | None) -> WantedParts:
-        """Say what of a page is to be read besides its text."""
+    def _source(
+        self,
+        url: str,
+        html: Html | None = None,
+        text: str | None = None,
+        content_type: str | None = None,
+        images: Mapping[str, bytes] | None = None,
+    ) -> Source:
+        """Say what a page is read from, and what of it is to be read besides its text."""
+        self._check_url(url)
+        page = PageText(html, text, content_type)
         images = {} if images is None else images
         if not isinstance(images, Mapping) or not all(map(_is_image, images.items())):
             raise TypeError("images maps URLs (str) to contents (bytes)")
         weights = self.config.part_weights
         if not (weights.heading or weights.image):
-            return NO_PARTS
-        source = ImageSource(url, images) if weights.image else None
-        return WantedParts(bool(weights.heading), source)
+            return Source(page)
+        shown = ImageSource(url, images) if weights.image else None
+        return Source(page, WantedParts(bool(weights.heading), shown))
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -474,18 +455,6 @@ class NearDuplicateFilter:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _source(html: object, text: object, content_type: object, wanted: WantedParts) -> Source | None:
-    """Return what a page is to be read from; None if it cannot go to another process: a tree."""
-    if (
-        (html is None) != (text is None)
-        and isinstance(html, str | bytes | None)
-        and isinstance(text, str | None)
-        and isinstance(content_type, str | None)
-    ):
-        return Source(html, text, content_type, wanted)
-    return None
 
 
 def _is_image(given: tuple[object, object]) -> bool:

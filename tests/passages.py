@@ -8,7 +8,7 @@ from scrapy.settings import Settings
 from twisted.internet.defer import Deferred
 
 from dedup_filter import FilterConfig, NearDuplicate, Verdict
-from dedup_filter.scrapy_plugin import claims
+from dedup_filter.scrapy_plugin import fates
 from dedup_filter.scrapy_plugin.judge import Judge
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
@@ -48,11 +48,32 @@ def close(pipeline):
         run(pipeline.close_spider())
 
 
+async def end(judge):
+    """End a crawl as the pipeline does; return the last figures."""
+    figures = await judge.finish()
+    await judge.close()
+    return figures
+
+
 async def through(judge, item):
     """Judge an item as the pipeline does; return passage and exception."""
     passage = await judge.item(item)
     dropped = NearDuplicate("", passage.judgement.verdict) if passage.is_dropped else None
     return passage, dropped
+
+
+def page_item(name, text="same"):
+    """Make an item that is judged by its text."""
+    return {"url": f"http://a/{name}", "text": text}
+
+
+def expect(judge, response, *items, ends=False):
+    """Let a response give items, and perhaps no more."""
+    visit = judge.fates.visit(response)
+    for item in items:
+        judge.fates.expect(item, visit)
+    if ends:
+        judge.fates.output_ended(visit, has_failed=False)
 
 
 def judged(judge, item):
@@ -61,10 +82,21 @@ def judged(judge, item):
     return passage.judgement
 
 
+def came_out(judge, item, response=None, *, went_through=True):
+    """Tell the outcome of an item, and let those look again who wait for it."""
+    judge.fates.came_out(item, response, went_through=went_through)
+    tick()
+
+
+def lost(judge, item, response=None):
+    """Let an item come to nothing."""
+    came_out(judge, item, response, went_through=False)
+
+
 def put_through(judge, item, response=None):
     """Let an item pass all pipelines, or be dropped by that of the filter."""
     passage, dropped = run(through(judge, item))
-    judge.came_out(item, response, went_through=dropped is None or None)
+    came_out(judge, item, response, went_through=dropped is None or None)
     return passage.judgement
 
 
@@ -123,9 +155,25 @@ class PlainPages:
         return len(self.kept)
 
 
+_paused = []
+
+
+async def _pause(_seconds):
+    _paused.append(Deferred())
+    await _paused[-1]
+
+
+def tick():
+    """Let all who wait look again."""
+    woken, _paused[:] = _paused[:], []
+    for each in woken:
+        each.callback(None)
+
+
 def without_asyncio():
-    """Wait as under a reactor that is not asyncio's: a Deferred is awaited as it is."""
-    return mock.patch.object(claims, "maybe_deferred_to_future", lambda deferred: deferred)
+    """Pause as under a reactor that is not asyncio's: whoever waits goes on with the next tick."""
+    _paused.clear()
+    return mock.patch.object(fates, "pause", _pause)
 
 
 class Waiting:

@@ -5,11 +5,11 @@ import threading
 from contextlib import contextmanager
 from unittest import mock
 
-from passages import PlainPages, through
+from passages import PlainPages, end, through
 
 from dedup_filter import Verdict
 from dedup_filter.errors import StoreAway
-from dedup_filter.scrapy_plugin import claims
+from dedup_filter.scrapy_plugin import fates
 
 
 class RedisPages(PlainPages):
@@ -107,13 +107,8 @@ async def until(is_so):
 
 
 def in_a_loop(test):
-    """Run a test as Scrapy runs under asyncio: Deferreds are awaited as futures."""
-    to_future = mock.patch.object(
-        claims,
-        "maybe_deferred_to_future",
-        lambda deferred: deferred.asFuture(asyncio.get_running_loop()),
-    )
-    with to_future:
+    """Run a test as Scrapy runs under asyncio."""
+    with mock.patch.object(fates, "pause", asyncio.sleep):
         return asyncio.run(asyncio.wait_for(test, 20))
 
 
@@ -125,7 +120,7 @@ def crawl(judge, test):
             return await test()
         finally:
             judge.pages.answer()
-            await judge.close(lambda figures: None)
+            await end(judge)
 
     return in_a_loop(run())
 
@@ -154,5 +149,5 @@ class Item:
         """Let it come out of the pipelines; return what was said of it."""
         await self.task
         outcome = None if self.dropped is not None else went_through
-        self.judge.came_out(self.item, self.response, went_through=outcome)
+        self.judge.fates.came_out(self.item, self.response, went_through=outcome)
         return self.outcome

@@ -11,23 +11,16 @@ from crawler.demo_site.pages import build_pages
 from dedup_filter import FilterConfig
 from dedup_filter.commands.index import index_command
 from dedup_filter.scrapy_plugin.settings import SETTINGS
-from dedup_filter.scrapy_plugin.stats import STATS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SETTINGS_PAGE = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-STATISTICS_PAGE = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
 COMMANDS_PAGE = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_each_setting_is_documented(name):
     assert f"| `{name}` |" in SETTINGS_PAGE
-
-
-@pytest.mark.parametrize("name", STATS)
-def test_each_statistic_is_documented(name):
-    assert f"`{name}`" in STATISTICS_PAGE
 
 
 @pytest.mark.parametrize("option", fields(FilterConfig), ids=lambda option: option.name)

@@ -3,28 +3,22 @@
 An index in this process is called directly, and nothing is ever awaited. An index on a server is
 called in a thread of its own, all calls in their order. Under a reactor other than asyncio's
 nothing can wait for a thread: then that index is called directly too, and the crawl stands still
-while a call is made.
-
-Other items pass between a call and its answer, so whoever claims pages takes his `turn` first.
-Workers read pages before their turn (see `workers`), so they are claimed in the order in which
-they came all the same.
-`tell` waits for nothing. Faults come back in the answers, in the thread of the crawl.
+while a call is made. Pages are read before their turn, by workers if there are any and they can be
+waited for.
 
 The thread is a daemon and each wait is bounded: a server that hangs, with a client that does not
-notice, holds up neither the crawl nor its end. A claim that succeeds when nobody waits for it any
-more is released.
+notice, holds up neither the crawl nor its end.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial
 from queue import SimpleQueue
 from threading import Thread
 from time import perf_counter
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from scrapy.utils.reactor import CallLaterOnce
 from twisted.internet.defer import Deferred
@@ -34,49 +28,24 @@ from dedup_filter.filter import NearDuplicateFilter, ReadPage
 from dedup_filter.model import Verdict
 from dedup_filter.text.page_fields import PageText
 
-__all__ = ["LONGEST_ANSWER", "Answer", "IndexCalls", "Reading", "pause", "without_waiting"]
+__all__ = ["LONGEST_ANSWER", "IndexCalls", "pause"]
 
 LONGEST_ANSWER = 30.0
 """Seconds that a call is waited for; then it has failed. Clients give up sooner."""
 
 Result = TypeVar("Result")
-Then = Callable[["Answer[Any]"], None]
-
-
-@dataclass(frozen=True)
-class Answer(Generic[Result]):
-    """What a call returned or raised, and the seconds that it took."""
-
-    value: Result | None = None
-    fault: BaseException | None = None
-    seconds: float = 0.0
-
-    def result(self) -> Result:
-        """Return what the call returned, or raise what it raised."""
-        if self.fault is not None:
-            raise self.fault
-        return cast("Result", self.value)
-
-
-class Reading(NamedTuple):
-    """A page that a worker reads."""
-
-    page: PageText
-    read: Future[ReadPage]
+Then = Callable[["Future[Any]"], None]
 
 
 class IndexCalls:
-    """Make the calls of one filter, directly or in a thread."""
+    """Make the calls of a filter, directly or in a thread; `spent` is told the seconds of each."""
 
-    def __init__(self, pages: NearDuplicateFilter) -> None:
-        self._pages = pages
+    def __init__(self, pages: NearDuplicateFilter, spent: Callable[[float], None]) -> None:
+        self.pages = pages
+        self._spent = spent
         self.are_shared = pages.is_shared
         """Whether calls wait for a server."""
-        self.have_to_wait = pages.is_shared or pages.has_workers
-        """Whether a judgement may have to be waited for."""
-        self.turn = asyncio.Lock()
-        """Keeps other judgements out while a page is looked up and claimed; awaits nothing if
-        calls are direct and no worker reads, for then nobody else can hold it."""
+        self._has_workers = pages.has_workers
         self._jobs: SimpleQueue[tuple[Callable[[], Any], Then] | None] = SimpleQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
         """The loop of the crawl, once the thread runs."""
@@ -86,101 +55,70 @@ class IndexCalls:
     def tell(self, call: Callable[[], Any], then: Then) -> None:
         """Make a call after those before it; `then` gets its answer, in the crawl's thread."""
         if self._loop_of_thread() is None:
-            then(_answer(call))
+            self._answer(then, *_made(call))
         else:
             self._jobs.put((call, then))
 
     async def ask(
         self, call: Callable[[], Result], undo: Callable[[Result], None] | None = None
-    ) -> Answer[Result]:
-        """Make a call after those before it, and wait; `undo` takes back what comes too late."""
+    ) -> Result:
+        """Make a call after those before it, and wait; raise StoreAway if that takes too long.
+
+        `undo` takes back what comes when nobody waits any more.
+        """
         loop = self._loop_of_thread()
         if loop is None:
-            return _answer(call)
-        if self._is_stuck:
-            return _too_late()
-        given: asyncio.Future[Answer[Result]] = loop.create_future()
+            answers: list[Future[Result]] = []
+            self.tell(call, answers.append)
+            return answers[0].result()
+        given: asyncio.Future[Future[Result]] = loop.create_future()
 
-        def take(answer: Answer[Result]) -> None:
+        def take(answer: Future[Result]) -> None:
             if not given.done():
                 given.set_result(answer)
-            elif undo is not None and answer.fault is None:
+            elif undo is not None and answer.exception() is None:
                 self.tell(partial(undo, answer.result()), _ignore)
 
-        self.tell(call, take)
-        try:
-            await asyncio.wait([given], timeout=LONGEST_ANSWER)
-            self._is_stuck = not given.done()
-            return _too_late() if self._is_stuck else given.result()
-        finally:
-            given.cancel()
+        if not self._is_stuck:
+            self.tell(call, take)
+            try:
+                await asyncio.wait([given], timeout=LONGEST_ANSWER)
+                if given.done():
+                    return given.result().result()
+            finally:
+                given.cancel()
+            self._is_stuck = True
+        raise StoreAway(f"the server has not answered for {LONGEST_ANSWER:g} s")
 
-    @property
-    def can_read_ahead(self) -> bool:
-        """Whether there are workers, and the crawl can wait for them."""
-        if not self._pages.has_workers:
-            return False
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return False
-        return True
+    def read(self, url: str, page: PageText) -> Future[ReadPage]:
+        """Let a page be read; whatever goes wrong is in the answer."""
+        if self._has_workers and _running_loop() is not None:
+            return self.pages.submit(url, **page._asdict())
+        read, seconds = _made(partial(self.pages.read, url, **page._asdict()))
+        self._spent(seconds)
+        return read
 
-    def read_ahead(self, url: str, page: PageText) -> Reading:
-        """Let a worker read a page before its turn.
+    async def claim(self, reading: Future[ReadPage]) -> Verdict:
+        """Claim a page that is read, or that a worker reads.
 
-        It is measured in its turn: each page before it can teach what of it is frame.
+        A worker measures it in its turn: each page before it can teach what of it is frame.
         """
-        read = self._pages.submit(
-            url, html=page.html, text=page.text, content_type=page.content_type
-        )
-        return Reading(page, read)
+        page = reading.result() if reading.done() else await asyncio.wrap_future(reading)
+        if self._has_workers:
+            measured = await self.ask(partial(self.pages.prepare, page))
+            if measured is not None:
+                await asyncio.wait([asyncio.wrap_future(measured)])
+        return await self.ask(partial(self.pages.claim_read, page), undo=self.pages.release)
 
-    async def claim(
-        self, url: str, page: PageText, reading: Reading | None = None
-    ) -> Answer[Verdict]:
-        """Claim a page; who reads the index meanwhile sees it as pending.
-
-        Without workers the page is read in the crawl's thread: another one only waits for the
-        server.
-        """
-        read = (
-            _answer(
-                lambda: self._pages.read(
-                    url, html=page.html, text=page.text, content_type=page.content_type
-                )
-            )
-            if reading is None
-            else await self._measured(reading)
-        )
-        if read.fault is not None:
-            return Answer(fault=read.fault, seconds=read.seconds)
-        claim = partial(self._claim, read.result())
-        claimed = await self.ask(claim, undo=self._pages.release)
-        return replace(claimed, seconds=read.seconds + claimed.seconds)
-
-    async def close(self) -> Answer[None]:
+    async def close(self) -> None:
         """Close the filter when all calls before are made, and end the thread."""
-        closed = await self.ask(self._pages.close)
-        if self._loop is not None:
-            if closed.fault is not None:
-                self.tell(self._pages.close, _ignore)  # in case the server answers again
-            self._jobs.put(None)
-        return closed
-
-    async def _measured(self, reading: Reading) -> Answer[ReadPage]:
-        """Wait until a worker has read a page, and measured it by what is known now."""
-        page = await asyncio.wrap_future(reading.read)
-        prepared = await self.ask(partial(self._pages.prepare, page))
-        if prepared.value is not None:
-            await asyncio.wait([asyncio.wrap_future(prepared.value)])
-        return Answer(page, seconds=prepared.seconds)
-
-    def _claim(self, page: ReadPage) -> Verdict:
-        claimed = self._pages.claim_read(page)
-        with suppress(Exception):  # if it cannot be flushed, the commit tries again and reports
-            self._pages.flush()
-        return claimed
+        self._spent = _ignore  # by now the seconds are summed up
+        try:
+            await self.ask(self.pages.close)
+        finally:
+            if self._loop is not None:
+                self.tell(self.pages.close, _ignore)  # in case the server answers again
+                self._jobs.put(None)
 
     def _loop_of_thread(self) -> asyncio.AbstractEventLoop | None:
         """Return the loop that waits for the thread; None: calls are direct.
@@ -188,65 +126,52 @@ class IndexCalls:
         The thread is started when the loop is first seen.
         """
         if self._loop is None and self.are_shared:
-            try:
-                self._loop = asyncio.get_running_loop()
-            except RuntimeError:
-                return None
-            Thread(target=self._work, name="dedup_filter", daemon=True).start()
+            self._loop = _running_loop()
+            if self._loop is not None:
+                Thread(target=self._work, name="dedup_filter", daemon=True).start()
         return self._loop
 
     def _work(self) -> None:
         loop = cast("asyncio.AbstractEventLoop", self._loop)
         while (job := self._jobs.get()) is not None:
             call, then = job
-            answer = _answer(call)
+            made = _made(call)
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(self._deliver, then, answer)
+                loop.call_soon_threadsafe(self._answer, then, *made)
 
-    def _deliver(self, then: Then, answer: Answer[Any]) -> None:
+    def _answer(self, then: Then, answer: Future[Any], seconds: float) -> None:
         self._is_stuck = False
+        self._spent(seconds)
         then(answer)
-
-
-def without_waiting(coroutine: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine that awaits nothing: one that calls an index in this process.
-
-    >>> async def five(): return 5
-    >>> without_waiting(five())
-    5
-    """
-    try:
-        coroutine.send(None)
-    except StopIteration as done:
-        return cast("Result", done.value)
-    coroutine.close()
-    raise RuntimeError("a call of an index in this process has to wait")
 
 
 async def pause(seconds: float) -> None:
     """Let others go on for a while, whatever reactor runs."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        over: Deferred[None] = Deferred()
-        CallLaterOnce(over.callback, None).schedule(seconds)
-        await over
-    else:
+    if _running_loop() is not None:
         await asyncio.sleep(seconds)
+        return
+    over: Deferred[None] = Deferred()
+    CallLaterOnce(over.callback, None).schedule(seconds)
+    await over
 
 
-def _answer(call: Callable[[], Result]) -> Answer[Result]:
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+def _made(call: Callable[[], Result]) -> tuple[Future[Result], float]:
+    """Return what a call returns or raises, and the seconds that it takes."""
+    made: Future[Result] = Future()
     started = perf_counter()
     try:
-        value = call()
+        made.set_result(call())
     except BaseException as fault:  # `result` raises it, in the thread of the crawl
-        return Answer(fault=fault, seconds=perf_counter() - started)
-    return Answer(value, seconds=perf_counter() - started)
+        made.set_exception(fault)
+    return made, perf_counter() - started
 
 
-def _too_late() -> Answer[Any]:
-    return Answer(fault=StoreAway(f"the server has not answered for {LONGEST_ANSWER:g} s"))
-
-
-def _ignore(answer: Answer[Any]) -> None:
+def _ignore(_: object) -> None:
     """Do nothing: whoever asked was told already that the call failed."""

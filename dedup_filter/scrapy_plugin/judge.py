@@ -9,63 +9,47 @@ What an item is judged by (DEDUP_SOURCE):
     auto        its own fields if settings name them, or if no response that is a page brought it;
                 else its response
 
-A fault is caught here and reported to `faults`, and the item is kept. No other judgement comes
-between the look at what is known of a page and the end of its claim, so that pages of concurrent
-items cannot slip in; and nothing is awaited between a verdict and what is done about it. A claimed
-page can be repeated by others at once, and counts as seen only when an item of it went through all
-pipelines (`items`). Until then its duplicates wait (`claims`).
+A fault is caught here and reported, and the item is kept. No other judgement comes between the look
+at what is known of a page and the end of its claim, so that pages of concurrent items cannot slip
+in; and nothing is awaited between a verdict and what is done about it. What becomes of a claimed
+page, and how its duplicates wait for that: `fates`.
 """
 
+import asyncio
 import logging
-from collections.abc import Callable
-from contextlib import suppress
-from functools import partial
-from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 from urllib.parse import urljoin
 
-from scrapy.http import Request, Response
+from itemadapter import ItemAdapter
 
-from dedup_filter.errors import ConfigError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
-from dedup_filter.scrapy_plugin.claims import Claims
-from dedup_filter.scrapy_plugin.faults import NOT_JUDGED, Faults
-from dedup_filter.scrapy_plugin.index_calls import Answer, IndexCalls, Reading
-from dedup_filter.scrapy_plugin.items import Items, Passage, Visit
-from dedup_filter.scrapy_plugin.page_fate import Event, Judgement
-from dedup_filter.scrapy_plugin.page_source import item_page, response_page
+from dedup_filter.scrapy_plugin.fates import Fates
+from dedup_filter.scrapy_plugin.index_calls import IndexCalls
 from dedup_filter.scrapy_plugin.settings import PluginSettings
-from dedup_filter.scrapy_plugin.stats import CrawlStats, Figures
-from dedup_filter.text.page_fields import PageText
+from dedup_filter.scrapy_plugin.stats import (
+    NOT_JUDGED,
+    CrawlStats,
+    Faults,
+    Figures,
+    of_all_crawlers,
+)
+from dedup_filter.scrapy_plugin.visits import Judgement, Page, Passage, Visit
+from dedup_filter.text.page_fields import page_in
 
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
+__all__ = ["Judge"]
 
-__all__ = ["Judge", "JudgeKeeper", "judge_of"]
+_MOST_ORIGINALS = 100
+"""Originals of a page that may come to nothing one after the other, before it is kept unjudged."""
 
-_MOST_ORIGINALS = 5
-"""Originals of a page that other processes may release, before it is kept unjudged."""
+Result = TypeVar("Result")
 
 logger = logging.getLogger("dedup_filter")
 
 
-class _Wanted(NamedTuple):
-    """A page on which there is no judgement yet."""
-
-    url: str
-    page: PageText
-    visit: Visit | None
-    is_own: bool = False
-    """Whether it is the visit's response itself."""
-    reading: Reading | None = None
-
-
 class Judge:
-    """Judge the items and responses of one crawl.
-
-    `end_crawl`, if there is one, is called after the first fault.
-    """
+    """Judge the items and responses of one crawl; `end_crawl` is called after the first fault."""
 
     def __init__(
         self,
@@ -81,293 +65,159 @@ class Judge:
         # Fields that are named are asked as if the items alone were to be.
         is_by_names = settings.source == "auto" and self._names.name_page
         self._source = "item" if is_by_names else settings.source
+        self._dropped = set() if settings.action == "tag" else {"near", "exact"}
+        if self._dropped and pages.config.revisit == "drop":
+            self._dropped.add("revisit")
         self._has_warned = False
-        self._calls = IndexCalls(pages)
-        self.has_to_wait = self._calls.have_to_wait
+        """Whether the user knows that named fields are missing: the names may be misspelt."""
         self._faults = Faults(stats, end_crawl)
-        self._claims = Claims(pages, self._calls, stats, self._faults)
-        self._items = Items(self._claims, self._names)
+        self._calls = IndexCalls(pages, stats.spent)
+        self._turn = asyncio.Lock()
+        """Keeps other judgements out while a page is looked up and claimed; awaits nothing if
+        calls are direct and no worker reads, for then nobody else can hold it."""
+        self.fates = Fates(self._calls, stats, self._faults, self._names)
 
     async def item(self, item: Any) -> Passage:
         """Judge the page of an item that reached the pipeline; wait while its original is claimed.
 
-        The item is taken to go on to the other pipelines unless it is dropped. What becomes of it
-        there is told by `came_out`.
+        Unless it is dropped, it goes on; what becomes of it is told by `Fates.came_out`.
         """
-        self._claims.wake()
         try:
-            passage = self._items.arrive(item)
+            passage = self.fates.arrive(item)
+            visit = passage.visit
+            if visit is None or not visit.opted_out:
+                passage.judgement = await self._final(self._page(passage), visit)
+                self.stats.page(passage.judgement)
         except Exception as fault:
-            self._faults.report(fault, NOT_JUDGED)
-            passage = Passage(item, judgement=self._failed())
-        if passage.visit is not None and passage.visit.opted_out:
-            self._count_opt_out(passage.visit)
-        elif passage.judgement is None:
-            self._read_ahead(passage)
-            passage.judgement = await self._final(passage)
-            self.stats.page(passage.judgement)
-        if passage.judgement is not None and self._drops(passage.judgement.verdict):
+            passage = Passage(item, judgement=self._failed(fault))
+        judgement = passage.judgement
+        if judgement is not None and judgement.verdict.outcome in self._dropped:
             passage.is_dropped = True
-            self._claims.end(passage.judgement, Event.DUPLICATE_DROPPED)
+            self.fates.end(judgement, "kept")
         else:
-            self._items.go_on(passage)
+            self.fates.go_on(passage)
         return passage
 
-    def came_out(self, item: Any, response: Any, *, went_through: bool | None) -> None:
-        """Note the outcome of an item; None: it was dropped because of its page's verdict."""
-        try:
-            self._items.came_out(item, response, went_through=went_through)
-        except Exception as fault:
-            self._faults.report(fault)
-
-    def expect(self, item: Any, response: Response) -> None:
-        """Note that an item of a response is on its way to the pipeline."""
-        try:
-            self._items.expect(item, response)
-        except Exception as fault:
-            self._faults.report(fault, NOT_JUDGED)
-
-    async def repeats(self, response: Response) -> bool:
+    async def repeats(self, visit: Visit) -> bool:
         """Tell whether a response is a page that was seen before, before its output passes.
 
         Does not wait for the original's commit: the links are followed from there.
         """
-        visit = self._visit(response)
-        if visit is None or not visit.is_page_to_judge:
+        if visit.opted_out or not visit.is_one_page:
             return False
-        judgement = visit.own
-        if judgement is None or judgement.is_void:
-            visit.reading = self._ahead(visit.url, partial(_page_of, visit))
-            judgement = await self._judged(partial(_by_response, visit, None))
-        return judgement.verdict.is_duplicate
-
-    def asks_for_itself(self, request: Request, response: Response) -> bool:
-        """Tell whether a request of a response is for its own page, and note a retry."""
-        visit = self._visit(response)
-        return visit is not None and visit.asks_for_itself(request)
-
-    def output_ended(self, response: Response, *, has_failed: bool) -> None:
-        """Note that a response gives no more items."""
-        visit = self._items.known_visit(response)
-        own = None if visit is None else visit.own
-        # If it waits for its original, the items to come will tell what became of that.
-        if visit and own and not own.is_void and not (own.waits and visit.gave_items):
-            self.stats.page(own)
         try:
-            self._items.output_ended(response, has_failed=has_failed)
+            return (await self._judged(visit.read(), visit)).verdict.is_duplicate
         except Exception as fault:
-            self._faults.report(fault)
+            self._failed(fault)
+            return False
 
-    def tell_figures(self, show: Callable[[Figures], None]) -> None:
-        """Hand the figures of the index to `show` as soon as they are known."""
+    async def figures(self) -> Figures:
+        """Return the figures of the index."""
+        return await self._reported(self._calls.ask(self._figures)) or {}
 
-        def then(figures: Answer[Figures]) -> None:
-            try:
-                show(figures.result())
-            except Exception as fault:
-                self._faults.report(fault)
-
-        self._calls.tell(self._figures, then)
-
-    async def close(self, sum_up: Callable[[Figures | None], None]) -> None:
-        """Release the pages whose fate is not known, sum up, and close the index."""
-        await self._claims.close()
-        everywhere = await self._calls.ask(self.pages.totals)
-        figures = await self._calls.ask(self._figures)
-        for answer in (everywhere, figures):
-            if answer.fault is not None:
-                self._faults.report(answer.fault)
-        known = figures.value
-        try:
-            sum_up(known and known._replace(everywhere=everywhere.value))
-        except Exception as fault:
-            self._faults.report(fault)
-        closed = await self._calls.close()
-        if closed.fault is not None:
-            self._faults.report(closed.fault)
+    async def finish(self) -> Figures:
+        """Release the pages whose fate is not known; return the last figures of the index."""
+        await self.fates.close()
+        totals = await self._reported(self._calls.ask(self.pages.totals))
+        figures = await self.figures()
+        if totals is None or not figures:
+            return figures
         self._faults.end_outage()
+        return {**figures, **of_all_crawlers(totals)}
 
-    def _visit(self, response: Response) -> Visit | None:
+    async def close(self) -> None:
+        """Close the index."""
+        await self._reported(self._calls.close())
+
+    async def _reported(self, answer: Awaitable[Result]) -> Result | None:
         try:
-            return self._items.visit(response)
+            return await answer
         except Exception as fault:
-            self._faults.report(fault, NOT_JUDGED)
+            self._faults.report(fault)
             return None
 
-    def _drops(self, verdict: Verdict) -> bool:
-        """Tell whether a verdict is one for which items are dropped."""
-        if self.settings.action == "tag":
-            return False
-        if verdict.outcome == "revisit":
-            return self.pages.config.revisit == "drop"
-        return verdict.is_duplicate
+    def _figures(self) -> Figures:
+        pages = self.pages
+        return {"index_size": len(pages), "index_bytes": pages.nbytes, "capped": pages.capped}
 
-    def _read_ahead(self, passage: Passage) -> None:
-        """Let a worker read the page of an item while those before it have their turn."""
-        visit = passage.visit
-        if not self._is_by_response(visit):
-            url = _absolute(passage.url, visit) or (visit.url if visit else "")
-            passage.reading = self._ahead(url, partial(item_page, passage.item, self._names))
-        elif visit is not None and visit.own is None and visit.reading is None:
-            visit.reading = self._ahead(visit.url, partial(_page_of, visit))
+    def _page(self, passage: Passage) -> Page:
+        """Return what an item is judged by. Its URL may be relative to that of its response."""
+        visit, item, url = passage.visit, passage.item, passage.url or ""
+        is_by_response = visit is not None and visit.is_one_page and self._source == "auto"
+        if not is_by_response and self._source != "response":
+            is_item = ItemAdapter.is_item(item)
+            text = page_in(ItemAdapter(item), self._names) if is_item else "no_field"
+            if isinstance(text, str) and self._names.name_page and not self._has_warned:
+                self._has_warned = True
+                logger.warning(
+                    "%s without page text in the fields that DEDUP_HTML_FIELD and "
+                    "DEDUP_TEXT_FIELDS name (%s); it and others like it are kept unjudged",
+                    type(item).__name__,
+                    text,
+                )
+            if not isinstance(text, str) or self._source == "item":
+                return Page(url if visit is None else _absolute(url, visit.url), text)
+        return Page(url, "no_response") if visit is None else visit.read()
 
-    def _ahead(self, url: str, find: Callable[[], PageText | str]) -> Reading | None:
-        """Let a worker read the page that is found, if there are workers and it is one."""
-        if not self._calls.can_read_ahead:
-            return None
-        with suppress(Exception):  # it is met again, and reported, when the page has its turn
-            page = find()
-            return None if isinstance(page, str) else self._calls.read_ahead(url, page)
-        return None
-
-    async def _final(self, passage: Passage) -> Judgement:
+    async def _final(self, page: Page, visit: Visit | None) -> Judgement:
         """Return a judgement whose original was committed, or whose wait was given up."""
-        choose = partial(self._chosen, passage)
-        judgement = await self._judged(choose)
-        gone = 0
-        while judgement.waits:
-            if gone == _MOST_ORIGINALS:
-                self._claims.give_up(judgement)
-                break
-            await self._claims.wait(judgement, self._items.reconsider)
-            if judgement.is_void:
-                gone += judgement.original is not None and judgement.original.is_elsewhere
-                judgement = await self._judged(choose)
+        for _ in range(_MOST_ORIGINALS):
+            judgement = await self._judged(page, visit)
+            if judgement.original is not None and judgement.waits:
+                await self.fates.wait(judgement)
+            if judgement.original is None or not judgement.is_void:
+                return judgement
+        self.fates.give_up(judgement)
         return judgement
 
-    async def _judged(self, choose: Callable[[], Judgement | _Wanted]) -> Judgement:
-        """Return the judgement on what is chosen, claiming its page if there is none yet."""
-        async with self._calls.turn:
-            try:
-                started = perf_counter()
-                chosen = choose()
-                if isinstance(chosen, Judgement):
-                    return chosen
-                seconds = perf_counter() - started
-                self._claims.retry_releases()
-                answer = await self._calls.claim(chosen.url, chosen.page, chosen.reading)
-                self.stats.add("seconds", seconds + answer.seconds)
-                return self._claimed(chosen, answer.result())
-            except Exception as fault:
-                self._faults.report(fault, NOT_JUDGED)
-                return self._failed()
+    async def _judged(self, page: Page, visit: Visit | None) -> Judgement:
+        """Return the judgement on a page, claiming it if there is none that holds."""
+        try:
+            if not isinstance(page.text, str) and not page.reading and not _known(page, visit):
+                # Now already, while those before it have their turn.
+                page.reading = self._calls.read(page.url, page.text)
+            async with self._turn:
+                judgement = _known(page, visit) or await self._claimed(page, visit)
+        except Exception as fault:
+            judgement = self._failed(fault)
+        # If judging fails, it fails once: the other items of a response share this.
+        page.judgement = judgement
+        return judgement
 
-    def _claimed(self, wanted: _Wanted, verdict: Verdict) -> Judgement:
-        if self._faults.outage_began is not None:
+    async def _claimed(self, page: Page, visit: Visit | None) -> Judgement:
+        if isinstance(page.text, str):
+            return Judgement(Verdict("unjudged", reason=page.text), page.url)
+        reading, page.reading = page.reading, None
+        verdict = await self._calls.claim(reading or self._calls.read(page.url, page.text))
+        if self._faults.is_away:
             self._faults.note_answer()
-        judgement = Judgement(verdict, wanted.url, wanted.page.size)
-        visit = wanted.visit
-        self._claims.add(judgement, visit)
-        if visit is None:
+        size = 0 if verdict.original is None else page.text.size
+        judgement = Judgement(verdict, page.url, size)
+        self.fates.add(judgement, visit)
+        if visit is None or page is visit.page:
             return judgement
-        first = visit.share(judgement, wanted.page.digest)
+        first = visit.share(page, judgement)
         if first is not judgement:
-            self._claims.end(judgement, Event.REPEATS_ITSELF)
-        if wanted.is_own:
-            visit.own = first
+            self.fates.end(judgement, "gone")  # it repeats only its own response
         return first
 
-    def _chosen(self, passage: Passage) -> Judgement | _Wanted:
-        """Return what an item is judged by. Its URL may be relative to that of its response."""
-        visit, url = passage.visit, _absolute(passage.url, passage.visit)
-        if self._is_by_response(visit):
-            return _by_response(visit, url)
-        page = item_page(passage.item, self._names)
-        if isinstance(page, PageText):
-            reading, passage.reading = passage.reading, None
-            if visit is None:
-                return _Wanted(url or "", page, None, reading=reading)
-            url = url or visit.url
-            return visit.known(url, page.digest) or _Wanted(url, page, visit, reading=reading)
-        if self._source == "auto":
-            return _by_response(visit, url)  # its reason tells why there is no page
-        if self._names.name_page:
-            self._warn_of_missing_field(passage.item, page)
-        return _unjudged(page, url)
-
-    def _is_by_response(self, visit: Visit | None) -> bool:
-        if self._source == "auto":
-            return visit is not None and visit.is_one_page
-        return self._source == "response"
-
-    def _warn_of_missing_field(self, item: Any, reason: str) -> None:
-        """Warn once: a misspelt field name would switch the filter off silently."""
-        if not self._has_warned:
-            self._has_warned = True
-            logger.warning(
-                "%s without page text in the fields that DEDUP_HTML_FIELD and DEDUP_TEXT_FIELDS "
-                "name (%s); it and others like it are kept unjudged",
-                type(item).__name__,
-                reason,
-            )
-
-    def _failed(self) -> Judgement:
-        judgement = _unjudged("error", None)
+    def _failed(self, fault: Exception) -> Judgement:
+        self._faults.report(fault, NOT_JUDGED)
+        judgement = Judgement(Verdict("unjudged", reason="error"), "")
         self.stats.page(judgement)
         return judgement
 
-    def _count_opt_out(self, visit: Visit) -> None:
-        if not visit.is_counted:
-            visit.is_counted = True
-            self.stats.add("opted_out")
 
-    def _figures(self) -> Figures:
-        return Figures(len(self.pages), self.pages.nbytes, self.pages.capped)
-
-
-def _by_response(visit: Visit | None, url: str | None) -> Judgement | _Wanted:
-    """Return what a response is judged by; the judgement on it is made once."""
-    if visit is None:
-        return _unjudged("no_response", url)
-    if visit.own is not None and not visit.own.is_void:
-        return visit.own
-    # If judging fails, it fails once: the other items share this instead of trying again.
-    visit.own = Judgement(Verdict("unjudged", reason="error"), visit.url, is_counted=True)
-    reading, visit.reading = visit.reading, None
-    if reading is not None:
-        return _Wanted(visit.url, reading.page, visit, is_own=True, reading=reading)
-    page = _page_of(visit)
-    if isinstance(page, str):
-        visit.own = _unjudged(page, visit.url)
-        return visit.own
-    return _Wanted(visit.url, page, visit, is_own=True)
+def _known(page: Page, visit: Visit | None) -> Judgement | None:
+    """Return the judgement on a page that holds, if there is one."""
+    if page.judgement is not None and not page.judgement.is_void:
+        return page.judgement
+    is_of_item = visit is not None and page is not visit.page and not isinstance(page.text, str)
+    return visit.known(page) if visit is not None and is_of_item else None
 
 
-def _page_of(visit: Visit) -> PageText | str:
-    """Return the page of a visit's response, or the reason why there is none."""
-    response = visit.response()
-    return "no_response" if response is None else response_page(response)
-
-
-def _absolute(url: str | None, visit: Visit | None) -> str | None:
-    if url is None or visit is None:
-        return url
+def _absolute(url: str, base: str) -> str:
     try:
-        return urljoin(visit.url, url)
+        return urljoin(base, url)
     except ValueError:  # such as http://[1/
-        return visit.url
-
-
-def _unjudged(reason: str, url: str | None) -> Judgement:
-    return Judgement(Verdict("unjudged", reason=reason), url or "")
-
-
-class JudgeKeeper:
-    """The add-on of a crawl, as the pipeline and the spider middleware know it."""
-
-    def judge(self, crawler: "Crawler") -> Judge:
-        """Return the judge of this crawl, made when it is first asked for."""
-        raise NotImplementedError
-
-
-def judge_of(crawler: "Crawler") -> Judge:
-    """Return what the pipeline and the spider middleware of a crawl share.
-
-    Raises:
-        ConfigError: the crawl has no add-on, or a setting is wrong.
-        StoreError: the index cannot be opened.
-    """
-    keeper = crawler.get_addon(JudgeKeeper)
-    if keeper is None:
-        raise ConfigError('dedup_filter needs its add-on: ADDONS = {"dedup_filter.Addon": 500}')
-    return keeper.judge(crawler)
+        return base

@@ -19,9 +19,9 @@ from scrapy.exceptions import DropItem
 from scrapy.utils.defer import deferred_from_coro
 
 from dedup_filter.model import Verdict
-from dedup_filter.scrapy_plugin.judge import Judge, judge_of
-from dedup_filter.scrapy_plugin.page_fate import Judgement
+from dedup_filter.scrapy_plugin.judge import Judge
 from dedup_filter.scrapy_plugin.stats import Figures
+from dedup_filter.scrapy_plugin.visits import Judgement
 from dedup_filter.wording import counted, printable
 
 if TYPE_CHECKING:
@@ -38,28 +38,17 @@ logger = logging.getLogger("dedup_filter")
 class NearDuplicate(DropItem):
     """Drop an item because its page repeats one that was seen before.
 
-    `url` is the item's page; the other attributes are those of `verdict`.
+    `url` is that of the item's page, `original` that of the page that it repeats; `distance` and
+    `similarity` are those of the `verdict`.
     """
 
     def __init__(self, url: str, verdict: Verdict) -> None:
         super().__init__(describe(url, verdict), log_level="NOTSET")
         self.url = url
         self.verdict = verdict
-
-    @property
-    def original(self) -> str | None:
-        """URL of the page that this one repeats."""
-        return self.verdict.original
-
-    @property
-    def distance(self) -> int | None:
-        """Differing bits of the two fingerprints."""
-        return self.verdict.distance
-
-    @property
-    def similarity(self) -> float | None:
-        """Share of the page's shingles that its original has, 0 to 1."""
-        return self.verdict.similarity
+        self.original = verdict.original
+        self.distance = verdict.distance
+        self.similarity = verdict.similarity
 
 
 class Revisit(NearDuplicate):
@@ -79,25 +68,19 @@ class NearDuplicatePipeline:
     @classmethod
     def from_crawler(cls, crawler: "Crawler") -> "NearDuplicatePipeline":
         """Make the pipeline of a crawl, and let Scrapy tell it what becomes of items."""
-        pipeline = cls(judge_of(crawler), crawler.settings.getfloat("LOGSTATS_INTERVAL"))
+        from dedup_filter.scrapy_plugin.addon import Addon  # which adds this to the crawl
+
+        pipeline = cls(Addon.judge_of(crawler), crawler.settings.getfloat("LOGSTATS_INTERVAL"))
         crawler.signals.connect(pipeline.item_scraped, signals.item_scraped)
         crawler.signals.connect(pipeline.item_dropped, signals.item_dropped)
         crawler.signals.connect(pipeline.item_error, signals.item_error)
         return pipeline
 
-    def open_spider(self, spider: "Spider | None" = None) -> None:  # noqa: ARG002
-        """Begin to count."""
-        self._stats.open()
-
     async def process_item(self, item: Any, spider: "Spider | None" = None) -> Any:  # noqa: ARG002
-        """Return the item, or drop it.
-
-        Raises:
-            NearDuplicate: the item's page repeats an earlier one.
-        """
+        """Return the item, or raise NearDuplicate if its page repeats an earlier one."""
+        await self._sum_up_now_and_then()
         passage = await self._judge.item(item)
         judgement = passage.judgement
-        self._sum_up_now_and_then()
         if judgement is not None and passage.is_dropped:
             raise self._dropped(judgement)
         if judgement is not None and self._settings.action == "tag":
@@ -106,24 +89,29 @@ class NearDuplicatePipeline:
 
     def item_scraped(self, item: Any, response: Any) -> None:
         """Note an item that went through all pipelines."""
-        self._judge.came_out(item, response, went_through=True)
+        self._judge.fates.came_out(item, response, went_through=True)
 
     def item_dropped(self, item: Any, response: Any, exception: Any) -> None:
         """Note an item that was dropped, by this pipeline or another."""
         is_repeat = isinstance(exception, NearDuplicate)
-        self._judge.came_out(item, response, went_through=None if is_repeat else False)
+        self._judge.fates.came_out(item, response, went_through=None if is_repeat else False)
 
     def item_error(self, item: Any, response: Any) -> None:
         """Note an item that a pipeline failed on."""
-        self._judge.came_out(item, response, went_through=False)
+        self._judge.fates.came_out(item, response, went_through=False)
 
     def close_spider(self, spider: "Spider | None" = None) -> Any:  # noqa: ARG002
-        """Release what is still claimed, set the final figures, sum up and close the index.
-
-        What this returns is to be awaited.
-        """
-        closing = self._judge.close(self._set_final_figures)
+        """Release what is claimed, sum up and close the index; what this returns is awaited."""
+        closing = self._close()
         return closing if version_info >= (2, 14) else deferred_from_coro(closing)
+
+    async def _close(self) -> None:
+        try:
+            figures = await self._judge.finish()
+            self._stats.close(figures)
+            self._sum_up(figures)
+        finally:
+            await self._judge.close()
 
     def _dropped(self, judgement: Judgement) -> NearDuplicate:
         kind = Revisit if judgement.verdict.outcome == "revisit" else NearDuplicate
@@ -135,8 +123,16 @@ class NearDuplicatePipeline:
         return dropped
 
     def _tag(self, item: Any, judgement: Judgement) -> None:
-        if not tag(item, self._settings.tag_field, judgement.verdict):
-            self._warn_of_missing_field(item)
+        field = self._settings.tag_field
+        if not tag(item, field, judgement.verdict):
+            self._stats.add("items_not_tagged")
+            if self._stats.get("items_not_tagged") == 1:
+                logger.warning(
+                    "%s items cannot be tagged: they have no field %r that takes a dict "
+                    "(DEDUP_TAG_FIELD)",
+                    type(item).__name__,
+                    field,
+                )
         if judgement.verdict.is_duplicate:
             self._log(judgement, "Found %s", describe(judgement.url, judgement.verdict))
 
@@ -146,21 +142,7 @@ class NearDuplicatePipeline:
             judgement.is_logged = True
             logger.log(self._settings.log_level, message, what)
 
-    def _warn_of_missing_field(self, item: Any) -> None:
-        self._stats.add("items_not_tagged")
-        if self._stats.get("items_not_tagged") == 1:
-            logger.warning(
-                "%s items cannot be tagged: they have no field %r that takes a dict "
-                "(DEDUP_TAG_FIELD)",
-                type(item).__name__,
-                self._settings.tag_field,
-            )
-
-    def _set_final_figures(self, figures: Figures | None) -> None:
-        self._stats.close(figures)
-        self._sum_up(figures)
-
-    def _sum_up_now_and_then(self) -> None:
+    async def _sum_up_now_and_then(self) -> None:
         """Sum up every LOGSTATS_INTERVAL.
 
         Checked at each item instead of by a timer: without items there is no news, and there
@@ -168,9 +150,9 @@ class NearDuplicatePipeline:
         """
         if self._summary_interval > 0 and monotonic() >= self._summary_at:
             self._summary_at = monotonic() + self._summary_interval
-            self._judge.tell_figures(self._sum_up)
+            self._sum_up(await self._judge.figures())
 
-    def _sum_up(self, figures: Figures | None) -> None:
+    def _sum_up(self, figures: Figures) -> None:
         if self._stats.get("pages"):
             logger.info(self._stats.summary(figures))
 

@@ -1,7 +1,7 @@
 """Scrapy settings -> one frozen value, checked before the crawl begins.
 
 Values may be strings, as `-s NAME=VALUE` gives them. Each option of the filter is a setting
-too: DEDUP_ and its name in capitals.
+too: DEDUP_ and its name in capitals. docs/settings.md tells what each means.
 """
 
 import logging
@@ -24,13 +24,54 @@ if TYPE_CHECKING:
 
 __all__ = ["SETTINGS", "PluginSettings", "in_settings", "is_enabled"]
 
-_ACTIONS = ("drop", "tag")
-_SOURCES = ("auto", "item", "response")
-_ON_ERROR = ("keep", "close")
-_OPTIONS = {f"DEDUP_{option.name.upper()}": option.name for option in fields(FilterConfig)}
-_SETTING_OF = {"location": "DEDUP_INDEX", **{option: name for name, option in _OPTIONS.items()}}
-"""The setting for each argument of `NearDuplicateFilter.open`."""
-_ARGUMENT = re.compile(rf"^({'|'.join(_SETTING_OF)})\b|\b({'|'.join(_SETTING_OF)})(?==)")
+
+def _word(name: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ConfigError(f"{name} must be a text, not {value!r}")
+    return value.strip()
+
+
+def _choice(*choices: str) -> Callable[[str, Any], str]:
+    def chosen(name: str, value: Any) -> str:
+        value = value.lower() if isinstance(value, str) else value
+        if value not in choices:
+            known = " or ".join(f'"{choice}"' for choice in choices)
+            raise ConfigError(f"{name} must be {known}, not {value!r}")
+        return str(value)
+
+    return chosen
+
+
+def _flag(name: str, value: Any) -> bool:
+    try:
+        return _FLAGS[str(value).lower()]
+    except KeyError:
+        raise ConfigError(f"{name} must be True or False, not {value!r}") from None
+
+
+def _log_level(name: str, value: Any) -> int:
+    level = value
+    if isinstance(value, str):
+        level = int(value) if value.isdecimal() else logging.getLevelName(value.upper())
+    if isinstance(level, bool) or not isinstance(level, int):
+        raise ConfigError(
+            f'{name} must be a level such as "DEBUG", "INFO" or "WARNING", not {value!r}'
+        )
+    return level
+
+
+def _field_name(name: str, value: Any) -> str | None:
+    if not isinstance(value, str):
+        raise ConfigError(f"{name} must be the name of an item field, not {value!r}")
+    return None if value in ("", "None") else value.strip()
+
+
+def _field_names(name: str, value: Any) -> tuple[str, ...]:
+    names = value.split(",") if isinstance(value, str) else value
+    if not isinstance(names, list | tuple) or not all(isinstance(each, str) for each in names):
+        raise ConfigError(f"{name} must be a list of item fields, not {value!r}")
+    return () if value == "None" else tuple(each.strip() for each in names if each.strip())
+
 
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 _FROM_TEXT: Mapping[Any, Callable[[str], Any]] = {
@@ -39,41 +80,43 @@ _FROM_TEXT: Mapping[Any, Callable[[str], Any]] = {
     float: float,
     type(None): lambda text: {"none": None}[text.lower()],
 }
-
-SETTINGS: Mapping[str, str] = {
-    "DEDUP_ENABLED": "False takes the filter out of the crawl; True",
-    "DEDUP_INDEX": (
-        'where the index is: "memory:", a directory, or redis://... (redis+cluster://...), which '
-        'several crawlers share; JOBDIR\'s directory, else "memory:"'
+_OWN: Mapping[str, Callable[[str, Any], Any]] = {
+    "DEDUP_ENABLED": _flag,
+    "DEDUP_INDEX": lambda name, place: (
+        os.fsdecode(place) if isinstance(place, os.PathLike) else _word(name, place)
     ),
-    "DEDUP_ACTION": '"drop" repeated pages\' items, or keep and only "tag" all; "drop"',
-    "DEDUP_TAG_FIELD": 'field that gets the verdict with DEDUP_ACTION="tag"; "dedup"',
-    "DEDUP_HTML_FIELD": "item field with the page's HTML; None",
-    "DEDUP_TEXT_FIELDS": "item fields with the page's text, joined; None",
-    "DEDUP_URL_FIELD": "item field with the page's URL; None: found by name, else the response's",
-    "DEDUP_SOURCE": '"response": never judge by item fields, "item": never by the response; "auto"',
-    "DEDUP_FOLLOW_LINKS": "False: requests found on a repeated page are not sent; True",
-    "DEDUP_ON_ERROR": 'after a fault "keep" crawling or "close" the spider; "keep"',
-    "DEDUP_LOG_LEVEL": 'level of the line written for each drop; "INFO"',
-    **{name: f"option {option} of the filter" for name, option in _OPTIONS.items()},
+    "DEDUP_ACTION": _choice("drop", "tag"),
+    "DEDUP_TAG_FIELD": _word,
+    "DEDUP_HTML_FIELD": _field_name,
+    "DEDUP_TEXT_FIELDS": _field_names,
+    "DEDUP_URL_FIELD": _field_name,
+    "DEDUP_SOURCE": _choice("auto", "item", "response"),
+    "DEDUP_FOLLOW_LINKS": _flag,
+    "DEDUP_ON_ERROR": _choice("keep", "close"),
+    "DEDUP_LOG_LEVEL": _log_level,
 }
-"""Every setting: what it says, and its default."""
+"""The plugin's own settings, and what checks and reads a value that is not None."""
+_OPTIONS = {f"DEDUP_{option.name.upper()}": option.name for option in fields(FilterConfig)}
+SETTINGS = (*_OWN, *_OPTIONS)
+"""Every setting."""
+_SETTING_OF = {"location": "DEDUP_INDEX", **{option: name for name, option in _OPTIONS.items()}}
+"""The setting for each argument of `NearDuplicateFilter.open`."""
+_ARGUMENT = re.compile(rf"^({'|'.join(_SETTING_OF)})\b|\b({'|'.join(_SETTING_OF)})(?==)")
 
 
 @dataclass(frozen=True)
 class PluginSettings:
-    """The settings of one crawl.
+    """The settings of one crawl; `read` refuses what cannot be meant with a ConfigError."""
 
-    Raises:
-        ConfigError: a setting is unknown or has a value that cannot be meant.
-    """
-
+    enabled: bool = True
     index: str = field(default="memory:", repr=False)  # there may be a password in it
     job_folder: str | None = None
     """JOBDIR, if there is one."""
     action: str = "drop"
     tag_field: str = "dedup"
-    field_names: FieldNames = field(default_factory=FieldNames)
+    html_field: str | None = None
+    text_fields: tuple[str, ...] = ()
+    url_field: str | None = None
     source: str = "auto"
     follow_links: bool = True
     on_error: str = "keep"
@@ -85,34 +128,45 @@ class PluginSettings:
         """Read and check all DEDUP_ settings."""
         _refuse_unknown(settings)
         job_folder = str(settings.get("JOBDIR") or "") or None
-        read = cls(
-            index=_index(settings, job_folder),
-            job_folder=job_folder,
-            action=_choice(settings, "DEDUP_ACTION", _ACTIONS),
-            tag_field=_word(settings, "DEDUP_TAG_FIELD", cls.tag_field),
-            field_names=_field_names(settings),
-            source=_choice(settings, "DEDUP_SOURCE", _SOURCES),
-            follow_links=_flag(settings, "DEDUP_FOLLOW_LINKS"),
-            on_error=_choice(settings, "DEDUP_ON_ERROR", _ON_ERROR),
-            log_level=_log_level(settings),
-            options=_options(settings),
-        )
+        own: dict[str, Any] = {}
+        if job_folder is not None:
+            own["index"] = str(Path(job_folder, "dedup_index").absolute())
+        for name, read in _OWN.items():
+            if settings.get(name) is not None:
+                own[name.removeprefix("DEDUP_").lower()] = read(name, settings.get(name))
+        hints = get_type_hints(FilterConfig)
+        options = {
+            option: _typed(settings[name], hints[option])
+            for name, option in _OPTIONS.items()
+            if name in settings
+        }
+        plugin = cls(**own, job_folder=job_folder, options=options)
         try:  # the filter checks what is its own
-            NearDuplicateFilter.check_options(read.index, **read.options)
+            NearDuplicateFilter.check_options(plugin.index, **plugin.options)
         except ConfigError as error:
             raise ConfigError(in_settings(str(error))) from None
-        if not read.follow_links and (read.source == "item" or read.field_names.name_page):
+        if not plugin.follow_links and (plugin.source == "item" or plugin.field_names.name_page):
             raise ConfigError(
                 "DEDUP_FOLLOW_LINKS=False needs the verdict on the response, before its items "
                 'are known: it cannot go with DEDUP_SOURCE="item", DEDUP_HTML_FIELD or '
                 "DEDUP_TEXT_FIELDS"
             )
-        return read
+        return plugin
+
+    @property
+    def field_names(self) -> FieldNames:
+        """The item fields that are named for the page and its URL."""
+        return FieldNames(self.html_field, self.text_fields, self.url_field)
 
 
 def is_enabled(settings: "BaseSettings") -> bool:
     """Tell whether the filter is to take part in the crawl."""
-    return _flag(settings, "DEDUP_ENABLED")
+    return _flag("DEDUP_ENABLED", settings.get("DEDUP_ENABLED", True))
+
+
+def in_settings(message: str) -> str:
+    """Replace the filter's arguments in a message by the settings that they come from."""
+    return _ARGUMENT.sub(lambda found: _SETTING_OF[found[0]], message)
 
 
 def _refuse_unknown(settings: "BaseSettings") -> None:
@@ -123,89 +177,6 @@ def _refuse_unknown(settings: "BaseSettings") -> None:
             near = get_close_matches(name.removeprefix("DEDUP_"), known, n=1)
             hint = f"did you mean DEDUP_{near[0]}?" if near else f"there are {', '.join(SETTINGS)}"
             raise ConfigError(f"unknown setting {name}: {hint}")
-
-
-def _index(settings: "BaseSettings", job_folder: str | None) -> str:
-    place = settings.get("DEDUP_INDEX")
-    if place is None:
-        return "memory:" if job_folder is None else str(Path(job_folder).absolute() / "dedup_index")
-    return os.fsdecode(place) if isinstance(place, os.PathLike) else _word(settings, "DEDUP_INDEX")
-
-
-def _word(settings: "BaseSettings", name: str, default: str = "") -> str:
-    value = settings.get(name, default)
-    if not isinstance(value, str) or not value.strip():
-        raise ConfigError(f"{name} must be a text, not {value!r}")
-    return value.strip()
-
-
-def _choice(settings: "BaseSettings", name: str, choices: tuple[str, ...]) -> str:
-    value = settings.get(name, choices[0])
-    value = value.lower() if isinstance(value, str) else value
-    if value not in choices:
-        known = " or ".join(f'"{choice}"' for choice in choices)
-        raise ConfigError(f"{name} must be {known}, not {value!r}")
-    return str(value)
-
-
-def _flag(settings: "BaseSettings", name: str) -> bool:
-    try:
-        return settings.getbool(name, True)
-    except (ValueError, TypeError):
-        raise ConfigError(f"{name} must be True or False, not {settings[name]!r}") from None
-
-
-def _log_level(settings: "BaseSettings") -> int:
-    value = settings.get("DEDUP_LOG_LEVEL", logging.INFO)
-    if isinstance(value, str):
-        value = int(value) if value.isdecimal() else logging.getLevelName(value.upper())
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ConfigError(
-            'DEDUP_LOG_LEVEL must be a level such as "DEBUG", "INFO" or "WARNING", '
-            f"not {settings['DEDUP_LOG_LEVEL']!r}"
-        )
-    return value
-
-
-def _field_names(settings: "BaseSettings") -> FieldNames:
-    return FieldNames(
-        html=_field_name(settings, "DEDUP_HTML_FIELD"),
-        text=_list_of_names(settings, "DEDUP_TEXT_FIELDS"),
-        url=_field_name(settings, "DEDUP_URL_FIELD"),
-    )
-
-
-def _field_name(settings: "BaseSettings", name: str) -> str | None:
-    value = settings.get(name)
-    if value is None or value in ("", "None"):
-        return None
-    if not isinstance(value, str):
-        raise ConfigError(f"{name} must be the name of an item field, not {value!r}")
-    return value.strip()
-
-
-def _list_of_names(settings: "BaseSettings", name: str) -> tuple[str, ...]:
-    value = settings.get(name) or ()
-    if value == "None":
-        return ()
-    names = value.split(",") if isinstance(value, str) else value
-    if not isinstance(names, list | tuple) or not all(isinstance(each, str) for each in names):
-        raise ConfigError(f"{name} must be a list of item fields, not {value!r}")
-    return tuple(each.strip() for each in names if each.strip())
-
-
-def _options(settings: "BaseSettings") -> dict[str, Any]:
-    hints = get_type_hints(FilterConfig)
-    return {
-        option: _typed(settings[name], hints[option])
-        for name, option in _OPTIONS.items()
-        if name in settings
-    }
-
-
-def in_settings(message: str) -> str:
-    """Replace the filter's arguments in a message by the settings that they come from."""
-    return _ARGUMENT.sub(lambda found: _SETTING_OF[found[0]], message)
 
 
 def _typed(value: Any, hint: Any) -> Any:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request
 from scrapy.http import Response
 
-from dedup_filter.scrapy_plugin.index_calls import without_waiting
-from dedup_filter.scrapy_plugin.judge import Judge, judge_of
+from dedup_filter.scrapy_plugin.judge import Judge
+from dedup_filter.scrapy_plugin.visits import Visit
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -22,17 +22,19 @@ __all__ = ["NearDuplicateMiddleware"]
 
 
 class NearDuplicateMiddleware:
-    """Note the items of each response, and hold back the links of repeated pages."""
+    """Note the items of each response."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
+        self._fates = judge.fates
 
     @classmethod
     def from_crawler(cls, crawler: "Crawler") -> "NearDuplicateMiddleware":
         """Make the spider middleware of a crawl."""
-        judge = judge_of(crawler)
-        waits = judge.has_to_wait and not judge.settings.follow_links
-        return WaitingMiddleware(judge) if waits and cls is NearDuplicateMiddleware else cls(judge)
+        from dedup_filter.scrapy_plugin.addon import Addon  # which adds this to the crawl
+
+        judge = Addon.judge_of(crawler)
+        return cls(judge) if judge.settings.follow_links else LinkMiddleware(judge)
 
     def process_spider_output(
         self,
@@ -41,13 +43,10 @@ class NearDuplicateMiddleware:
         spider: "Spider | None" = None,  # noqa: ARG002
     ) -> Iterator[Any]:
         """Pass on what a synchronous callback gives."""
-        with self._output_of(response):
+        with self._output_of(response) as visit:
             for output in result:
-                is_repeated = self._asks_of(output) and without_waiting(
-                    self._judge.repeats(response)
-                )
-                if self._passes(output, response, is_repeated=is_repeated):
-                    yield output
+                self._expect(output, visit)
+                yield output
 
     async def process_spider_output_async(
         self,
@@ -56,45 +55,46 @@ class NearDuplicateMiddleware:
         spider: "Spider | None" = None,  # noqa: ARG002
     ) -> AsyncIterator[Any]:
         """Pass on what an asynchronous callback gives."""
-        with self._output_of(response):
+        with self._output_of(response) as visit:
             async for output in result:
-                is_repeated = self._asks_of(output) and await self._judge.repeats(response)
-                if self._passes(output, response, is_repeated=is_repeated):
+                if await self._passes(output, visit):
+                    self._expect(output, visit)
                     yield output
 
     @contextmanager
-    def _output_of(self, response: Response) -> Iterator[None]:
-        """Tell the judge when the output of a response ends, and how."""
+    def _output_of(self, response: Response) -> Iterator[Visit | None]:
+        """Note when the output of a response ends, and how."""
+        visit = self._fates.visit(response)
         try:
-            yield
+            yield visit
         except Exception:
-            self._judge.output_ended(response, has_failed=True)
+            self._fates.output_ended(visit, has_failed=True)
             raise
-        self._judge.output_ended(response, has_failed=False)
+        self._fates.output_ended(visit, has_failed=False)
 
-    def _asks_of(self, output: Any) -> bool:
-        """Tell whether a response is judged before this output of it passes."""
-        return output is not None and not self._judge.settings.follow_links
+    def _expect(self, output: Any, visit: Visit | None) -> None:
+        if visit is not None and output is not None and not isinstance(output, Request):
+            self._fates.expect(output, visit)
 
-    def _passes(self, output: Any, response: Response, *, is_repeated: bool) -> bool:
-        if isinstance(output, Request):
-            if self._judge.settings.follow_links:
-                return True
-            # A request for the page itself is a retry; it follows no link.
-            if self._judge.asks_for_itself(output, response) or not is_repeated:
-                return True
-            self._judge.stats.add("links_not_followed")
-            return False
-        if output is not None:
-            self._judge.expect(output, response)
+    async def _passes(self, output: Any, visit: Visit | None) -> bool:  # noqa: ARG002
         return True
 
 
-class WaitingMiddleware(NearDuplicateMiddleware):
-    """The same for DEDUP_FOLLOW_LINKS=False where a server or workers are waited for.
+class LinkMiddleware(NearDuplicateMiddleware):
+    """Hold back the links of repeated pages, too (DEDUP_FOLLOW_LINKS=False).
 
-    Scrapy makes the output of a synchronous callback asynchronous for it.
+    It may have to wait, so Scrapy makes the output of a synchronous callback asynchronous for it.
     """
 
     process_spider_output = NearDuplicateMiddleware.process_spider_output_async  # type: ignore[assignment]
     process_spider_output_async = None  # type: ignore[assignment]
+
+    async def _passes(self, output: Any, visit: Visit | None) -> bool:
+        if output is None or visit is None:
+            return True
+        is_repeated = await self._judge.repeats(visit)
+        # A request for the page itself is a retry; it follows no link.
+        if not isinstance(output, Request) or visit.asks_for_itself(output) or not is_repeated:
+            return True
+        self._judge.stats.add("links_not_followed")
+        return False

@@ -1,67 +1,44 @@
-"""Verdicts -> the stats of a crawl, and the one line that sums them up.
+"""Verdicts and faults -> the stats of a crawl, and lines in its log.
 
-`STATS` is the list of all of them: numbers only, all below "dedup/".
+All stats are numbers, below "dedup/"; docs/statistics.md tells what each means.
+
+No fault may cost an item: what is caught elsewhere is reported here, and the crawl goes on, or is
+closed if so wished. While a server cannot be reached, each page that is not judged is counted; the
+log has one line when the outage begins and one when it ends. A server that answers some calls and
+refuses others (its memory is full, a node of a cluster is down) is out until it has had no fault
+for a while.
 """
 
+import logging
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, get_args
 
+from dedup_filter.errors import DedupError, StoreAway
 from dedup_filter.model import Outcome
-from dedup_filter.scrapy_plugin.page_fate import Judgement
-from dedup_filter.wording import counted
+from dedup_filter.scrapy_plugin.visits import Judgement
+from dedup_filter.wording import counted, printable
 
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
-__all__ = ["STATS", "CrawlStats", "Figures"]
+__all__ = ["NOT_JUDGED", "NOT_RECORDED", "CrawlStats", "Faults", "Figures", "of_all_crawlers"]
 
-STATS: Mapping[str, str] = {
-    "dedup/pages": "pages that came up for judgement; the five outcomes below add up to it",
-    "dedup/new": "pages unlike all before them; they are in the index",
-    "dedup/near": "near-duplicates of an earlier page",
-    "dedup/exact": "pages with the very text of an earlier page",
-    "dedup/revisits": "pages kept in an earlier crawl, come again at the same URL",
-    "dedup/unjudged": "pages that could not be judged; their items are kept",
-    "dedup/unjudged/<reason>": "the same by reason: no_field, no_response, no_text, not_html, ...",
-    "dedup/released": "pages forgotten again because nothing came of their items",
-    "dedup/distance/<bits>": "duplicates by the number of bits between them and their original",
-    "dedup/candidates": "stored pages that were near enough to be compared, over all pages",
-    "dedup/language/<code>": "judged pages by language",
-    "dedup/shingles": "runs of three words (shingles) of all judged pages",
-    "dedup/shingles_without_stopword": "those with too few function words around them: adverts",
-    "dedup/links_not_followed": "requests held back because their page is a duplicate",
-    "dedup/opted_out": 'responses passed by because of request.meta["dedup"] = False',
-    "dedup/items_dropped": "items dropped as duplicates, or as revisits",
-    "dedup/items_not_tagged": "items that have no room for the tag (DEDUP_ACTION=tag)",
-    "dedup/bytes_dropped": "size of the pages whose items were dropped",
-    "dedup/capped": "look-ups with so many candidates that only the 64 nearest were compared",
-    "dedup/all/<outcome>": "with an index on a server: pages it was asked about since it was made",
-    "dedup/index_size": "pages in the index at the end",
-    "dedup/index_bytes": "memory of the index at the end",
-    "dedup/seconds": "time spent on judging, parsing included",
-    "dedup/errors": "faults of the filter; they cost no item",
-}
+NOT_JUDGED = "A page could not be judged; its items are kept"
+NOT_RECORDED = "What became of a page could not be recorded in the index"
 
-_STAT_OF: Mapping[Outcome, str] = {
-    "new": "new",
-    "near": "near",
-    "exact": "exact",
-    "revisit": "revisits",
-    "unjudged": "unjudged",
-}
+Figures = Mapping[str, int]
+"""What the index says of itself, by stat; empty if it does not tell."""
+
+_STAT_OF = {outcome: outcome.replace("revisit", "revisits") for outcome in get_args(Outcome)}
 _LANGUAGE_CODE = re.compile("[a-z]{2,3}")
-_ALWAYS_SHOWN = ("pages", "new", "near", "exact", "unjudged", "items_dropped", "errors")
+_LONGEST_FAULT = 500
+_CALM = 1.0
+"""Seconds without a fault after which an answer ends an outage."""
 
-
-class Figures(NamedTuple):
-    """What the index says of itself."""
-
-    index_size: int
-    index_bytes: int
-    capped: int = 0
-    everywhere: Mapping[str, int] | None = None
-    """Pages that all crawlers of a shared index have judged since it was made, by outcome."""
+logger = logging.getLogger("dedup_filter")
 
 
 class CrawlStats:
@@ -69,11 +46,10 @@ class CrawlStats:
 
     def __init__(self, collector: "StatsCollector") -> None:
         self._collector = collector
-
-    def open(self) -> None:
-        """Let the main figures show even where they are 0."""
-        for name in _ALWAYS_SHOWN:
-            self.add(name, 0)
+        self.spent: Callable[[float], None] = partial(collector.inc_value, "dedup/seconds")
+        """Adds seconds that judging took."""
+        for name in ("pages", "new", "near", "exact", "unjudged", "items_dropped", "errors"):
+            self.add(name, 0)  # these show even where they are 0
 
     def add(self, name: str, count: float = 1) -> None:
         """Add to a figure."""
@@ -98,57 +74,114 @@ class CrawlStats:
         self.add("shingles", verdict.shingles)
         self.add("shingles_without_stopword", verdict.shingles_without_stopword)
 
-    def close(self, figures: Figures | None) -> None:
-        """Set the figures that are known at the end; None: the index does not tell them."""
-        if figures is not None:
-            self._collector.set_value("dedup/capped", figures.capped)
-            self._collector.set_value("dedup/index_size", figures.index_size)
-            self._collector.set_value("dedup/index_bytes", figures.index_bytes)
-            if figures.everywhere is not None:
-                for name, count in _by_stat(figures.everywhere).items():
-                    self._collector.set_value(f"dedup/all/{name}", count)
-        self._collector.set_value("dedup/seconds", round(self.get("seconds"), 3))
+    def close(self, figures: Figures) -> None:
+        """Set the figures that are known at the end."""
+        for name, count in {**figures, "seconds": round(self.get("seconds"), 3)}.items():
+            self._collector.set_value(f"dedup/{name}", count)
 
     def get(self, name: str) -> float:
         """Return a figure, 0 if nothing was counted."""
         value: float = self._collector.get_value(f"dedup/{name}", 0)
         return value
 
-    def summary(self, figures: Figures | None) -> str:
+    def summary(self, figures: Figures) -> str:
         """Sum up the crawl so far in one line."""
-        pages, failed = self.get("pages"), self.get("unjudged/error")
+        pages = self.get("pages")
         each = 1000 * self.get("seconds") / pages if pages else 0.0
         dropped, size = self.get("items_dropped"), _size(self.get("bytes_dropped"))
         parts = [
-            _pages({name: self.get(name) for name in ("pages", *_STAT_OF.values())}, failed),
+            _pages(self.get, self.get("unjudged/error")),
             f"items dropped: {dropped:,.0f} ({size} of pages)",
         ]
-        if figures is not None:
-            in_index = counted(figures.index_size, "page")
-            parts.append(f"index: {in_index}, {_size(figures.index_bytes)}")
+        if figures:
+            in_index = counted(figures["index_size"], "page")
+            parts.append(f"index: {in_index}, {_size(figures['index_bytes'])}")
         parts.append(f"{each:.1f} ms a page")
         if self.get("errors"):
             parts.append(counted(self.get("errors"), "fault"))
-        if figures is not None and figures.everywhere is not None:
-            everywhere = _pages(_by_stat(figures.everywhere))
+        if "all/pages" in figures:
+            everywhere = _pages(lambda name: figures[f"all/{name}"])
             parts.append(f"all crawlers since the index was made, {everywhere}")
         return "; ".join(parts)
 
 
-def _by_stat(everywhere: Mapping[str, int]) -> dict[str, int]:
-    """Name outcomes as the stats do, those that there were none of too."""
-    named = {name: everywhere.get(outcome, 0) for outcome, name in _STAT_OF.items()}
-    return {"pages": sum(named.values()), **named}
+class Faults:
+    """Counts the faults of one crawl; `end_crawl`, if there is one, is called after the first."""
+
+    def __init__(self, stats: CrawlStats, end_crawl: Callable[[], None] | None = None) -> None:
+        self.is_away = False
+        """Whether an outage is going on."""
+        self._stats = stats
+        self._end_crawl = end_crawl
+        self._logged = 0
+        """Faults other than outages."""
+        self._outage_faults = 0
+        self._outage_began = self._last_outage_fault = 0.0
+
+    def report(self, fault: BaseException, message: str = NOT_RECORDED) -> None:
+        """Count a fault and log it; one that is meant to end the program is raised."""
+        if not isinstance(fault, Exception):
+            raise fault
+        self._stats.add("errors")
+        what = printable(f"{type(fault).__name__}: {fault}", _LONGEST_FAULT)
+        if not isinstance(fault, StoreAway):
+            self._log(fault, message, what)
+        else:
+            self._last_outage_fault = monotonic()
+            if not self.is_away:
+                self.is_away = True
+                self._outage_began, self._outage_faults = self._last_outage_fault, 0
+                logger.error(
+                    "Index server unreachable; items are kept unjudged meanwhile: %s", what
+                )
+            self._outage_faults += 1
+        if self._end_crawl is not None:
+            end_crawl, self._end_crawl = self._end_crawl, None
+            logger.error(
+                "Spider closed after a fault (DEDUP_ON_ERROR); items still under way are kept"
+            )
+            end_crawl()
+
+    def note_answer(self) -> None:
+        """Note that the index did what it was asked to; after a while this ends an outage."""
+        if monotonic() - self._last_outage_fault >= _CALM:
+            self.end_outage()
+
+    def end_outage(self) -> None:
+        """Log the end of an outage, if there was one."""
+        if self.is_away:
+            self.is_away = False
+            logger.warning(
+                "Index server reachable again after %.0f s and %s; pages are judged again",
+                monotonic() - self._outage_began,
+                counted(self._outage_faults, "fault"),
+            )
+
+    def _log(self, fault: Exception, message: str, what: str) -> None:
+        """Log the 1st, 2nd, 4th, 8th, ... fault: one on every page must not fill the disk."""
+        self._logged += 1
+        if self._logged == 1 and isinstance(fault, DedupError):
+            logger.error("%s: %s", message, what)  # its message says all, without a traceback
+        elif self._logged == 1:
+            logger.error(message, exc_info=fault)
+        elif self._logged & (self._logged - 1) == 0:
+            logger.error("%d faults so far; the last: %s: %s", self._logged, message, what)
 
 
-def _pages(by_stat: Mapping[str, float], failed: float = 0) -> str:
+def of_all_crawlers(totals: Mapping[str, int]) -> Figures:
+    """Name the pages that all crawlers have judged, by outcome, as the stats do."""
+    by_stat = {f"all/{name}": totals.get(outcome, 0) for outcome, name in _STAT_OF.items()}
+    return {"all/pages": sum(by_stat.values()), **by_stat}
+
+
+def _pages(count: Callable[[str], float], failed: float = 0) -> str:
     """Write pages by outcome; `failed` of them are unjudged because of a fault."""
-    again = f"{counted(by_stat['revisits'], 'revisit')}, " if by_stat["revisits"] else ""
+    again = f"{counted(count('revisits'), 'revisit')}, " if count("revisits") else ""
     why = f" ({failed:,.0f} after a fault)" if failed else ""
     return (
-        f"{counted(by_stat['pages'], 'page')}: {by_stat['new']:,.0f} new, "
-        f"{by_stat['near']:,.0f} near, {by_stat['exact']:,.0f} exact, "
-        f"{again}{by_stat['unjudged']:,.0f} unjudged{why}"
+        f"{counted(count('pages'), 'page')}: {count('new'):,.0f} new, "
+        f"{count('near'):,.0f} near, {count('exact'):,.0f} exact, "
+        f"{again}{count('unjudged'):,.0f} unjudged{why}"
     )
 
 

@@ -15,11 +15,10 @@ Pure: fields are any mapping of names, such as a Scrapy item or an object of JSO
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import xxhash
+from typing import Any, NamedTuple
 
 from dedup_filter.text.decode import decode
+from dedup_filter.text.reading import Html
 
 __all__ = ["URL_NAMES", "FieldNames", "Fields", "PageText", "is_document", "page_in", "url_in"]
 
@@ -49,17 +48,20 @@ class FieldNames:
         return bool(self.html or self.text)
 
 
-@dataclass(frozen=True)
-class PageText:
-    """The page of an item: either `html` or `text`."""
+class PageText(NamedTuple):
+    """What a page is read from: either `html` or `text`; a tree has no size."""
 
-    html: str | bytes | None = None
+    html: Html | None = None
     text: str | None = None
     content_type: str | None = None
-    size: int = 0
-    """Bytes of the page."""
-    digest: bytes = b""
-    """16 bytes (XXH3) of the page."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of the page."""
+        content = self.text if self.html is None else self.html
+        if not isinstance(content, bytes):
+            content = str(content).encode("utf-8", "surrogatepass")
+        return len(content)
 
 
 def page_in(fields: Fields, names: FieldNames) -> PageText | str:
@@ -106,7 +108,7 @@ def _html_page(value: Any) -> PageText | str:
         return "no_field"
     if not isinstance(html, str | bytes):
         return "wrong_type"
-    return PageText(html=html, **_measures(html))
+    return PageText(html=html)
 
 
 def _text_page(value: list[Any] | None) -> PageText | str:
@@ -115,13 +117,7 @@ def _text_page(value: list[Any] | None) -> PageText | str:
     parts = [_joined(part) for part in value]
     if not _all_strings(parts):
         return "wrong_type"
-    text = "\n".join(parts)
-    return PageText(text=text, **_measures(text))
-
-
-def _measures(content: str | bytes) -> dict[str, Any]:
-    encoded = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
-    return {"size": len(encoded), "digest": xxhash.xxh3_128_digest(encoded)}
+    return PageText(text="\n".join(parts))
 
 
 def _value(fields: Fields, name: str) -> Any:

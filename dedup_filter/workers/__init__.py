@@ -2,9 +2,9 @@
 
     bytes -> page -> what it shows -> (what its host's pages have shown) -> its profile
 
-    measured   a page and how often its host has shown each block -> its profile
-    child      the process of one worker: jobs on stdin -> answers on stdout
-    worker     that process as the crawl's process knows it: a job -> a future answer
+    measured   what a page is read from -> a page and how often its host has shown each block -> its
+               profile
+    worker     a process that does that, from both ends of its pipe: a job -> a future answer
     pool       pages dealt to several workers; a page in a worker, used like one that is here
 
 A profile depends on what is known of the page's host, which only the crawl's process knows, and it

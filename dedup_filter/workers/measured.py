@@ -1,4 +1,6 @@
-"""A page, and how often its host has shown each block -> its three texts -> its profile.
+"""What a page is read from -> the page, and how often its host has shown each block -> its profile.
+
+A page is known by three texts:
 
     own    the main content of the blocks that its host has not shown yet
     rare   the main content of those that it has shown at most once
@@ -8,7 +10,6 @@ Pure: what is known of the host comes as numbers, so it does not matter in which
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from dedup_filter.config import FilterConfig
@@ -21,27 +22,23 @@ from dedup_filter.fingerprints.profile import (
     Surroundings,
     profile,
 )
-from dedup_filter.model import Document, Unjudged
+from dedup_filter.model import Unjudged
 from dedup_filter.text import (
-    MOST_OF_HEADLINE,
+    NO_PARTS,
     Block,
     Page,
     Shown,
+    WantedParts,
     find_content,
     first_link,
     whole_content,
     word_sum,
 )
 from dedup_filter.text.page_bytes import pack_page, unpack_page
+from dedup_filter.text.page_fields import PageText
+from dedup_filter.text.reading import read
 
-__all__ = [
-    "FrameTimes",
-    "MeasurablePage",
-    "Measured",
-    "PageHere",
-    "measurable",
-    "without_texts",
-]
+__all__ = ["FrameTimes", "MeasurablePage", "Measured", "PageHere", "Source"]
 
 
 class FrameTimes(NamedTuple):
@@ -64,13 +61,9 @@ class Measured(NamedTuple):
 class MeasurablePage(Protocol):
     """A page that was read, wherever its blocks are."""
 
-    @property
-    def shown(self) -> Shown:
-        """What it shows."""
-
-    @property
-    def here(self) -> Page | None:
-        """Its blocks; None if they are in another process."""
+    shown: Shown
+    here: Page | None
+    """Its blocks; None if they are in another process."""
 
     def measure(self, known: FrameTimes) -> Measured:
         """Measure it. Cost: 1.2 ms for 1,000 words, in whichever process its blocks are."""
@@ -86,7 +79,9 @@ class PageHere:
     """A page whose blocks are in this process."""
 
     def __init__(self, page: Page, config: FilterConfig) -> None:
-        self.here: Page = page
+        self.here: Page | None = page
+        self.shown = page.shown
+        self._page = page
         self._config = config
 
     @classmethod
@@ -94,14 +89,9 @@ class PageHere:
         """Make a page of what `pack` returned. Raises ValueError for other bytes."""
         return cls(unpack_page(packed), config)
 
-    @property
-    def shown(self) -> Shown:
-        """What it shows."""
-        return self.here.shown
-
     def measure(self, known: FrameTimes) -> Measured:
         """Measure it."""
-        page, times = self.here, known.times
+        page, times = self._page, known.times
         own, rare, whole = _contents(page, times)
         known_by = own if word_sum(own) >= MIN_WORDS else rare
         texts = PageTexts(
@@ -113,30 +103,37 @@ class PageHere:
 
     def pack(self) -> bytes:
         """Return it as bytes."""
-        return pack_page(self.here)
+        return pack_page(self._page)
 
     def drop(self) -> None:
         """Do nothing."""
 
 
-def measurable(
-    content: Page | Document | Unjudged, config: FilterConfig
-) -> PageHere | Measured | Unjudged:
-    """Return a page to be measured; a document, which has no frame, is measured at once."""
-    if isinstance(content, Page):
-        return PageHere(content, config)
-    return content if isinstance(content, Unjudged) else _measured(PageTexts.of(content), config)
+class Source(NamedTuple):
+    """What a page is read from, and what of it is wanted besides its text."""
 
+    page: PageText
+    wanted: WantedParts = NO_PARTS
 
-def without_texts(measured: Measured, h1: Sequence[str]) -> Measured:
-    """Leave out the passages' texts but for those that are a headline: nothing asks for them."""
-    heads = {text[:MOST_OF_HEADLINE] for text in h1}
-    passages = [
-        each if each.text[:MOST_OF_HEADLINE] in heads else each._replace(text="")
-        for each in measured.profile.passages.passages
-    ]
-    slim = measured.profile.passages._replace(passages=passages)
-    return measured._replace(profile=replace(measured.profile, passages=slim))
+    def read(self, config: FilterConfig) -> PageHere | Measured | Unjudged:
+        """Read it in this process; a document, which has no frame, is measured at once.
+
+        Raises:
+            TypeError: not exactly one of html and text is given, or one of another type.
+        """
+        content = read(*self.page, self.wanted)
+        if isinstance(content, Page):
+            return PageHere(content, config)
+        return (
+            content if isinstance(content, Unjudged) else _measured(PageTexts.of(content), config)
+        )
+
+    @property
+    def can_be_sent(self) -> bool:
+        """Whether another process can read it: it is no tree, and nothing is wrong with it."""
+        html, text, content_type = self.page
+        is_plain = isinstance(html, str | bytes) if text is None else isinstance(text, str)
+        return is_plain and None in (html, text) and isinstance(content_type, str | None)
 
 
 def _measured(texts: PageTexts, config: FilterConfig) -> Measured:

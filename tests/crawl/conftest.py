@@ -15,14 +15,13 @@ import pytest
 from crawl_server import PATIENCE, CrawlServer
 from web_site import served
 
-ADDONS_LINE = 'ADDONS = {"dedup_filter.Addon": 500}'
-
 SETTINGS = """\
 BOT_NAME = "tutorial"
 SPIDER_MODULES = ["tutorial.spiders"]
 NEWSPIDER_MODULE = "tutorial.spiders"
 TELNETCONSOLE_ENABLED = False
 CONCURRENT_REQUESTS = 1  # in order: the first page of a kind is the one the site names first
+ADDONS = {"dedup_filter.Addon": 500}
 """
 
 SPIDER = """
@@ -74,7 +73,7 @@ class Crawl:
 class Project:
     """A Scrapy project as `scrapy startproject tutorial` makes it, plus one line."""
 
-    def __init__(self, server, folder, addons_line=ADDONS_LINE):
+    def __init__(self, server, folder):
         self._server, self.folder = server, folder
         self._begun = []
         spiders = folder / "tutorial" / "spiders"
@@ -82,7 +81,7 @@ class Project:
         (folder / "scrapy.cfg").write_text("[settings]\ndefault = tutorial.settings\n")
         (folder / "tutorial" / "__init__.py").touch()
         (spiders / "__init__.py").touch()
-        (folder / "tutorial" / "settings.py").write_text(f"{SETTINGS}{addons_line}\n")
+        (folder / "tutorial" / "settings.py").write_text(SETTINGS)
 
     def spider(self, code=None, name="quotes", *, parse=ITEM, meta="{}", in_turn=False):
         """Write the project's spider: whole, or what it does with a response."""
@@ -205,9 +204,3 @@ def new_project(crawl_server, tmp_path: Path):
             return projects.enter_context(closing(Project(crawl_server, folder)))
 
         yield make
-
-
-@pytest.fixture
-def project_without_addon(crawl_server, tmp_path: Path):
-    with closing(Project(crawl_server, tmp_path, addons_line="")) as project:
-        yield project

@@ -20,31 +20,6 @@ SIMPLIFIED = (
 )
 
 
-ITEMS_SPIDER = """
-    import scrapy
-
-    class QuotesSpider(scrapy.Spider):
-        name = "quotes"
-        items = [
-            {"number": 0},
-            {"number": 1, "html": None},
-            {"number": 2, "html": 5},
-            {"number": 3, "html": {"body": "<p>nested</p>"}},
-            {"number": 4, "html": "<p>" + "\\ud800 unpaired \\udfff " * 50},
-            {"number": 5, "html": ""},
-            {"number": 6, "html": b"\\x89PNG\\r\\n\\x1a\\n" + bytes(range(256)) * 20},
-            {"number": 7, "html": "<p>NUL \\0 in the middle of a paragraph.</p>"},
-            {"number": 8, "html": "<p>short</p>", "url": "http://a/\\x1b[31m\\nERROR: forged"},
-            {"number": 9, "html": "<p>short</p>", "url": "http://b/\\x1b[31m\\nERROR: forged"},
-            {"number": 10, "html": ["<p>", 5]},
-        ]
-
-        async def start(self):
-            for item in self.items:
-                yield item
-"""
-
-
 GBK_TWINS = {"/gbk", "/gbk-as-utf-8"}
 
 
@@ -82,23 +57,3 @@ def test_pages_that_cannot_be_judged_are_kept_and_counted(project, site, article
     assert stats["dedup/unjudged/binary"] == 1
     assert stats["dedup/unjudged/no_text"] + stats["dedup/unjudged/too_short"] >= 2
     assert not crawl.lines("ERROR")
-
-
-def test_items_that_cannot_be_judged_are_kept_and_counted(project):
-    project.spider(ITEMS_SPIDER)
-
-    crawl = project.crawl(DEDUP_HTML_FIELD="html", DEDUP_ACTION="drop", FEED_EXPORT_FIELDS="number")
-
-    assert crawl.exit_code == 0
-    stats = crawl.stats
-    assert stats["dedup/errors"] == 0, crawl.log
-    assert stats["dedup/unjudged/no_field"] == 2
-    assert stats["dedup/unjudged/wrong_type"] == 3
-    assert stats["dedup/unjudged/no_text"] >= 1
-    assert stats["dedup/unjudged/binary"] == 1
-    # Of the two short items with the same text the second is an exact repeat.
-    assert {item["number"] for item in crawl.items} == {*range(11)} - {9}
-    assert stats["dedup/exact"] == 1
-    assert len(crawl.lines("repeats http://a/")) == 1
-    assert "\x1b" not in crawl.lines("repeats")[0]
-    assert not [line for line in crawl.log.splitlines() if line.startswith("ERROR: forged")]

@@ -150,32 +150,3 @@ def test_wrong_password_is_told_in_one_sentence(refused, server):
     location = f"redis://:wrong-pa55@{server.address}/0"
 
     assert f"redis://{server.address}/0?name=pages: the server refuses the" in refused(location)
-
-
-def test_wrong_port_is_told_in_one_sentence(refused, server):
-    server.stop()
-
-    assert "cannot be reached" in refused(server.url)
-
-
-@pytest.mark.parametrize("location", ["redis://:pa55@", "redis://:pa55@host:port", "redis:pa55"])
-def test_location_that_cannot_be_meant_is_told_in_one_sentence(refused, location):
-    assert "must be redis://host:port/database" in refused(location)
-
-
-def test_option_that_the_client_does_not_know_is_told_in_one_sentence(refused, server):
-    assert "tiemout" in refused(f"{server.url}?tiemout=5")
-
-
-def test_index_made_in_another_way_is_refused(refused, server):
-    NearDuplicateFilter.open(server.url, features="shingles").close()
-
-    assert "shingles" in refused(server.url)
-
-
-def test_keys_of_another_application_are_left_alone(refused, server):
-    client = server.client()
-    client.set("dedup:{pages}:meta", "mine")
-
-    assert "other keys are there under dedup:{pages}" in refused(server.url)
-    assert client.keys() == [b"dedup:{pages}:meta"]

@@ -49,21 +49,3 @@ def test_opted_out_pages_are_neither_judged_nor_remembered(project, site, articl
     assert len(crawl.items) == 6
     assert crawl.stats["dedup/opted_out"] == 2
     assert crawl.stats["dedup/pages"] == crawl.stats["dedup/new"] == 1
-
-
-def test_item_made_anew_by_an_earlier_pipeline_is_known_by_its_url(project, site, article):
-    site.add("/a", HTML.format(article(1)))
-    site.add("/b", HTML.format(article(1, edits=1)))
-    project.spider()
-    project.module(
-        "pipelines",
-        """
-        class Remake:
-            def process_item(self, item, spider=None):
-                return dict(item, remade=True)
-        """,
-    )
-
-    crawl = project.crawl(*site.urls(), ITEM_PIPELINES='{"tutorial.pipelines.Remake": -1}')
-
-    assert crawl.items == [{"url": f"{site.url}/a", "remade": True}]

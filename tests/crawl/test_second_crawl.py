@@ -65,37 +65,6 @@ def test_links_of_a_dropped_revisit_are_followed(crawl, site, paragraphs):
     assert stats["dedup/revisits"] == 1
 
 
-def test_short_page_with_another_link_is_no_revisit(crawl, site, paragraphs):
-    settings = {"DEDUP_INDEX": "pages", "DEDUP_REVISIT": "drop"}
-    site.add("/hub", paragraphs(7, link="<a href='/c'>new</a>"))
-    crawl(["hub"], **settings)
-    site.add("/hub", paragraphs(7, link="<a href='/c'>newer</a>"))
-
-    stats, kept = crawl(["hub"], **settings)
-
-    assert kept == ["hub"]
-    assert stats["dedup/new"] == 1
-
-
-def test_changed_page_is_new(crawl, site, paragraphs):
-    crawl("abc", DEDUP_INDEX="pages")
-    site.add("/c", paragraphs(3))
-
-    stats, kept = crawl("c", DEDUP_INDEX="pages", DEDUP_REVISIT="drop")
-
-    assert kept == ["c"]
-    assert (stats["dedup/new"], stats["dedup/index_size"]) == (1, 3)
-
-
-def test_twin_of_a_page_of_an_earlier_crawl_is_dropped(crawl):
-    crawl("a", DEDUP_INDEX="pages")
-
-    stats, kept = crawl("b", DEDUP_INDEX="pages")
-
-    assert kept == []
-    assert stats["dedup/near"] == 1
-
-
 def test_resumed_job_is_the_same_crawl_with_an_index_of_its_own(crawl, project):
     crawl("a", JOBDIR="job")
 
@@ -122,16 +91,3 @@ def test_index_in_use_is_told_in_one_sentence(refused, project):
 
     assert "DEDUP_INDEX: " in last_words
     assert "in use by a process (pid" in last_words
-
-
-def test_folder_of_something_else_is_refused_and_left_alone(refused, project):
-    (project.folder / "pages").mkdir()
-    notes = project.folder / "pages" / "notes.txt"
-    notes.write_text("mine")
-
-    assert "pages is not an index: it holds 'notes.txt'" in refused("pages")
-    assert list((project.folder / "pages").iterdir()) == [notes]
-
-
-def test_path_below_a_file_is_refused(refused, project):
-    assert "an index is a folder" in refused("items.jsonl/pages")

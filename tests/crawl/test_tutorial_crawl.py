@@ -90,29 +90,17 @@ def test_log_has_one_short_line_for_each_dropped_page_and_no_warning(project, qu
     assert len(crawl.lines("4 pages: 3 new")) == 1
 
 
-def test_without_the_line_the_crawl_is_the_old_one(project_without_addon, quotes_site):
-    project_without_addon.spider(SYNCHRONOUS)
-
-    crawl = project_without_addon.crawl(f"{quotes_site.url}/page/1")
-
-    assert len(crawl.items) == 40
-    assert not [name for name in crawl.stats if name.startswith("dedup/")]
-
-
-def test_disabled_filter_leaves_no_trace(project, quotes_site):
+@pytest.mark.parametrize(
+    "reactor", ["asyncioreactor.AsyncioSelectorReactor", "selectreactor.SelectReactor"]
+)
+def test_links_of_a_repeated_page_are_not_followed_if_so_wished(project, quotes_site, reactor):
     project.spider(SYNCHRONOUS)
 
-    crawl = project.crawl(f"{quotes_site.url}/page/1", DEDUP_ENABLED=False)
-
-    assert len(crawl.items) == 40
-    assert not [name for name in crawl.stats if name.startswith("dedup/")]
-    assert "NearDuplicate" not in crawl.log
-
-
-def test_links_of_a_repeated_page_are_not_followed_if_so_wished(project, quotes_site):
-    project.spider(SYNCHRONOUS)
-
-    crawl = project.crawl(f"{quotes_site.url}/page/1", DEDUP_FOLLOW_LINKS=False)
+    crawl = project.crawl(
+        f"{quotes_site.url}/page/1",
+        DEDUP_FOLLOW_LINKS=False,
+        TWISTED_REACTOR=f"twisted.internet.{reactor}",
+    )
 
     assert quotes_site.asked == ["/page/1", "/page/2", "/mirror/1"]
     assert len(crawl.items) == 20
@@ -129,29 +117,3 @@ def test_tag_keeps_every_item_and_marks_it(project, quotes_site):
     assert len(twins) == 10
     assert {item["dedup"]["original"] for item in twins} == {f"{quotes_site.url}/page/1"}
     assert {item["dedup"]["outcome"] for item in crawl.items if item not in twins} == {"new"}
-
-
-def test_runs_without_a_reactor(project, article):
-    """Scrapy 2.15 and newer can do without Twisted's reactor; older ones ignore the setting."""
-    text = article(1)
-    project.spider(f"""
-        import scrapy
-        from urllib.parse import quote
-
-        class QuotesSpider(scrapy.Spider):
-            name = "quotes"
-            start_urls = [
-                "data:text/html;charset=utf-8," + quote(f"<html><body><p>{text} {{end}}</p>")
-                for end in ("one", "two")
-            ]
-
-            async def parse(self, response):
-                yield {{"number": len(response.url)}}
-    """)
-
-    crawl = project.crawl(TWISTED_REACTOR_ENABLED=False)
-
-    assert crawl.exit_code == 0, crawl.log
-    assert len(crawl.items) == 1
-    assert crawl.stats["dedup/near"] == 1
-    assert "Warning" not in crawl.log

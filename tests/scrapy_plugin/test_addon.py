@@ -1,19 +1,15 @@
 import sys
 
 import pytest
-from passages import close, judged, run
-from scrapy import signals
-from scrapy.exceptions import DropItem
+from passages import end, judged, run
 from scrapy.settings import Settings
 from scrapy.signalmanager import SignalManager
 from scrapy.utils.misc import load_object
 
 from dedup_filter import ConfigError, NearDuplicateFilter
-from dedup_filter.errors import StoreBusy, StoreError
-from dedup_filter.scrapy_plugin.addon import Addon, OpeningError, SettingsError, crawl_name
-from dedup_filter.scrapy_plugin.judge import judge_of
+from dedup_filter.errors import StoreError
+from dedup_filter.scrapy_plugin.addon import Addon, SettingsError, crawl_name
 from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
-from dedup_filter.scrapy_plugin.settings import SETTINGS
 from dedup_filter.scrapy_plugin.spider_middleware import NearDuplicateMiddleware
 
 PIPELINE = "dedup_filter.scrapy_plugin.pipeline.NearDuplicatePipeline"
@@ -59,15 +55,21 @@ def test_disabled_filter_changes_no_setting_and_reads_none():
     assert settings.copy_to_dict() == before
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"DEDUP_ENABLED": "perhaps"}, {"DEDUP_ACTION": "delete"}, {"DEDUP_INDEX": "ftp://x"}],
-)
-def test_wrong_setting_is_refused_both_times(wrong, in_a_program):
-    with pytest.raises(ConfigError, match=next(iter(wrong))):
-        Addon().update_settings(Settings(wrong))
-    with pytest.raises(SettingsError, match=next(iter(wrong))):
-        Addon.update_pre_crawler_settings(Settings(wrong))
+@pytest.mark.parametrize("name", ["DEDUP_ENABLED", "DEDUP_ACTION"])
+@pytest.mark.parametrize("is_command", [True, False])
+def test_wrong_setting_is_refused_both_times(monkeypatch, in_a_program, name, is_command):
+    """The second time it ends the `scrapy` command, but no program of the user."""
+    if is_command:
+        monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
+    settings = Settings({name: "perhaps"})
+
+    with pytest.raises(ConfigError, match=name) as second:
+        Addon().update_settings(settings)
+    with pytest.raises(SettingsError, match=name) as first:
+        Addon.update_pre_crawler_settings(settings)
+
+    assert isinstance(second.value, SystemExit) is is_command
+    assert first.value.code == f"dedup_filter: {first.value}"
 
 
 def test_checking_the_settings_opens_no_index(monkeypatch):
@@ -75,36 +77,6 @@ def test_checking_the_settings_opens_no_index(monkeypatch):
 
     Addon.update_pre_crawler_settings(Settings())
     Addon().update_settings(Settings())
-
-
-@pytest.mark.parametrize("wrong", [{"DEDUP_INDEX": "ftp://x"}, {"DEDUP_MAX_DISTANCE": 65}])
-def test_error_names_the_setting_at_fault_and_no_other(wrong, in_a_program):
-    with pytest.raises(ConfigError) as caught:
-        Addon().update_settings(Settings(wrong))
-
-    assert [name for name in SETTINGS if name in str(caught.value)] == list(wrong)
-
-
-def test_error_of_one_crawl_does_not_end_a_program_of_the_user(in_a_program):
-    with pytest.raises(ConfigError) as caught:
-        Addon().update_settings(Settings({"DEDUP_ACTION": "delete"}))
-
-    assert not isinstance(caught.value, SystemExit)
-
-
-def test_error_of_one_crawl_ends_the_scrapy_command(monkeypatch):
-    monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
-
-    with pytest.raises(SettingsError, match="DEDUP_ACTION"):
-        Addon().update_settings(Settings({"DEDUP_ACTION": "delete"}))
-
-
-def test_uncaught_settings_error_ends_a_program_with_its_sentence():
-    with pytest.raises(SystemExit) as caught:
-        Addon.update_pre_crawler_settings(Settings({"DEDUP_ACTION": "delete"}))
-
-    assert isinstance(caught.value, ValueError)
-    assert caught.value.code == f"dedup_filter: {caught.value}"
 
 
 class Crawler:
@@ -127,8 +99,8 @@ def test_pipeline_and_middleware_of_a_crawl_share_one_judge(stats):
     pipeline = NearDuplicatePipeline.from_crawler(crawler)
     middleware = NearDuplicateMiddleware.from_crawler(crawler)
 
-    assert pipeline._judge is middleware._judge is judge_of(crawler)
-    assert judge_of(crawler) is not judge_of(other)
+    assert pipeline._judge is middleware._judge is Addon.judge_of(crawler)
+    assert Addon.judge_of(crawler) is not Addon.judge_of(other)
 
 
 def test_component_without_the_addon_names_the_line_that_is_missing(stats):
@@ -146,53 +118,29 @@ def test_index_that_cannot_be_opened_is_told_of_by_the_setting(stats, occupied, 
     crawler = Crawler(Addon(), stats, DEDUP_INDEX=occupied)
 
     with pytest.raises(ConfigError, match=r"^DEDUP_INDEX: .*notes\.txt") as caught:
-        judge_of(crawler)
+        Addon.judge_of(crawler)
 
     assert not isinstance(caught.value, SystemExit)
-
-
-def test_index_in_use_keeps_its_kind_of_error_in_a_program(stats, tmp_path, in_a_program):
-    index = str(tmp_path / "index")
-    with NearDuplicateFilter.open(index), pytest.raises(StoreBusy, match=r"^DEDUP_INDEX: "):
-        judge_of(Crawler(Addon(), stats, DEDUP_INDEX=index))
 
 
 def test_index_that_cannot_be_opened_ends_the_scrapy_command(stats, occupied, monkeypatch):
     monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
 
-    with pytest.raises(OpeningError, match="notes") as caught:
-        judge_of(Crawler(Addon(), stats, DEDUP_INDEX=occupied))
+    with pytest.raises(SettingsError, match="notes") as caught:
+        Addon.judge_of(Crawler(Addon(), stats, DEDUP_INDEX=occupied))
 
     assert caught.value.code == f"dedup_filter: {caught.value}"
 
 
 def test_job_names_its_crawl_and_keeps_its_index(stats, tmp_path):
     for _ in range(2):
-        judge = judge_of(Crawler(Addon(), stats, JOBDIR=str(tmp_path / "job")))
-        run(judge.close(lambda figures: None))
+        judge = Addon.judge_of(Crawler(Addon(), stats, JOBDIR=str(tmp_path / "job")))
+        run(end(judge))
 
     assert sorted(path.name for path in (tmp_path / "job").iterdir()) == [
         "dedup_filter.crawl",
         "dedup_index",
     ]
-
-
-def test_fates_of_items_reach_the_judge_by_signals(stats, page):
-    crawler = Crawler(Addon(), stats)
-    pipeline = NearDuplicatePipeline.from_crawler(crawler)
-    judge = judge_of(crawler)
-    items = [{"url": f"http://a/{number}", "html": page(number)} for number in range(3)]
-    for item in items:
-        judged(judge, item)
-    send = crawler.signals.send_catch_log
-
-    send(signals.item_scraped, item=items[0], response=None, spider=None)
-    send(signals.item_dropped, item=items[1], response=None, spider=None, exception=DropItem(""))
-    send(signals.item_error, item=items[2], response=None, spider=None, failure=None)
-
-    assert stats["dedup/released"] == 2
-    assert len(judge.pages) == 1
-    close(pipeline)
 
 
 class OldEngine:
@@ -217,7 +165,7 @@ class Engine(OldEngine):
 def test_spider_is_closed_once_at_the_first_fault_if_so_wished(engine, stats, page):
     crawler = Crawler(Addon(), stats, DEDUP_ON_ERROR="close")
     crawler.engine = engine()
-    judge = judge_of(crawler)
+    judge = Addon.judge_of(crawler)
     judge.pages.close()
 
     for _ in range(2):
@@ -226,18 +174,12 @@ def test_spider_is_closed_once_at_the_first_fault_if_so_wished(engine, stats, pa
     assert crawler.engine.closed == [("the spider", "dedup_error")]
 
 
-def test_spider_goes_on_after_a_fault_by_default(stats, page):
-    crawler = Crawler(Addon(), stats)
-    crawler.engine = OldEngine()
-    judge = judge_of(crawler)
-    judge.pages.close()
-
-    assert judged(judge, {"html": page(1)}).verdict.reason == "error"
-    assert crawler.engine.closed == []
-
-
-def test_name_is_given_once_and_kept(tmp_path):
+@pytest.mark.parametrize("left_over", [None, "dedup_filter.crawl.new", "dedup_filter.crawl"])
+def test_crawl_of_a_job_is_named_once_whatever_a_crash_has_left(tmp_path, left_over):
     folder = tmp_path / "jobs" / "one"
+    if left_over:
+        folder.mkdir(parents=True)
+        (folder / left_over).touch()
 
     name = crawl_name(str(folder))
 
@@ -245,26 +187,9 @@ def test_name_is_given_once_and_kept(tmp_path):
     assert [path.name for path in folder.iterdir()] == ["dedup_filter.crawl"]
 
 
-def test_name_whose_writing_was_cut_short_is_given_anew(tmp_path):
-    (tmp_path / "dedup_filter.crawl.new").write_text("0123")
-
-    assert len(crawl_name(str(tmp_path))) == 32
-    assert len(list(tmp_path.iterdir())) == 1
-
-
-@pytest.mark.parametrize("content", [b"", b"my notes", b"\xff\xfe", b"0123"])
-def test_file_that_holds_no_name_is_refused_and_left_as_it_is(tmp_path, content):
+def test_name_of_a_crawl_that_cannot_be_read_is_told(tmp_path):
     path = tmp_path / "dedup_filter.crawl"
-    path.write_bytes(content)
+    path.write_bytes(b"\xff\xfe")
 
     with pytest.raises(StoreError, match=str(path)):
         crawl_name(str(tmp_path))
-
-    assert path.read_bytes() == content
-
-
-def test_folder_that_cannot_be_written_to_is_told(tmp_path):
-    (tmp_path / "file").touch()
-
-    with pytest.raises(StoreError, match="file"):
-        crawl_name(str(tmp_path / "file"))

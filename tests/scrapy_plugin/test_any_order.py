@@ -1,91 +1,21 @@
 """Whatever order items come in and whatever becomes of them: no page costs another its item."""
 
-from hypothesis import given
-from hypothesis import strategies as st
-from passages import BY_TEXT, Collector, PlainPages, Waiting, new_judge
+import asyncio
+import random
+
+import pytest
+from passages import BY_TEXT, Collector, PlainPages, end, expect, new_judge
 from scrapy.http import HtmlResponse, JsonResponse, Request
+from server_stand_in import RedisPages, in_a_loop
 
 from dedup_filter.errors import StoreError
-
-ITEMS = st.tuples(
-    st.sampled_from("ABC"),  # what is on the page
-    st.sampled_from(["through", "lost later", "lost earlier"]),  # what other pipelines do
-    st.booleans(),  # whether a later pipeline makes it anew
-    st.booleans(),  # whether it tells its URL
-)
-RESPONSES = st.lists(
-    st.tuples(st.booleans(), st.lists(ITEMS, min_size=1, max_size=5)), min_size=1, max_size=4
-)
+from dedup_filter.scrapy_plugin import fates
 
 
-class Crawl:
-    """Responses that give items, and a scheduler that takes any next step."""
+class FailingPages(PlainPages):
+    """Pages in this process whose fates cannot be written while they are away."""
 
-    def __init__(self, responses, pick, pages=None):
-        self.pages = PlainPages() if pages is None else pages
-        self.stats = Collector()
-        self.judge = new_judge(self.pages, self.stats, **BY_TEXT)
-        self.pick = pick
-        self.steps = []
-        self.through = set()
-        """Numbers of the pages of which an item went through."""
-        self.texts_through = set()
-        self.waiting = []
-        for number, (is_feed, items) in enumerate(responses):
-            self.steps.append(self.giving(self.response(number, is_feed), list(items)))
-
-    def response(self, number, is_feed):
-        kind = JsonResponse if is_feed else HtmlResponse
-        url = f"http://r/{number}"
-        return kind(url, body=b"{}", request=Request(url))
-
-    def run(self):
-        while self.steps:
-            self.steps.pop(self.pick(len(self.steps)))()
-            for waiting in [each for each in self.waiting if each.passage is not None]:
-                self.waiting.remove(waiting)
-                self.steps.append(lambda waiting=waiting: self.come_out(waiting))
-
-    def giving(self, response, items):
-        def give():
-            content, *fate = items.pop(0)
-            item = {"text": content, "fate": fate}
-            if fate[-1]:
-                item["url"] = f"http://{content}/{len(items)}"
-            self.judge.expect(item, response)
-            self.steps.append(lambda: self.arrive(item, response))
-            if items:
-                self.steps.append(give)
-            else:
-                self.steps.append(lambda: self.judge.output_ended(response, has_failed=False))
-
-        return give
-
-    def arrive(self, item, response):
-        if item["fate"][0] == "lost earlier":
-            self.judge.came_out(item, response, went_through=False)
-            return
-        self.waiting.append(Waiting(self.judge, item, response))
-
-    def come_out(self, waiting):
-        item, end = waiting.passage.item, self.judge.came_out
-        fate, is_remade, _ = item["fate"]
-        if waiting.dropped is not None:
-            end(item, waiting.response, went_through=None)
-        elif fate == "lost later":
-            end(item, waiting.response, went_through=False)
-        else:
-            self.through.add(waiting.passage.judgement.verdict.page)
-            self.texts_through.add(item["text"])
-            end(dict(item) if is_remade else item, waiting.response, went_through=True)
-
-
-class Failing(PlainPages):
-    """Pages whose fates cannot be written whenever `fails` says so."""
-
-    def __init__(self, fails):
-        super().__init__()
-        self._fails = fails
+    away = None
 
     def commit(self, verdict):
         self._reach()
@@ -96,36 +26,95 @@ class Failing(PlainPages):
         super().release(verdict)
 
     def _reach(self):
-        if self._fails():
-            raise StoreError("the disk is full")
+        if self.away:
+            raise StoreError(self.away)
 
 
-@given(RESPONSES, st.data())
-def test_no_page_costs_another_its_item(responses, data):
-    crawl = Crawl(responses, lambda count: data.draw(st.integers(0, count - 1)))
+class Crawl:
+    """Responses that give items at the same time, to an index that fails now and then."""
 
-    crawl.run()
+    def __init__(self, seed, pages, *, fails):
+        self.chance = random.Random(seed)
+        self.pages = pages
+        if pages.is_shared:  # another process has claimed the page "D"
+            pages.elsewhere = {"D": 1001}
+            pages.fates = {1001: ["pending"] * 3 + [self.chance.choice(["kept", "gone"])]}
+        self.fails = fails
+        self.stats = Collector()
+        self.judge = new_judge(pages, self.stats, **BY_TEXT)
+        self.items = 0
+        self.through = []
+        """Texts of the items that went through."""
+        self.dropped = []
 
-    assert not crawl.waiting, "somebody waits for ever"
-    assert not crawl.pages.pending, "a page is pending for ever"
-    committed = set(crawl.pages.committed)
-    assert crawl.through <= committed
-    kept = {page for page, _ in crawl.pages.kept.values()}
-    assert kept <= crawl.through, "a page counts as seen of which no item went through"
-    assert crawl.stats.get("dedup/errors", 0) == 0
-    lost = {text for _, items in responses for text, *_ in items} - set(crawl.pages.kept)
-    for content in lost:
-        fates = [fate for _, items in responses for text, fate, *_ in items if text == content]
-        assert "through" not in fates, "a page is lost"
+    async def run(self):
+        await asyncio.gather(*(self.response(number) for number in range(5)))
+        self.pages.away = None
+        await end(self.judge)
+
+    async def response(self, number):
+        url, kind = f"http://r/{number}", self.chance.choice([HtmlResponse, JsonResponse])
+        response = kind(url, body=b"{}", request=Request(url))
+        items = []
+        for each in range(self.chance.randint(1, 4)):
+            item = {"text": self.chance.choice("ABCD"), "url": f"http://i/{number}/{each}"}
+            expect(self.judge, response, item)
+            items.append(asyncio.ensure_future(self.item(item, response)))
+            await self.any_time()
+        expect(self.judge, response, ends=True)
+        await asyncio.gather(*items)
+
+    async def item(self, item, response):
+        fate = self.chance.choice(["through"] * 3 + ["made anew", "lost", "lost before"])
+        went_through = fate in ("through", "made anew")
+        if fate != "lost before":
+            self.items += 1
+            passage = await self.judge.item(item)
+            await self.any_time()
+            if passage.is_dropped:
+                went_through = None
+                self.dropped.append(item["text"])
+            elif went_through:
+                self.through.append(item["text"])
+                item = dict(item) if fate == "made anew" else item
+        self.judge.fates.came_out(item, response, went_through=went_through)
+
+    async def any_time(self):
+        self.pages.away = "no route" if self.chance.random() < self.fails else None
+        for _ in range(self.chance.randint(0, 4)):
+            await asyncio.sleep(self.chance.choice([0, 0, 0.0005]))
+
+    def is_kept_elsewhere(self, text):
+        return text == "D" and self.pages.is_shared and self.pages.fates[1001][-1] == "kept"
 
 
-@given(RESPONSES, st.data())
-def test_no_page_is_lost_when_the_index_fails_now_and_then(responses, data):
-    pages = Failing(lambda: data.draw(st.booleans()))
-    crawl = Crawl(responses, lambda count: data.draw(st.integers(0, count - 1)), pages)
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch):
+    monkeypatch.setattr(fates, "_FIRST_PAUSE", 0.0005)
+    monkeypatch.setattr(fates, "_LONGEST_PAUSE", 0.001)
 
-    crawl.run()
 
-    assert not crawl.waiting, "somebody waits for ever"
-    to_come = {text for _, items in responses for text, fate, *_ in items if fate == "through"}
-    assert to_come <= crawl.texts_through, "a page is lost"
+PAGES = {
+    "here": FailingPages,
+    "on a server": RedisPages,
+    "without records of repeats": lambda: RedisPages(records_repeats=False),
+}
+
+
+@pytest.mark.parametrize("fails", [0, 0.3])
+@pytest.mark.parametrize("kind", PAGES)
+@pytest.mark.parametrize("seed", range(40))
+def test_no_page_costs_another_its_item(seed, kind, fails):
+    crawl = Crawl(seed, PAGES[kind](), fails=fails)
+
+    in_a_loop(crawl.run())
+
+    somewhere = {text for text in "ABCD" if text in crawl.through or crawl.is_kept_elsewhere(text)}
+    assert set(crawl.dropped) <= somewhere
+    assert set(crawl.pages.kept) <= set(crawl.through)
+    assert crawl.stats["dedup/pages"] <= crawl.items
+    if not fails:
+        assert crawl.stats["dedup/errors"] == 0
+        assert not crawl.pages.pending
+        assert set(crawl.pages.kept) == set(crawl.through)
+        assert not any(map(crawl.is_kept_elsewhere, crawl.through))

@@ -8,8 +8,12 @@ from server_stand_in import RedisPages, in_a_loop, until
 
 from dedup_filter.errors import StoreAway
 from dedup_filter.scrapy_plugin import index_calls
-from dedup_filter.scrapy_plugin.index_calls import IndexCalls, pause, without_waiting
+from dedup_filter.scrapy_plugin.index_calls import IndexCalls
 from dedup_filter.text.page_fields import PageText
+
+
+async def claim(calls, url):
+    return await calls.claim(calls.read(url, PageText(text="text")))
 
 
 @pytest.fixture
@@ -19,24 +23,7 @@ def pages():
 
 @pytest.fixture
 def shared(pages):
-    return IndexCalls(pages)
-
-
-def page(text):
-    return PageText(text=text)
-
-
-def test_filter_in_this_process_is_called_directly(pages):
-    pages.is_shared = False
-    calls = IndexCalls(pages)
-
-    async def test():
-        assert without_waiting(calls.claim("http://a/", page("text"))).result().outcome == "new"
-        without_waiting(calls.close()).result()
-
-    in_a_loop(test())
-
-    assert pages.threads == {threading.current_thread().name}
+    return IndexCalls(pages, lambda seconds: None)
 
 
 def test_calls_are_made_in_one_thread_in_the_order_asked_for(shared):
@@ -59,26 +46,11 @@ def test_calls_are_made_in_one_thread_in_the_order_asked_for(shared):
     assert made == [(number, "dedup_filter") for number in range(1, 5)]
 
 
-def test_answer_is_handed_over_in_the_thread_of_the_crawl(shared):
-    async def test():
-        handed = []
-        shared.tell(lambda: 5, lambda answer: handed.append((answer, threading.current_thread())))
-        await until(lambda: handed)
-        ((answer, thread),) = handed
-        assert answer.result() == 5
-        assert thread is threading.main_thread()
-        await shared.close()
-
-    in_a_loop(test())
-
-
 def test_page_that_cannot_be_read_asks_no_server(shared, pages):
     pages.read = lambda url, **parts: len(5)
 
-    answer = in_a_loop(shared.claim("http://a/", page("text")))
-
     with pytest.raises(TypeError):
-        answer.result()
+        in_a_loop(claim(shared, "http://a/"))
     assert pages.calls == []
 
 
@@ -88,15 +60,14 @@ def test_no_answer_is_awaited_for_ever(shared, pages, monkeypatch):
     async def test():
         pages.hang()
         for _ in range(3):
-            answer = await shared.claim("http://a/", page("text"))
             with pytest.raises(StoreAway, match="has not answered for"):
-                answer.result()
+                await claim(shared, "http://a/")
         assert pages.calls == ["claim"]  # the others were not even sent
 
         pages.answer()
         await until(lambda: pages.released == [1])  # nobody knows of that claim
         monkeypatch.setattr(index_calls, "LONGEST_ANSWER", 10)
-        assert (await shared.claim("http://b/", page("text"))).result().outcome == "new"
+        assert (await claim(shared, "http://b/")).outcome == "new"
         await shared.close()
 
     in_a_loop(test())
@@ -105,7 +76,7 @@ def test_no_answer_is_awaited_for_ever(shared, pages, monkeypatch):
 def test_claim_of_an_item_that_is_cancelled_is_taken_back(shared, pages):
     async def test():
         pages.hang()
-        claimed = asyncio.ensure_future(shared.claim("http://a/", page("text")))
+        claimed = asyncio.ensure_future(claim(shared, "http://a/"))
         await until(lambda: pages.calls)
         claimed.cancel()
         await asyncio.sleep(0)
@@ -116,23 +87,12 @@ def test_claim_of_an_item_that_is_cancelled_is_taken_back(shared, pages):
     in_a_loop(test())
 
 
-def test_without_asyncio_calls_are_made_without_waiting(shared, pages):
-    told = []
-
-    assert without_waiting(shared.claim("http://a/", page("text"))).result().outcome == "new"
-    shared.tell(lambda: 5, told.append)
-    without_waiting(shared.close())
-
-    assert [answer.result() for answer in told] == [5]
-    assert pages.threads == {threading.current_thread().name}
-
-
 def test_close_makes_all_calls_before_and_ends_the_thread(shared, pages):
     async def test():
         for number in range(20):
             shared.tell(lambda number=number: pages.calls.append(number), lambda answer: None)
-        (await shared.close()).result()
-        assert pages.calls == [*range(20), "close"]
+        await shared.close()
+        assert pages.calls[:21] == [*range(20), "close"]
         await until(lambda: "dedup_filter" not in [each.name for each in threading.enumerate()])
 
     in_a_loop(test())
@@ -151,18 +111,3 @@ def test_thread_outlives_the_loop_without_a_word(shared, pages):
         if thread.name == "dedup_filter":
             thread.join(10)
             assert not thread.is_alive()
-
-
-def test_what_was_to_be_done_at_once_and_waits_is_told_of():
-    with pytest.raises(RuntimeError, match="has to wait"):
-        without_waiting(asyncio.sleep(0))
-
-
-def test_pause_lets_others_run():
-    async def test():
-        others = []
-        asyncio.get_running_loop().call_soon(others.append, 1)
-        await pause(0.001)
-        assert others == [1]
-
-    in_a_loop(test())

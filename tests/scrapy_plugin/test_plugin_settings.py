@@ -6,7 +6,7 @@ import pytest
 from scrapy.settings import Settings
 
 from dedup_filter import ConfigError, FilterConfig
-from dedup_filter.scrapy_plugin.settings import SETTINGS, PluginSettings, _typed, is_enabled
+from dedup_filter.scrapy_plugin.settings import SETTINGS, PluginSettings
 from dedup_filter.text.page_fields import FieldNames
 
 
@@ -43,26 +43,6 @@ def test_every_option_of_the_filter_is_a_setting():
 )
 def test_options_from_the_command_line_get_their_type(name, text, option, value):
     assert read(**{name: text}).options == {option: value}
-
-
-@pytest.mark.parametrize(
-    ("text", "hint", "value"),
-    [
-        ("False", bool, False),
-        ("1", bool, True),
-        ("perhaps", bool, "perhaps"),
-        ("1", int, 1),
-        ("1", float | None, 1.0),
-        ("none", int | None, None),
-        ("None", str, "None"),
-        ("x", int | None, "x"),
-    ],
-)
-def test_text_gets_the_type_that_an_option_may_have(text, hint, value):
-    typed = _typed(text, hint)
-
-    assert typed == value
-    assert type(typed) is type(value)
 
 
 @pytest.mark.parametrize(
@@ -149,12 +129,6 @@ def test_index_is_where_it_is_set_else_in_the_folder_of_the_job(settings, index,
 
     assert read.index == index
     assert read.job_folder == job_folder
-
-
-@pytest.mark.parametrize(("value", "enabled"), [(True, True), ("0", False), ("False", False)])
-def test_filter_can_be_disabled(value, enabled):
-    assert is_enabled(Settings({"DEDUP_ENABLED": value})) is enabled
-    assert is_enabled(Settings())
 
 
 @pytest.mark.parametrize(

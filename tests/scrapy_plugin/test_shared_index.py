@@ -3,10 +3,10 @@
 import asyncio
 
 import pytest
-from passages import BY_TEXT
+from passages import BY_TEXT, end, expect, page_item
 from server_stand_in import Item, RedisPages, crawl, in_a_loop, until
 
-from dedup_filter.scrapy_plugin import claims, index_calls
+from dedup_filter.scrapy_plugin import fates, index_calls
 
 
 @pytest.fixture
@@ -21,12 +21,8 @@ def judge(make_judge, pages):
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch):
-    monkeypatch.setattr(claims, "_FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(claims, "_LONGEST_PAUSE", 0.002)
-
-
-def item(name, text="same"):
-    return {"url": f"http://a/{name}", "text": text}
+    monkeypatch.setattr(fates, "_FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(fates, "_LONGEST_PAUSE", 0.002)
 
 
 def of(pages, *names):
@@ -39,14 +35,13 @@ def test_items_of_one_response_that_come_at_the_same_time_share_one_claim(
     judge = make_judge(pages, DEDUP_SOURCE="response")
     response = respond("http://a/", "<p>text")
     given = [{"number": number} for number in range(5)]
-    for each in given:
-        judge.expect(each, response)
+    expect(judge, response, *given)
 
     async def test():
         pages.hang()
         items = [Item(judge, each, response) for each in given]
         await until(lambda: pages.calls)
-        judge.output_ended(response, has_failed=False)
+        expect(judge, response, ends=True)
         pages.answer()
         assert [await each.end() for each in items] == ["new"] * 5
 
@@ -57,27 +52,13 @@ def test_items_of_one_response_that_come_at_the_same_time_share_one_claim(
     assert stats["dedup/pages"] == stats["dedup/new"] == 1
 
 
-def test_twins_that_come_at_the_same_time_are_one_new_page_and_its_repeats(judge, pages, stats):
-    async def test():
-        items = [Item(judge, item(number)) for number in range(4)]
-        await until(lambda: items[0].outcome)
-        assert [each.outcome for each in items] == ["new", None, None, None]
-        await items[0].end()
-        assert [await each.end() for each in items[1:]] == ["exact"] * 3
-
-    crawl(judge, test)
-
-    assert stats["dedup/pages"] == 4
-    assert not pages.pending
-
-
 @pytest.mark.parametrize(("went_through", "outcome"), [(True, "exact"), (False, "new")])
 def test_original_whose_claim_ends_while_its_twin_is_judged(judge, pages, went_through, outcome):
     async def test():
-        first = Item(judge, item(1))
+        first = Item(judge, page_item(1))
         await until(lambda: first.outcome)
         pages.hang()
-        twin = Item(judge, item(2))
+        twin = Item(judge, page_item(2))
         await until(lambda: pages.calls.count("claim") == 2)
         await first.end(went_through)  # told after the claim, known before its answer
         pages.answer()
@@ -89,25 +70,12 @@ def test_original_whose_claim_ends_while_its_twin_is_judged(judge, pages, went_t
     assert not pages.pending
 
 
-def test_twin_of_a_page_that_another_process_kept_is_dropped(judge, pages):
-    pages.elsewhere, pages.fates = {"same": 1001}, {1001: ["kept"]}
-
-    async def test():
-        twin = Item(judge, item(1))
-        assert await twin.end() == "near"
-        assert twin.dropped.original == "http://x/"
-
-    crawl(judge, test)
-
-    assert of(pages, "fate") == ["fate"]
-
-
 def test_twin_of_a_page_that_is_pending_elsewhere_waits_until_it_is_kept(judge, pages, stats):
     pages.elsewhere, pages.fates = {"same": 1001}, {1001: ["pending"] * 4 + ["kept"]}
 
     async def test():
-        items = [Item(judge, item(number)) for number in range(3)]
-        others = Item(judge, item(4, text="other"))
+        items = [Item(judge, page_item(number)) for number in range(3)]
+        others = Item(judge, page_item(4, text="other"))
         assert await others.end() == "new"  # nobody else waits
         assert [await each.end() for each in items] == ["near"] * 3
 
@@ -121,11 +89,12 @@ def test_twin_of_a_page_that_came_to_nothing_elsewhere_is_judged_anew(judge, pag
     pages.elsewhere, pages.fates = {"same": 1001}, {1001: ["pending", "gone"]}
 
     async def test():
-        items = [Item(judge, item(number)) for number in range(3)]
+        items = [Item(judge, page_item(number)) for number in range(3)]
         await until(lambda: any(each.outcome for each in items))
         (first,) = [each for each in items if each.outcome]
         assert await first.end() == "new"
         assert sorted([await each.end() for each in items if each is not first]) == ["exact"] * 2
+        await until(lambda: not pages.pending)  # neither claim on that page is left
 
     crawl(judge, test)
 
@@ -135,37 +104,16 @@ def test_twin_of_a_page_that_came_to_nothing_elsewhere_is_judged_anew(judge, pag
 
 
 def test_wait_for_another_process_is_bounded_and_the_item_kept(judge, pages, stats, monkeypatch):
-    monkeypatch.setattr(claims, "LONGEST_WAIT", 0.02)
+    monkeypatch.setattr(fates, "LONGEST_WAIT", 0.02)
     pages.elsewhere, pages.fates = {"same": 1001}, {1001: ["pending"]}
 
     async def test():
-        items = [Item(judge, item(number)) for number in range(3)]
+        items = [Item(judge, page_item(number)) for number in range(3)]
         assert [await each.end() for each in items] == ["pending"] * 3
 
     crawl(judge, test)
 
     assert stats["dedup/unjudged/pending"] == 3
-    assert not pages.pending
-
-
-def test_items_of_a_page_that_waits_for_another_process_share_its_fate(
-    make_judge, pages, respond, stats
-):
-    judge = make_judge(pages, DEDUP_SOURCE="response")
-    pages.elsewhere, pages.fates = {b"<p>text": 1001}, {1001: ["pending"] * 3 + ["gone"]}
-    response = respond("http://a/", "<p>text")
-    given = [{"number": number} for number in range(3)]
-    for each in given:
-        judge.expect(each, response)
-    judge.output_ended(response, has_failed=False)
-
-    async def test():
-        items = [Item(judge, each, response) for each in given]
-        assert [await each.end() for each in items] == ["new"] * 3
-
-    crawl(judge, test)
-
-    assert stats["dedup/pages"] == 1
     assert not pages.pending
 
 
@@ -178,7 +126,7 @@ def test_fate_that_cannot_be_asked_for_keeps_the_item(judge, pages, stats):
     pages.fate = fate
 
     async def test():
-        assert await Item(judge, item(1)).end() == "error"
+        assert await Item(judge, page_item(1)).end() == "error"
 
     crawl(judge, test)
 
@@ -193,43 +141,12 @@ def test_originals_that_come_to_nothing_one_after_the_other_do_not_keep_an_item_
     pages.fate = lambda page: "gone"  # the index is behind: it goes on naming that page
 
     async def test():
-        assert await Item(judge, item(1)).end() == "pending"
+        assert await Item(judge, page_item(1)).end() == "pending"
 
     crawl(judge, test)
 
-    assert of(pages, "claim") == ["claim"] * 6
+    assert of(pages, "claim") == ["claim"] * 100
     assert not pages.pending
-
-
-def test_fault_at_the_commit_is_counted_and_mended_after_the_next(judge, pages, stats):
-    async def test():
-        first = Item(judge, item(1))
-        await until(lambda: first.outcome)
-        pages.away = "no route"
-        await first.end()
-        await until(lambda: stats.get("dedup/errors"))
-        pages.away = None
-        assert await Item(judge, item(2, text="same")).end() == "exact"
-        await until(lambda: sorted(pages.committed) == [1, 2])
-
-    crawl(judge, test)
-
-    assert stats["dedup/errors"] == 1
-
-
-def test_what_could_not_be_written_is_written_at_the_close(judge, pages):
-    async def test():
-        items = [Item(judge, item(number, text=f"{number}")) for number in range(3)]
-        await until(lambda: all(each.outcome for each in items))
-        pages.away = "no route"
-        for each in items:
-            await each.end()
-        await until(lambda: pages.calls.count("commit") == 3)
-        pages.away = None
-
-    crawl(judge, test)
-
-    assert sorted(pages.committed) == [1, 2, 3]
 
 
 def test_items_are_kept_and_the_crawl_ends_while_the_server_hangs(judge, pages, stats, monkeypatch):
@@ -237,20 +154,20 @@ def test_items_are_kept_and_the_crawl_ends_while_the_server_hangs(judge, pages, 
     shown = []
 
     async def test():
-        first = Item(judge, item(0))
+        first = Item(judge, page_item(0))
         await until(lambda: first.outcome)
         pages.hang()
-        items = [Item(judge, item(number)) for number in range(1, 9)]
+        items = [Item(judge, page_item(number)) for number in range(1, 9)]
         assert [await each.end() for each in items] == ["error"] * 8
         await first.end()
-        await judge.close(shown.append)
+        shown.append(await end(judge))
         assert not pages.closed
         pages.answer()
         await until(lambda: pages.closed)
 
     in_a_loop(test())
 
-    assert shown == [None]
+    assert shown == [{}]
     assert pages.committed == [1]  # the server came to life again before the process ended
     assert stats["dedup/unjudged/error"] == 8
 
@@ -258,7 +175,7 @@ def test_items_are_kept_and_the_crawl_ends_while_the_server_hangs(judge, pages, 
 def test_heart_of_the_crawl_beats_while_the_server_hangs(judge, pages):
     async def test():
         pages.hang()
-        items = [Item(judge, item(number)) for number in range(3)]
+        items = [Item(judge, page_item(number)) for number in range(3)]
         await until(lambda: pages.calls)
         beats = 0
         for _ in range(50):
@@ -272,12 +189,3 @@ def test_heart_of_the_crawl_beats_while_the_server_hangs(judge, pages):
             await each.end()
 
     crawl(judge, test)
-
-
-def test_time_in_the_thread_is_counted(judge, pages, stats):
-    async def test():
-        await Item(judge, item(1)).end()
-
-    crawl(judge, test)
-
-    assert 0 < stats["dedup/seconds"] < 10

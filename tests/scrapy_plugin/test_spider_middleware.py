@@ -1,76 +1,65 @@
+"""Items are noted on their way, and links of repeated pages held back if so wished."""
+
 import asyncio
 import inspect
-from contextlib import suppress
 
 import pytest
-from passages import judged, put_through
+from passages import end, put_through
 from scrapy import Request
-from scrapy.http import HtmlResponse, JsonResponse
+from scrapy.http import HtmlResponse
 from server_stand_in import RedisPages, in_a_loop, until
 
-from dedup_filter.scrapy_plugin.spider_middleware import NearDuplicateMiddleware, WaitingMiddleware
+from dedup_filter.scrapy_plugin.spider_middleware import LinkMiddleware, NearDuplicateMiddleware
 
 LINK = "http://a/next"
 
 
-def synchronous(middleware, response, outputs):
-    return list(middleware.process_spider_output(response, outputs))
-
-
-def asynchronous(middleware, response, outputs):
+async def collected(middleware, response, outputs):
     async def callback():
         for output in outputs:
             yield output
 
-    async def collect():
-        passed = middleware.process_spider_output_async(response, callback())
-        return [output async for output in passed]
-
-    return asyncio.run(collect())
+    name = "process_spider_output"
+    give = getattr(middleware, f"{name}_async") or getattr(middleware, name)
+    return [output async for output in give(response, callback())]
 
 
-@pytest.fixture(params=[synchronous, asynchronous])
-def passed(request):
-    return request.param
+def passed(middleware, response, outputs):
+    return asyncio.run(collected(middleware, response, outputs))
 
 
 @pytest.fixture
-def make_middleware(make_judge):
-    return lambda **settings: NearDuplicateMiddleware(make_judge(**settings))
+def middleware(make_judge):
+    return NearDuplicateMiddleware(make_judge())
 
 
-def test_everything_passes_in_order(make_middleware, passed, respond, page):
-    middleware = make_middleware()
-    outputs = [{"number": 1}, Request(LINK), None, {"number": 2}]
-
-    for _ in range(2):
-        assert passed(middleware, respond("http://a/", page(1)), outputs) == outputs
+@pytest.fixture
+def link_middleware(make_judge):
+    return LinkMiddleware(make_judge(DEDUP_FOLLOW_LINKS=False))
 
 
-def test_items_are_expected_in_the_pipeline(make_middleware, passed, respond, page):
-    middleware, item = make_middleware(), {"number": 1}
-    response = respond("http://a/", page(1))
-    passed(middleware, response, [item, Request(LINK)])
+@pytest.mark.parametrize("is_asynchronous", [True, False])
+def test_output_passes_in_order_and_no_response_is_judged_before_an_item_needs_it(
+    middleware, respond, page, is_asynchronous
+):
+    response, outputs = respond("http://a/", page(1)), [{"n": 1}, Request(LINK), None, {"n": 2}]
 
-    assert judged(middleware._judge, item).url == "http://a/"
-
-
-def test_response_is_not_judged_before_an_item_needs_it(make_middleware, passed, respond, page):
-    middleware = make_middleware()
-    passed(middleware, respond("http://a/", page(1)), [{"number": 1}, Request(LINK)])
+    if is_asynchronous:
+        assert passed(middleware, response, outputs) == outputs
+    else:
+        assert list(middleware.process_spider_output(response, outputs)) == outputs
 
     assert len(middleware._judge.pages) == 0
+    assert put_through(middleware._judge, outputs[0], response).url == "http://a/"
 
 
-def test_links_of_a_repeated_page_are_held_back(make_middleware, passed, respond, page, stats):
-    middleware = make_middleware(DEDUP_FOLLOW_LINKS=False)
+def test_links_of_a_repeated_page_are_held_back(link_middleware, respond, page, stats):
     outputs = [Request(LINK), {"number": 1}, Request(LINK)]
-
     response = respond("http://a/", page(1))
 
-    first = passed(middleware, response, outputs)
-    put_through(middleware._judge, outputs[1], response)
-    twin = passed(middleware, respond("http://b/", page(1)), outputs)
+    first = passed(link_middleware, response, outputs)
+    put_through(link_middleware._judge, outputs[1], response)
+    twin = passed(link_middleware, respond("http://b/", page(1)), outputs)
 
     assert first == outputs
     assert twin == [{"number": 1}]
@@ -78,55 +67,40 @@ def test_links_of_a_repeated_page_are_held_back(make_middleware, passed, respond
     assert stats["dedup/pages"] == 2
 
 
-def test_request_for_the_page_itself_is_another_try_not_a_link(
-    make_middleware, passed, respond, page
-):
-    middleware = make_middleware(DEDUP_FOLLOW_LINKS=False)
-    passed(middleware, respond("http://a/", page(1)), [{}])
+def test_request_for_the_page_itself_is_another_try_not_a_link(link_middleware, respond, page):
+    passed(link_middleware, respond("http://a/", page(1)), [{}])
     retry = Request("http://b/", dont_filter=True)
 
-    assert passed(middleware, respond("http://b/", page(1)), [retry]) == [retry]
+    assert passed(link_middleware, respond("http://b/", page(1)), [retry]) == [retry]
 
 
 @pytest.mark.parametrize("url", ["http://a/", "http://a/#fragment"])
-def test_item_of_a_page_that_is_tried_again_survives(
-    make_middleware, passed, respond, page, stats, url
-):
-    middleware, item = make_middleware(DEDUP_FOLLOW_LINKS=False), {"number": 1}
+def test_item_of_a_page_that_is_tried_again_survives(link_middleware, respond, page, stats, url):
     first, again = (respond("http://a/", page(1)) for _ in range(2))
     retry = first.request = Request(url, dont_filter=True)
+    item = {"number": 1}
 
-    assert passed(middleware, first, [retry]) == [retry]
+    assert passed(link_middleware, first, [retry]) == [retry]
     outputs = [Request(LINK), item]
-    assert passed(middleware, again, outputs) == outputs
-    assert put_through(middleware._judge, item, again).verdict.outcome == "new"
+    assert passed(link_middleware, again, outputs) == outputs
+    assert put_through(link_middleware._judge, item, again).verdict.outcome == "new"
     assert stats["dedup/released"] == 1
-    assert len(middleware._judge.pages) == 1
+    assert len(link_middleware._judge.pages) == 1
 
 
 @pytest.mark.parametrize(("was_unfiltered", "remembered"), [(True, 0), (False, 1)])
 def test_link_of_a_page_to_itself_is_another_try_only_if_scrapy_follows_it(
-    make_middleware, passed, respond, page, was_unfiltered, remembered
+    link_middleware, respond, page, was_unfiltered, remembered
 ):
-    middleware = make_middleware(DEDUP_FOLLOW_LINKS=False)
     response = respond("http://a/", page(1))
     response.request = Request("http://a/", dont_filter=was_unfiltered)
 
-    passed(middleware, response, [Request("http://a/"), Request(LINK)])
+    passed(link_middleware, response, [Request("http://a/"), Request(LINK)])
 
-    assert len(middleware._judge.pages) == remembered
-
-
-def test_links_of_an_api_are_never_held_back(make_middleware, passed, respond):
-    middleware = make_middleware(DEDUP_FOLLOW_LINKS=False)
-    outputs = [Request(LINK)]
-
-    for number in range(2):
-        answer = respond(f"http://api/{number}", "{}", JsonResponse)
-        assert passed(middleware, answer, outputs) == outputs
+    assert len(link_middleware._judge.pages) == remembered
 
 
-def test_response_that_cannot_be_noted_costs_no_item(make_middleware, passed, stats):
+def test_response_that_cannot_be_noted_costs_no_item(middleware, stats):
     class Nameless(HtmlResponse):
         @property
         def url(self):
@@ -134,100 +108,50 @@ def test_response_that_cannot_be_noted_costs_no_item(make_middleware, passed, st
 
     item = {"number": 1}
 
-    assert passed(make_middleware(), Nameless("http://a/"), [item]) == [item]
+    assert passed(middleware, Nameless("http://a/"), [item]) == [item]
     assert stats["dedup/errors"] == 1
 
 
-def test_error_of_the_spider_goes_on_to_scrapy(make_middleware, respond, page):
+def test_response_that_cannot_be_read_costs_no_link(link_middleware, stats):
+    class Undeclared(HtmlResponse):
+        def _declared_encoding(self):
+            raise RuntimeError("no encoding")
+
+    outputs = [Request(LINK), {"number": 1}]
+
+    assert passed(link_middleware, Undeclared("http://a/"), outputs) == outputs
+    assert stats["dedup/errors"] == stats["dedup/unjudged/error"] == 2
+
+
+def test_error_of_the_spider_goes_on_to_scrapy(middleware, respond, page):
     def callback():
         yield {"number": 1}
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        synchronous(make_middleware(), respond("http://a/", page(1)), callback())
+        list(middleware.process_spider_output(respond("http://a/", page(1)), callback()))
 
 
-class Interrupted(BaseException):
-    pass
-
-
-@pytest.mark.parametrize(
-    ("error", "released"), [(ZeroDivisionError, 1), (Interrupted, 0), (None, 0)]
-)
-def test_page_whose_callback_failed_is_forgotten(
-    make_middleware, respond, page, stats, error, released
-):
-    class Outputs:
-        def __iter__(self):
-            yield Request(LINK)
-            if error:
-                raise error
-
-    middleware = make_middleware(DEDUP_FOLLOW_LINKS=False)
-    response = respond("http://a/", page(1))
-    with suppress(ZeroDivisionError, Interrupted):
-        synchronous(middleware, response, Outputs())
-
-    assert stats.get("dedup/released", 0) == released
-    assert len(middleware._judge.pages) == 1 - released
-
-
-class Crawler:
-    def __init__(self, judge):
-        self.judge = judge
-
-    def get_addon(self, cls):
-        return self
-
-    def __getattr__(self, name):
-        raise AssertionError(name)
-
-
-@pytest.mark.parametrize(
-    ("is_shared", "follow_links", "kind"),
-    [
-        (True, False, WaitingMiddleware),
-        (True, True, NearDuplicateMiddleware),
-        (False, False, NearDuplicateMiddleware),
-    ],
-)
-def test_only_links_of_a_page_on_a_server_are_waited_for(make_judge, is_shared, follow_links, kind):
-    pages = RedisPages()
-    pages.is_shared = is_shared
-    judge = make_judge(pages, DEDUP_FOLLOW_LINKS=follow_links)
-    crawler = Crawler(lambda crawler: judge)
-
-    assert type(NearDuplicateMiddleware.from_crawler(crawler)) is kind
-
-
-def test_scrapy_takes_the_waiting_one_for_asynchronous():
-    assert inspect.isasyncgenfunction(WaitingMiddleware.process_spider_output)
-    assert not WaitingMiddleware.process_spider_output_async
+def test_scrapy_takes_the_one_that_may_wait_for_asynchronous():
+    assert inspect.isasyncgenfunction(LinkMiddleware.process_spider_output)
+    assert not LinkMiddleware.process_spider_output_async
 
 
 def test_links_are_held_back_when_the_server_has_answered(make_judge, respond, page, stats):
     pages = RedisPages()
     judge = make_judge(pages, DEDUP_FOLLOW_LINKS=False)
-    middleware = WaitingMiddleware(judge)
-
-    async def outputs():
-        for output in [Request(LINK), {"number": 1}, Request(LINK)]:
-            yield output
-
-    async def collect(response):
-        passed = middleware.process_spider_output(response, outputs())
-        return [output async for output in passed]
+    middleware, outputs = LinkMiddleware(judge), [Request(LINK), {"number": 1}, Request(LINK)]
 
     async def test():
-        first = respond("http://a/", page(1))
-        assert len(await collect(first)) == 3
+        first, twin = respond("http://a/", page(1)), respond("http://b/", page(1))
+        assert await collected(middleware, first, outputs) == outputs
         pages.hang()
-        twin = asyncio.ensure_future(collect(respond("http://b/", page(1))))
+        waiting = asyncio.ensure_future(collected(middleware, twin, outputs))
         await until(lambda: pages.calls.count("claim") == 2)
-        assert not twin.done()
+        assert not waiting.done()
         pages.answer()
-        assert await twin == [{"number": 1}]
-        await judge.close(lambda figures: None)
+        assert await waiting == [{"number": 1}]
+        await end(judge)
 
     in_a_loop(test())
 

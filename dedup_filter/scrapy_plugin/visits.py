@@ -1,0 +1,216 @@
+"""Responses, their items and their pages: what a crawl knows of each.
+
+What page a response is:
+
+    HTML    by Scrapy's class or the header, or text that begins as a whole HTML document
+    text    any other text/*, or text without a header
+    none    what holds many pages or records (feeds, XML, JSON, tables) or none (images)
+
+XML and JSON are known by class and header, and by how they begin: servers call them text/plain or
+text/html often enough, and one verdict for all that a feed holds would lose most of it. A page is
+read from the bytes that came, never from the spider's tree, which a spider may change. Cost: that
+of parsing a page again which the spider has parsed, 0.9 ms for 100 KB.
+
+No page of a response is a duplicate of another of it. Items with the same page text share one
+judgement; an item whose page repeats one that this very response brought gets that page's
+judgement. If the response is not a page but holds many (a feed, an answer of an API), its items
+are pages of their own, told apart by their URLs.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Optional
+from weakref import ref
+
+from scrapy.http import HtmlResponse, JsonResponse, Request, Response, TextResponse, XmlResponse
+
+from dedup_filter.model import Fate, Verdict
+from dedup_filter.text import decode, looks_binary
+from dedup_filter.text.page_fields import PageText, is_document
+from dedup_filter.text.reading import MAX_PAGE_LENGTH
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from dedup_filter.filter import ReadPage
+
+__all__ = ["Judgement", "Page", "Passage", "Visit", "response_page"]
+
+_NO_PAGE = "not_html"
+_HTML_TYPES = ("text/html", "application/xhtml+xml")
+_DATA_ENDINGS = ("xml", "json", "csv", "tab-separated-values", "calendar")
+"""How the names of those text types end that hold many records."""
+_DATA_START = re.compile(
+    rb'[\xef\xbb\xbf\s]*(<\?xml|<rss\b|<feed\b|\{\s*"|\[\s*[{"])', re.IGNORECASE
+)
+_MOST_SHARED = 2000
+"""Judgements of one response, a feed, that its items can share."""
+
+
+@dataclass(eq=False)
+class Judgement:
+    """The verdict on a page, and what has become of the page; items of one page share one."""
+
+    verdict: Verdict
+    url: str
+    size: int = 0
+    """Bytes of the page; 0 once they are counted as dropped."""
+    original: Optional["Judgement"] = None
+    """Of a duplicate: the judgement on its original, if that was claimed."""
+    is_elsewhere: bool = False
+    """Whether this stands for a page that another process claimed."""
+    fate: Fate | None = None
+    """Pending while it is claimed. None: the index has no record of it, but the verdict stands."""
+    is_logged: bool = False
+    """Whether the log has its line on this page."""
+    is_counted: bool = False
+    """Whether the verdict is in the stats."""
+    has_lost_items: bool = False
+    """Whether an item of the page was dropped or failed on its way."""
+    is_awaited: bool = False
+    """Whether a duplicate waits for its fate, or has waited."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is not known yet if the page's original stays."""
+        return self.original is not None and self.original.fate == "pending"
+
+    @property
+    def is_void(self) -> bool:
+        """Whether the page must be judged anew: its content would be lost otherwise."""
+        pages = (self, self.original)
+        return any(page is not None and page.fate == "gone" for page in pages)
+
+
+class Page:
+    """A page that an item stands for: a response, or what is in the item's own fields."""
+
+    def __init__(self, url: str, text: PageText | str) -> None:
+        self.url = url
+        self.text = text
+        """What it is read from, or the reason why there is nothing."""
+        self.reading: Future[ReadPage] | None = None
+        """The page when it is read; None: nobody reads it."""
+        self.judgement: Judgement | None = None
+        """The last judgement on it, once somebody has asked for one."""
+
+
+class Visit:
+    """One response, as long as Scrapy holds it: until its last item went through the pipelines."""
+
+    def __init__(self, response: Response) -> None:
+        request = response.request
+        self.url = response.url
+        self.page: Page | None = None
+        """The response itself, once somebody has asked for it."""
+        self.is_one_page = _is_one_page(response)
+        self._response = ref(response)
+        self.opted_out = request is not None and request.meta.get("dedup") is False
+        self.expected: list[Any] = []
+        """Items that have not reached the pipeline."""
+        self.items_to_come = 0
+        """Items that it gave and whose outcome is not known."""
+        self.gave_items = False
+        self.has_ended = False
+        """Whether its output is exhausted, or broke off."""
+        self.has_failed = False
+        self.is_retried = False
+        """Whether its page was requested again: what it lacked may come then."""
+        # Of the two only that of the request has a fragment.
+        self._own_urls = {response.url, getattr(request, "url", response.url)}
+        self._was_unfiltered = bool(getattr(request, "dont_filter", False))
+        self._shared: dict[str | int, Judgement] = {}
+        """Judgements on pages of its items: the first by URL, all by the hash of their text."""
+
+    def read(self) -> Page:
+        """Return the response itself; it has no text if it holds many pages, or none."""
+        if self.page is None:
+            response = self._response()
+            text = "no_response" if response is None else response_page(response)
+            self.page = Page(self.url, text)
+        return self.page
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has no item under way and will give none."""
+        return self.has_ended and not self.items_to_come
+
+    @property
+    def gave_only_links(self) -> bool:
+        """Whether its output ended without a failure, an item or a retry."""
+        return self.has_ended and not (self.gave_items or self.has_failed or self.is_retried)
+
+    def asks_for_itself(self, request: Request) -> bool:
+        """Tell whether a request of its output is for the page itself; note if it is a retry."""
+        is_own = request.url in self._own_urls
+        # Scrapy filters out all others: they are links of a page to itself.
+        if is_own and (request.dont_filter or self._was_unfiltered):
+            self.is_retried = True
+        return is_own
+
+    def known(self, page: Page) -> Judgement | None:
+        """Return the judgement that holds for a page of an item with this text."""
+        return self._shared_by(self._key(page))
+
+    def share(self, page: Page, judgement: Judgement) -> Judgement:
+        """Return the judgement that holds: the first one, if the page repeats only itself."""
+        original = judgement.verdict.original or ""
+        if judgement.verdict.is_duplicate and (self.is_one_page or original == page.url):
+            judgement = self._shared_by(original) or judgement
+        for key in (page.url, self._key(page)):
+            if self._shared_by(key) is None:
+                self._shared[key] = judgement
+        while len(self._shared) > _MOST_SHARED:
+            del self._shared[next(iter(self._shared))]
+        return judgement
+
+    def _key(self, page: Page) -> int:
+        return hash((self.is_one_page or page.url, page.text))
+
+    def _shared_by(self, key: str | int) -> Judgement | None:
+        found = self._shared.get(key)
+        return None if found is None or found.is_void else found
+
+
+@dataclass(eq=False)
+class Passage:
+    """An item that came to the pipeline."""
+
+    item: Any
+    url: str | None = None
+    visit: Visit | None = None
+    judgement: Judgement | None = None
+    """None: its response opted out."""
+    is_dropped: bool = False
+    """Whether it is to be dropped because of its page's verdict."""
+
+
+def response_page(response: Response) -> PageText | str:
+    """Return the page of a response, or the reason why there is none."""
+    if not isinstance(response, TextResponse) or not _is_one_page(response):
+        return _NO_PAGE
+    # `response.encoding` would be Scrapy's guess where none is declared; the filter guesses better.
+    encoding, body = response._declared_encoding(), response.body
+    content_type = None if encoding is None else f"text/html; charset={encoding}"
+    is_html = isinstance(response, HtmlResponse) or _media_type(response) in _HTML_TYPES
+    if is_html or is_document(body):
+        return PageText(html=body, content_type=content_type)
+    if len(body) > MAX_PAGE_LENGTH:
+        return "too_large"
+    return "binary" if looks_binary(body) else PageText(text=decode(body, content_type))
+
+
+def _is_one_page(response: Response) -> bool:
+    """Tell a page from what holds many (a feed, an answer of an API) or none (an image)."""
+    if not isinstance(response, TextResponse) or isinstance(response, XmlResponse | JsonResponse):
+        return False
+    kind = _media_type(response)
+    is_text = not kind or (kind.startswith("text/") and not kind.endswith(_DATA_ENDINGS))
+    is_page = is_text or kind in _HTML_TYPES or isinstance(response, HtmlResponse)
+    # Hardly a page begins as data does: so the start is decoded only then.
+    return is_page and (_DATA_START.match(response.body) is None or is_document(response.body))
+
+
+def _media_type(response: Response) -> str:
+    header = response.headers.get("Content-Type") or b""
+    return header.decode("latin-1").partition(";")[0].strip().lower()

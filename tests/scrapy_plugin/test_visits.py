@@ -1,0 +1,294 @@
+"""What page an item or a response is, and which judgements items of one response share."""
+
+from dataclasses import make_dataclass
+
+import attrs
+import pydantic
+import pytest
+import scrapy
+from itemadapter import ItemAdapter
+from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlResponse
+from scrapy.responsetypes import responsetypes
+
+from dedup_filter import Verdict
+from dedup_filter.scrapy_plugin.visits import Judgement, Page, Visit, response_page
+from dedup_filter.text.page_fields import (
+    URL_NAMES,
+    FieldNames,
+    PageText,
+    is_document,
+    page_in,
+    url_in,
+)
+from dedup_filter.text.reading import MAX_PAGE_LENGTH
+
+DOCUMENT = "<!doctype html><title>A page</title><p>Hello"
+HTML = "<html><body><p>Hello"
+FIELDS = ("page_url", "source", "summary")
+
+
+class ScrapyItem(scrapy.Item):
+    page_url = scrapy.Field()
+    source = scrapy.Field()
+    summary = scrapy.Field()
+
+
+KINDS = {
+    "dict": dict,
+    "scrapy": ScrapyItem,
+    "dataclass": make_dataclass("DataclassItem", [(name, object, None) for name in FIELDS]),
+    "attrs": attrs.make_class("AttrsItem", {name: attrs.field(default=None) for name in FIELDS}),
+    "pydantic": pydantic.create_model("PydanticItem", **dict.fromkeys(FIELDS, (object, None))),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_page_and_url_are_found_in_items_of_all_kinds(kind):
+    item = ItemAdapter(KINDS[kind](page_url="http://a/", source=DOCUMENT, summary=None))
+
+    assert url_in(item, FieldNames(url="page_url")) == url_in(item, FieldNames()) == "http://a/"
+    assert page_in(item, FieldNames(html="source")) == PageText(html=DOCUMENT)
+    assert page_in(item, FieldNames()) == PageText(html=DOCUMENT)
+    assert page_in(item, FieldNames(html="summary")) == "no_field"
+    assert page_in(item, FieldNames(html="missing")) == "no_field"
+
+
+HTML_FIELD = FieldNames(html="h", text=("title", "t"))
+NO_NAMES = FieldNames()
+
+
+@pytest.mark.parametrize(
+    ("item", "names", "page"),
+    [
+        *[
+            ({"h": value}, HTML_FIELD, PageText(html=value))
+            for value in ("<p>", b"\xff", "", "\ud800")
+        ],
+        *[({"h": value}, HTML_FIELD, PageText(html="a\nb")) for value in (["a", "b"], ("a", "b"))],
+        *[
+            ({"h": value}, HTML_FIELD, "wrong_type")
+            for value in (5, True, {"a": "b"}, ["a", 5], [b"a"])
+        ],
+        ({"h": 5, "t": "text"}, HTML_FIELD, "wrong_type"),
+        ({"h": "<p>", "t": "text"}, HTML_FIELD, PageText(html="<p>")),
+        ({"t": ["a", "b"], "title": "c"}, HTML_FIELD, PageText(text="c\na\nb")),
+        ({"t": b"a", "title": "c"}, HTML_FIELD, "wrong_type"),
+        ({"t": None, "other": DOCUMENT}, HTML_FIELD, "no_field"),
+        *[
+            ({"html": value}, NO_NAMES, "no_field")
+            for value in ("a " * 500, b"<p>", 5, [], {"a": HTML})
+        ],
+        *[
+            ({"any": value}, NO_NAMES, PageText(html=value))
+            for value in (HTML, HTML.encode("utf-16"))
+        ],
+        ({"raw": DOCUMENT, "clean": f"{DOCUMENT}, cleaned"}, NO_NAMES, "no_field"),
+        ({"raw": DOCUMENT, "copy": [DOCUMENT]}, NO_NAMES, PageText(html=DOCUMENT)),
+    ],
+)
+def test_page_is_in_the_named_fields_or_is_the_only_whole_document(item, names, page):
+    assert page_in(item, names) == page
+
+
+@pytest.mark.parametrize("name", URL_NAMES)
+def test_url_is_found_by_its_usual_names(name):
+    values = [" http://a/ ", ["http://a/"], None, " ", 5, b"http://a/", ["a", 5]]
+
+    assert [url_in({name: value}, NO_NAMES) for value in values] == ["http://a/"] * 2 + [None] * 5
+
+
+def test_size_is_in_bytes():
+    assert [PageText(html=html).size for html in ("猫", b"\xff", "\ud800")] == [3, 1, 3]
+
+
+DOCUMENTS = [
+    "<html>",
+    " \r\n<!DOCTYPE html>",
+    "\ufeff<HTML lang=en>",
+    "<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC 'x'>",
+    "<!-- saved from > --> <!-- x -->\n<html>",
+]
+OTHERS = [
+    *("", "<", "<p>", "<htmlx>", "<!doctype svg>", "a <html>", "<!-- <html>", "<head>"),
+    *(" " * 2000 + "<html>", "<!---->" * 500, b"<p>", b"\x89PNG<html>", 5, None, ["<html>"]),
+]
+
+
+def test_document_is_known_by_how_it_begins():
+    for text in DOCUMENTS:
+        assert is_document(text)
+        assert is_document(text.encode("utf-16"))
+    assert not any(map(is_document, OTHERS))
+
+
+@pytest.fixture
+def receive(respond):
+    """Make the response that Scrapy makes of a body and its headers."""
+
+    def make(body, header=None, url="http://a/"):
+        body = body.encode() if isinstance(body, str) else body
+        given = {} if header is None else {b"Content-Type": header.encode()}
+        named = {} if header is None else {"Content_Type": header}
+        return respond(url, body, responsetypes.from_args(given, url, body=body), **named)
+
+    return make
+
+
+def test_page_is_read_from_the_bytes_that_came_and_not_from_the_tree(receive):
+    response = receive(HTML, "text/html")
+    response.css("p").drop()
+    response.selector.root.clear()
+
+    page = response_page(response)
+
+    assert (page.html, page.size) == (HTML.encode(), len(HTML))
+
+
+@pytest.mark.parametrize(
+    ("header", "meta", "encoding", "stated"),
+    [
+        ("text/html; charset=gbk", "", None, "gb18030"),
+        ("text/html", "<meta charset=gbk>", None, "gb18030"),
+        ("text/html; charset=koi8-r", "<meta charset=gbk>", None, "koi8-r"),
+        ("text/html; charset=gbk", "<meta charset=gbk>", "utf-8", "utf-8"),
+    ],
+)
+def test_encoding_is_that_of_the_response_of_its_header_or_of_the_page(
+    header, meta, encoding, stated
+):
+    response = HtmlResponse(
+        "http://a/", headers={"Content-Type": header}, body=meta.encode(), encoding=encoding
+    )
+
+    assert response_page(response).content_type == f"text/html; charset={stated}"
+
+
+@pytest.mark.parametrize(
+    ("header", "body", "url"),
+    [
+        ("text/html", "Hello", "http://a/"),
+        ("text/html", "", "http://a/"),
+        ("application/xhtml+xml", "<?xml version='1.0'?><html><p>Hello", "http://a/"),
+        ("text/plain", "<!DOCTYPE html><p>Hello", "http://a/"),
+        ("text/markdown", HTML, "http://a/"),
+        ("application/octet-stream", "<p>Hello", "http://a/page.html"),
+        (None, HTML, "http://a/"),
+        (None, "<!DOCTYPE html PUBLIC 'x'><p>Hello", "http://a/"),
+    ],
+)
+def test_html_is_known_by_class_header_or_how_it_begins(receive, header, body, url):
+    response = receive(body, header, url)
+
+    assert response_page(response).html == body.encode()
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["text/plain", "text/plain; charset=utf-8", "text/markdown", "Text/X-RST", "text/troff", None],
+)
+@pytest.mark.parametrize(
+    "body", ["Grüße", "<h1 align=center>Grüße</h1>", "[![Grüße](a.svg)](b)", "{Grüße}", "- a\n- b"]
+)
+def test_other_text_is_text_even_if_it_has_tags(receive, header, body):
+    response = receive(body, header)
+
+    page = response_page(response)
+    assert (page.text, page.html, page.size) == (body, None, len(body.encode()))
+
+
+NO_PAGES = [
+    *((f"application/{kind}", "Hello") for kind in ("pdf", "json", "rss+xml", "javascript")),
+    *((f"text/{kind}", "a,b") for kind in ("xml", "json", "csv", "calendar")),
+    ("image/svg+xml", "<svg>"),
+    ("application/octet-stream", "Hello"),
+    (None, "<?xml version='1.0'?><rss>"),
+    (None, "<rss version='2.0'>"),
+    ("text/plain", '\ufeff<?xml version="1.0"?><feed>'),
+    ("text/plain", ' {"items": []}'),
+    ("text/html", '[{"title": "a"}]'),
+]
+
+
+@pytest.mark.parametrize(("header", "body"), NO_PAGES)
+def test_feeds_answers_of_an_api_and_images_are_no_pages(receive, header, body):
+    response = receive(body, header)
+
+    assert response_page(response) == "not_html"
+    assert not Visit(response).is_one_page
+
+
+@pytest.mark.parametrize("cls", [Response, XmlResponse, JsonResponse])
+def test_class_tells_what_is_no_page_whatever_the_header_says(respond, cls):
+    assert (
+        response_page(respond("http://a/", "Hello", cls, Content_Type="text/plain")) == "not_html"
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"x" * (MAX_PAGE_LENGTH + 1), "too_large"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "binary"),
+    ],
+    ids=["large", "binary"],
+)
+def test_text_that_cannot_be_read_has_a_reason(respond, body, reason):
+    response = respond("http://a/", body, TextResponse, Content_Type="text/plain")
+
+    assert response_page(response) == reason
+
+
+@pytest.mark.parametrize(("meta", "opted_out"), [({}, False), ({"dedup": False}, True)])
+def test_request_opts_out_by_its_meta(respond, meta, opted_out):
+    response = respond("http://a/", meta=meta)
+    assert Visit(response).opted_out is opted_out
+
+    response.request = None
+    assert not Visit(response).opted_out
+
+
+class Shared:
+    """A response whose items share judgements on their pages."""
+
+    def __init__(self, *response):
+        self.visit = Visit(*response)
+
+    def new(self, url, text):
+        return self._share(url, text, Verdict("new"))
+
+    def near(self, url, text, original):
+        return self._share(url, text, Verdict("near", original, distance=2))
+
+    def _share(self, url, text, verdict):
+        return self.visit.share(Page(url, PageText(text=text)), Judgement(verdict, url))
+
+    def known(self, url, text):
+        return self.visit.known(Page(url, PageText(text=text)))
+
+
+def test_page_that_repeats_only_its_own_response_gets_the_first_judgement(respond):
+    shared = Shared(respond("http://a/"))
+    first = shared.new("http://a/", "1")
+
+    assert shared.near("http://a/", "2", "http://a/") is first
+    assert shared.near("http://a/print", "3", "http://a/") is first
+    assert shared.known("http://a/print", "3") is first
+
+
+def test_items_of_a_feed_are_pages_of_their_own(respond):
+    shared = Shared(respond("http://feed/", "[]", JsonResponse))
+    first, twin = shared.new("http://a/", "1"), shared.near("http://b/", "1", "http://a/")
+
+    assert twin.verdict.is_duplicate
+    assert shared.known("http://b/", "1") is twin
+    assert shared.known("http://a/", "1") is first
+    assert shared.near("http://a/", "2", "http://a/") is first
+
+
+def test_memory_of_a_response_is_bounded(respond):
+    shared = Shared(respond("http://feed/", "[]", JsonResponse))
+    for number in range(3000):
+        shared.new(f"http://a/{number}", f"{number}")
+
+    known = [number for number in range(3000) if shared.known(f"http://a/{number}", f"{number}")]
+    assert known == list(range(2000, 3000))
