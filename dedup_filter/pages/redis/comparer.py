@@ -9,7 +9,7 @@ not fit the log is read again or left out.
 Cost: no call if nothing is like the page, two otherwise.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from math import inf
 from time import sleep
 from time import time as now
@@ -18,8 +18,8 @@ from typing import Any
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Verdict
-from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, choose, compared, verdict_on
-from dedup_filter.pages.directory import Judged, Matches, Measured, PageRecord, Place
+from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, compared
+from dedup_filter.pages.directory import Judged, Measured, PageRecord, Place
 from dedup_filter.pages.directory.url_key import url_key
 from dedup_filter.pages.redis.followed_log import FollowedLog
 from dedup_filter.pages.redis.formats import SHORT, Entry
@@ -52,17 +52,17 @@ class Comparer:
         """Compare a page with those whose numbers are lower than one."""
         found = self._found(place, page, before)
         read = self._read(found, place)
-        same = {number: each for number, each in read.items() if each.digest == page.digest}
-        if same:
-            at, is_revisit = self._chosen(range(len(same)), same, place)
-            number, record = list(same.items())[at]
-            exact = verdict_on(page, "revisit" if is_revisit else "exact")
-            return exact._replace(
-                original_page=number, original=record.url, distance=0, similarity=1.0
-            )
-        if not page.texts:
-            return verdict_on(page, "unjudged", page.reason)
-        return self._near(place, page, found, read)
+        verdict = compared(
+            page,
+            _candidates(place, page, found, read),
+            self._min_similarity,
+            place.key,
+            # A crawl that was begun after this one, by processes that are at work too, is no
+            # earlier one; a job that is resumed may meet it.
+            self._log.process.crawl.__le__,
+        )
+        original = verdict.original_page
+        return verdict if original is None else verdict._replace(original=read[original].url)
 
     def is_still(self, found: Verdict, place: Place, page: PageProfile, number: int) -> bool:
         """Tell whether a page is still what it was found to be, after all that stands before it.
@@ -128,46 +128,28 @@ class Comparer:
             and not (self._by_host and record.host != place.host)
         }
 
-    def _near(
-        self,
-        place: Place,
-        page: PageProfile,
-        found: Mapping[int, tuple[int, int]],
-        read: Mapping[int, PageRecord],
-    ) -> Verdict:
-        is_of_site = page.around.is_of_site
-        candidates = [
-            Candidate(
-                *found[number],
-                bool(place.host) and record.host == place.host,
-                is_of_site is not None and is_of_site(record.host),
-                record.sketch,
-                record.headline,
-            )
-            for number, record in read.items()
-        ]
-        verdict, at = compared(
-            page,
-            candidates,
-            [record.digest for record in read.values()],
-            self._min_similarity,
-            lambda best: self._chosen(best, read, place),
-        )
-        if at is None:
-            return verdict
-        number, record = list(read.items())[at]
-        return verdict._replace(original_page=number, original=record.url)
 
-    def _chosen(
-        self, best: Sequence[int], read: Mapping[int, PageRecord], place: Place
-    ) -> tuple[int, bool]:
-        """Choose one of the best candidates, by its place; tell whether it is the page itself."""
-        crawls = [record.crawl for record in read.values()]
-        keys = [url_key(record.url) for record in read.values()]
-        matches = Matches([], crawls, keys, [], [], [])  # these two decide
-        # A crawl that was begun after this one, by processes that are at work too, is no earlier
-        # one; a job that is resumed may meet it.
-        return choose(best, matches, place.key, self._log.process.crawl.__le__)
+def _candidates(
+    place: Place,
+    page: PageProfile,
+    found: Mapping[int, tuple[int, int]],
+    read: Mapping[int, PageRecord],
+) -> list[Candidate]:
+    is_of_site = page.around.is_of_site
+    return [
+        Candidate(
+            *found[number],
+            bool(place.host) and record.host == place.host,
+            is_of_site is not None and is_of_site(record.host),
+            record.sketch,
+            record.headline,
+            number,
+            record.crawl,
+            url_key(record.url),
+            record.digest,
+        )
+        for number, record in read.items()
+    ]
 
 
 def record_of(
