@@ -171,10 +171,10 @@ class Crawler:
 
 def shorten_leases(seconds):
     """Let dead crawlers be given up sooner."""
-    from dedup_filter.pages.redis import claims, process
+    from dedup_filter.pages.redis import process, redis_pages
 
     process.LEASE = seconds
-    claims._LONGEST_WAIT = 4 * seconds
+    redis_pages._LONGEST_WAIT = 4 * seconds
 
 
 def crawl(crawler_is, options, rounds, barrier):

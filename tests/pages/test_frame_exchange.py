@@ -13,8 +13,7 @@ from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreError
 from dedup_filter.frames.frame_bytes import HostState, Lesson
 from dedup_filter.frames.host_frames import Frames
-from dedup_filter.pages.frame_exchange import FrameExchange
-from dedup_filter.pages.redis import MOST_LESSONS
+from dedup_filter.pages.frame_exchange import MOST_LESSONS, FrameExchange
 
 HOST = "a.example"
 

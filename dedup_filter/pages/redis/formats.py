@@ -35,7 +35,6 @@ __all__ = [
     "SHORT",
     "Entry",
     "Keys",
-    "News",
     "decode",
     "entry_of",
     "host_hash",
@@ -143,22 +142,7 @@ def entry_of(record: PageRecord) -> Entry:
     return Entry.of(record.fingerprint, record.digest, record.host)
 
 
-class News(NamedTuple):
-    """Events in a row."""
-
-    first: int
-    """Number of the first."""
-    events: bytes
-    is_last: bool = True
-    """Whether these were all there are."""
-
-    @property
-    def end(self) -> int:
-        """Number of the last."""
-        return self.first + len(self.events) // EVENT_BYTES - 1
-
-
-def decode(events: bytes) -> npt.NDArray[np.void]:
+def decode(events: bytes | bytearray) -> npt.NDArray[np.void]:
     """Read events, (n,) of fields value, number (with kind and salt in it), kind, host, seen."""
     return np.frombuffer(events, _EVENT)
 

@@ -1,10 +1,8 @@
-"""Records of pages and lessons of hosts <-> keys of a shared index, beside those of the log.
+"""Records of pages <-> keys of a shared index, beside those of the log.
 
     record of a committed page   a key of its own; the page's number chooses the slot
     record of a pending page     a field of one hash in the slot of the log, written by `index.lua`
                                  when it appends the page
-    lessons of a host            a list of bounded length; the host chooses the slot; it is gone
-                                 some time after the last lesson was added
 
 On one server the step that commits a page writes its record, too. On a cluster the record is
 written by a call before that step, so that each page that others see committed has one. If the
@@ -14,51 +12,27 @@ record was written over: that record is put back.
 Only the log tells whether a page is there: the record of one that is gone can be left over.
 
 A record is 54 bytes of fixed fields, little-endian, the sketch, then language, reason, h1, title
-and URL as lines of UTF-8. Never change it without another format number. A lesson is bytes.
+and URL as lines of UTF-8. Never change it without another format number.
 """
 
 import struct
 from collections.abc import Iterable, Sequence
-from enum import IntEnum
-from typing import Any, Final, get_args
+from typing import Any, get_args
 
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.fingerprints import is_sketch
 from dedup_filter.model import Outcome
 from dedup_filter.pages.directory import Judged, PageRecord
 from dedup_filter.pages.directory.url_key import host_of
-from dedup_filter.pages.expiry import expiry_seconds
 from dedup_filter.pages.redis.connection import Connection
 from dedup_filter.text import Headline
 
-__all__ = [
-    "MOST_LESSONS",
-    "Commit",
-    "LessonLists",
-    "SharedRecords",
-    "pack_record",
-    "unpack_record",
-]
-
-MOST_LESSONS: Final = 32
-"""Of a host: more bring nothing (docs/decisions)."""
-_LESSON_DAYS = 30
-"""For which a list lasts without `expire_days`."""
+__all__ = ["SharedRecords", "pack_record", "unpack_record"]
 
 _VERSION = 2
 _FIXED = struct.Struct("<BBBBfIIIIIQ16sH")
 _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _NONE = 255
-
-
-class Commit(IntEnum):
-    """What became of a commit."""
-
-    NOT_PENDING = 0
-    """The page was not pending here: it was committed before, or its lease was over."""
-    DONE = 1
-    FORGOTTEN = 2
-    """Another process has forgotten the page."""
 
 
 class SharedRecords:
@@ -107,15 +81,18 @@ class SharedRecords:
         name = self._keys.named("flight")
         return bool(self._connection.call(lambda client: client.hexists(name, number)))
 
-    def commit(self, process: str, number: int, record: PageRecord, replaced: int = 0) -> Commit:
-        """Keep a page for good that a process has pending, in the place of another one if given."""
+    def commit(self, process: str, number: int, record: PageRecord, replaced: int = 0) -> bool:
+        """Keep a page for good that a process has pending, in the place of another one if given.
+
+        False: the process has no such page pending, and nothing was done.
+        """
         packed, where = pack_record(record), self.for_script(number)
-        before = None if where[0] else self.put(number, record)
-        done = Commit(self._connection.run("commit", process, number, replaced, packed, *where))
-        if done is not Commit.DONE and not where[0]:
-            given = packed, before or b"", self._seconds or ""
+        before = b"" if where[0] else self.put(number, record) or b""
+        is_done = bool(self._connection.run("commit", process, number, replaced, packed, *where))
+        if not is_done and not where[0]:
+            given = packed, before, self._seconds or ""
             self._connection.run("put_back", *given, key=self._keys.page(number))
-        return done
+        return is_done
 
     def remove(self, numbers: Iterable[int]) -> None:
         """Delete the records of pages that are gone."""
@@ -157,30 +134,6 @@ class SharedRecords:
         return {number: each for number, each in found.items() if each[0] is not None}
 
 
-class LessonLists:
-    """The lists of lessons on the servers, as one process reads and writes them.
-
-    Cost: a call each.
-    """
-
-    def __init__(self, connection: Connection, process: bytes, seconds: int | None) -> None:
-        self.process = process
-        """8 bytes that no other process has."""
-        self._connection = connection
-        self._seconds = expiry_seconds(_LESSON_DAYS) if seconds is None else seconds
-
-    def read(self, host: str, first: int) -> list[bytes]:
-        """Return the lessons of a host from the one with this number on, counted from 0."""
-        name = self._connection.keys.frame(host)
-        found: list[bytes] = self._connection.call(lambda client: client.lrange(name, first, -1))
-        return found
-
-    def add(self, host: str, lesson: bytes) -> int:
-        """Add a lesson to the list of a host, unless it is full; return how many there are now."""
-        name = self._connection.keys.frame(host)
-        return int(self._connection.run("teach", lesson, MOST_LESSONS, self._seconds, key=name))
-
-
 def pack_record(record: PageRecord) -> bytes:
     """Write a record; the page's number and whether it is pending are not in it."""
     judged = record.judged
@@ -213,11 +166,10 @@ def unpack_record(page: int, packed: bytes, is_pending: bool) -> PageRecord:
     """
     try:
         fixed = _FIXED.unpack_from(packed)
-        version, outcome, distance, is_long, similarity, words = fixed[:6]
-        first_seen, last_seen, first_crawl, crawl = fixed[6:10]
-        fingerprint, digest, sketch_size = fixed[10:]
+        version, outcome, distance, is_long, similarity, *counts, fingerprint, digest, size = fixed
+        words, *seen = counts
         rest = packed[_FIXED.size :]
-        sketch, text = rest[:sketch_size], rest[sketch_size:].decode("utf-8", "surrogatepass")
+        sketch, text = rest[:size], rest[size:].decode("utf-8", "surrogatepass")
         language, reason, h1, title, url = text.split("\n", 4)
         judged = Judged(
             _OUTCOMES[outcome],
@@ -230,20 +182,6 @@ def unpack_record(page: int, packed: bytes, is_pending: bool) -> PageRecord:
         raise ValueError(f"the record of page {page} is damaged") from error
     if version != _VERSION or not is_sketch(sketch):
         raise ValueError(f"the record of page {page} is damaged, or of version {version}")
-    return PageRecord(
-        page,
-        url,
-        host_of(url),
-        digest,
-        fingerprint if is_long else None,
-        sketch,
-        words,
-        language or None,
-        first_seen,
-        last_seen,
-        first_crawl,
-        crawl,
-        is_pending,
-        judged,
-        Headline(h1, title),
-    )
+    measured = digest, fingerprint if is_long else None, sketch, words, language or None
+    told = *measured, *seen, is_pending, judged, Headline(h1, title)
+    return PageRecord._make((page, url, host_of(url), *told))

@@ -1,7 +1,7 @@
 """A shared index, changed by who takes no part in it: records are put back, what is left is mended.
 
     release_lapsed   pages that dead processes had pending
-    take_out         pages, for all processes
+    take_out         pages that are not pending, for all processes
     delete_records   of pages that are gone
     trim             the log, of chunks that tell of no page
     SharedKeeper     records of another index, as they are: nothing is judged, no crawl is begun
@@ -30,10 +30,10 @@ from dedup_filter.pages.directory.url_key import host_of
 from dedup_filter.pages.expiry import expiry_seconds
 from dedup_filter.pages.redis.connection import Connection, connected
 from dedup_filter.pages.redis.formats import FORMAT, entry_of
-from dedup_filter.pages.redis.joining import refuse
-from dedup_filter.pages.redis.process import LEASE
+from dedup_filter.pages.redis.process import LEASE, refuse
 from dedup_filter.pages.redis.records import pack_record
 from dedup_filter.pages.redis.replica import LoggedPages
+from dedup_filter.pages.redis.shared_log import first_standing
 from dedup_filter.pages.redis.shared_reader import SharedReader
 
 __all__ = ["SharedKeeper", "delete_records", "release_lapsed", "take_out", "trim"]
@@ -53,11 +53,10 @@ def release_lapsed(reader: SharedReader) -> int:
 
 
 def take_out(reader: SharedReader, log: LoggedPages, pages: Sequence[int]) -> None:
-    """Take pages out for good, pending ones too."""
+    """Take pages out for good, but for pending ones."""
     for at in range(0, len(pages), _BATCH):
-        some = pages[at : at + _BATCH]
-        _change(reader, log, "remove", *some)
-        delete_records(reader, some)
+        of_nobody = ""
+        delete_records(reader, _change(reader, log, "remove", of_nobody, *pages[at : at + _BATCH]))
 
 
 def delete_records(reader: SharedReader, pages: Iterable[int]) -> None:
@@ -69,15 +68,18 @@ def delete_records(reader: SharedReader, pages: Iterable[int]) -> None:
 
 def trim(reader: SharedReader, log: LoggedPages) -> None:
     """Delete the first chunks of the log as far as they tell of no page."""
-    _change(reader, log, "trim", log.first_chunk)
+    first = reader.connection.first_chunk()
+    _change(reader, log, "trim", first_standing(reader.connection, log, first)[0])
 
 
-def _change(reader: SharedReader, log: LoggedPages, function: str, *arguments: int) -> None:
+def _change(reader: SharedReader, log: LoggedPages, function: str, *arguments: object) -> Any:
     so_far = reader.identity, log.end, log.last
-    if reader.connection.run(function, *so_far, *arguments) == _OTHER_LOG:
+    answer = reader.connection.run(function, *so_far, *arguments)
+    if answer == _OTHER_LOG:
         raise StoreError(
             f"{reader.connection}: a server has lost a part of it meanwhile; try again"
         )
+    return answer
 
 
 class SharedKeeper:

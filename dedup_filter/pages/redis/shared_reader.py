@@ -15,8 +15,8 @@ from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory import PageRecord, Scheme
 from dedup_filter.pages.directory.crawls import Crawl
 from dedup_filter.pages.redis.connection import Connection, connected
-from dedup_filter.pages.redis.formats import CHUNK, EVENT_BYTES, News
-from dedup_filter.pages.redis.joining import read_meta
+from dedup_filter.pages.redis.formats import CHUNK, EVENT_BYTES
+from dedup_filter.pages.redis.process import read_meta
 from dedup_filter.pages.redis.records import SharedRecords
 from dedup_filter.pages.redis.replica import LoggedPages
 
@@ -78,16 +78,13 @@ class SharedReader:
 
     def crawls(self) -> list[Crawl]:
         """List the crawls in their order; when one ended is not known."""
-        names, started = self.connection.hash("crawls"), self.connection.hash("started")
         called = {
-            int(number): name.decode("utf-8", "surrogatepass") for name, number in names.items()
+            int(number): name.decode("utf-8", "surrogatepass")
+            for name, number in self.connection.hash("crawls").items()
         }
-        begun = {int(number): int(moment) for number, moment in started.items()}
+        begun = {int(n): int(moment) for n, moment in self.connection.hash("started").items()}
         last = max([int(self._meta.get(b"crawl", 0)), *called, *begun])
-        return [
-            Crawl(number, called.get(number), begun.get(number, 0), None)
-            for number in range(1, last + 1)
-        ]
+        return [Crawl(n, called.get(n), begun.get(n, 0), None) for n in range(1, last + 1)]
 
     def totals(self) -> dict[str, int]:
         """Return the totals of all processes."""
@@ -114,28 +111,26 @@ class SharedReader:
     def standing(self) -> LoggedPages:
         """Read the log to its present end; return the pages that are there."""
         pages = LoggedPages()
-        for news in self._events():
-            pages.follow(news)
+        length, at = self.length(), self.connection.first_chunk()
+        end = -(-length // CHUNK)
+        for first in range(at, end, _CHUNKS):
+            chunks = range(first, min(first + _CHUNKS, end))
+            parts = self.connection.ask_each("GET", map(self._chunk, chunks))
+            # Those that were deleted meanwhile told of no page.
+            at = self.connection.first_chunk() if None in parts else at
+            for chunk, part in zip(chunks, parts, strict=True):
+                # Zeros stand for events that a server has lost.
+                wanted = min(length - chunk * CHUNK, CHUNK) * EVENT_BYTES
+                if chunk >= at:
+                    pages.follow(chunk * CHUNK + 1, (part or b"")[:wanted].ljust(wanted, b"\0"))
+        pages.follow(length + 1, b"")
+        pages.settle()
         return pages
 
     def length(self) -> int:
         """Return the number of the last event."""
         name = self._keys.named("length")
         return int(self.connection.call(lambda client: client.get(name)) or 0)
-
-    def _events(self) -> Iterator[News]:
-        """Yield the events of the log, zeros where some are lost; last comes its present end."""
-        length, at = self.length(), self._first_chunk()
-        for first in range(at, -(-length // CHUNK), _CHUNKS):
-            chunks = range(first, min(first + _CHUNKS, -(-length // CHUNK)))
-            parts = self.connection.ask_each("GET", map(self._chunk, chunks))
-            # Those that were deleted meanwhile told of no page.
-            at = self._first_chunk() if None in parts else at
-            for chunk, part in zip(chunks, parts, strict=True):
-                wanted = min(length - chunk * CHUNK, CHUNK) * EVENT_BYTES
-                if chunk >= at:
-                    yield News(chunk * CHUNK + 1, (part or b"")[:wanted].ljust(wanted, b"\0"))
-        yield News(length + 1, b"")
 
     def records(self, pages: Sequence[int]) -> Iterator[PageRecord]:
         """Yield the records of pages in their order, pending ones too; of some there is none.
@@ -170,7 +165,7 @@ class SharedReader:
             sizes = self.connection.ask_each("MEMORY USAGE", map(name, some))
             return sum(size or 0 for size in sizes) * len(of) // max(len(some), 1)
 
-        chunks = range(self._first_chunk(), -(-log.end // CHUNK))
+        chunks = range(self.connection.first_chunk(), -(-log.end // CHUNK))
         return Memory(measured(self._chunk, chunks), measured(self._keys.page, list(log)))
 
     def close(self) -> None:
@@ -185,11 +180,6 @@ class SharedReader:
 
     def _chunk(self, number: int) -> str:
         return self._keys.named(f"log:{number}")
-
-    def _first_chunk(self) -> int:
-        """Return the number of the first chunk of the log that was not deleted."""
-        name = self._keys.named("meta")
-        return int(self.connection.call(lambda client: client.hget(name, "first_chunk")) or 0)
 
     def _server_milliseconds(self) -> int:
         # As scripts do it: leases do not depend on the clocks of crawlers.

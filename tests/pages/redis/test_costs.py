@@ -39,7 +39,7 @@ def fill(client, count):
 def test_opening_costs_in_proportion_to_the_log(redis_server, monkeypatch):
     NearDuplicateFilter.open(redis_server.url).close()
     fill(redis_server.client(), 30_000)
-    monkeypatch.setattr("dedup_filter.pages.redis.followed_log.MOST_EVENTS", 500)
+    monkeypatch.setattr("dedup_filter.pages.redis.shared_log.MOST_EVENTS", 500)
     add_many, sorted_at_once = HammingIndex.add_many, []
 
     def counted(index, fingerprints, rows):

@@ -1,5 +1,6 @@
 """What a shared index keeps on its servers: which keys, where, how many, and for how long."""
 
+import itertools
 import re
 from importlib.resources import files
 
@@ -100,7 +101,7 @@ def pinned(redis_server, crawler, like, see, claim, monkeypatch):
     client, log = redis_server.client(), "dedup:{pages}:"
     gone = (10**6 | GONE << 48).to_bytes(8, "little").rjust(16, b"\0") + bytes(8)
     monkeypatch.setattr("dedup_filter.pages.redis.redis_pages._PAGES_BETWEEN", 16)
-    monkeypatch.setattr("dedup_filter.pages.redis.redis_pages._SPARE_EVENTS", 0)
+    monkeypatch.setattr("dedup_filter.pages.redis.shared_log._SPARE_EVENTS", 0)
     asleep, awake = crawler(redis_server), crawler(redis_server)
     for number in range(20):
         see(awake, like(number))
@@ -145,10 +146,10 @@ def test_pages_that_are_never_seen_again_do_not_pin_the_log(
 
 def test_what_came_of_a_page_meanwhile_is_not_undone(redis_server, crawler, like, see, pinned):
     asleep, awake, held, _ = pinned
-    told = asleep._kept._replica.told_by(0)
     asleep.commit(held)
+    told = asleep._kept._replica.standing(redis_server.client().get("dedup:{pages}:log:0"))
     awake.forget(like(3).url)
-    asleep._kept._bounds.repeat(told)
+    asleep._kept._log.step("repeat_events", *itertools.chain(*told))
     late = crawler(redis_server)
     assert len(late) == 20
     assert see(late, like(3, 1)).outcome == "new"
@@ -174,9 +175,8 @@ def test_who_slept_while_the_log_was_trimmed_knows_what_is_there(
     see(asleep, like(10**6))
     for number in range(CHUNK + 10):
         see(awake, like(number))
-    gone = [page for pages in awake._kept._replica.pages() for page in pages if page <= CHUNK]
-    awake._kept._claims.remove(gone)
-    awake._kept._bounds.trim()
+    awake._kept._log.remove([page for page in awake._kept._replica if page <= CHUNK])
+    awake._kept._log.tend()
     assert not redis_server.client().exists("dedup:{pages}:log:0")
     assert see(asleep, like(CHUNK + 9, 1)).outcome == "near"
     assert see(asleep, like(10**6, 1)).outcome == "new"

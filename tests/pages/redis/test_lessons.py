@@ -4,7 +4,7 @@ import pytest
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreAway, StoreError
-from dedup_filter.pages.redis import MOST_LESSONS
+from dedup_filter.pages.frame_exchange import MOST_LESSONS
 
 SITE = "http://site.example"
 

@@ -3,7 +3,6 @@
 import pytest
 
 from dedup_filter.errors import StoreError
-from dedup_filter.pages.redis.claims import Tally
 
 
 @pytest.fixture
@@ -96,12 +95,12 @@ def test_what_could_not_be_brought_is_brought_later(crawlers, redis_server, like
     assert totals(one) == {"pages": 1, "new": 1}
 
 
-def test_pages_of_whose_fate_nobody_asks_are_forgotten(monkeypatch):
-    monkeypatch.setattr("dedup_filter.pages.redis.claims._MOST_OPEN", 2)
-    counted = []
-    tally = Tally(lambda outcome, more: counted.append((outcome, more)))
-    for page in (1, 2, 3):
-        tally.told("near", page)
-    for page in (1, 2, 3):
-        tally.is_gone(page)
-    assert counted == [("near", 1)] * 3 + [("near", -1)] * 2
+def test_pages_of_whose_fate_nobody_asks_are_forgotten(crawlers, like, claim, monkeypatch):
+    monkeypatch.setattr("dedup_filter.pages.redis.redis_pages._MOST_REPEATED", 2)
+    one, _ = crawlers
+    held = [claim(one, like(number)) for number in range(3)]
+    for number in range(3):
+        assert claim(one, like(number, 1)).outcome == "near"
+    for verdict in held:
+        one.release(verdict)
+    assert totals(one) == {"pages": 4, "new": 3, "near": 1}
