@@ -12,9 +12,8 @@ from dedup_filter.pages.redis.formats import (
     SHORT,
     Entry,
     decode,
-    numbers,
 )
-from dedup_filter.pages.redis.replica import LoggedPages, Replica
+from dedup_filter.pages.redis.replica import LoggedPages
 
 K = 3
 SMALL_CHUNK = 16
@@ -32,9 +31,9 @@ def event(value, number, kind, host, seen):
 def test_events_are_read_as_the_format_says():
     one = event(2**64 - 2, 2**48 - 3, GONE, 2**32 - 4, 2**32 - 5)
     assert len(one) == EVENT_BYTES
-    found = decode(one)
+    numbers, found = decode(one)
     assert int(found["value"][0]) == 2**64 - 2
-    assert numbers(found).tolist() == [2**48 - 3]
+    assert numbers.tolist() == [2**48 - 3]
     assert found["kind"].tolist() == [GONE]
     assert int(found["host"][0]) == 2**32 - 4
     assert int(found["seen"][0]) == 2**32 - 5
@@ -44,7 +43,7 @@ class ReplicaMachine(RuleBasedStateMachine):
     @initialize(by_host=st.booleans())
     def start(self, by_host):
         self.by_host = by_host
-        self.replica = Replica(K, by_host=by_host)
+        self.replica = LoggedPages(K, by_host=by_host)
         self.log, self.pages, self.unread = [], {}, []
         self.trimmed = 0
 

@@ -13,7 +13,7 @@
     process        joins the index, gives signs of life and counts, leaves
     formats        keys and events as they are written
     connection, faults              where the servers are, calls to them; failed calls
-    shared_reader, shared_keeper    for who takes no part: reads; puts back and mends
+    shared_keeper                   for who takes no part: reads, puts back, mends
 
 Guarantee, for any number of processes and interleavings, each with the same options (what holds
 if they differ is told in docs/formats.md):
@@ -39,8 +39,7 @@ All the work on fingerprints is done here.
 from dedup_filter.pages.redis.connection import Address, Connection, connected, is_address
 from dedup_filter.pages.redis.formats import CHUNK, entry_of
 from dedup_filter.pages.redis.process import Process
-from dedup_filter.pages.redis.shared_keeper import SharedKeeper
-from dedup_filter.pages.redis.shared_reader import SharedReader
+from dedup_filter.pages.redis.shared_keeper import SharedKeeper, SharedReader
 
 __all__ = [
     "CHUNK",

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic
 from time import time as now
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -34,7 +34,6 @@ Result = TypeVar("Result")
 
 TIMEOUT: Final = 2.0
 """Seconds that a call may take, and connecting as well."""
-_PAUSE = 0.02
 _SHORTEST_REST = 0.1
 _LONGEST_REST = 5.0
 
@@ -61,23 +60,22 @@ def is_address(location: object) -> bool:
 class Address(NamedTuple):
     """Where a shared index is."""
 
-    nodes: tuple[tuple[str, int], ...]
-    """Host and port of the server, or of some nodes of the cluster."""
+    shown: str
+    """Without user and password."""
+    url: str
+    """What the client library connects to, with both: the server, or the first of the nodes."""
+    others: tuple[tuple[str, int], ...]
+    """Host and port of more nodes of a cluster."""
     name: str
-    is_cluster: bool
-    has_tls: bool
-    database: int
-    login: str
-    """User and password as they stand in the location, with a "@"; "" for none."""
-    options: dict[str, str]
-    """Further options for the client library."""
+    options: dict[str, Any]
+    """Those that the URL does not tell the library."""
 
     @classmethod
     def of(cls, location: str) -> "Address":
         """Read a location.
 
         Raises:
-            ConfigError: it cannot be meant. The message shows no password.
+            ConfigError: it cannot be meant, or an option of it. The message shows no password.
         """
         try:
             parts = urlsplit(location)
@@ -88,17 +86,6 @@ class Address(NamedTuple):
         scheme, _, cluster = parts.scheme.partition("+")
         if not is_address(location) or parts.fragment or (len(nodes) > 1 and not cluster):
             raise ConfigError(_WRONG)
-        options = {}
-        for option, values in parse_qs(parts.query, keep_blank_values=True).items():
-            if len(values) > 1:
-                raise ConfigError(f"location: {option} is given twice after the question mark")
-            options[option] = values[0]
-        name = options.pop("name", "pages")
-        if not _NAME.fullmatch(name):
-            raise ConfigError(
-                f"location: the name of an index has letters, digits, '_', '.' and '-', at most "
-                f"64 of them, not {name!r}"
-            )
         database = parts.path.strip("/") or "0"
         if not database.isdecimal() or (cluster and int(database)):
             # It is not shown: an unescaped "/" may have cut a password in two.
@@ -106,23 +93,34 @@ class Address(NamedTuple):
                 "location: after the server comes the number of a database, redis://host:port/0; "
                 "a cluster has only number 0"
             )
-        has_tls = scheme == "rediss"
-        return cls(nodes, name, bool(cluster), has_tls, int(database), login + at, options)
-
-    def __str__(self) -> str:
-        """Write it without user and password."""
-        hosts = ",".join(map(_shown, self.nodes))
-        place = f"+cluster://{hosts}" if self.is_cluster else f"://{hosts}/{self.database}"
-        return f"{self.scheme}{place}?name={self.name}"
+        given, options = _options(parts.query, has_tls=scheme == "rediss")
+        name = given.pop("name", "pages")
+        if not _NAME.fullmatch(name):
+            raise ConfigError(
+                f"location: the name of an index has letters, digits, '_', '.' and '-', at most "
+                f"64 of them, not {name!r}"
+            )
+        first, *others = [
+            f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in nodes
+        ]
+        place = ",".join([first, *others]) + ("" if cluster else f"/{int(database)}")
+        shown = f"{parts.scheme}://{place}?name={name}"
+        url = f"{scheme}://{login}{at}{first}/{database}?{urlencode(given)}"
+        return cls(shown, url, nodes[1:], name, options)
 
     def __repr__(self) -> str:
-        """Write it without user and password, too: it ends in messages and tracebacks."""
-        return f"<Address {self}>"
+        """Write it without user and password: it ends in messages and tracebacks."""
+        return self.shown
 
     @property
-    def scheme(self) -> str:
-        """What begins the address of one server."""
-        return "rediss" if self.has_tls else "redis"
+    def is_cluster(self) -> bool:
+        """Whether there are several servers, which share the keys among them."""
+        return "+cluster:" in self.shown
+
+    @property
+    def has_tls(self) -> bool:
+        """Whether calls are encrypted."""
+        return self.url.startswith("rediss:")
 
 
 def _node(text: str) -> tuple[str, int]:
@@ -132,9 +130,28 @@ def _node(text: str) -> tuple[str, int]:
     return node.hostname, node.port or _DEFAULT_PORT
 
 
-def _shown(node: tuple[str, int]) -> str:
-    host, port = node
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+def _options(query: str, *, has_tls: bool) -> tuple[dict[str, str], dict[str, Any]]:
+    """Read the options of a location; return those that stay in it, and those of the client.
+
+    Raises:
+        ConfigError: one would break the index, or a file of TLS is not there.
+    """
+    given = {}
+    for option, values in parse_qs(query, keep_blank_values=True).items():
+        if len(values) > 1:
+            raise ConfigError(f"location: {option} is given twice after the question mark")
+        if option in _NOT_TO_CHOOSE:
+            raise ConfigError(
+                f"location: {option} cannot be chosen: with it an index would not be read as it is "
+                "written, or a call could be sent twice"
+            )
+        if option in _FILES and not Path(values[0]).is_file():
+            raise ConfigError(f"location: {option} must be a file; there is none at {values[0]}")
+        given[option] = values[0]
+    # Versions of the library have other defaults, and some take the word False for true.
+    checks = given.pop("ssl_check_hostname", "yes").lower() not in _FALSE
+    is_verified = given.get("ssl_cert_reqs", "required").lower() != "none"
+    return given, {"ssl_check_hostname": checks and is_verified} if has_tls else {}
 
 
 class Connection:
@@ -161,10 +178,12 @@ class Connection:
 
     def call(self, work: Callable[[Any], Result]) -> Result:
         """Do some work with the client."""
+        from dedup_filter.pages.redis.faults import told_apart
+
         if monotonic() < self._rests_until:
             raise StoreAway(self._why)
         try:
-            with _faults_of(self.address):
+            with told_apart(self.address):
                 result = work(self._client)
         except StoreAway as fault:
             self._rest = min(max(2 * self._rest, _SHORTEST_REST), _LONGEST_REST)
@@ -177,30 +196,35 @@ class Connection:
 
     def run(self, function: str, *arguments: object, key: str | None = None) -> Any:
         """Run one function of `index.lua` on the index, or on the one key that it touches."""
+        from dedup_filter.pages.redis.faults import when_moved
+
         keys = [self.keys.named("length") if key is None else key]
         given = function, random.getrandbits(8), int(now()), *arguments
-        return self.call(lambda _: _when_moved(lambda: self._script(keys=keys, args=given)))
+        return self.call(lambda _: when_moved(lambda: self._script(keys=keys, args=given), TIMEOUT))
 
-    def hash(self, name: str) -> dict[bytes, bytes]:
-        """Return all of a hash in the slot of the log."""
-        key = self.keys.named(name)
-        return dict(self.call(lambda client: client.hgetall(key)))
+    def ask(self, command: str, key: str, *arguments: object) -> Any:
+        """Return the answer to one command that asks of a key."""
+        return self.call(lambda client: client.execute_command(command, key, *arguments))
 
-    def first_chunk(self) -> int:
-        """Return the number of the first chunk of the log that was not deleted."""
-        meta = self.keys.named("meta")
-        return int(self.call(lambda client: client.hget(meta, "first_chunk")) or 0)
-
-    def ask_each(self, command: str, names: Iterable[str]) -> list[Any]:
+    def ask_each(self, command: str, keys: Iterable[str]) -> list[Any]:
         """Ask the same of several keys, in one call for each node; return the answers."""
 
         def ask(client: Any) -> list[Any]:
             with client.pipeline(transaction=False) as pipe:
-                for name in names:
-                    pipe.execute_command(command, name)
+                for key in keys:
+                    pipe.execute_command(command, key)
                 return list(pipe.execute())
 
         return self.call(ask)
+
+    def counts(self, name: str) -> dict[bytes, int]:
+        """Return all of a hash of numbers in the slot of the log."""
+        found = self.ask("HGETALL", self.keys.named(name))
+        return {field: int(count) for field, count in found.items()}
+
+    def first_chunk(self) -> int:
+        """Return the number of the first chunk of the log that was not deleted."""
+        return int(self.ask("HGET", self.keys.named("meta"), "first_chunk") or 0)
 
     def close(self) -> None:
         """Close all connections."""
@@ -234,76 +258,28 @@ def _client_of(address: Address) -> Any:
     from redis.backoff import NoBackoff
     from redis.retry import Retry
 
-    in_url, options = _options(address)
-    options |= {"socket_timeout": TIMEOUT, "socket_connect_timeout": TIMEOUT}
-    options["retry"] = Retry(NoBackoff(), 0)
-    place = f"{address.login}{_shown(address.nodes[0])}/{address.database}"
-    url = f"{address.scheme}://{place}?{urlencode(in_url)}"
+    from dedup_filter.pages.redis.faults import told_apart
+
+    options = {
+        "socket_timeout": TIMEOUT,
+        "socket_connect_timeout": TIMEOUT,
+        "retry": Retry(NoBackoff(), 0),
+        **address.options,
+    }
     try:
-        with _faults_of(address):
+        with told_apart(address):
             if address.is_cluster:
-                others = [redis.cluster.ClusterNode(*node) for node in address.nodes[1:]]
-                cluster: Any = redis.RedisCluster.from_url(url, startup_nodes=others, **options)
+                others = [redis.cluster.ClusterNode(*node) for node in address.others]
+                cluster: Any = redis.RedisCluster.from_url(
+                    address.url, startup_nodes=others, **options
+                )
                 # Older versions of the library would send again what may have been carried out.
                 cluster.cluster_error_retry_attempts = 0
                 return cluster
-            server = redis.Redis.from_url(url, **options)
+            server = redis.Redis.from_url(address.url, **options)
             server.connection_pool.make_connection()  # refuses options that there are not
             return server
     except (TypeError, ValueError) as error:
         raise ConfigError(
             f"location: the client library refuses an option of it: {error}"
         ) from None
-
-
-def _options(address: Address) -> tuple[dict[str, str], dict[str, Any]]:
-    """Return the options that the library reads from a URL, and those that it is given besides.
-
-    Raises:
-        ConfigError: one would break the index, or a file of TLS is not there.
-    """
-    given = dict(address.options)
-    refused = sorted(given.keys() & _NOT_TO_CHOOSE)
-    if refused:
-        raise ConfigError(
-            f"location: {refused[0]} cannot be chosen: with it an index would not be read as it is "
-            "written, or a call could be sent twice"
-        )
-    # Versions of the library have other defaults, and some take the word False for true.
-    checks = given.pop("ssl_check_hostname", "yes").lower() not in _FALSE
-    if not address.has_tls:
-        return given, {}
-    for name in _FILES:
-        if name in given and not Path(given[name]).is_file():
-            raise ConfigError(f"location: {name} must be a file; there is none at {given[name]}")
-    is_verified = given.get("ssl_cert_reqs", "required").lower() != "none"
-    return given, {"ssl_check_hostname": checks and is_verified}
-
-
-@contextmanager
-def _faults_of(address: Address) -> Iterator[None]:
-    """Raise errors of the client library as what they mean for an index."""
-    import redis
-
-    from dedup_filter.pages.redis.faults import meant
-
-    try:
-        yield
-    except (redis.RedisError, redis.exceptions.RedisClusterException) as error:
-        raise meant(error, address) from None
-
-
-def _when_moved(run: Callable[[], Result]) -> Result:
-    """Run a script; wait for a while if its slot is moving to another node."""
-    import redis
-
-    from dedup_filter.pages.redis.faults import is_moving
-
-    latest = monotonic() + TIMEOUT
-    while True:
-        try:
-            return run()
-        except redis.ResponseError as error:  # nothing was done
-            if not is_moving(error) or monotonic() > latest:
-                raise
-        sleep(_PAUSE)

@@ -10,6 +10,10 @@ versions differ: so both classes and words are looked at.
 """
 
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic, sleep
+from typing import TypeVar
 
 import redis
 from redis import exceptions
@@ -17,7 +21,11 @@ from redis import exceptions
 from dedup_filter.errors import StoreAway, StoreError
 from dedup_filter.pages.redis.connection import Address
 
-__all__ = ["is_moving", "meant"]
+__all__ = ["told_apart", "when_moved"]
+
+Result = TypeVar("Result")
+
+_PAUSE = 0.02
 
 _AWAY = (
     redis.ConnectionError,
@@ -44,7 +52,29 @@ _AROUND_TLS = re.compile(r".*\[SSL[^\]]*\] | \(_ssl\.c.*")
 """What stands before and after the reason, in the words of OpenSSL."""
 
 
-def meant(error: Exception, address: Address) -> StoreError:
+@contextmanager
+def told_apart(address: Address) -> Iterator[None]:
+    """Raise errors of the client library as what they mean for the index at an address."""
+    try:
+        yield
+    except (redis.RedisError, exceptions.RedisClusterException) as error:
+        raise _meant(error, address) from None
+
+
+def when_moved(run: Callable[[], Result], patience: float) -> Result:
+    """Run a script; wait for so many seconds if its slot is moving to another node."""
+    latest = monotonic() + patience
+    while True:
+        try:
+            return run()
+        except redis.ResponseError as error:
+            # A script that found its slot moving has done nothing.
+            if not _MOVING.search(str(error)) or monotonic() > latest:
+                raise
+        sleep(_PAUSE)
+
+
+def _meant(error: Exception, address: Address) -> StoreError:
     """Return what an error of the client library means for the index at an address."""
     said = str(error).partition("\n")[0]
     where = f"the shared index {address}"
@@ -60,24 +90,21 @@ def meant(error: Exception, address: Address) -> StoreError:
         )
     has_moved = isinstance(error, exceptions.AskError) or said.startswith("MOVED ")
     if has_moved and not address.is_cluster:
+        scheme = "rediss" if address.has_tls else "redis"
         return StoreError(
             f"{where}: the server is a node of a cluster: its location begins with "
-            f"{address.scheme}+cluster://"
+            f"{scheme}+cluster://"
         )
     if isinstance(error, _AWAY) or _NOT_NOW.match(said) or _MOVING.search(said):
-        advice = _advice(said, has_tls=address.has_tls)
-        return StoreAway(f"{where} cannot be reached, or takes no writes, at present: {advice}")
+        return StoreAway(
+            f"{where} cannot be reached, or takes no writes, at present: {_advice(said)}"
+        )
     is_wrong_type = isinstance(error, redis.ResponseError) and "WRONGTYPE" in said
     hint = "; other keys are there under its name" if is_wrong_type else ""
     return StoreError(f"{where}: the server refuses the call ({said}){hint}")
 
 
-def is_moving(error: Exception) -> bool:
-    """Tell whether a script found its slot moving to another node; it has done nothing then."""
-    return bool(_MOVING.search(str(error)))
-
-
-def _advice(said: str, *, has_tls: bool) -> str:
+def _advice(said: str) -> str:
     if _MOVING.search(said):
         return "a slot of the cluster is moving to another node"
     if _OUT_OF_MEMORY.search(said):
@@ -86,6 +113,4 @@ def _advice(said: str, *, has_tls: bool) -> str:
             "the server has no memory left: raise its maxmemory, and set max_pages or expire_days "
             "if the index is to grow no further"
         )
-    # A server without TLS waits for the end of what is no command.
-    is_silence = has_tls and "Timeout connecting" in said
-    return said + ("; if it is there, it may speak no TLS at this port" if is_silence else "")
+    return said

@@ -125,7 +125,7 @@ class Process:
     def totals(self) -> dict[str, int]:
         """Return the totals of all processes."""
         self.bring()
-        return {name.decode(): int(count) for name, count in self.connection.hash("totals").items()}
+        return {name.decode(): count for name, count in self.connection.counts("totals").items()}
 
     def bring(self) -> None:
         """Give a sign of life, and bring what was counted to the servers.
@@ -179,21 +179,20 @@ class Process:
         return sorted({str(value) for value in theirs if value != mine})
 
     def _warn_of_eviction(self) -> None:
-        """Say in the log that the servers may delete keys when their memory is full."""
+        """Say in the log that a server may delete keys; nodes of a cluster are set alike."""
         try:
-            policies = self.connection.call(_policies)
-        except StoreError:  # they do not let their settings be read
+            told = self.connection.call(lambda client: client.info("memory"))
+        except StoreError:  # it does not let its settings be read
             return
         # Others than "allkeys-..." delete keys with a time to live: records, if pages expire.
         has_expiry = self._options.get("expire_days") is not None
-        chosen = ("allkeys", "volatile") if has_expiry else ("allkeys",)
-        evicting = sorted({policy for policy in policies if policy.startswith(chosen)})
-        if evicting:
+        evicts = told["maxmemory_policy"].startswith(("allkeys", "volatile")[: 1 + has_expiry])
+        if told["maxmemory"] and evicts:
             logger.warning(
                 "%s: its server deletes keys when its memory is full (maxmemory-policy %s), and "
                 "pages like those that it forgets are kept again; set it to noeviction",
                 self.connection,
-                ", ".join(evicting),
+                told["maxmemory_policy"],
             )
 
 
@@ -205,23 +204,18 @@ def read_meta(connection: Connection) -> dict[bytes, bytes]:
         StoreTooNew: it is of a newer one.
     """
     name = connection.keys.named("meta")
-    kind = connection.call(lambda client: client.type(name))
+    kind = connection.ask("TYPE", name)
     if kind == b"none":
         return {}
-    meta = connection.hash("meta") if kind == b"hash" else {}
+    meta: dict[bytes, bytes] = connection.ask("HGETALL", name) if kind == b"hash" else {}
     if b"scheme" not in meta or not meta.get(b"format", b"").isdigit():
         raise _other_keys(connection)
     its_own = int(meta[b"format"])
-    where = f"{connection} is of format {its_own}"
-    if its_own > FORMAT:
-        raise StoreTooNew(
-            f"{where}, and this version reads {FORMAT}: install the version that made it, or "
-            f"{_OTHER_NAME}"
-        )
-    if its_own < FORMAT:
-        raise ConfigError(
-            f"{where}, of a version of dedup-filter before its first release, and this one reads "
-            f"{FORMAT}: {_OTHER_NAME}"
+    if its_own != FORMAT:
+        fault = StoreTooNew if its_own > FORMAT else ConfigError
+        raise fault(
+            f"{connection} is of format {its_own}, and this version reads {FORMAT}: install the "
+            f"version that made it, or {_OTHER_NAME}"
         )
     return meta
 
@@ -248,10 +242,3 @@ def _other_keys(connection: Connection) -> ConfigError:
         f"{connection}: other keys are there under dedup:{{{connection.address.name}}}; "
         f"{_OTHER_NAME}"
     )
-
-
-def _policies(client: Any) -> list[str]:
-    """Return the policies of servers that have a limit."""
-    nodes = client.get_primaries() if hasattr(client, "get_primaries") else [None]
-    found = [client.info("memory", **({"target_nodes": node} if node else {})) for node in nodes]
-    return [each["maxmemory_policy"] for each in found if each["maxmemory"]]

@@ -16,7 +16,7 @@ and URL as lines of UTF-8. Never change it without another format number.
 """
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
 from dedup_filter.errors import StoreCorrupt
@@ -29,6 +29,7 @@ from dedup_filter.text import Headline
 
 __all__ = ["SharedRecords", "pack_record", "unpack_record"]
 
+_AT_ONCE = 1_000
 _VERSION = 2
 _FIXED = struct.Struct("<BBBBfIIIIIQ16sH")
 _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
@@ -42,66 +43,61 @@ class SharedRecords:
     """
 
     def __init__(self, connection: Connection, seconds: int | None = None) -> None:
-        self._connection = connection
+        self.connection = connection
         self._keys = connection.keys
+        self._flight = connection.keys.named("flight")
         self._seconds = seconds
 
-    def read(self, numbers: Sequence[int]) -> dict[int, PageRecord]:
-        """Read the records of some pages, in their order; those that are gone are left out.
+    def records(self, pages: Sequence[int]) -> Iterator[PageRecord]:
+        """Yield the records of pages in their order, pending ones too; of some there is none.
 
         Of one that is not pending here, the events that come later tell whether it is gone.
 
         Raises:
             StoreCorrupt: one is damaged.
         """
-        if not numbers:
-            return {}
-        found = self._packed(numbers)
-        missing = [number for number in numbers if number not in found]
-        if missing and self._connection.address.is_cluster:
-            # Nodes answer in any order. One that was looked for here, then committed, and then
-            # looked for among those in flight, is here by now.
-            found.update(self._packed(missing))
-        try:
-            return {
-                number: unpack_record(number, *found[number])
-                for number in numbers
-                if number in found
-            }
-        except ValueError as error:
-            raise StoreCorrupt(f"{self._connection}: {error}") from None
+        for at in range(0, len(pages), _AT_ONCE):
+            some = pages[at : at + _AT_ONCE]
+            found = self._packed(some)
+            missing = [page for page in some if page not in found]
+            if missing and self.connection.address.is_cluster:
+                # Nodes answer in any order. One that was looked for here, then committed, and then
+                # looked for among those in flight, is here by now.
+                found.update(self._packed(missing))
+            for page in some:
+                if page in found:
+                    yield self._unpacked(page, *found[page])
 
-    def pending(self) -> set[int]:
+    def in_flight(self) -> set[int]:
         """Return the pages that are pending, here or elsewhere."""
-        name = self._keys.named("flight")
-        return set(map(int, self._connection.call(lambda client: client.hkeys(name))))
+        return set(map(int, self.connection.ask("HKEYS", self._flight)))
 
     def is_pending(self, number: int) -> bool:
         """Tell whether a page is pending, here or elsewhere."""
-        name = self._keys.named("flight")
-        return bool(self._connection.call(lambda client: client.hexists(name, number)))
+        return bool(self.connection.ask("HEXISTS", self._flight, number))
 
     def commit(self, process: str, number: int, record: PageRecord, replaced: int = 0) -> bool:
         """Keep a page for good that a process has pending, in the place of another one if given.
 
         False: the process has no such page pending, and nothing was done.
         """
-        packed, where = pack_record(record), self.for_script(number)
-        before = b"" if where[0] else self.put(number, record) or b""
-        is_done = bool(self._connection.run("commit", process, number, replaced, packed, *where))
-        if not is_done and not where[0]:
-            given = packed, before, self._seconds or ""
-            self._connection.run("put_back", *given, key=self._keys.page(number))
+        packed, (name, seconds) = pack_record(record), self.for_script(number)
+        before = b"" if name else self.put(number, record) or b""
+        told = number, replaced, packed, name, seconds
+        is_done = bool(self.connection.run("commit", process, *told))
+        if not is_done and not name:
+            self.connection.run("put_back", packed, before, seconds, key=self._keys.page(number))
         return is_done
 
-    def remove(self, numbers: Iterable[int]) -> None:
+    def remove(self, pages: Sequence[int]) -> None:
         """Delete the records of pages that are gone."""
-        self._connection.ask_each("UNLINK", map(self._keys.page, numbers))
+        for at in range(0, len(pages), _AT_ONCE):
+            self.connection.ask_each("UNLINK", map(self._keys.page, pages[at : at + _AT_ONCE]))
 
     def put(self, number: int, record: PageRecord) -> bytes | None:
         """Write the record of a page that is, or soon will be, committed; return the one before."""
         name, packed = self._keys.page(number), pack_record(record)
-        before: bytes | None = self._connection.call(
+        before: bytes | None = self.connection.call(
             lambda client: client.set(name, packed, ex=self._seconds, get=True)
         )
         return before
@@ -112,30 +108,39 @@ class SharedRecords:
         On a cluster it is in another slot, and the key is "". Of a record without end so are the
         seconds.
         """
-        name = "" if self._connection.address.is_cluster else self._keys.page(number)
+        name = "" if self.connection.address.is_cluster else self._keys.page(number)
         return name, self._seconds or ""
 
-    def _packed(self, numbers: Sequence[int]) -> dict[int, tuple[bytes, bool]]:
+    def _packed(self, pages: Sequence[int]) -> dict[int, tuple[bytes, bool]]:
         """Return the records of some pages, and whether they are pending."""
-        flight = self._keys.named("flight")
 
         def read(client: Any) -> list[Any]:
             with client.pipeline(transaction=False) as pipe:
-                pipe.hmget(flight, numbers)
-                for number in numbers:
-                    pipe.get(self._keys.page(number))
+                pipe.hmget(self._flight, pages)
+                for page in pages:
+                    pipe.get(self._keys.page(page))
                 return list(pipe.execute())
 
-        in_flight, *committed = self._connection.call(read)
-        found = {
-            number: (pending or kept, pending is not None)
-            for number, pending, kept in zip(numbers, in_flight, committed, strict=True)
+        in_flight, *committed = self.connection.call(read)
+        return {
+            page: (pending or kept, pending is not None)
+            for page, pending, kept in zip(pages, in_flight, committed, strict=True)
+            if pending is not None or kept is not None
         }
-        return {number: each for number, each in found.items() if each[0] is not None}
+
+    def _unpacked(self, page: int, packed: bytes, is_pending: bool) -> PageRecord:
+        try:
+            return unpack_record(page, packed, is_pending)
+        except ValueError as error:
+            raise StoreCorrupt(f"{self.connection}: {error}") from None
 
 
 def pack_record(record: PageRecord) -> bytes:
-    """Write a record; the page's number and whether it is pending are not in it."""
+    """Write a record; the page's number and whether it is pending are not in it.
+
+    Raises:
+        struct.error: a number of it has no room.
+    """
     judged = record.judged
     fixed = _FIXED.pack(
         _VERSION,

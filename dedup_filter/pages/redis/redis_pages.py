@@ -45,7 +45,7 @@ from dedup_filter.pages.frame_exchange import FrameExchange, LessonLists
 from dedup_filter.pages.redis.formats import Entry, entry_of
 from dedup_filter.pages.redis.process import LEASE, Process
 from dedup_filter.pages.redis.records import SharedRecords
-from dedup_filter.pages.redis.replica import Replica
+from dedup_filter.pages.redis.replica import LoggedPages
 from dedup_filter.pages.redis.shared_log import MOST_AT_ONCE, SharedLog
 
 __all__ = ["RedisPages"]
@@ -60,8 +60,6 @@ _PAUSE = 0.002
 _LONGEST_PAUSE = 0.25
 _LONGEST_WAIT = 2 * LEASE
 """Seconds for which `see` waits for another process to end its claim of a page's original."""
-_MOST_REPEATED = 10_000
-"""Pending originals that are remembered; the caller may never ask for their fate."""
 
 Found = dict[int, tuple[int, int]]
 """Pages like one that is judged: the number of its first text that found each, and the distance."""
@@ -93,7 +91,7 @@ class RedisPages:
         seconds = None if days is None else expiry_seconds(days)
         self._config = config
         self._process = process
-        self._replica = Replica(config.max_distance, by_host=config.scope == "host")
+        self._replica = LoggedPages(config.max_distance, by_host=config.scope == "host")
         self._records = SharedRecords(process.connection, seconds)
         self._log = SharedLog(process, self._replica, self._records, self._begin_anew)
         self._repeated = _Repeated(process)
@@ -253,7 +251,7 @@ class RedisPages:
         wanted, removed = url_key(url), None
         while removed is None:
             self._log.sync()
-            records = self._all_records()
+            records = self._records.records(list(self._replica))
             removed = self._log.remove(
                 [each.page for each in records if url_key(each.url) == wanted]
             )
@@ -276,10 +274,10 @@ class RedisPages:
         """Verify that replica, log and records agree. Requires: no other process is at work."""
         self._log.sync()
         self._replica.check()
-        in_flight = self._records.pending()
+        in_flight = self._records.in_flight()
         assert set(self._log.held) <= in_flight, "a page pending here is not in flight"
         assert in_flight <= set(self._replica), "a page is in flight, and gone"
-        there = {record.page: record for record in self._all_records()}
+        there = {record.page: record for record in self._records.records(list(self._replica))}
         for number in self._replica:
             assert number in there, f"there is no record of page {number}"
             assert there[number].is_pending == (number in in_flight)
@@ -334,7 +332,7 @@ class RedisPages:
         self._read, changing = {}, list(pages)
         for trial in range(_MOST_READINGS if pages else 0):
             sleep(trial * _PAUSE)
-            self._read.update(self._records.read(changing))
+            self._read.update((each.page, each) for each in self._records.records(changing))
             # Afterwards: a page that was not in flight, and is there now, was committed before.
             self._log.sync()
             # Another process gives them other measures: the record is about to follow. Or a server
@@ -386,12 +384,6 @@ class RedisPages:
         oldest = self._replica.oldest(most, before)
         self._log.remove([page for page in oldest if page not in self._log.held])
 
-    def _all_records(self) -> Iterator[PageRecord]:
-        """Yield the records of all pages that are there, in their order."""
-        pages = list(self._replica)
-        for at in range(0, len(pages), MOST_AT_ONCE):
-            yield from self._records.read(pages[at : at + MOST_AT_ONCE]).values()
-
     def _begin_anew(self) -> None:
         """Forget what is known by numbers: the log is read from its beginning again."""
         self._read.clear()
@@ -410,15 +402,13 @@ class _Repeated:
     def __init__(self, process: Process) -> None:
         self._process = process
         self._pages: dict[int, tuple[Entry | None, Counter[Outcome]]] = {}
-        """The last ones: what the log told of each that is pending elsewhere, and what was said of
-        the pages that repeat it."""
+        """What the log told of each that is pending elsewhere, and what was said of the pages that
+        repeat it."""
 
     def expect(self, page: int, entry: Entry | None = None) -> Counter[Outcome]:
         """Remember a page until its end; return what was said of those that repeat it."""
         known, told = self._pages.pop(page, (None, Counter()))
         self._pages[page] = entry or known, told
-        if len(self._pages) > _MOST_REPEATED:
-            del self._pages[next(iter(self._pages))]
         return told
 
     def entry(self, page: int) -> Entry | None:

@@ -19,9 +19,9 @@ import numpy.typing as npt
 
 from dedup_filter.hamming import HammingIndex, Neighbours
 from dedup_filter.pages.directory.index_entries import host_mask, host_masks
-from dedup_filter.pages.redis.formats import EVENT_BYTES, LONG, SHORT, Entry, decode, numbers
+from dedup_filter.pages.redis.formats import EVENT_BYTES, LONG, SHORT, Entry, decode
 
-__all__ = ["LoggedPages", "Replica", "ToldOf"]
+__all__ = ["LoggedPages", "ToldOf"]
 
 EntryArray = npt.NDArray[np.void]
 NumberArray = npt.NDArray[np.int64]
@@ -35,13 +35,20 @@ _LEAST_ROOM = 1_024
 
 
 class LoggedPages:
-    """The pages that are there, each with what the last event tells of it."""
+    """The pages that are there, each with what the last event tells of it.
 
-    def __init__(self) -> None:
+    With a distance they are searched by fingerprint and digest.
+    """
+
+    def __init__(self, max_distance: int | None = None, *, by_host: bool = False) -> None:
+        self._by_host = by_host
+        self._max_distance = max_distance
         self.clear()
 
     def clear(self) -> None:
         """Forget everything: the log is read anew."""
+        k = self._max_distance
+        self._indexes = {} if k is None else {LONG: HammingIndex(k), SHORT: HammingIndex(0)}
         self._numbers = np.empty(0, np.int64)
         """Of pages that were told of, ascending, and room for more."""
         self._entries = np.empty(0, _ENTRY)
@@ -70,7 +77,8 @@ class LoggedPages:
     @property
     def nbytes(self) -> int:
         """Memory in bytes."""
-        return self._rows * (self._numbers.itemsize + _ENTRY.itemsize)
+        entries = self._rows * (self._numbers.itemsize + _ENTRY.itemsize)
+        return entries + sum(index.nbytes for index in self._indexes.values())
 
     def follow(self, first: int, events: bytes) -> None:
         """Take in events, the first of which has this number; they count from `settle` on.
@@ -91,8 +99,7 @@ class LoggedPages:
         """Let all events that were taken in count."""
         if not self._unsettled:
             return
-        told, self._unsettled = decode(self._unsettled), bytearray()
-        of_pages = numbers(told)
+        (of_pages, told), self._unsettled = decode(self._unsettled), bytearray()
         self.lost += int((of_pages == 0).sum())
         # Of each page only the last event counts: the first one, from the end.
         pages, from_the_end = np.unique(of_pages[::-1], return_index=True)
@@ -129,8 +136,7 @@ class LoggedPages:
 
     def standing(self, events: bytes) -> list[ToldOf]:
         """Return those of some events that tell of pages what is so now."""
-        told = decode(events)
-        of_pages = numbers(told)
+        of_pages, told = decode(events)
         at, is_known = self._find(of_pages)
         now = self._entries[at[is_known]]
         is_so = np.logical_and.reduce([told[name][is_known] == now[name] for name in _FIELDS])
@@ -139,11 +145,27 @@ class LoggedPages:
             for page, entry in zip(of_pages[is_known][is_so].tolist(), now[is_so], strict=True)
         ]
 
+    def near(self, entry: Entry, most: int) -> Neighbours:
+        """Return the pages within k bits of an entry, or with its digest; the `most` nearest.
+
+        With `by_host` only those of its host; one of another may be among them by chance.
+        """
+        return self._indexes[entry.kind].neighbours(self._masked(entry), most=most)
+
     def check(self) -> None:
         """Verify the invariants. Raises AssertionError if one is broken."""
         assert not self._unsettled, "events were taken in that do not count"
         assert (np.diff(self._numbers[: self._rows]) > 0).all(), "numbers do not ascend"
         assert len(self._there()) == len(self), "pages are miscounted"
+        for index in self._indexes.values():
+            index.check()
+        if self._indexes:
+            assert sum(map(len, self._indexes.values())) == len(self), "pages are not in an index"
+            for page in self:
+                entry = self.entry(page)
+                assert entry is not None
+                found = self._indexes[entry.kind].neighbours(self._masked(entry), 0)
+                assert page in found.rows, f"page {page} is not in the index"
 
     def _there(self) -> NumberArray:
         """Return the places of the pages that are there."""
@@ -157,8 +179,8 @@ class LoggedPages:
         is_known[is_known] = known[at[is_known]] == pages[is_known]
         return at, is_known
 
-    def _take(self, pages: NumberArray, after: EntryArray) -> EntryArray:
-        """Write what is told of some pages, which ascend; return what was told before."""
+    def _take(self, pages: NumberArray, after: EntryArray) -> None:
+        """Write what is told of some pages, which ascend."""
         at, is_known = self._find(pages)
         before = np.zeros(len(pages), _ENTRY)
         before[is_known] = self._entries[at[is_known]]
@@ -167,7 +189,12 @@ class LoggedPages:
         if is_new.any():
             self._insert(pages[is_new], after[is_new])
         self._count += int((after["kind"] > 0).sum()) - int((before["kind"] > 0).sum())
-        return before
+        is_other = np.logical_or.reduce([before[name] != after[name] for name in _MEASURES])
+        for kind, index in self._indexes.items():
+            was, comes = is_other & (before["kind"] == kind), is_other & (after["kind"] == kind)
+            for page, value in zip(pages[was].tolist(), self._values(before[was]), strict=True):
+                index.remove(int(value), page)
+            index.add_many(self._values(after[comes]), pages[comes])
 
     def _insert(self, pages: NumberArray, entries: EntryArray) -> None:
         rows = self._rows + len(pages)
@@ -186,57 +213,10 @@ class LoggedPages:
             self._numbers[:rows], self._entries[:rows] = pages[order], entries[order]
         self._rows = rows
 
-
-class Replica(LoggedPages):
-    """The pages that are there, searched by fingerprint and digest."""
-
-    def __init__(self, max_distance: int, *, by_host: bool = False) -> None:
-        self._by_host = by_host
-        self._max_distance = max_distance
-        super().__init__()
-
-    def clear(self) -> None:
-        """Forget everything: the log is read anew."""
-        super().clear()
-        self._indexes = {LONG: HammingIndex(self._max_distance), SHORT: HammingIndex(0)}
-
-    @property
-    def nbytes(self) -> int:
-        """Memory in bytes."""
-        return super().nbytes + sum(index.nbytes for index in self._indexes.values())
-
-    def near(self, entry: Entry, most: int) -> Neighbours:
-        """Return the pages within k bits of an entry, or with its digest; the `most` nearest.
-
-        With `by_host` only those of its host; one of another may be among them by chance.
-        """
-        return self._indexes[entry.kind].neighbours(self._masked(entry), most=most)
-
-    def check(self) -> None:
-        """Verify that the indexes hold what the entries say. Raises AssertionError if not."""
-        super().check()
-        for index in self._indexes.values():
-            index.check()
-        assert sum(map(len, self._indexes.values())) == len(self), "there are entries of no page"
-        for at in self._there():
-            entry, page = _entry(self._entries[at]), self._numbers[at]
-            found = self._indexes[entry.kind].neighbours(self._masked(entry), 0)
-            assert page in found.rows, f"page {page} is not in the index"
-
-    def _take(self, pages: NumberArray, after: EntryArray) -> EntryArray:
-        before = super()._take(pages, after)
-        is_other = np.logical_or.reduce([before[name] != after[name] for name in _MEASURES])
-        was_there = is_other & (before["kind"] > 0)
-        for page, told in zip(pages[was_there].tolist(), before[was_there], strict=True):
-            entry = _entry(told)
-            self._indexes[entry.kind].remove(self._masked(entry), page)
-        for kind, index in self._indexes.items():
-            chosen = is_other & (after["kind"] == kind)
-            values = after["value"][chosen]
-            if self._by_host:
-                values = values ^ host_masks(after["host"][chosen])
-            index.add_many(values, pages[chosen])
-        return before
+    def _values(self, entries: EntryArray) -> npt.NDArray[np.uint64]:
+        """Return the values of entries as they are in an index."""
+        values: npt.NDArray[np.uint64] = entries["value"]
+        return values ^ host_masks(entries["host"]) if self._by_host else values
 
     def _masked(self, entry: Entry) -> int:
         return entry.value ^ host_mask(entry.host) if self._by_host else entry.value

@@ -38,7 +38,7 @@ from dedup_filter.pages.redis.connection import Connection
 from dedup_filter.pages.redis.formats import CHUNK, EVENT_BYTES, entry_of
 from dedup_filter.pages.redis.process import Process
 from dedup_filter.pages.redis.records import SharedRecords, pack_record
-from dedup_filter.pages.redis.replica import LoggedPages, Replica, ToldOf
+from dedup_filter.pages.redis.replica import LoggedPages, ToldOf
 
 __all__ = ["MOST_AT_ONCE", "MOST_EVENTS", "SharedLog", "first_standing"]
 
@@ -66,7 +66,7 @@ class SharedLog:
     def __init__(
         self,
         process: Process,
-        replica: Replica,
+        replica: LoggedPages,
         records: SharedRecords,
         when_anew: Callable[[], None],
     ) -> None:
@@ -181,7 +181,7 @@ class SharedLog:
         """Give a page other measures; one that is gone is left so."""
         for _ in range(_MOST_TRIALS):
             held = self.held.get(number)
-            record = held or self._records.read([number]).get(number)
+            record = held or next(self._records.records([number]), None)
             if record is None or number not in self.replica or number <= self._lost_to:
                 return
             record = record._replace(**measured._asdict())
@@ -296,7 +296,6 @@ def first_standing(
     """
     told: list[ToldOf] = []
     while first < pages.end // CHUNK and not told:
-        (chunk,) = connection.ask_each("GET", [connection.keys.named(f"log:{first}")])
-        told = pages.standing(chunk or b"")
+        told = pages.standing(connection.ask("GET", connection.keys.named(f"log:{first}")) or b"")
         first += not told
     return first, told

@@ -14,7 +14,6 @@ from dedup_filter.pages.redis.formats import (
     LONG,
     SHORT,
     decode,
-    numbers,
 )
 
 
@@ -37,8 +36,8 @@ def test_events_that_scripts_write_are_read_as_they_are(redis_server, crawler, l
     pages.release(claim(pages, like(2)._replace(words=5)))
     pages.forget(first.url)
     log = redis_server.client().get("dedup:{pages}:log:0")
-    events = decode(log)
-    assert numbers(events).tolist() == [1, 2, 2, 1]
+    numbers, events = decode(log)
+    assert numbers.tolist() == [1, 2, 2, 1]
     assert events["kind"].tolist() == [LONG, SHORT, GONE, GONE]
     assert int(events["value"][0]) == 2**64 - 1
     assert int(events["value"][1]) == int.from_bytes(

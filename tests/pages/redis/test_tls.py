@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from dedup_filter import ConfigError, NearDuplicateFilter
-from dedup_filter.errors import StoreAway, StoreError
+from dedup_filter.errors import StoreError
 
 CURVE = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
 
@@ -127,12 +127,6 @@ def test_a_server_that_asks_for_certificates(start_tls, certificates):
     assert is_kept_once(url + mine) == ("new", "exact")
     for shown in ("", strangers):
         assert "ssl_certfile" in refusal(url + shown, StoreError)
-
-
-def test_the_other_port_is_thought_of(redis_server):
-    url = redis_server.url.replace("redis://", "rediss://")
-    said = refusal(f"{url}?socket_timeout=0.2&socket_connect_timeout=0.2", StoreAway)
-    assert said.endswith("; if it is there, it may speak no TLS at this port")
 
 
 @pytest.mark.parametrize("option", ["ssl_ca_certs", "ssl_certfile", "ssl_keyfile"])

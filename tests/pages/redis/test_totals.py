@@ -93,14 +93,3 @@ def test_what_could_not_be_brought_is_brought_later(crawlers, redis_server, like
         one._kept._process.bring()
     client.rename("aside", key)
     assert totals(one) == {"pages": 1, "new": 1}
-
-
-def test_pages_of_whose_fate_nobody_asks_are_forgotten(crawlers, like, claim, monkeypatch):
-    monkeypatch.setattr("dedup_filter.pages.redis.redis_pages._MOST_REPEATED", 2)
-    one, _ = crawlers
-    held = [claim(one, like(number)) for number in range(3)]
-    for number in range(3):
-        assert claim(one, like(number, 1)).outcome == "near"
-    for verdict in held:
-        one.release(verdict)
-    assert totals(one) == {"pages": 4, "new": 3, "near": 1}
