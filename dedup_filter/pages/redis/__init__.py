@@ -6,14 +6,14 @@
     profile -> replica -> candidates -> their records -> repeats one of them?      compare
             -> appended to the log -> what came before it there -> repeats one?    record
 
-    redis_pages    the steps above as one, what originals are pending, the bounds of the index
-    shared_log     the log as it was read -> one more page, or a change to one that is there
-    replica        the log -> the pages that are there, in memory
-    records        records by number: keys of their own
-    process        joins the index, gives signs of life and counts, leaves
-    formats        keys and events as they are written
-    connection, faults              where the servers are, calls to them; failed calls
-    shared_keeper                   for who takes no part: reads, puts back, mends
+    redis_pages     the steps above as one, the bounds of the index, and what becomes of originals
+    shared_log      the log as it was read -> one more page, or a change to one that is there
+    replica         the log -> the pages that are there, in memory
+    records         records by number: keys of their own
+    process         joins the index, gives signs of life and counts, leaves
+    shared_keeper   for who takes no part: reads, puts back, mends
+    formats         keys and events as they are written
+    connection, faults   where the servers are, calls to them; failed calls
 
 Guarantee, for any number of processes and interleavings, each with the same options (what holds
 if they differ is told in docs/formats.md):

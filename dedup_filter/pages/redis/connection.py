@@ -17,7 +17,7 @@ that found its slot moving to another node, and did nothing, is sent again.
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from time import monotonic
@@ -37,11 +37,16 @@ TIMEOUT: Final = 2.0
 _SHORTEST_REST = 0.1
 _LONGEST_REST = 5.0
 
+_LOCATION = re.compile(
+    r"(?P<scheme>rediss?(?P<cluster>\+cluster)?)://(?P<login>[^/?#]*@)?(?P<hosts>[^/?#@]+)"
+    r"(/(?P<database>[0-9]*))?/?(\?(?P<query>[^#]*))?"
+)
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _DEFAULT_PORT = 6379
 _WRONG = (
     "location must be redis://host:port/database or redis+cluster://host:port,host:port, with "
-    "user:password@ before the host if there are any (their special characters written as %XX)"
+    "user:password@ before the host if there are any (their special characters written as %XX); "
+    "the database is a number, of a cluster 0"
 )
 _NOT_TO_CHOOSE = set(
     "cluster_error_retry_attempts db decode_responses encoding encoding_errors "
@@ -77,36 +82,26 @@ class Address(NamedTuple):
         Raises:
             ConfigError: it cannot be meant, or an option of it. The message shows no password.
         """
-        try:
-            parts = urlsplit(location)
-            login, at, hosts = parts.netloc.rpartition("@")
-            nodes = tuple(map(_node, hosts.split(",")))
-        except ValueError:
-            raise ConfigError(_WRONG) from None
-        scheme, _, cluster = parts.scheme.partition("+")
-        if not is_address(location) or parts.fragment or (len(nodes) > 1 and not cluster):
+        found = _LOCATION.fullmatch(location)
+        nodes = _nodes(found["hosts"]) if found else ()
+        # No part of what is wrong is shown: an unescaped "/" may have cut a password in two.
+        if not found or not nodes:
             raise ConfigError(_WRONG)
-        database = parts.path.strip("/") or "0"
-        if not database.isdecimal() or (cluster and int(database)):
-            # It is not shown: an unescaped "/" may have cut a password in two.
-            raise ConfigError(
-                "location: after the server comes the number of a database, redis://host:port/0; "
-                "a cluster has only number 0"
-            )
-        given, options = _options(parts.query, has_tls=scheme == "rediss")
+        database = int(found["database"] or 0)
+        if database if found["cluster"] else len(nodes) > 1:
+            raise ConfigError(_WRONG)
+        scheme = found["scheme"].partition("+")[0]
+        given, options = _options(found["query"] or "", has_tls=scheme == "rediss")
         name = given.pop("name", "pages")
         if not _NAME.fullmatch(name):
             raise ConfigError(
                 f"location: the name of an index has letters, digits, '_', '.' and '-', at most "
                 f"64 of them, not {name!r}"
             )
-        first, *others = [
-            f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in nodes
-        ]
-        place = ",".join([first, *others]) + ("" if cluster else f"/{int(database)}")
-        shown = f"{parts.scheme}://{place}?name={name}"
-        url = f"{scheme}://{login}{at}{first}/{database}?{urlencode(given)}"
-        return cls(shown, url, nodes[1:], name, options)
+        shown = [f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in nodes]
+        place = ",".join(shown) if found["cluster"] else f"{shown[0]}/{database}"
+        url = f"{scheme}://{found['login'] or ''}{shown[0]}/{database}?{urlencode(given)}"
+        return cls(f"{found['scheme']}://{place}?name={name}", url, nodes[1:], name, options)
 
     def __repr__(self) -> str:
         """Write it without user and password: it ends in messages and tracebacks."""
@@ -123,11 +118,13 @@ class Address(NamedTuple):
         return self.url.startswith("rediss:")
 
 
-def _node(text: str) -> tuple[str, int]:
-    node = urlsplit(f"//{text}")
-    if not node.hostname or node.port == 0:
-        raise ValueError
-    return node.hostname, node.port or _DEFAULT_PORT
+def _nodes(hosts: str) -> tuple[tuple[str, int], ...]:
+    """Read hosts and their ports; none if one cannot be meant."""
+    with suppress(ValueError):
+        parts = [urlsplit(f"//{host}") for host in hosts.split(",")]
+        if all(part.hostname and part.port != 0 for part in parts):
+            return tuple((part.hostname or "", part.port or _DEFAULT_PORT) for part in parts)
+    return ()
 
 
 def _options(query: str, *, has_tls: bool) -> tuple[dict[str, str], dict[str, Any]]:

@@ -94,6 +94,8 @@ class RedisPages:
         self._replica = LoggedPages(config.max_distance, by_host=config.scope == "host")
         self._records = SharedRecords(process.connection, seconds)
         self._log = SharedLog(process, self._replica, self._records, self._begin_anew)
+        self.gone = self._log.gone
+        """Pages of this process that are gone; for the owner to take note of, and to clear."""
         self._repeated = _Repeated(process)
         self.exchange = FrameExchange(LessonLists(process.connection, process.name, seconds))
         """With which what hosts have shown is told to other processes."""
@@ -120,11 +122,6 @@ class RedisPages:
     def nbytes(self) -> int:
         """Memory of this process's replica, in bytes."""
         return self._replica.nbytes
-
-    @property
-    def gone(self) -> list[int]:
-        """Pages of this process that are gone; for the owner to take note of, and to clear."""
-        return self._log.gone
 
     def totals(self) -> dict[str, int]:
         """Count the pages that all processes have judged, by outcome."""

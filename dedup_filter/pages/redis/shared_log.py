@@ -10,18 +10,17 @@ A process that appends its page sees in the answer every page that came before i
 one sees this one: of two pages that are alike the second to come learns of the first, whatever the
 order in which their processes work.
 
-All that must be one step is a function of `index.lua`, which touches keys of one slot only: the log
-and the pages in flight. Two rules hold for each call, and make up for whatever was lost:
+All that must be one step is a function of `index.lua`, which touches keys of one slot only. Two
+rules make up for whatever was lost:
 
-- It says how far the log was read, and with which event it ended there. A server that holds another
-  log, one that has lost its end or was made anew, does nothing. Then the log is read from its
-  beginning, as numbers of pages may have been given again.
-- It says how many pages the process holds. A server on which it has more, as an answer was lost or
-  the word that a page was released, releases those that the process does not know.
+- Each call says how far the log was read, and with which event it ended there. A server that holds
+  another log, one that has lost its end or was made anew, does nothing. Then the log is read from
+  its beginning, as numbers of pages may have been given again.
+- Reading says how many pages the process holds. A server on which it has more, as an answer was
+  lost or the word that a page was released, releases those that the process does not know.
 
-A page is lost when its lease was over, or with what a server loses when it fails. A page that may
-have been committed while its caller was told of a fault is taken back before another is compared,
-unless the caller will ask.
+A page is lost when its lease was over, or with what a server loses when it fails. One that may have
+been committed while `see` failed is taken back before another is compared.
 
 Cost: a call to append and one to commit, two on a cluster; two to release; one for 65,536 events.
 """
