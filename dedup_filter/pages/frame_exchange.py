@@ -59,7 +59,7 @@ class LessonLists:
     def read(self, host: str, first: int) -> list[bytes]:
         """Return the lessons of a host from the one with this number on, counted from 0."""
         name = self._connection.keys.frame(host)
-        found: list[bytes] = self._connection.call(lambda client: client.lrange(name, first, -1))
+        found: list[bytes] = self._connection.ask("LRANGE", name, first, -1)
         return found
 
     def add(self, host: str, lesson: bytes) -> int:

@@ -214,10 +214,10 @@ class Connection:
 
         return self.call(ask)
 
-    def counts(self, name: str) -> dict[bytes, int]:
+    def counts(self, name: str) -> dict[str, int]:
         """Return all of a hash of numbers in the slot of the log."""
-        found = self.ask("HGETALL", self.keys.named(name))
-        return {field: int(count) for field, count in found.items()}
+        found = self.ask("HGETALL", self.keys.named(name)).items()
+        return {field.decode("utf-8", "surrogatepass"): int(count) for field, count in found}
 
     def first_chunk(self) -> int:
         """Return the number of the first chunk of the log that was not deleted."""

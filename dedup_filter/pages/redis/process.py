@@ -125,7 +125,7 @@ class Process:
     def totals(self) -> dict[str, int]:
         """Return the totals of all processes."""
         self.bring()
-        return {name.decode(): count for name, count in self.connection.counts("totals").items()}
+        return self.connection.counts("totals")
 
     def bring(self) -> None:
         """Give a sign of life, and bring what was counted to the servers.

@@ -18,7 +18,7 @@ that are forgotten.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from math import inf
 from time import monotonic, sleep
@@ -28,7 +28,6 @@ from typing import NamedTuple
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.hamming import Neighbours
 from dedup_filter.model import Fate, Outcome, Verdict
 from dedup_filter.pages.comparison import (
     MOST_COMPARED,
@@ -134,9 +133,8 @@ class RedisPages:
             self._process.count("unjudged")  # here, as nothing is recorded of it
             return verdict_on(page, "unjudged", "no_text")
         self._log.withdraw()
-        looked_up = self._look_up(place, page)
-        self.capped += sum(len(near.rows) > MOST_COMPARED for near in looked_up)
-        found = _found(looked_up)
+        found, capped = self._like(place, page)
+        self.capped += capped
         self._looked_up = self._replica.end, found
         return self._compared(place, page, found)
 
@@ -271,18 +269,17 @@ class RedisPages:
         """Verify that replica, log and records agree. Requires: no other process is at work."""
         self._log.sync()
         self._replica.check()
-        in_flight = self._records.in_flight()
-        assert set(self._log.held) <= in_flight, "a page pending here is not in flight"
-        assert in_flight <= set(self._replica), "a page is in flight, and gone"
-        there = {record.page: record for record in self._records.records(list(self._replica))}
-        for number in self._replica:
-            assert number in there, f"there is no record of page {number}"
-            assert there[number].is_pending == (number in in_flight)
-            assert self._log.is_there(number, there[number]), f"page {number} is known as another"
+        in_flight, there = self._records.in_flight(), list(self._replica)
+        assert set(self._log.held) <= in_flight <= set(there), "other pages are in flight"
+        records = {record.page: record for record in self._records.records(there)}
+        for number in there:
+            assert number in records, f"there is no record of page {number}"
+            assert records[number].is_pending == (number in in_flight)
+            assert self._log.is_there(number, records[number]), f"page {number} is another"
 
     def _compared(self, place: Place, page: PageProfile, found: Found) -> Verdict:
         """Compare a page with those that are like it."""
-        read = self._fitting(found, place)
+        self._read_fitting(found)
         is_of_site = page.around.is_of_site
         candidates = [
             Candidate(
@@ -296,35 +293,50 @@ class RedisPages:
                 url_key(record.url),
                 record.digest,
             )
-            for number, record in read.items()
+            for number, record in self._read.items()
+            # Those of another host are near by chance.
+            if self._config.scope != "host" or record.host == place.host
         ]
         # A crawl that was begun after this one, by processes that are at work too, is no earlier
         # one; a job that is resumed may meet it.
         is_ours = self._process.crawl.__le__
         verdict = compared(page, candidates, self._config.min_similarity, place.key, is_ours)
         original = verdict.original_page
-        return verdict if original is None else verdict._replace(original=read[original].url)
+        return verdict if original is None else verdict._replace(original=self._read[original].url)
 
     def _is_still(self, found: Verdict, place: Place, page: PageProfile, number: int) -> bool:
         """Tell whether a page is still what it was found to be, after all that stands before it.
 
         Those that stand after it do not matter: they learn of it.
         """
-        if self._looked_up is not None and self._replica.end == self._looked_up[0] + 1:
+        end, like_before = self._looked_up or (0, None)
+        if self._replica.end == end + 1:
             return True
-        like = _found(self._look_up(place, page), before=number)
-        if self._looked_up is not None and like == self._looked_up[1]:
+        like, _ = self._like(place, page, before=number)
+        if like == like_before:
             return True
         again = self._compared(place, page, like)
         return (again.outcome, again.original_page) == (found.outcome, found.original_page)
 
-    def _look_up(self, place: Place, page: PageProfile) -> list[Neighbours]:
-        """Return the pages near each text of a page; or with its digest, if it has no text."""
-        fingerprints: list[int | None] = [text.fingerprint for text in page.texts]
-        entries = [Entry.of(each, page.digest, place.host) for each in fingerprints or [None]]
-        return [self._replica.near(entry, MOST_COMPARED + 1) for entry in entries]
+    def _like(self, place: Place, page: PageProfile, before: float = inf) -> tuple[Found, int]:
+        """Return the pages near the texts of a page, or with its digest if it has no text.
 
-    def _fitting(self, pages: Collection[int], place: Place) -> dict[int, PageRecord]:
+        Only those whose numbers are lower than one; and for how many texts there were too many.
+        """
+        found: Found = {}
+        capped = 0
+        fingerprints: list[int | None] = [text.fingerprint for text in page.texts]
+        for number, fingerprint in enumerate(fingerprints or [None]):
+            entry = Entry.of(fingerprint, page.digest, place.host)
+            near = self._replica.near(entry, MOST_COMPARED + 1)
+            capped += len(near.rows) > MOST_COMPARED
+            near = near.first(MOST_COMPARED)
+            for row, distance in zip(near.rows.tolist(), near.distances.tolist(), strict=True):
+                if row < before:
+                    found.setdefault(row, (number, distance))
+        return found, capped
+
+    def _read_fitting(self, pages: Collection[int]) -> None:
         """Read the records of pages that may be repeated; those that are gone are left out."""
         self._read, changing = {}, list(pages)
         for trial in range(_MOST_READINGS if pages else 0):
@@ -332,21 +344,13 @@ class RedisPages:
             self._read.update((each.page, each) for each in self._records.records(changing))
             # Afterwards: a page that was not in flight, and is there now, was committed before.
             self._log.sync()
+            fits = {page: self._log.is_there(page, record) for page, record in self._read.items()}
             # Another process gives them other measures: the record is about to follow. Or a server
             # failed, and the number was given to another page.
-            changing = [
-                page
-                for page, record in self._read.items()
-                if page in self._replica and not self._log.is_there(page, record)
-            ]
+            changing = [page for page in fits if page in self._replica and not fits[page]]
             if not changing:
                 break
-        by_host = self._config.scope == "host"
-        return {
-            page: record
-            for page, record in self._read.items()
-            if self._log.is_there(page, record) and not (by_host and record.host != place.host)
-        }
+        self._read = {page: record for page, record in self._read.items() if fits.get(page)}
 
     def _waited_for(self, original: int, found: Verdict) -> Verdict:
         """Wait until the original of a page is not pending any more.
@@ -421,24 +425,13 @@ class _Repeated:
     def end(self, page: int, *, is_kept: bool) -> None:
         """Take note that a page is not pending: what repeats it is judged for good, or anew."""
         _, told = self._pages.pop(page, (None, Counter()))
-        for outcome, count in told.items():
-            self._process.count(outcome, 0 if is_kept else -count)
+        for outcome, count in told.items() if not is_kept else ():
+            self._process.count(outcome, -count)
 
     def begin_anew(self) -> None:
         """Take nothing back: what was counted may be lost."""
         for _, told in self._pages.values():
             told.clear()
-
-
-def _found(looked_up: Sequence[Neighbours], before: float = inf) -> Found:
-    """Return the pages that were found near texts, of those whose numbers are lower than one."""
-    found: Found = {}
-    for number, near in enumerate(looked_up):
-        nearest = near.first(MOST_COMPARED)
-        for row, distance in zip(nearest.rows.tolist(), nearest.distances.tolist(), strict=True):
-            if row < before:
-                found.setdefault(row, (number, distance))
-    return found
 
 
 def _record_of(

@@ -109,15 +109,14 @@ class SharedReader(SharedRecords):
 
     def crawls(self) -> list[Crawl]:
         """List the crawls in their order; when one ended is not known."""
-        names, started = self.connection.counts("crawls"), self.connection.counts("started")
-        called = {number: name.decode("utf-8", "surrogatepass") for name, number in names.items()}
-        begun = {int(number): moment for number, moment in started.items()}
+        called = {number: name for name, number in self.connection.counts("crawls").items()}
+        begun = {int(n): moment for n, moment in self.connection.counts("started").items()}
         last = max([int(self._meta.get(b"crawl", 0)), *called, *begun])
         return [Crawl(n, called.get(n), begun.get(n, 0), None) for n in range(1, last + 1)]
 
     def totals(self) -> dict[str, int]:
         """Return the totals of all processes."""
-        return {name.decode(): count for name, count in self.connection.counts("totals").items()}
+        return self.connection.counts("totals")
 
     def processes(self, *, alive: bool = True) -> list[str]:
         """Return the processes whose lease runs, or those whose lease is over."""
