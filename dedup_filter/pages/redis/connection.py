@@ -69,6 +69,7 @@ class Address(NamedTuple):
     """Without user and password."""
     url: str
     """What the client library connects to, with both: the server, or the first of the nodes."""
+    is_cluster: bool
     others: tuple[tuple[str, int], ...]
     """Host and port of more nodes of a cluster."""
     name: str
@@ -101,21 +102,12 @@ class Address(NamedTuple):
         shown = [f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in nodes]
         place = ",".join(shown) if found["cluster"] else f"{shown[0]}/{database}"
         url = f"{scheme}://{found['login'] or ''}{shown[0]}/{database}?{urlencode(given)}"
-        return cls(f"{found['scheme']}://{place}?name={name}", url, nodes[1:], name, options)
+        shown_url = f"{found['scheme']}://{place}?name={name}"
+        return cls(shown_url, url, bool(found["cluster"]), nodes[1:], name, options)
 
     def __repr__(self) -> str:
         """Write it without user and password: it ends in messages and tracebacks."""
         return self.shown
-
-    @property
-    def is_cluster(self) -> bool:
-        """Whether there are several servers, which share the keys among them."""
-        return "+cluster:" in self.shown
-
-    @property
-    def has_tls(self) -> bool:
-        """Whether calls are encrypted."""
-        return self.url.startswith("rediss:")
 
 
 def _nodes(hosts: str) -> tuple[tuple[str, int], ...]:
@@ -203,13 +195,13 @@ class Connection:
         """Return the answer to one command that asks of a key."""
         return self.call(lambda client: client.execute_command(command, key, *arguments))
 
-    def ask_each(self, command: str, keys: Iterable[str]) -> list[Any]:
-        """Ask the same of several keys, in one call for each node; return the answers."""
+    def ask_all(self, commands: Iterable[tuple[object, ...]]) -> list[Any]:
+        """Return the answers to several commands, in one call for each node."""
 
         def ask(client: Any) -> list[Any]:
             with client.pipeline(transaction=False) as pipe:
-                for key in keys:
-                    pipe.execute_command(command, key)
+                for command in commands:
+                    pipe.execute_command(*command)
                 return list(pipe.execute())
 
         return self.call(ask)

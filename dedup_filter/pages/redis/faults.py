@@ -90,10 +90,9 @@ def _meant(error: Exception, address: Address) -> StoreError:
         )
     has_moved = isinstance(error, exceptions.AskError) or said.startswith("MOVED ")
     if has_moved and not address.is_cluster:
-        scheme = "rediss" if address.has_tls else "redis"
         return StoreError(
             f"{where}: the server is a node of a cluster: its location begins with "
-            f"{scheme}+cluster://"
+            f"{address.shown.partition(':')[0]}+cluster://"
         )
     if isinstance(error, _AWAY) or _NOT_NOW.match(said) or _MOVING.search(said):
         return StoreAway(

@@ -17,7 +17,7 @@ and URL as lines of UTF-8. Never change it without another format number.
 
 import struct
 from collections.abc import Iterator, Sequence
-from typing import Any, get_args
+from typing import get_args
 
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.fingerprints import is_sketch
@@ -92,7 +92,8 @@ class SharedRecords:
     def remove(self, pages: Sequence[int]) -> None:
         """Delete the records of pages that are gone."""
         for at in range(0, len(pages), _AT_ONCE):
-            self.connection.ask_each("UNLINK", map(self._keys.page, pages[at : at + _AT_ONCE]))
+            names = map(self._keys.page, pages[at : at + _AT_ONCE])
+            self.connection.ask_all(("UNLINK", name) for name in names)
 
     def put(self, number: int, record: PageRecord) -> bytes | None:
         """Write the record of a page that is, or soon will be, committed; return the one before."""
@@ -113,15 +114,9 @@ class SharedRecords:
 
     def _packed(self, pages: Sequence[int]) -> dict[int, tuple[bytes, bool]]:
         """Return the records of some pages, and whether they are pending."""
-
-        def read(client: Any) -> list[Any]:
-            with client.pipeline(transaction=False) as pipe:
-                pipe.hmget(self._flight, pages)
-                for page in pages:
-                    pipe.get(self._keys.page(page))
-                return list(pipe.execute())
-
-        in_flight, *committed = self.connection.call(read)
+        names = map(self._keys.page, pages)
+        commands = ("HMGET", self._flight, *pages), *(("GET", name) for name in names)
+        in_flight, *committed = self.connection.ask_all(commands)
         return {
             page: (pending or kept, pending is not None)
             for page, pending, kept in zip(pages, in_flight, committed, strict=True)

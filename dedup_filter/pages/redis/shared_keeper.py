@@ -128,7 +128,7 @@ class SharedReader(SharedRecords):
     def owned(self, processes: Iterable[str]) -> set[int]:
         """Return the pages that some processes have pending."""
         names = [self._keys.named(f"owned:{process}") for process in processes]
-        found = self.connection.ask_each("SMEMBERS", names)
+        found = self.connection.ask_all(("SMEMBERS", name) for name in names)
         return {int(page) for pages in found for page in pages}
 
     def standing(self) -> LoggedPages:
@@ -138,7 +138,7 @@ class SharedReader(SharedRecords):
         end = -(-length // CHUNK)
         for first in range(at, end, _CHUNKS):
             chunks = range(first, min(first + _CHUNKS, end))
-            parts = self.connection.ask_each("GET", map(self._chunk, chunks))
+            parts = self.connection.ask_all(("GET", self._chunk(chunk)) for chunk in chunks)
             # Those that were deleted meanwhile told of no page.
             at = self.connection.first_chunk() if None in parts else at
             for chunk, part in zip(chunks, parts, strict=True):
@@ -175,7 +175,7 @@ class SharedReader(SharedRecords):
 
         def measured(name: Callable[[int], str], of: Sequence[int]) -> int:
             some = of[:: -(-len(of) // _MEASURED) or 1]
-            sizes = self.connection.ask_each("MEMORY USAGE", map(name, some))
+            sizes = self.connection.ask_all(("MEMORY USAGE", name(each)) for each in some)
             return sum(size or 0 for size in sizes) * len(of) // max(len(some), 1)
 
         chunks = range(self.connection.first_chunk(), -(-log.end // CHUNK))
@@ -349,15 +349,12 @@ class SharedKeeper:
             is_done, length = self._connection.run("restore", length, *arguments)
 
     def _put(self, length: int, batch: Sequence[tuple[PageRecord, bytes]]) -> None:
-        def put(client: Any) -> None:
-            with client.pipeline(transaction=False) as pipe:
-                for number, (record, packed) in enumerate(batch, length + 1):
-                    pipe.set(
-                        self._connection.keys.page(number), packed, ex=self._seconds_left(record)
-                    )
-                pipe.execute()
-
-        self._connection.call(put)
+        commands = []
+        for number, (record, packed) in enumerate(batch, length + 1):
+            seconds = self._seconds_left(record)
+            life = () if seconds is None else ("EX", max(seconds, 1))
+            commands.append(("SET", self._connection.keys.page(number), packed, *life))
+        self._connection.ask_all(commands)
 
     def _seconds_left(self, record: PageRecord) -> int | None:
         """Return after how many seconds a page is to be forgotten; None: never."""
