@@ -255,19 +255,17 @@ def _client_of(address: Address) -> Any:
         "retry": Retry(NoBackoff(), 0),
         **address.options,
     }
+    nodes = [redis.cluster.ClusterNode(*node) for node in address.others]
     try:
         with told_apart(address):
-            if address.is_cluster:
-                others = [redis.cluster.ClusterNode(*node) for node in address.others]
-                cluster: Any = redis.RedisCluster.from_url(
-                    address.url, startup_nodes=others, **options
-                )
-                # Older versions of the library would send again what may have been carried out.
-                cluster.cluster_error_retry_attempts = 0
-                return cluster
-            server = redis.Redis.from_url(address.url, **options)
-            server.connection_pool.make_connection()  # refuses options that there are not
-            return server
+            if not address.is_cluster:
+                server = redis.Redis.from_url(address.url, **options)
+                server.connection_pool.make_connection()  # refuses options that there are not
+                return server
+            cluster: Any = redis.RedisCluster.from_url(address.url, startup_nodes=nodes, **options)
+            # Older versions of the library would send again what may have been carried out.
+            cluster.cluster_error_retry_attempts = 0
+            return cluster
     except (TypeError, ValueError) as error:
         raise ConfigError(
             f"location: the client library refuses an option of it: {error}"

@@ -291,7 +291,7 @@ def first_standing(
 ) -> tuple[int, list[ToldOf]]:
     """Return the first chunk of the log, from one on, that tells of a page, and what it tells.
 
-    The last chunk, which is not full, is not looked at: it tells of nothing.
+    The last chunk, which is not full, is not looked at; of it nothing is told.
     """
     told: list[ToldOf] = []
     while first < pages.end // CHUNK and not told:
