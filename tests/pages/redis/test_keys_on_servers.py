@@ -72,25 +72,6 @@ def test_all_that_scripts_touch_is_in_one_slot_and_records_are_in_many(
     assert len(owners) == 3
 
 
-@pytest.mark.slow
-def test_a_crawl_without_end_needs_no_more_memory(redis_server, crawler, like, see, monkeypatch):
-    monkeypatch.setattr("dedup_filter.pages.redis.redis_pages._PAGES_BETWEEN", 256)
-    bound = 200
-    pages = crawler(redis_server, max_pages=bound)
-    client = redis_server.client()
-    for number in range(4_500):
-        see(pages, like(number))
-    length = int(client.get("dedup:{pages}:length"))
-    assert length > 2 * CHUNK
-    found = keys(client)
-    assert len([key for key in found if ":log:" in key]) <= 2
-    assert len([key for key in found if ":page:" in key]) == len(pages) <= bound
-    assert client.hlen("dedup:{pages}:flight") == 0
-    pages.check()
-    # One who reads what is left knows what is there.
-    assert len(crawler(redis_server)) == len(pages)
-
-
 @pytest.fixture
 def pinned(redis_server, crawler, like, see, claim, monkeypatch):
     """Two crawlers of a log whose first pages stay while later ones come and go.
@@ -193,29 +174,17 @@ def test_records_last_as_long_as_pages_do(redis_server, crawler, like, see):
     assert client.ttl("dedup:{pages:3}:page:3") in (1, -2)
 
 
-def test_a_page_whose_record_has_expired_is_no_original(redis_server, crawler, like, see):
-    pages = crawler(redis_server)
-    see(pages, like(1))
-    redis_server.client().delete("dedup:{pages:1}:page:1")
-    assert see(pages, like(1, 1)).outcome == "new"
-
-
-def test_a_damaged_record_is_named(redis_server, crawler, like, see):
+def test_a_damaged_record_is_named_and_an_expired_one_is_no_original(
+    redis_server, crawler, like, see
+):
     pages = crawler(redis_server)
     see(pages, like(1))
     redis_server.client().set("dedup:{pages:1}:page:1", b"theirs")
     with pytest.raises(StoreCorrupt, match="the record of page 1 is damaged"):
         see(pages, like(1, 1))
     assert see(pages, like(2)).outcome == "new"
-
-
-def test_several_indexes_on_one_server_know_nothing_of_each_other(redis_server, crawler, like, see):
-    one, other = (crawler(f"{redis_server.url}?name={name}") for name in ("one", "other"))
-    assert see(one, like(1)).outcome == see(other, like(1)).outcome == "new"
-    assert {key.split(":")[1].strip("{}") for key in keys(redis_server.client())} == {
-        "one",
-        "other",
-    }
+    redis_server.client().delete("dedup:{pages:1}:page:1")
+    assert see(pages, like(1, 1)).outcome == "new"
 
 
 def test_what_processes_leave_is_nothing_but_pages(redis_server, crawler, like, see, claim):

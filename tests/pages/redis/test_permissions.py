@@ -134,9 +134,3 @@ def test_who_looks_after_an_index_needs_both(
     assert index.compact().after
     assert index.check().faults == []
     require_nothing_refused()
-
-
-def test_a_reader_cannot_write(servers, login):
-    NearDuplicateFilter.open(servers.url).close()
-    with pytest.raises(Exception, match="permission"):
-        NearDuplicateFilter.open(login("reader"))

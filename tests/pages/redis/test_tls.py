@@ -91,7 +91,7 @@ def test_an_index_on_a_cluster_behind_tls(start_redis_cluster, certificates):
     url = f"rediss+cluster://{nodes}?ssl_ca_certs="
     assert is_kept_once(url + str(certificates / "ca.pem")) == ("new", "exact")
     said = refusal(url + str(certificates / "other.pem"), StoreError)
-    assert "certificate verify failed: self-signed certificate" in said
+    assert "certificate verify failed" in said
 
 
 @pytest.mark.parametrize("authority", ["", "ssl_ca_certs=other.pem"])
@@ -99,12 +99,10 @@ def test_a_certificate_of_an_unknown_authority_is_refused(start_tls, certificate
     url = start_tls()
     said = refusal(url + authority.replace("=", f"={certificates}/"), StoreError)
     where = f"the shared index {url}name=pages: ".replace("?", "/0?")
-    assert said == (
-        f"{where}no connection by TLS with the server: certificate verify failed: self-signed "
-        "certificate in certificate chain; what each side asks of the other is set by "
-        "ssl_ca_certs, ssl_check_hostname, ssl_certfile and ssl_keyfile in the location, and "
-        "rediss:// is for ports that speak TLS"
+    assert said.startswith(
+        f"{where}no connection by TLS with the server: certificate verify failed"
     )
+    assert "is set by ssl_ca_certs, ssl_check_hostname, ssl_certfile and ssl_keyfile in the" in said
 
 
 def test_a_certificate_for_another_host_is_refused_unless_so_wished(start_tls, certificates):

@@ -17,16 +17,6 @@ def totals(*crawlers):
     return {name: count for name, count in told.items() if count}
 
 
-def test_a_page_that_repeats_a_released_one_is_counted_once(crawlers, like, claim):
-    one, _ = crawlers
-    first, second = claim(one, like(1)), claim(one, like(1, 1))
-    assert second.outcome == "near"
-    assert totals(one) == {"pages": 2, "new": 1, "near": 1}
-    one.release(first)
-    one.commit(claim(one, like(1, 1)))
-    assert totals(one) == {"pages": 2, "new": 2}
-
-
 def test_pages_that_repeat_one_released_elsewhere_are_counted_once(crawlers, like, claim):
     one, other = crawlers
     first = claim(one, like(1))
@@ -59,14 +49,6 @@ def test_a_page_that_repeats_a_kept_one_stays_counted(crawlers, like, claim):
     other.forget(like(1).url)
     assert other.fate(first.page) == "gone"
     assert totals(one, other) == {"pages": 3, "new": 1, "near": 1, "exact": 1}
-
-
-def test_a_page_that_was_seen_for_good_stays_counted(crawlers, like, claim, see):
-    one, _ = crawlers
-    first = claim(one, like(1))
-    assert see(one, like(1, 1)).outcome == "near"
-    one.release(first)
-    assert totals(one) == {"pages": 2, "new": 1, "near": 1}
 
 
 def test_nothing_is_taken_from_totals_that_are_lost(redis_server, crawlers, like, claim, see):
