@@ -23,9 +23,8 @@ from dedup_filter.frames.host_frames import Frames, times_shown
 from dedup_filter.model import Verdict
 from dedup_filter.pages.directory import Place
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
-from dedup_filter.pages.frame_exchange import FrameExchange
+from dedup_filter.pages.frame_exchange import MOST_LESSONS, FrameExchange
 from dedup_filter.pages.framed_pages import FramedPages
-from dedup_filter.pages.redis import MOST_LESSONS
 from dedup_filter.text import Page
 from dedup_filter.text.reading import read
 

@@ -2,9 +2,8 @@
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreAway
-from dedup_filter.pages.frame_exchange import FrameExchange
+from dedup_filter.pages.frame_exchange import MOST_LESSONS, FrameExchange
 from dedup_filter.pages.framed_pages import FramedPages
-from dedup_filter.pages.redis import MOST_LESSONS
 
 
 class MemoryLists:

@@ -139,11 +139,6 @@ class RedisServer:
         """Tell whether it runs and is not paused."""
         return self.running and not self._paused
 
-    @property
-    def log(self) -> str:
-        """Return what the server has written to its log."""
-        return (self.directory / "redis.log").read_text(errors="replace")
-
     def client(self, **options: Any) -> redis.Redis:
         """Return a new client of this server, closed with it."""
         made = redis.Redis(LOOPBACK, self.port, password=self.password, **FOR_TESTS | options)
@@ -174,11 +169,6 @@ class RedisServer:
     def kill(self) -> None:
         """Kill it (kill -9): it has no chance to save anything."""
         self._end_by(signal.SIGKILL)
-
-    def restart(self) -> "RedisServer":
-        """Stop it if it runs, and start it on the same port, with its directory."""
-        self.stop()
-        return self.start()
 
     def pause(self) -> None:
         """Let it hang (SIGSTOP): connections are accepted, nothing is answered."""

@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from typing import NamedTuple
 
+import redis
 from made_profiles import hashes_of, made_profile
 
 from dedup_filter import NearDuplicateFilter
@@ -169,12 +170,44 @@ class Crawler:
         self.pipe.send((self.name, None, dict(self.counts), None))
 
 
+class Past:
+    """The keys of servers as they were when this was made: what a replica that lags has."""
+
+    def __init__(self, client):
+        self.client = client
+        self.keys = {key: client.dump(key) for key in client.scan_iter()}
+
+    def come_back(self):
+        self.client.flushall()
+        for key, value in self.keys.items():
+            self.client.restore(key, 0, value, replace=True)  # they give signs of life
+
+
+def lose_answer(pages, script):
+    """Let the next call of a script come through, and its answer not."""
+    connection = pages._kept._process.connection
+    run = type(connection).run
+
+    def lost(called, *arguments, **options):
+        answer = run(connection, called, *arguments, **options)
+        if called != script:
+            return answer
+        del connection.run
+
+        def fail(_):
+            raise redis.TimeoutError("Timeout reading from socket")
+
+        return connection.call(fail)
+
+    connection.run = lost
+
+
 def shorten_leases(seconds):
     """Let dead crawlers be given up sooner."""
-    from dedup_filter.pages.redis import claims, process
+    from dedup_filter.pages.redis import process, redis_pages
 
     process.LEASE = seconds
-    claims._LONGEST_WAIT = 4 * seconds
+    redis_pages._LONGEST_WAIT = 4 * seconds
 
 
 def crawl(crawler_is, options, rounds, barrier):

@@ -107,16 +107,22 @@ def verdict_on(page: PageProfile, outcome: Outcome, reason: str | None = None) -
 
 
 class Candidate(NamedTuple):
-    """A stored page within k bits of a text of the page that is judged."""
+    """A stored page that the page which is judged may repeat."""
 
     text: int
-    """The number of the first such text in its profile."""
+    """The number of the first of its texts, in its profile, that is within k bits of this one."""
     distance: int
     is_same_host: bool
     has_same_menus: bool
     """Whether a page of its host has shown the menus of the page that is judged."""
     sketch: bytes
     headline: Headline
+    page: int = 0
+    """Its number."""
+    crawl: int = 0
+    """The last one that it was seen in."""
+    url_key: int = 0
+    digest: bytes = b""
 
 
 class Matches(NamedTuple):
@@ -129,10 +135,6 @@ class Matches(NamedTuple):
     digests: list[bytes]
     headlines: list[Headline]
     sketches: list[bytes]
-
-    def part(self, numbers: Sequence[int]) -> "Matches":
-        """Return some of them, by their numbers."""
-        return Matches._make([column[number] for number in numbers] for column in self)
 
 
 def similarities(
@@ -186,17 +188,20 @@ def ranked(candidates: Sequence[Candidate], shares: Sequence[float | None]) -> l
 
 
 def choose(
-    best: Sequence[int], matches: Matches, url_key: int, is_ours: Callable[[int], bool]
+    best: Sequence[int],
+    candidates: Sequence[Candidate],
+    url_key: int,
+    is_ours: Callable[[int], bool],
 ) -> tuple[int, bool]:
-    """Choose the original among the matches, given best first; tell whether this is a revisit.
+    """Choose the original among candidates, given best first; tell whether this is a revisit.
 
     `is_ours` tells whether a crawl is the present one.
     """
     for number in best:
-        if is_ours(matches.crawls[number]):
+        if is_ours(candidates[number].crawl):
             return number, False
     for number in best:
-        if matches.url_keys[number] == url_key:
+        if candidates[number].url_key == url_key:
             return number, True
     return best[0], False
 
@@ -204,28 +209,36 @@ def choose(
 def compared(
     page: PageProfile,
     candidates: Sequence[Candidate],
-    digests: Sequence[bytes],
     least: float | None,
-    chosen: Callable[[Sequence[int]], tuple[int, bool]],
-) -> tuple[Verdict, int | None]:
-    """Return the verdict on a page, and the number of the candidate that it repeats.
+    url_key: int,
+    is_ours: Callable[[int], bool],
+) -> Verdict:
+    """Return the verdict on a page; the URL of its original, if it has one, the caller adds.
 
-    The digests are those of the candidates; `chosen` chooses one of them, see `choose`. Which page
-    the candidate is, the caller adds.
+    The candidates are pages with its digest, if there are any, or those near its texts. `least` is
+    `min_similarity`; `url_key` and `is_ours` are those of `choose`.
     """
+    same = [candidate for candidate in candidates if candidate.digest == page.digest]
+    if same:
+        number, is_revisit = choose(range(len(same)), same, url_key, is_ours)
+        exact = verdict_on(page, "revisit" if is_revisit else "exact")
+        return exact._replace(original_page=same[number].page, distance=0, similarity=1.0)
+    if not page.texts:
+        return verdict_on(page, "unjudged", page.reason)
     shares = similarities(page, candidates, least)
     best = ranked(candidates, shares)
     new = verdict_on(page, "new")._replace(candidates=len(candidates))
     if not best:
-        return new, None
-    number, is_revisit = chosen(best)
-    is_exact = page.digest[MAIN_DIGEST:] == digests[number][MAIN_DIGEST:]
-    found = new._replace(
+        return new
+    number, is_revisit = choose(best, candidates, url_key, is_ours)
+    original = candidates[number]
+    is_exact = page.digest[MAIN_DIGEST:] == original.digest[MAIN_DIGEST:]
+    return new._replace(
         outcome="revisit" if is_revisit else "exact" if is_exact else "near",
-        distance=candidates[number].distance,
+        original_page=original.page,
+        distance=original.distance,
         similarity=shares[number],
     )
-    return found, number
 
 
 class _Shares(NamedTuple):

@@ -22,14 +22,20 @@ import struct
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final
 
 from dedup_filter.errors import StoreError
 from dedup_filter.frames.frame_bytes import Lesson
-from dedup_filter.pages.redis import MOST_LESSONS
+from dedup_filter.pages.expiry import expiry_seconds
+from dedup_filter.pages.redis import Connection
 from dedup_filter.text import ANY_MENU
 
-__all__ = ["FrameExchange", "Lists"]
+__all__ = ["MOST_LESSONS", "FrameExchange", "LessonLists"]
+
+MOST_LESSONS: Final = 32
+"""Of a host: more bring nothing (docs/decisions)."""
+_LESSON_DAYS = 30
+"""For which a list lasts without `expire_days`."""
 
 _HEAD = struct.Struct("<8sQ")
 _MOST_BLOCKS = 1_000
@@ -38,18 +44,28 @@ _TELLING = 2
 """Mentions of a block that are sent; whether there were more is never asked."""
 
 
-class Lists(Protocol):
-    """Where lessons are exchanged: a bounded list for each host."""
+class LessonLists:
+    """The lists of lessons on the servers, as one process reads and writes them.
 
-    @property
-    def process(self) -> bytes:
-        """8 bytes that identify this process."""
+    A list is gone some time after the last lesson was added. Cost: a call each.
+    """
+
+    def __init__(self, connection: Connection, process: str, seconds: int | None) -> None:
+        self.process = bytes.fromhex(process)
+        """8 bytes that no other process has."""
+        self._connection = connection
+        self._seconds = expiry_seconds(_LESSON_DAYS) if seconds is None else seconds
 
     def read(self, host: str, first: int) -> list[bytes]:
-        """Return the entries of a host from an index on."""
+        """Return the lessons of a host from the one with this number on, counted from 0."""
+        name = self._connection.keys.frame(host)
+        found: list[bytes] = self._connection.ask("LRANGE", name, first, -1)
+        return found
 
     def add(self, host: str, lesson: bytes) -> int:
-        """Append an entry if there is room; return the length of the list."""
+        """Add a lesson to the list of a host, unless it is full; return how many there are now."""
+        name = self._connection.keys.frame(host)
+        return int(self._connection.run("teach", lesson, MOST_LESSONS, self._seconds, key=name))
 
 
 @dataclass(slots=True)
@@ -76,7 +92,7 @@ class _Host:
 class FrameExchange:
     """Reads the lessons of other processes, and sends those of this one."""
 
-    def __init__(self, lists: Lists) -> None:
+    def __init__(self, lists: LessonLists) -> None:
         self._lists = lists
         self._hosts: dict[str, _Host] = {}
         self._number = 0

@@ -11,7 +11,6 @@ from measured_pages import aside, frame, measured, new, shown_once, words
 
 from dedup_filter.fingerprints.profile import PageProfile, Passage
 from dedup_filter.pages.comparison import Candidate, choose, ranked, similarities
-from dedup_filter.pages.directory import Matches
 from dedup_filter.text import Headline
 
 LEAST = 0.8
@@ -396,11 +395,11 @@ class TestChoose:
     def chosen(
         best: list[int], crawls: list[int], urls: list[int], url: int = 7
     ) -> tuple[int, bool]:
-        count = len(crawls)
-        matches = Matches(
-            [0] * count, crawls, urls, [b""] * count, [SEA] * count, [b"\0\x0e"] * count
-        )
-        return choose(best, matches, url, lambda crawl: crawl == 2)
+        candidates = [
+            Candidate(0, 3, False, False, b"\0\x0e", SEA, crawl=crawl, url_key=key)
+            for crawl, key in zip(crawls, urls, strict=True)
+        ]
+        return choose(best, candidates, url, lambda crawl: crawl == 2)
 
     def test_a_page_of_this_crawl_before_the_page_itself(self):
         assert self.chosen([0, 1], crawls=[1, 2], urls=[7, 8]) == (1, False)

@@ -1,29 +1,22 @@
 """A replica against a plain dict of what its log says, and the same log read in other pieces."""
 
-import itertools
-
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from oracles import distance
 
-from dedup_filter.pages.redis import replica as module
 from dedup_filter.pages.redis.formats import (
     EVENT_BYTES,
     GONE,
     LONG,
     SHORT,
     Entry,
-    News,
     decode,
-    numbers,
 )
-from dedup_filter.pages.redis.replica import Replica
+from dedup_filter.pages.redis.replica import LoggedPages
 
 K = 3
 SMALL_CHUNK = 16
-SMALL_BLOCK = 8
 FINGERPRINTS = st.sampled_from([0, 0b1, 0b111, 0b111111, 0b1111 << 40, 2**64 - 1, 2**63])
 KINDS = st.sampled_from([LONG, LONG, LONG, SHORT])
 HOSTS = st.integers(1, 2)
@@ -38,9 +31,9 @@ def event(value, number, kind, host, seen):
 def test_events_are_read_as_the_format_says():
     one = event(2**64 - 2, 2**48 - 3, GONE, 2**32 - 4, 2**32 - 5)
     assert len(one) == EVENT_BYTES
-    found = decode(one)
+    numbers, found = decode(one)
     assert int(found["value"][0]) == 2**64 - 2
-    assert numbers(found).tolist() == [2**48 - 3]
+    assert numbers.tolist() == [2**48 - 3]
     assert found["kind"].tolist() == [GONE]
     assert int(found["host"][0]) == 2**32 - 4
     assert int(found["seen"][0]) == 2**32 - 5
@@ -49,11 +42,8 @@ def test_events_are_read_as_the_format_says():
 class ReplicaMachine(RuleBasedStateMachine):
     @initialize(by_host=st.booleans())
     def start(self, by_host):
-        self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(module, "CHUNK", SMALL_CHUNK)
-        self.patch.setattr(module, "_BLOCK", SMALL_BLOCK)
         self.by_host = by_host
-        self.replica = Replica(K, by_host=by_host)
+        self.replica = LoggedPages(K, by_host=by_host)
         self.log, self.pages, self.unread = [], {}, []
         self.trimmed = 0
 
@@ -70,7 +60,8 @@ class ReplicaMachine(RuleBasedStateMachine):
 
     def read(self, count):
         first = self.trimmed + len(self.log) - len(self.unread) + 1
-        self.replica.follow(News(first, b"".join(self.unread[:count])))
+        self.replica.follow(first, b"".join(self.unread[:count]))
+        self.replica.settle()
         del self.unread[:count]
 
     @rule(count=st.sampled_from([1, 1, 1, 5, 70]), data=st.data())
@@ -127,7 +118,7 @@ class ReplicaMachine(RuleBasedStateMachine):
         if not self.log and self.trimmed:
             return  # it cannot know yet what was deleted
         replica.check()
-        assert sorted(itertools.chain(*replica.pages())) == sorted(self.pages)
+        assert list(replica) == sorted(self.pages)
         assert len(replica) == len(self.pages)
         for number, (value, kind, host, _) in self.pages.items():
             assert number in replica
@@ -141,52 +132,46 @@ class ReplicaMachine(RuleBasedStateMachine):
         assert replica.oldest(1000, before=middle) == earlier
         assert replica.oldest(2, before=middle) == earlier[:2]
         assert replica.end == self.trimmed + len(self.log)
-        first = min((place for *_, place in self.pages.values()), default=replica.end + 1)
-        assert replica.first_chunk == (first - 1) // SMALL_CHUNK
-        told = {page[0]: page[1:] for page in replica.told_by(replica.first_chunk)}
-        assert told == {
+        assert replica.last == (self.log[-1] if self.log else b"")
+        there = [self.pages[number] for number in sorted(self.pages)]
+        for at, name in enumerate(["value", "kind", "host", "seen"]):
+            assert replica.told(name).tolist() == [page[at] for page in there]
+        some = self.log[-SMALL_CHUNK:]
+        standing = {
             number: (value.to_bytes(8, "little"), kind, host, place)
             for number, (value, kind, host, place) in self.pages.items()
-            if (place - 1) // SMALL_CHUNK == replica.first_chunk
+            if place > self.trimmed + len(self.log) - len(some)
         }
+        assert {each[0]: each[1:] for each in replica.standing(b"".join(some))} == standing
 
-    @rule(value=FINGERPRINTS, host=HOSTS, after=st.integers(0, 200), but=st.integers(0, 200))
-    def search(self, value, host, after, but):
+    @rule(value=FINGERPRINTS, host=HOSTS, kind=KINDS)
+    def search(self, value, host, kind):
         self.read(len(self.unread))
         if not self.log and self.trimmed:
             return
-        if not self.by_host:
-            wanted = self.pages
-        else:
-            wanted = {n: page for n, page in self.pages.items() if page[2] == host}
         near = {
-            n for n, page in wanted.items() if page[1] == LONG and distance(page[0], value) <= K
+            number
+            for number, (other, its_kind, its_host, _) in self.pages.items()
+            if its_kind == kind
+            and distance(other, value) <= (K if kind == LONG else 0)
+            and (its_host == host or not self.by_host)
         }
-        assert set(self.replica.neighbours(value, host, 10_000).rows.tolist()) == near
-        same = sorted(n for n, page in wanted.items() if page[1] == SHORT and page[0] == value)
-        assert self.replica.with_digest(value, host, 10_000) == same
-        like = any(wanted[n][3] > after and n != but for n in near)
-        assert self.replica.has_like(Entry(value, LONG, host), after, but) == like
+        found = self.replica.near(Entry(value, kind, host), 10_000)
+        assert set(found.rows.tolist()) == near
 
     def teardown(self):
-        if hasattr(self, "patch"):
+        if hasattr(self, "replica"):
             self.it_says_what_the_log_says()
-            self.patch.undo()
 
 
 TestReplica = ReplicaMachine.TestCase
 TestReplica.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
 
 
-def test_blocks_without_pages_are_forgotten():
-    replica = Replica(K)
-    count = 3 * module.CHUNK
-    added = b"".join(event(at << 8, at, LONG, 1, at) for at in range(1, count + 1))
-    replica.follow(News(1, added))
-    before = replica.nbytes
-    removed = b"".join(event(0, at, GONE, 0, 0) for at in range(1, count + 1))
-    replica.follow(News(count + 1, removed))
-    replica.check()
-    assert (len(replica), replica.first_chunk) == (0, 6)
-    assert replica.nbytes < before
-    assert list(replica.pages()) == []
+def test_lost_events_are_counted_and_a_log_without_events_has_an_end():
+    pages = LoggedPages()
+    pages.follow(1, event(1, 1, LONG, 1, 1) + bytes(2 * EVENT_BYTES) + event(4, 4, LONG, 1, 1))
+    pages.settle()
+    assert (list(pages), pages.lost, pages.end) == ([1, 4], 2, 4)
+    pages.follow(8_001, b"")
+    assert (list(pages), pages.lost, pages.end, pages.last) == ([], 0, 8_000, b"")

@@ -15,22 +15,14 @@ On disk every page with text is recorded; in memory only those that are kept or 
 could read of the others later. What the store fails to write is not done in the index either.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from time import time as now
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.hamming import Neighbours
-from dedup_filter.model import Fate, Outcome, Verdict
-from dedup_filter.pages.comparison import (
-    MOST_COMPARED,
-    Candidate,
-    Matches,
-    choose,
-    compared,
-    verdict_on,
-)
+from dedup_filter.model import Fate, Verdict
+from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, compared, verdict_on
 from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.index_entries import Change, Entry
 from dedup_filter.pages.directory.page_index import PageIndex
@@ -111,15 +103,16 @@ class DirectoryPages:
         if page.is_blank:
             return verdict_on(page, "unjudged", "no_text")
         host = self.store.hosts.number(place.host) if self._by_host else None
-        same = self._index.of_digest(page.digest, host)
-        if same:
-            number, is_revisit = self._chosen(range(len(same)), self.store.matches(same), place)
-            outcome: Outcome = "revisit" if is_revisit else "exact"
-            found = verdict_on(page, outcome)._replace(distance=0, similarity=1.0)
-            return self._of(same[number], found)
-        if not page.texts:
-            return verdict_on(page, "unjudged", page.reason)
-        return self._compare_near(place, page, host)
+        found = dict.fromkeys(self._index.of_digest(page.digest, host), (0, 0))
+        verdict = compared(
+            page,
+            self._candidates(place, page, found or self._near(page, host), host),
+            self._config.min_similarity,
+            place.key,
+            self.store.crawls.current.__eq__,
+        )
+        original = verdict.original_page
+        return verdict if original is None else verdict._replace(original=self.store.url(original))
 
     def fate(self, number: int) -> Fate:
         """Tell what has become of a page that was recorded."""
@@ -217,55 +210,46 @@ class DirectoryPages:
         self.store.check()
         self._index.check()
 
-    def _compare_near(self, place: Place, page: PageProfile, host: int | None) -> Verdict:
+    def _near(self, page: PageProfile, host: int | None) -> dict[int, tuple[int, int]]:
+        """Return pages within k bits: the number of the text that found each, and its distance."""
         found: dict[int, tuple[int, int]] = {}
         for number, text in enumerate(page.texts):
-            near = self._candidates(text.fingerprint, host)
+            near = self._index.neighbours(text.fingerprint, host, most=MOST_COMPARED + 1)
+            if len(near.rows) > MOST_COMPARED:
+                self.capped += 1
+                near = near.first(MOST_COMPARED)
             for row, distance in zip(near.rows.tolist(), near.distances.tolist(), strict=True):
                 found.setdefault(row, (number, distance))
-        pages = list(found)
+        return found
+
+    def _candidates(
+        self,
+        place: Place,
+        page: PageProfile,
+        found: Mapping[int, tuple[int, int]],
+        host: int | None,
+    ) -> list[Candidate]:
         own_host = self.store.hosts.number(place.host) if place.host else None
-        matches = self.store.matches(pages)
-        if self._by_host:  # those of another host are near by chance
-            of_host = [number for number, each in enumerate(matches.hosts) if each == host]
-            pages = [pages[number] for number in of_host]
-            matches = matches.part(of_host)
         is_of_site = page.around.is_of_site
-        candidates = [
+        stored = self.store.matches(list(found))
+        return [
             Candidate(
-                *found[row],
-                matched == own_host,
-                is_of_site is not None and is_of_site(self.store.hosts.name(matched)),
+                *found[number],
+                of_host == own_host,
+                is_of_site is not None and is_of_site(self.store.hosts.name(of_host)),
                 sketch,
                 headline,
+                number,
+                crawl,
+                key,
+                digest,
             )
-            for row, matched, sketch, headline in zip(
-                pages, matches.hosts, matches.sketches, matches.headlines, strict=True
+            for number, of_host, crawl, key, digest, headline, sketch in zip(
+                found, *stored, strict=True
             )
+            # Those of another host are near by chance.
+            if not self._by_host or of_host == host
         ]
-        verdict, chosen = compared(
-            page,
-            candidates,
-            matches.digests,
-            self._config.min_similarity,
-            lambda best: self._chosen(best, matches, place),
-        )
-        return verdict if chosen is None else self._of(pages[chosen], verdict)
-
-    def _of(self, original: int, verdict: Verdict) -> Verdict:
-        """Add to a verdict which page is the original."""
-        return verdict._replace(original_page=original, original=self.store.url(original))
-
-    def _candidates(self, fingerprint: int, host: int | None) -> Neighbours:
-        """Return the pages within k bits, or the nearest of too many."""
-        found = self._index.neighbours(fingerprint, host, most=MOST_COMPARED + 1)
-        if len(found.rows) <= MOST_COMPARED:
-            return found
-        self.capped += 1
-        return found.first(MOST_COMPARED)
-
-    def _chosen(self, best: Sequence[int], matches: Matches, place: Place) -> tuple[int, bool]:
-        return choose(best, matches, place.key, self.store.crawls.current.__eq__)
 
     def _delete(self, pages: list[int]) -> None:
         if pages:

@@ -6,17 +6,14 @@
     profile -> replica -> candidates -> their records -> repeats one of them?      compare
             -> appended to the log -> what came before it there -> repeats one?    record
 
-    redis_pages    the steps above as one, and the bounds of the index
-    comparer       a page, and those in the replica -> which of them it repeats
-    claims         pages that are pending -> committed, released, or lost and committed anew
-    followed_log   the log as it was read -> one more page, or a change to one that is there
-    replica        the log -> the pages that are there, in memory
-    records        records by number, and what hosts have shown: keys of their own
-    process        joins the index, gives signs of life and counts, leaves
-    joining        may it take part, and do others have the same options?
-    formats        keys and events as they are written
-    address, connection, faults     where the servers are, calls to them, failed calls
-    shared_reader, shared_keeper    for who takes no part: reads; puts back and mends
+    redis_pages     the steps above as one, the bounds of the index, and what becomes of originals
+    shared_log      the log as it was read -> one more page, or a change to one that is there
+    replica         the log -> the pages that are there, in memory
+    records         records by number: keys of their own
+    process         joins the index, gives signs of life and counts, leaves
+    shared_keeper   for who takes no part: reads, puts back, mends
+    formats         keys and events as they are written
+    connection, faults   where the servers are, calls to them; failed calls
 
 Guarantee, for any number of processes and interleavings, each with the same options (what holds
 if they differ is told in docs/formats.md):
@@ -39,17 +36,13 @@ Cost: one call for a page that is new and one for its commit, two on a cluster; 
 All the work on fingerprints is done here.
 """
 
-from dedup_filter.pages.redis.address import Address, is_address
-from dedup_filter.pages.redis.connection import Connection, connected
+from dedup_filter.pages.redis.connection import Address, Connection, connected, is_address
 from dedup_filter.pages.redis.formats import CHUNK, entry_of
 from dedup_filter.pages.redis.process import Process
-from dedup_filter.pages.redis.records import MOST_LESSONS
-from dedup_filter.pages.redis.shared_keeper import SharedKeeper
-from dedup_filter.pages.redis.shared_reader import SharedReader
+from dedup_filter.pages.redis.shared_keeper import SharedKeeper, SharedReader
 
 __all__ = [
     "CHUNK",
-    "MOST_LESSONS",
     "Address",
     "Connection",
     "Process",

@@ -1,7 +1,7 @@
 """An error of the client library -> what it means for an index, and what to do about it.
 
     wrong login      the user or the password
-    TLS              which of the two sides refuses the other, and by which option that is mended
+    TLS              what the library says of it, and by which options it is mended
     away             nobody answers, or no call is taken at present: it may be back soon
     moving           a slot is on its way from one node of a cluster to another
 
@@ -10,14 +10,22 @@ versions differ: so both classes and words are looked at.
 """
 
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic, sleep
+from typing import TypeVar
 
 import redis
 from redis import exceptions
 
 from dedup_filter.errors import StoreAway, StoreError
-from dedup_filter.pages.redis.address import Address
+from dedup_filter.pages.redis.connection import Address
 
-__all__ = ["is_moving", "meant"]
+__all__ = ["told_apart", "when_moved"]
+
+Result = TypeVar("Result")
+
+_PAUSE = 0.02
 
 _AWAY = (
     redis.ConnectionError,
@@ -39,31 +47,34 @@ _LOGIN = re.compile(
 )
 _MOVING = re.compile("non local key in a cluster node|during rehashing of the slot")
 _OUT_OF_MEMORY = re.compile(r"\bOOM\b|used memory > 'maxmemory'")
-_TLS = re.compile(r"\bSSL\b|_ssl\.c|certificate")
-_TLS_FAULTS = {
-    r"hostname mismatch|IP address mismatch|doesn't match": (
-        "its certificate is for another host; give the address that it is for, or "
-        "ssl_check_hostname=False in the location"
-    ),
-    r"certificate has expired|not yet valid": (
-        "its certificate is out of date; renew it, or look at the clocks"
-    ),
-    r"CERTIFICATE_VERIFY_FAILED": (
-        "its certificate is signed by nobody who is known here; name who signed it by "
-        "ssl_ca_certs=FILE in the location"
-    ),
-    r"CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE|UNKNOWN_CA|BAD_CERTIFICATE|EOF": (
-        "it does not accept the certificate of this client; name one that it does by "
-        "ssl_certfile=FILE and ssl_keyfile=FILE in the location"
-    ),
-    r"WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE": (
-        "it speaks no TLS at this port; take another port, or redis:// for rediss://"
-    ),
-}
-"""What of the library's words tells a fault, and what to do about it."""
+_TLS = re.compile(r"\[SSL[^\]]*\]|\bSSL\b|_ssl\.c|certificate")
+_AROUND_TLS = re.compile(r".*\[SSL[^\]]*\] | \(_ssl\.c.*")
+"""What stands before and after the reason, in the words of OpenSSL."""
 
 
-def meant(error: Exception, address: Address) -> StoreError:
+@contextmanager
+def told_apart(address: Address) -> Iterator[None]:
+    """Raise errors of the client library as what they mean for the index at an address."""
+    try:
+        yield
+    except (redis.RedisError, exceptions.RedisClusterException) as error:
+        raise _meant(error, address) from None
+
+
+def when_moved(run: Callable[[], Result], patience: float) -> Result:
+    """Run a script; wait for so many seconds if its slot is moving to another node."""
+    latest = monotonic() + patience
+    while True:
+        try:
+            return run()
+        except redis.ResponseError as error:
+            # A script that found its slot moving has done nothing.
+            if not _MOVING.search(str(error)) or monotonic() > latest:
+                raise
+        sleep(_PAUSE)
+
+
+def _meant(error: Exception, address: Address) -> StoreError:
     """Return what an error of the client library means for the index at an address."""
     said = str(error).partition("\n")[0]
     where = f"the shared index {address}"
@@ -71,36 +82,28 @@ def meant(error: Exception, address: Address) -> StoreError:
     if by_class or _LOGIN.search(said):
         # What the server said may repeat what it was given.
         return StoreError(f"{where}: the server refuses the user or the password")
-    if fault := _tls_fault(said):
-        return StoreError(f"{where}: no connection by TLS with the server: {fault}")
-    has_moved = isinstance(error, redis.exceptions.AskError) or said.startswith("MOVED ")
+    if _TLS.search(said):
+        return StoreError(
+            f"{where}: no connection by TLS with the server: {_AROUND_TLS.sub('', said)}; what "
+            "each side asks of the other is set by ssl_ca_certs, ssl_check_hostname, ssl_certfile "
+            "and ssl_keyfile in the location, and rediss:// is for ports that speak TLS"
+        )
+    has_moved = isinstance(error, exceptions.AskError) or said.startswith("MOVED ")
     if has_moved and not address.is_cluster:
-        scheme = "rediss" if address.has_tls else "redis"
         return StoreError(
             f"{where}: the server is a node of a cluster: its location begins with "
-            f"{scheme}+cluster://"
+            f"{address.shown.partition(':')[0]}+cluster://"
         )
     if isinstance(error, _AWAY) or _NOT_NOW.match(said) or _MOVING.search(said):
-        advice = _advice(said, has_tls=address.has_tls)
-        return StoreAway(f"{where} cannot be reached, or takes no writes, at present: {advice}")
+        return StoreAway(
+            f"{where} cannot be reached, or takes no writes, at present: {_advice(said)}"
+        )
     is_wrong_type = isinstance(error, redis.ResponseError) and "WRONGTYPE" in said
     hint = "; other keys are there under its name" if is_wrong_type else ""
     return StoreError(f"{where}: the server refuses the call ({said}){hint}")
 
 
-def is_moving(error: Exception) -> bool:
-    """Tell whether a script found its slot moving to another node; it has done nothing then."""
-    return bool(_MOVING.search(str(error)))
-
-
-def _tls_fault(said: str) -> str | None:
-    if not _TLS.search(said):
-        return None
-    found = (fault for words, fault in _TLS_FAULTS.items() if re.search(words, said, re.IGNORECASE))
-    return next(found, None)
-
-
-def _advice(said: str, *, has_tls: bool) -> str:
+def _advice(said: str) -> str:
     if _MOVING.search(said):
         return "a slot of the cluster is moving to another node"
     if _OUT_OF_MEMORY.search(said):
@@ -109,6 +112,4 @@ def _advice(said: str, *, has_tls: bool) -> str:
             "the server has no memory left: raise its maxmemory, and set max_pages or expire_days "
             "if the index is to grow no further"
         )
-    # A server without TLS waits for the end of what is no command.
-    is_silence = has_tls and "Timeout connecting" in said
-    return said + ("; if it is there, it may speak no TLS at this port" if is_silence else "")
+    return said

@@ -35,11 +35,8 @@ __all__ = [
     "SHORT",
     "Entry",
     "Keys",
-    "News",
     "decode",
     "entry_of",
-    "host_hash",
-    "numbers",
 ]
 
 FORMAT: Final = 2
@@ -128,9 +125,10 @@ class Entry(NamedTuple):
     @classmethod
     def of(cls, fingerprint: int | None, digest: bytes, host: str) -> "Entry":
         """Return the entry of a page; one too short to have a fingerprint has None."""
+        host_hash = _hash(host) & 0xFFFF_FFFF
         if fingerprint is not None:
-            return cls(fingerprint, LONG, host_hash(host))
-        return cls(int.from_bytes(digest[:8], "little"), SHORT, host_hash(host))
+            return cls(fingerprint, LONG, host_hash)
+        return cls(int.from_bytes(digest[:8], "little"), SHORT, host_hash)
 
     @property
     def fields(self) -> tuple[bytes, int, int]:
@@ -143,35 +141,10 @@ def entry_of(record: PageRecord) -> Entry:
     return Entry.of(record.fingerprint, record.digest, record.host)
 
 
-class News(NamedTuple):
-    """Events in a row."""
-
-    first: int
-    """Number of the first."""
-    events: bytes
-    is_last: bool = True
-    """Whether these were all there are."""
-
-    @property
-    def end(self) -> int:
-        """Number of the last."""
-        return self.first + len(self.events) // EVENT_BYTES - 1
-
-
-def decode(events: bytes) -> npt.NDArray[np.void]:
-    """Read events, (n,) of fields value, number (with kind and salt in it), kind, host, seen."""
-    return np.frombuffer(events, _EVENT)
-
-
-def numbers(events: npt.NDArray[np.void]) -> npt.NDArray[np.int64]:
-    """Return the number of the page of each event, (n,)."""
-    found: npt.NDArray[np.int64] = (events["number"] & _NUMBER).astype(np.int64)
-    return found
-
-
-def host_hash(host: str) -> int:
-    """Hash the name of a host to 32 bits."""
-    return _hash(host) & 0xFFFF_FFFF
+def decode(events: bytes | bytearray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.void]]:
+    """Read events, (n,): the numbers of their pages; and their value, kind, host and seen."""
+    found = np.frombuffer(events, _EVENT)
+    return (found["number"] & _NUMBER).astype(np.int64), found
 
 
 def _hash(host: str) -> int:

@@ -22,7 +22,7 @@ def test_an_address_is_shown_without_its_password(location, shown):
     address = Address.of(location)
     assert (str(address), is_address(location)) == (shown, True)
     assert "s3cret" not in repr(address)
-    assert Address.of(shown) == address._replace(login="")
+    assert str(Address.of(shown)) == shown
 
 
 @pytest.mark.parametrize(

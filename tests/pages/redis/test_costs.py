@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from site_pages import framed
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.hamming import HammingIndex
@@ -39,7 +38,7 @@ def fill(client, count):
 def test_opening_costs_in_proportion_to_the_log(redis_server, monkeypatch):
     NearDuplicateFilter.open(redis_server.url).close()
     fill(redis_server.client(), 30_000)
-    monkeypatch.setattr("dedup_filter.pages.redis.followed_log.MOST_EVENTS", 500)
+    monkeypatch.setattr("dedup_filter.pages.redis.shared_log.MOST_EVENTS", 500)
     add_many, sorted_at_once = HammingIndex.add_many, []
 
     def counted(index, fingerprints, rows):
@@ -61,20 +60,3 @@ def test_crawlers_that_take_turns_append_each_page_at_once(
     for number in range(20):
         assert see(crawlers[number % 2], like(number)).outcome == "new"
     assert scripts_run() == 2 * 20
-
-
-def test_nothing_is_asked_of_an_original_that_was_just_read(redis_server, article, scripts_run):
-    with NearDuplicateFilter.open(redis_server.url) as one:
-        one.see("http://a.example/", html=framed(article(1)))
-        one.see("http://b.example/", html=framed(article(2)))
-        for _ in range(40):  # lists of lessons are full
-            one.see("http://b.example/", text=article(3))
-        scripts_run()
-        for number in range(5):
-            verdict = one.see(f"http://b.example/{number}", text=article(3))
-            assert verdict.is_duplicate
-        plain = scripts_run()
-        for number in range(5):
-            verdict = one.see(f"http://b.example/{number}", html=framed(article(1)))
-            assert verdict.is_duplicate
-        assert scripts_run() <= plain + 2

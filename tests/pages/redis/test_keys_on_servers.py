@@ -1,5 +1,6 @@
 """What a shared index keeps on its servers: which keys, where, how many, and for how long."""
 
+import itertools
 import re
 from importlib.resources import files
 
@@ -13,7 +14,6 @@ from dedup_filter.pages.redis.formats import (
     LONG,
     SHORT,
     decode,
-    numbers,
 )
 
 
@@ -36,8 +36,8 @@ def test_events_that_scripts_write_are_read_as_they_are(redis_server, crawler, l
     pages.release(claim(pages, like(2)._replace(words=5)))
     pages.forget(first.url)
     log = redis_server.client().get("dedup:{pages}:log:0")
-    events = decode(log)
-    assert numbers(events).tolist() == [1, 2, 2, 1]
+    numbers, events = decode(log)
+    assert numbers.tolist() == [1, 2, 2, 1]
     assert events["kind"].tolist() == [LONG, SHORT, GONE, GONE]
     assert int(events["value"][0]) == 2**64 - 1
     assert int(events["value"][1]) == int.from_bytes(
@@ -72,25 +72,6 @@ def test_all_that_scripts_touch_is_in_one_slot_and_records_are_in_many(
     assert len(owners) == 3
 
 
-@pytest.mark.slow
-def test_a_crawl_without_end_needs_no_more_memory(redis_server, crawler, like, see, monkeypatch):
-    monkeypatch.setattr("dedup_filter.pages.redis.redis_pages._PAGES_BETWEEN", 256)
-    bound = 200
-    pages = crawler(redis_server, max_pages=bound)
-    client = redis_server.client()
-    for number in range(4_500):
-        see(pages, like(number))
-    length = int(client.get("dedup:{pages}:length"))
-    assert length > 2 * CHUNK
-    found = keys(client)
-    assert len([key for key in found if ":log:" in key]) <= 2
-    assert len([key for key in found if ":page:" in key]) == len(pages) <= bound
-    assert client.hlen("dedup:{pages}:flight") == 0
-    pages.check()
-    # One who reads what is left knows what is there.
-    assert len(crawler(redis_server)) == len(pages)
-
-
 @pytest.fixture
 def pinned(redis_server, crawler, like, see, claim, monkeypatch):
     """Two crawlers of a log whose first pages stay while later ones come and go.
@@ -100,7 +81,7 @@ def pinned(redis_server, crawler, like, see, claim, monkeypatch):
     client, log = redis_server.client(), "dedup:{pages}:"
     gone = (10**6 | GONE << 48).to_bytes(8, "little").rjust(16, b"\0") + bytes(8)
     monkeypatch.setattr("dedup_filter.pages.redis.redis_pages._PAGES_BETWEEN", 16)
-    monkeypatch.setattr("dedup_filter.pages.redis.redis_pages._SPARE_EVENTS", 0)
+    monkeypatch.setattr("dedup_filter.pages.redis.shared_log._SPARE_EVENTS", 0)
     asleep, awake = crawler(redis_server), crawler(redis_server)
     for number in range(20):
         see(awake, like(number))
@@ -145,10 +126,10 @@ def test_pages_that_are_never_seen_again_do_not_pin_the_log(
 
 def test_what_came_of_a_page_meanwhile_is_not_undone(redis_server, crawler, like, see, pinned):
     asleep, awake, held, _ = pinned
-    told = asleep._kept._replica.told_by(0)
     asleep.commit(held)
+    told = asleep._kept._replica.standing(redis_server.client().get("dedup:{pages}:log:0"))
     awake.forget(like(3).url)
-    asleep._kept._bounds.repeat(told)
+    asleep._kept._log.step("repeat_events", *itertools.chain(*told))
     late = crawler(redis_server)
     assert len(late) == 20
     assert see(late, like(3, 1)).outcome == "new"
@@ -174,9 +155,8 @@ def test_who_slept_while_the_log_was_trimmed_knows_what_is_there(
     see(asleep, like(10**6))
     for number in range(CHUNK + 10):
         see(awake, like(number))
-    gone = [page for pages in awake._kept._replica.pages() for page in pages if page <= CHUNK]
-    awake._kept._claims.remove(gone)
-    awake._kept._bounds.trim()
+    awake._kept._log.remove([page for page in awake._kept._replica if page <= CHUNK])
+    awake._kept._log.tend()
     assert not redis_server.client().exists("dedup:{pages}:log:0")
     assert see(asleep, like(CHUNK + 9, 1)).outcome == "near"
     assert see(asleep, like(10**6, 1)).outcome == "new"
@@ -194,29 +174,17 @@ def test_records_last_as_long_as_pages_do(redis_server, crawler, like, see):
     assert client.ttl("dedup:{pages:3}:page:3") in (1, -2)
 
 
-def test_a_page_whose_record_has_expired_is_no_original(redis_server, crawler, like, see):
-    pages = crawler(redis_server)
-    see(pages, like(1))
-    redis_server.client().delete("dedup:{pages:1}:page:1")
-    assert see(pages, like(1, 1)).outcome == "new"
-
-
-def test_a_damaged_record_is_named(redis_server, crawler, like, see):
+def test_a_damaged_record_is_named_and_an_expired_one_is_no_original(
+    redis_server, crawler, like, see
+):
     pages = crawler(redis_server)
     see(pages, like(1))
     redis_server.client().set("dedup:{pages:1}:page:1", b"theirs")
     with pytest.raises(StoreCorrupt, match="the record of page 1 is damaged"):
         see(pages, like(1, 1))
     assert see(pages, like(2)).outcome == "new"
-
-
-def test_several_indexes_on_one_server_know_nothing_of_each_other(redis_server, crawler, like, see):
-    one, other = (crawler(f"{redis_server.url}?name={name}") for name in ("one", "other"))
-    assert see(one, like(1)).outcome == see(other, like(1)).outcome == "new"
-    assert {key.split(":")[1].strip("{}") for key in keys(redis_server.client())} == {
-        "one",
-        "other",
-    }
+    redis_server.client().delete("dedup:{pages:1}:page:1")
+    assert see(pages, like(1, 1)).outcome == "new"
 
 
 def test_what_processes_leave_is_nothing_but_pages(redis_server, crawler, like, see, claim):

@@ -8,28 +8,16 @@ that is forgotten can be kept again, and none is dropped for one that was never 
 import logging
 
 import pytest
+from shared_crawlers import Past
 
 from dedup_filter.errors import StoreError
 
 FIRST, SECOND, THIRD = 1, 2, 3
 
 
-class Past:
-    """The keys of a server as they were when this was made."""
-
-    def __init__(self, server):
-        self.client = server.client()
-        self.keys = {key: self.client.dump(key) for key in self.client.scan_iter()}
-
-    def come_back(self):
-        self.client.flushall()
-        for key, value in self.keys.items():
-            self.client.restore(key, 0, value)
-
-
 def lose_claim(server, claim, pages, page):
     """Claim a page on a server that loses it."""
-    past = Past(server)
+    past = Past(server.client())
     lost = claim(pages, page)
     past.come_back()
     return lost
@@ -53,7 +41,7 @@ def require_agreement(*crawlers):
 
 def test_a_page_that_is_lost_can_be_kept_again(redis_server, crawlers, like, see, caplog):
     one, other = crawlers
-    past = Past(redis_server)
+    past = Past(redis_server.client())
     assert see(one, like(FIRST)).outcome == "new"
     assert see(other, like(FIRST, 1)).outcome == "near"
     past.come_back()
@@ -62,21 +50,6 @@ def test_a_page_that_is_lost_can_be_kept_again(redis_server, crawlers, like, see
     require_agreement(one, other)
     lost = [record for record in caplog.records if "lost" in record.message]
     assert len(lost) == 2, "each crawler says it once"
-
-
-def test_a_number_that_is_given_twice_is_that_of_its_last_page(
-    redis_server, crawlers, like, see, claim
-):
-    one, other = crawlers
-    lost = lose_claim(redis_server, claim, one, like(FIRST))
-    kept = claim(other, like(SECOND))
-    assert kept.page == lost.page
-    one.release(lost)
-    assert other.is_pending(kept.page)
-    other.commit(kept)
-    assert see(one, like(SECOND, 1)).outcome == "near"
-    assert see(one, like(FIRST, 1)).outcome == "new"
-    require_agreement(one, other)
 
 
 def test_a_claim_that_is_lost_is_recorded_when_it_is_committed(
@@ -108,26 +81,12 @@ def test_a_late_commit_spares_the_page_that_has_its_number_by_now(
     assert len(one) == 3
 
 
-def test_a_late_commit_leaves_no_record_of_a_page_that_is_not_there(
-    redis_cluster, crawler, like, see, claim
-):
-    one, other = crawler(redis_cluster), crawler(redis_cluster)
-    see(one, like(10))
-    lost = lose_claim(redis_cluster, claim, one, like(FIRST))
-    kept = claim(other, like(SECOND))
-    one.commit(lost)
-    assert redis_cluster.client().get(f"dedup:{{pages:{lost.page}}}:page:{lost.page}") is None
-    other.commit(kept)
-    assert see(one, like(SECOND, 1)).outcome == "near"
-    require_agreement(one, other)
-
-
 @pytest.mark.parametrize("is_pending", [True, False])
 def test_a_page_that_is_taken_back_does_not_take_another_with_it(
     redis_server, crawlers, like, see, is_pending
 ):
     one, other = crawlers
-    past = Past(redis_server)
+    past = Past(redis_server.client())
 
     def fail(page, *_):
         past.come_back()
@@ -158,34 +117,11 @@ def test_a_crawler_never_has_two_claims_of_one_number(redis_server, crawlers, li
     require_agreement(one, other)
 
 
-def test_a_release_that_is_lost_is_made_again(redis_server, crawlers, like, see, claim):
-    one, other = crawlers
-    first = claim(one, like(FIRST))
-    past = Past(redis_server)
-    one.release(first)
-    past.come_back()
-    see(one, like(SECOND))
-    assert see(other, like(FIRST, 1)).outcome == "new"
-    require_agreement(one, other)
-
-
-def test_a_commit_that_is_lost_leaves_no_claim_behind(redis_server, crawlers, like, see, claim):
-    one, other = crawlers
-    first = claim(one, like(FIRST))
-    past = Past(redis_server)
-    one.commit(first)
-    past.come_back()
-    one._kept._process.bring()  # the next sign of life
-    see(one, like(SECOND))
-    assert see(other, like(FIRST, 1)).outcome == "new"
-    require_agreement(one, other)
-
-
 def test_who_waits_for_a_page_is_not_told_of_another_with_its_number(
     redis_server, crawler, crawlers, like, see, claim
 ):
     one, other = crawlers
-    past = Past(redis_server)
+    past = Past(redis_server.client())
     first = claim(one, like(FIRST))
     waiting = claim(other, like(FIRST, 1))
     assert waiting.original_page == first.page
@@ -202,7 +138,7 @@ def test_a_page_that_was_visited_again_does_not_take_another_with_it(
 ):
     before = crawler(redis_server)
     see(before, like(FIRST))
-    past = Past(redis_server)
+    past = Past(redis_server.client())
     see(before, like(SECOND))
     before.close()
     one = crawler(redis_server)
@@ -214,21 +150,6 @@ def test_a_page_that_was_visited_again_does_not_take_another_with_it(
     one.commit(again)
     assert see(one, like(THIRD, 1)).outcome == "near"
     assert see(other, like(SECOND, 3)).outcome == "near"
-
-
-def test_pages_that_were_forgotten_are_not_taken_for_those_with_their_numbers(
-    redis_server, crawler, like, see
-):
-    one, other = crawler(redis_server, max_pages=3), crawler(redis_server)
-    past = Past(redis_server)
-    for number in range(4):
-        see(one, like(10 + number))
-    past.come_back()
-    for number in range(3):
-        see(other, like(20 + number))
-    see(one, like(30))  # makes room for itself
-    assert see(other, like(22, 1)).outcome == "near"
-    require_agreement(one, other)
 
 
 def test_crawlers_go_on_when_everything_is_deleted(redis_server, crawlers, like, see, caplog):
@@ -259,22 +180,14 @@ def test_crawls_are_counted_on_when_everything_was_deleted(redis_server, crawler
     assert see(later, like(FIRST)).outcome == "revisit"
 
 
-def test_an_empty_index_that_is_deleted_is_made_anew(redis_server, crawler, like, see):
-    one = crawler(redis_server)
-    redis_server.client().flushall()
-    assert see(one, like(FIRST)).outcome == "new"
-    assert see(crawler(redis_server), like(FIRST, 1)).outcome == "near"
-
-
 def test_signs_of_life_make_no_index_of_their_own(redis_server, crawler, like, see):
     one = crawler(redis_server)
-    see(one, like(FIRST))
     redis_server.client().flushall()
     with pytest.raises(Exception, match="deleted"):
         one._kept._process.bring()
     assert redis_server.client().dbsize() == 0
-    assert see(crawler(redis_server), like(FIRST)).outcome == "new"
-    assert see(one, like(FIRST, 1)).outcome == "near"
+    assert see(one, like(FIRST)).outcome == "new"
+    assert see(crawler(redis_server), like(FIRST, 1)).outcome == "near"
 
 
 def test_another_index_under_the_same_name_is_not_taken_for_it(redis_server, crawler, like, see):

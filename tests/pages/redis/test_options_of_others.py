@@ -1,6 +1,5 @@
 """Crawlers that share an index and were given different options: a warning, or a refusal."""
 
-import json
 import logging
 
 import pytest
@@ -51,24 +50,14 @@ def test_an_option_that_others_have_otherwise_is_warned_of(
 
 
 def test_all_that_differs_is_said_in_one_sentence(open_pages, warnings):
-    open_pages(max_pages=10)
-    open_pages(max_pages=20)
-    warnings()
+    for _ in range(3):
+        open_pages(max_pages=5, expire_days=2, scope="host").close()
+    for bound in (10, 10, 20):  # those before have ended
+        open_pages(max_pages=bound)
+    assert len(warnings()) == 1
     open_pages(expire_days=1)
     (said,) = warnings()
     assert "expire_days (None there, 1 here), max_pages (10 or 20 there, None here); " in said
-
-
-def test_options_that_are_alike_or_of_who_has_ended_are_not_warned_of(open_pages, warnings):
-    for _ in range(3):
-        open_pages(max_pages=10, expire_days=2, scope="host").close()
-    for _ in range(2):
-        open_pages(max_pages=10, scope="all")
-    assert not warnings()
-    open_pages(max_pages=20).close()
-    warnings()
-    open_pages(max_pages=10)
-    assert not warnings()
 
 
 def test_options_of_a_dead_crawler_count_no_more(open_pages, redis_server, warnings):
@@ -78,17 +67,6 @@ def test_options_of_a_dead_crawler_count_no_more(open_pages, redis_server, warni
     open_pages(max_pages=20, scope="all")
     assert not warnings()
     assert client.hlen("dedup:{pages}:options") == 1
-
-
-def test_options_are_known_again_when_everything_was_deleted(open_pages, redis_server, warnings):
-    one = open_pages(max_pages=10)
-    redis_server.client().flushall()
-    one.see("http://a.example", text="one two three " * 20)
-    warnings()
-    open_pages(max_pages=20)
-    assert len(warnings()) == 1
-    options = json.loads(redis_server.client().hget("dedup:{pages}:meta", "options"))
-    assert options["max_pages"] == 20
 
 
 @pytest.mark.parametrize(("theirs", "mine"), [("all", "host"), ("host", "all")])

@@ -3,9 +3,8 @@
 import time
 
 import pytest
-import redis
 from redis_servers import RedisServer, wait_until
-from shared_crawlers import profile_of
+from shared_crawlers import lose_answer, profile_of
 from site_pages import framed
 
 from dedup_filter.errors import StoreAway, StoreError
@@ -16,30 +15,6 @@ from dedup_filter.pages.redis.connection import TIMEOUT
 
 MUCH_TOO_LONG = 20 * TIMEOUT
 """Seconds that no machine makes of a call that is given up in time."""
-
-
-@pytest.fixture
-def lose_answer():
-    """Let the next call of a script come through, and its answer not."""
-
-    def lose(pages, script):
-        connection = pages._kept._process.connection
-        run = connection.run
-
-        def lost(called, *arguments, **options):
-            answer = run(called, *arguments, **options)
-            if called != script:
-                return answer
-            del connection.run
-
-            def fail(_):
-                raise redis.TimeoutError("Timeout reading from socket")
-
-            return connection.call(fail)
-
-        connection.run = lost
-
-    return lose
 
 
 @pytest.fixture
@@ -84,79 +59,27 @@ def test_a_server_that_hangs_is_away_and_comes_back(request, crawler, like, see,
     assert see(pages, like(2, 1)).outcome == "near"
     assert see(pages, like(3)).outcome == "new", "what was recorded unknown to anybody is gone"
     pages.check()
+    server.pause()
+    begin = time.monotonic()
+    with pytest.raises(StoreError):
+        pages.close()
+    assert time.monotonic() - begin < MUCH_TOO_LONG
 
 
-def test_a_claim_whose_answer_was_lost_is_in_nobodys_way(crawlers, lose_answer, like, see, claim):
-    one, other = crawlers
-    lose_answer(one, "read")
-    with pytest.raises(StoreAway):
-        claim(one, like(1))
-    assert len(one._kept._process.connection._client.hgetall("dedup:{pages}:flight")) == 1
-    back(one)
-    again = claim(one, like(1))
-    assert again.outcome == "new"
-    one.commit(again)
-    assert see(other, like(1, 1)).outcome == "near"
-    one.check()
-
-
-def test_who_reads_the_log_releases_what_no_process_knows_of(
-    crawlers, redis_server, lose_answer, like, see, claim
-):
-    one, other = crawlers
-    held = claim(one, like(1))
-    lose_answer(one, "read")
-    with pytest.raises(StoreAway):
-        claim(one, like(2))
-    back(one)
-    client = redis_server.client()
-    assert client.hlen("dedup:{pages}:flight") == 2
-    assert one.fate(10**6) == "gone"
-    assert client.hkeys("dedup:{pages}:flight") == [str(held.page).encode()]
-    assert see(other, like(2, 1)).outcome == "new"
-    one.commit(held)
-    one.check()
-
-
-def test_a_page_that_was_seen_and_never_told_of_is_new_again(crawlers, lose_answer, like, see):
-    one, other = crawlers
-    lose_answer(one, "commit")
-    with pytest.raises(StoreAway):
-        see(one, like(1))
-    back(one)
-    assert see(one, like(1)).outcome == "new"
-    assert see(other, like(1, 1)).outcome == "near"
-    one.check()
-    assert len(one) == 2
-
-
-def test_a_commit_whose_answer_was_lost_is_not_recorded_twice(
-    crawlers, lose_answer, like, see, claim
-):
+@pytest.mark.parametrize("settle", ["commit", "release"])
+def test_what_is_settled_and_never_told_of_is_done_once(crawlers, like, see, claim, settle):
     one, other = crawlers
     verdict = claim(one, like(1))
-    lose_answer(one, "commit")
+    lose_answer(one, settle)
     with pytest.raises(StoreAway):
-        one.commit(verdict)
-    assert one.is_pending(verdict.page)
+        getattr(one, settle)(verdict)
     back(one)
+    assert one.is_pending(verdict.page) == (settle == "commit")
     length = one._kept._process.connection._client.get("dedup:{pages}:length")
-    one.commit(verdict)
+    getattr(one, settle)(verdict)
     assert one._kept._process.connection._client.get("dedup:{pages}:length") == length
-    assert one.fate(verdict.page) == "kept"
-    assert see(other, like(1, 1)).outcome == "near"
-    one.check()
-
-
-def test_a_release_whose_answer_was_lost_is_done(crawlers, lose_answer, like, see, claim):
-    one, other = crawlers
-    verdict = claim(one, like(1))
-    lose_answer(one, "release")
-    with pytest.raises(StoreAway):
-        one.release(verdict)
-    back(one)
-    assert see(one, like(2)).outcome == "new"
-    assert see(other, like(1, 1)).outcome == "new"
+    assert one.fate(verdict.page) == ("kept" if settle == "commit" else "gone")
+    assert see(other, like(1, 1)).outcome == ("near" if settle == "commit" else "new")
     one.check()
 
 
@@ -201,7 +124,7 @@ def test_measures_of_a_page_that_was_released_are_not_replaced(
     let_lapse(one)
     see(other, like(2))
     length = one._kept._process.connection._client.get("dedup:{pages}:length")
-    one._kept._claims.replace(verdict.page, lambda record: record._replace(words=500))
+    one._kept.replace(verdict.page, measures(like(2)))
     assert one._kept._process.connection._client.get("dedup:{pages}:length") == length
     assert see(other, like(1, 1)).outcome == "new"
     one.release(verdict)
@@ -235,30 +158,11 @@ def test_a_server_without_memory_changes_nothing(start_redis, crawler, like, see
     other.check()
 
 
-def test_a_server_that_is_away_at_the_end_does_not_keep_the_crawl(start_redis, crawler, like, see):
-    server = start_redis()
-    pages = crawler(server)
-    see(pages, like(1))
-    server.pause()
-    begin = time.monotonic()
-    with pytest.raises(StoreError):
-        pages.close()
-    assert time.monotonic() - begin < MUCH_TOO_LONG
-
-
-def test_scripts_that_a_server_has_forgotten_are_sent_again(crawlers, redis_server, like, see):
-    one, other = crawlers
-    redis_server.client().script_flush()
-    assert see(one, like(1)).outcome == "new"
-    redis_server.client().script_flush()
-    assert see(other, like(1, 1)).outcome == "near"
-
-
 def test_who_waits_too_long_for_a_page_lets_its_like_through(
     crawlers, monkeypatch, like, see, claim
 ):
     one, other = crawlers
-    monkeypatch.setattr("dedup_filter.pages.redis.claims._LONGEST_WAIT", 0.05)
+    monkeypatch.setattr("dedup_filter.pages.redis.redis_pages._LONGEST_WAIT", 0.05)
     held = claim(one, like(1))
     verdict = see(other, like(1, 1))
     assert (verdict.outcome, verdict.reason, verdict.page) == ("unjudged", "pending", None)
@@ -271,9 +175,7 @@ def measures(like):
     return profile_of(PageTexts.of(Document(like.text)), None)
 
 
-def test_new_measures_of_a_kept_page_are_those_of_its_record(
-    crawler, like, see, lose_answer, servers
-):
+def test_new_measures_of_a_kept_page_are_those_of_its_record(crawler, like, see, servers):
     one, other = crawler(servers), crawler(servers)
     page = see(one, like(1)).page
     lose_answer(one, "replace")
@@ -293,7 +195,7 @@ def test_new_measures_of_a_kept_page_are_those_of_its_record(
 
 @pytest.mark.parametrize("way", ["see", "claim"])
 def test_a_page_whose_recording_failed_half_way_can_be_judged_again(
-    redis_server, crawler, article, lose_answer, way
+    redis_server, crawler, article, way
 ):
     one, other = crawler(redis_server, min_similarity=0.7), crawler(redis_server)
     # What a later page shows of the frame gives the early ones other measures: the call that fails.
@@ -319,22 +221,21 @@ def test_a_page_whose_recording_failed_half_way_can_be_judged_again(
     one.check()
 
 
-@pytest.mark.parametrize("way", ["commit", "release", "replace"])
-def test_a_pending_page_that_was_forgotten_elsewhere_stays_forgotten(
-    servers, crawler, like, see, claim, way
-):
+@pytest.mark.parametrize("way", ["commit", "release"])
+def test_a_page_that_is_pending_elsewhere_is_not_forgotten(servers, crawler, like, see, claim, way):
     one, other = crawler(servers), crawler(servers)
     see(one, like(9))
     held = claim(one, like(1))
-    assert other.forget(like(1).url) == 1
-    if way == "replace":
-        one._kept.replace(held.page, measures(like(2)))
-        one.commit(held)
-    else:
-        getattr(one, way)(held)
-    assert one.fate(held.page) == other.fate(held.page) == "gone"
+    assert other.forget(like(1).url) == 0
+    getattr(one, way)(held)
+    there = way == "commit"
+    mine = claim(other, like(2))
+    assert other.forget(like(2).url) == 1, "what is pending here can be forgotten"
+    other.commit(mine)
+    assert one.fate(mine.page) == other.fate(mine.page) == "gone"
+    assert other.fate(held.page) == ("kept" if there else "gone")
+    assert other.forget(like(1).url) == there
     with SharedReader.open(servers.url) as reader:
         assert reader.recorded() == {1}
     one.check()
-    assert see(other, like(1, 1)).outcome == see(one, like(2, 1)).outcome == "new"
-    other.check()
+    assert see(other, like(1, 1)).outcome == "new"

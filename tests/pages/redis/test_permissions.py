@@ -77,7 +77,7 @@ def crawl(url, let_lapse, article):
         other.commit(held[0])
         other.release(held[1])
         other.claim("http://b.example/forgotten", text=article(13))
-        other._kept._claims.held.clear()
+        other._kept._log.held.clear()
         for number in range(30):
             other.see(f"http://d.example/{number}", text=article(100 + number))
         other.see("http://d.example/short", text="few words")
@@ -86,7 +86,7 @@ def crawl(url, let_lapse, article):
         one.claim("http://d.example/held", text=article(200))
         let_lapse(one)
         other.see("http://d.example/last", text=article(201))
-        other._kept._bounds.trim()
+        other._kept._log.tend()
         other.check()
         one.close()
         other.close()
@@ -134,9 +134,3 @@ def test_who_looks_after_an_index_needs_both(
     assert index.compact()["after"]
     assert index.check().faults == []
     require_nothing_refused()
-
-
-def test_a_reader_cannot_write(servers, login):
-    NearDuplicateFilter.open(servers.url).close()
-    with pytest.raises(Exception, match="permission"):
-        NearDuplicateFilter.open(login("reader"))

@@ -5,13 +5,12 @@ import logging
 import traceback
 
 import pytest
-import redis
 from redis_servers import wait_until
 
 from dedup_filter import ConfigError, NearDuplicateFilter
 from dedup_filter.errors import SchemeMismatch, StoreAway, StoreError, StoreTooNew
+from dedup_filter.pages.redis import SharedReader
 from dedup_filter.pages.redis.formats import FORMAT
-from dedup_filter.pages.redis.shared_reader import SharedReader
 
 SECRET = "s3cret-Wörd/+%"
 
@@ -35,17 +34,12 @@ def no_password_in_the_log(caplog):
     assert "s3c" not in caplog.text
 
 
-@pytest.mark.parametrize("given", ["", ":s3cret-wrong@", "nobody:s3cret-wrong@", "nobody@"])
+@pytest.mark.parametrize("given", ["", "nobody:s3cret-wrong@", "nobody@"])
 def test_a_wrong_password_is_named_and_not_shown(start_redis, given):
     server = start_redis(password=SECRET)
     said = refusal(f"redis://{given}{server.address}/0", StoreError)
     assert f"{server.address}/0?name=pages: the server refuses the user or the password" in said
     NearDuplicateFilter.open(server.url).close()
-
-
-def test_a_password_that_nobody_asked_for_is_refused(redis_server):
-    said = refusal(f"redis://nobody:s3cret@{redis_server.address}/0", StoreError)
-    assert "refuses the user or the password" in said
 
 
 def test_a_wrong_password_of_a_cluster_is_named_and_not_shown(start_redis_cluster):
@@ -63,10 +57,6 @@ def test_nobody_at_the_address(start_redis):
         said = refusal(each.replace("://", "://:s3cret@"), StoreAway)
         assert f"the shared index {each.removesuffix('/0')}" in said
         assert "cannot be reached" in said
-
-
-def test_a_host_that_there_is_not():
-    assert "cannot be reached" in refusal("redis://:s3cret@no-such-host.invalid", StoreAway)
 
 
 def test_a_server_that_is_no_cluster(redis_server):
@@ -98,14 +88,6 @@ def test_a_server_without_memory_takes_no_writes(start_redis):
     assert "takes no writes, at present: the server has no memory left: raise its maxmemory" in said
     assert "max_pages or expire_days" in said
     assert server.client().dbsize() == 0
-
-
-def test_a_user_who_may_do_too_little(redis_server):
-    client = redis_server.client()
-    client.acl_setuser("reader", enabled=True, passwords=["+s3cret"], keys="*", commands=["+get"])
-    url = f"redis://reader:s3cret@{redis_server.address}"
-    assert "permission" in refusal(url, StoreError)
-    client.acl_deluser("reader")
 
 
 @pytest.mark.parametrize(
@@ -144,34 +126,26 @@ def test_an_index_with_a_damaged_scheme_is_refused(redis_server, scheme):
         NearDuplicateFilter.open(redis_server.url)
 
 
-def test_an_index_of_a_newer_format_is_refused(redis_server):
-    NearDuplicateFilter.open(redis_server.url).close()
-    redis_server.client().hset("dedup:{pages}:meta", "format", FORMAT + 1)
-    said = refusal(redis_server.url, StoreTooNew)
-    assert f"is of format {FORMAT + 1}, and this version reads {FORMAT}" in said
-
-
-@pytest.mark.parametrize("sketch", [None, "minhash 256"])
-def test_an_index_of_an_older_format_is_refused_whatever_its_scheme(redis_server, sketch):
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [(FORMAT + 1, StoreTooNew), (FORMAT - 1, ConfigError), ("two", ConfigError)],
+)
+def test_an_index_of_another_format_is_refused_whatever_its_scheme(redis_server, number, kind):
     """That of format 1 was made with sketches of another kind; nothing in it is changed."""
     NearDuplicateFilter.open(redis_server.url).close()
     client, meta = redis_server.client(), "dedup:{pages}:meta"
-    scheme = json.loads(client.hget(meta, "scheme"))
-    older = {**scheme, "sketch": sketch or scheme["sketch"]}
-    client.hset(meta, mapping={"format": FORMAT - 1, "scheme": json.dumps(older)})
+    older = {**json.loads(client.hget(meta, "scheme")), "sketch": "minhash 256"}
+    client.hset(meta, mapping={"format": number, "scheme": json.dumps(older)})
     before = {key: client.dump(key) for key in client.scan_iter()}
-    said = refusal(redis_server.url, ConfigError)
-    assert f"is of format {FORMAT - 1}, of a version" in said
-    assert f"this one reads {FORMAT}: choose another name (?name=...)" in said
-    with pytest.raises(ConfigError, match=f"format {FORMAT - 1}"):
+    said = refusal(redis_server.url, kind)
+    if number == "two":
+        assert "other keys are there" in said
+    else:
+        assert f"is of format {number}, and this version reads {FORMAT}" in said
+    assert said.endswith("choose another name (?name=...)")
+    with pytest.raises(kind):
         SharedReader.open(redis_server.url)
     assert {key: client.dump(key) for key in client.scan_iter()} == before
-
-
-def test_a_format_that_is_none_is_not_ours(redis_server):
-    NearDuplicateFilter.open(redis_server.url).close()
-    redis_server.client().hset("dedup:{pages}:meta", "format", "two")
-    assert "other keys are there" in refusal(redis_server.url, ConfigError)
 
 
 @pytest.mark.parametrize(
@@ -193,12 +167,6 @@ def test_a_server_that_deletes_keys_is_warned_of_once(
     warnings = [each.getMessage() for each in caplog.records if each.levelno == logging.WARNING]
     assert len(warnings) == is_warned
     assert all(f"maxmemory-policy {policy}" in each for each in warnings)
-
-
-def test_nodes_that_delete_keys_are_warned_of_once(start_redis_cluster, caplog):
-    policy = {"maxmemory": "64mb", "maxmemory-policy": "allkeys-lfu"}
-    NearDuplicateFilter.open(start_redis_cluster(settings=policy).url).close()
-    assert len([each for each in caplog.records if each.levelno == logging.WARNING]) == 1
 
 
 def test_settings_that_may_not_be_read_are_no_reason_to_stop(redis_server, caplog):
@@ -235,8 +203,3 @@ def test_an_opening_that_fails_after_it_joined_leaves_no_process(redis_server):
     assert client.zcard("dedup:{pages}:processes") == client.hlen("dedup:{pages}:options") == 0
     client.rename("aside", log)
     NearDuplicateFilter.open(redis_server.url, scope="host").close()
-
-
-def test_the_default_client_is_not_asked_for_by_a_local_index(tmp_path, monkeypatch):
-    monkeypatch.setattr(redis, "Redis", None)
-    NearDuplicateFilter.open(tmp_path / "index").close()

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from dedup_filter import ConfigError, NearDuplicateFilter
-from dedup_filter.errors import StoreAway, StoreError
+from dedup_filter.errors import StoreError
 
 CURVE = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
 
@@ -91,23 +91,23 @@ def test_an_index_on_a_cluster_behind_tls(start_redis_cluster, certificates):
     url = f"rediss+cluster://{nodes}?ssl_ca_certs="
     assert is_kept_once(url + str(certificates / "ca.pem")) == ("new", "exact")
     said = refusal(url + str(certificates / "other.pem"), StoreError)
-    assert said.endswith("name who signed it by ssl_ca_certs=FILE in the location")
+    assert "certificate verify failed" in said
 
 
 @pytest.mark.parametrize("authority", ["", "ssl_ca_certs=other.pem"])
 def test_a_certificate_of_an_unknown_authority_is_refused(start_tls, certificates, authority):
     url = start_tls()
     said = refusal(url + authority.replace("=", f"={certificates}/"), StoreError)
-    assert said == (
-        f"the shared index {url}name=pages: no connection by TLS with the server: its certificate "
-        "is signed by nobody who is known here; name who signed it by ssl_ca_certs=FILE in the "
-        "location"
-    ).replace("?", "/0?")
+    where = f"the shared index {url}name=pages: ".replace("?", "/0?")
+    assert said.startswith(
+        f"{where}no connection by TLS with the server: certificate verify failed"
+    )
+    assert "is set by ssl_ca_certs, ssl_check_hostname, ssl_certfile and ssl_keyfile in the" in said
 
 
 def test_a_certificate_for_another_host_is_refused_unless_so_wished(start_tls, certificates):
     url = start_tls(certificates / "elsewhere") + f"ssl_ca_certs={certificates / 'ca.pem'}"
-    assert "its certificate is for another host" in refusal(url, StoreError)
+    assert "certificate is not valid for '127.0.0.1'" in refusal(url, StoreError)
     assert is_kept_once(f"{url}&ssl_check_hostname=False") == ("new", "exact")
 
 
@@ -124,13 +124,7 @@ def test_a_server_that_asks_for_certificates(start_tls, certificates):
     )
     assert is_kept_once(url + mine) == ("new", "exact")
     for shown in ("", strangers):
-        assert "does not accept the certificate of this client" in refusal(url + shown, StoreError)
-
-
-def test_the_other_port_is_thought_of(redis_server):
-    url = redis_server.url.replace("redis://", "rediss://")
-    said = refusal(f"{url}?socket_timeout=0.2&socket_connect_timeout=0.2", StoreAway)
-    assert said.endswith("; if it is there, it may speak no TLS at this port")
+        assert "ssl_certfile" in refusal(url + shown, StoreError)
 
 
 @pytest.mark.parametrize("option", ["ssl_ca_certs", "ssl_certfile", "ssl_keyfile"])

@@ -3,7 +3,6 @@
 import pytest
 
 from dedup_filter.errors import StoreError
-from dedup_filter.pages.redis.claims import Tally
 
 
 @pytest.fixture
@@ -16,16 +15,6 @@ def totals(*crawlers):
     for pages in crawlers:
         told = pages.totals()
     return {name: count for name, count in told.items() if count}
-
-
-def test_a_page_that_repeats_a_released_one_is_counted_once(crawlers, like, claim):
-    one, _ = crawlers
-    first, second = claim(one, like(1)), claim(one, like(1, 1))
-    assert second.outcome == "near"
-    assert totals(one) == {"pages": 2, "new": 1, "near": 1}
-    one.release(first)
-    one.commit(claim(one, like(1, 1)))
-    assert totals(one) == {"pages": 2, "new": 2}
 
 
 def test_pages_that_repeat_one_released_elsewhere_are_counted_once(crawlers, like, claim):
@@ -62,14 +51,6 @@ def test_a_page_that_repeats_a_kept_one_stays_counted(crawlers, like, claim):
     assert totals(one, other) == {"pages": 3, "new": 1, "near": 1, "exact": 1}
 
 
-def test_a_page_that_was_seen_for_good_stays_counted(crawlers, like, claim, see):
-    one, _ = crawlers
-    first = claim(one, like(1))
-    assert see(one, like(1, 1)).outcome == "near"
-    one.release(first)
-    assert totals(one) == {"pages": 2, "new": 1, "near": 1}
-
-
 def test_nothing_is_taken_from_totals_that_are_lost(redis_server, crawlers, like, claim, see):
     one, other = crawlers
     first = claim(one, like(1))
@@ -94,14 +75,3 @@ def test_what_could_not_be_brought_is_brought_later(crawlers, redis_server, like
         one._kept._process.bring()
     client.rename("aside", key)
     assert totals(one) == {"pages": 1, "new": 1}
-
-
-def test_pages_of_whose_fate_nobody_asks_are_forgotten(monkeypatch):
-    monkeypatch.setattr("dedup_filter.pages.redis.claims._MOST_OPEN", 2)
-    counted = []
-    tally = Tally(lambda outcome, more: counted.append((outcome, more)))
-    for page in (1, 2, 3):
-        tally.told("near", page)
-    for page in (1, 2, 3):
-        tally.is_gone(page)
-    assert counted == [("near", 1)] * 3 + [("near", -1)] * 2

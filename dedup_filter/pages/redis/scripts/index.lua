@@ -101,13 +101,13 @@ local function put_record(name, record, seconds)
   end
 end
 
--- A page that a process has claimed, and that is not in flight, was forgotten by another process.
-local function is_claimed(process, number)
-  return redis.call('SISMEMBER', key('owned:' .. process), number) == 1
-end
-
 local function is_in_flight(number)
   return redis.call('HEXISTS', flight, number) == 1
+end
+
+-- Tell whether a process has a page pending.
+local function is_claimed(process, number)
+  return redis.call('SISMEMBER', key('owned:' .. process), number) == 1 and is_in_flight(number)
 end
 
 local function end_claim(process, number)
@@ -301,16 +301,13 @@ end
 
 -- Commit a page that a process has pending. `replaced` is the page whose place it takes, or '0';
 -- the name of its key is '' on a cluster, where it is in another slot and was set before.
--- Returns: 1; 0 if the process has no such page pending; 2 if another process has forgotten it
+-- Returns: 1; 0 if the process has no such page pending
 function functions.commit(process, number, replaced, record, name, seconds)
   if not is_claimed(process, number) then return 0 end
-  local is_there = is_in_flight(number)
-  if is_there then
-    put_record(name, record, seconds)
-    if replaced ~= '0' then gone(replaced) end
-  end
+  put_record(name, record, seconds)
+  if replaced ~= '0' then gone(replaced) end
   end_claim(process, number)
-  return is_there and 1 or 2
+  return 1
 end
 
 -- Release a page, if the process has it pending.
@@ -346,15 +343,14 @@ end
 -- Returns: 1, or 0 if something has come of the page meanwhile, or may have: nothing was done then
 function follow.replace(offset, process, number, value, kind, host, record, name, seconds)
   number = tonumber(number)
-  local is_pending = is_in_flight(number)
   if process ~= '' then
-    if not is_pending or not is_claimed(process, number) then
+    if not is_claimed(process, number) then
       return 0
     end
     redis.call('HSET', flight, number, record)
   else
     local told = told_of_since(offset)
-    if is_pending or not told or told[number] then
+    if is_in_flight(number) or not told or told[number] then
       return 0
     end
     put_record(name, record, seconds)
@@ -363,17 +359,23 @@ function follow.replace(offset, process, number, value, kind, host, record, name
   return 1
 end
 
--- Take pages out for good, pending ones too.
-function follow.remove()
-  for place = 7, #ARGV do
-    gone(ARGV[place])
-    redis.call('HDEL', flight, ARGV[place])
+-- Take pages out for good, pending ones only if the process has them. Returns those taken out.
+function follow.remove(_, process)
+  local removed = {}
+  for place = 8, #ARGV do
+    local number = ARGV[place]
+    if is_claimed(process, number) or not is_in_flight(number) then
+      gone(number)
+      end_claim(process, number)
+      removed[#removed + 1] = tonumber(number)
+    end
   end
-  return 1
+  return removed
 end
 
 -- Append events anew, so that the chunk that they are in can be deleted: number, value, kind, host
 -- and time of each. Not those of pages of which something has come since.
+-- Returns: 1, or 0 if so much has come that nothing was done
 function follow.repeat_events(offset)
   local told = told_of_since(offset)
   for place = 7, told and #ARGV or 0, 5 do
@@ -382,7 +384,7 @@ function follow.repeat_events(offset)
       write(ARGV[place + 1], number, ARGV[place + 2], ARGV[place + 3], ARGV[place + 4])
     end
   end
-  return 1
+  return told and 1 or 0
 end
 
 -- Delete the chunks of the log before this one: they tell of no page any more.
