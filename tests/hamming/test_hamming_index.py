@@ -126,7 +126,7 @@ def test_an_index_for_a_distance_out_of_range_is_refused(bad, layout):
 
 
 def test_a_layout_that_would_miss_entries_is_refused():
-    with pytest.raises(ConfigError, match="nearest that can: Layout"):
+    with pytest.raises(ConfigError, match="one that can: Layout"):
         HammingIndex(4, Layout(4, probe_radius=0))
 
 

@@ -160,13 +160,12 @@ def test_a_distance_out_of_range_is_refused_before_anything_is_done(bad):
 
 
 def test_a_layout_that_would_miss_pairs_is_refused():
-    with pytest.raises(ConfigError, match="nearest that can"):
+    with pytest.raises(ConfigError, match="one that can"):
         pair_blocks([1, 2], 5, Layout(4, probe_radius=0))
 
 
 def test_the_more_fingerprints_the_longer_the_prefixes():
-    layouts = [pair_layout(count) for count in (2001, 10**4, 30_000, 10**5, 10**6, 10**8)]
+    layouts = [pair_layout(count) for count in (1, 10**4, 30_000, 10**5, 10**6, 10**8)]
     prefixes = [layout.table_shapes[0].prefix_bits for layout in layouts]
     assert prefixes == sorted(prefixes)
     assert all(layout.is_exact(k) for layout in layouts for k in range(13))
-    assert pair_layout(2000) is None
