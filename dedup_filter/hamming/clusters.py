@@ -2,11 +2,10 @@
 
     pairs   3-7  7-9  4-5          clusters   [3, 7, 9]  [4, 5]
 
-A member need only be near to one other member: a chain of small steps is one cluster, though its
-ends may be far apart.
+A chain of small steps is one cluster, though its ends may be far apart.
 
 Guarantee: the result does not depend on the order of the pairs, nor on the order in a pair. The
-least member represents its cluster and comes first: if members are numbered by arrival, that is
+least member comes first and represents its cluster: if members are numbered by arrival, that is
 the original.
 
 Union-find on arrays (Tarjan 1975, without ranks): each member points to one that is not greater,

@@ -86,11 +86,7 @@ class FreshEntries:
         return sum(array.nbytes for array in self._arrays) + len(self) * _ENTRY_BYTES
 
     def check(self) -> None:
-        """Verify that sorted list and arrays hold the same pairs, each once.
-
-        Raises:
-            AssertionError: they do not.
-        """
+        """Verify that sorted list and arrays hold the same pairs: else AssertionError."""
         self._sorted._check()
         pairs = zip(*(column.tolist() for column in self.pairs), strict=True)
         entries = sorted({fingerprint << ROW_BITS | row for fingerprint, row in pairs})

@@ -27,8 +27,6 @@ Cost: measured by `python benchmarks/index.py`. A merge takes 10 to 20 ns an ent
 a million one addition in 45,000 takes 0.05 s, beside 10 million one in 140,000 half a second; to
 sort by another layout, 0.1 us an entry and table. Not for several threads at a time.
 
-An index knows nothing of pages: a row is a number that the caller gives and understands.
-
 Manku, Jain and Das Sarma (2007), section 3. Where we differ: the tables take additions all the
 time, by merges of sorted runs (as in LevelDB); neighbours of a prefix are probed; and a look-up
 returns all matches, not only one.
@@ -51,7 +49,6 @@ from dedup_filter.hamming.pairs import (
     Pairs,
     RowArray,
     UInt64Array,
-    distinct,
     fingerprint_of,
     fingerprints_of,
     row_of,
@@ -74,17 +71,9 @@ _FEW_OLD = 262_144
 _BULK = 1024
 """From so many pairs on, adding them together is quicker than one by one."""
 
-_FEW_HITS = 5
-"""Hits up to which Python is quicker, one by one, than numpy is for all of them."""
-
-_NOWHERE = np.empty(0, np.intp)
-
 
 class Neighbours(NamedTuple):
-    """Stored rows within reach of one fingerprint, nearest first, then by row and fingerprint.
-
-    Arrays: a `Match` for each of thousands would cost more than the search.
-    """
+    """Stored rows within reach of one fingerprint, nearest first, then by row and fingerprint."""
 
     rows: RowArray
     fingerprints: UInt64Array
@@ -96,8 +85,6 @@ class Neighbours(NamedTuple):
 
     def matches(self) -> list[Match]:
         """Return the same as `Match`es."""
-        if not len(self.rows):
-            return []
         return list(map(Match._make, zip(*(column.tolist() for column in self), strict=True)))
 
 
@@ -105,10 +92,7 @@ _NOBODY = Neighbours(NO_PAIRS.rows, NO_PAIRS.fingerprints, np.empty(0, np.uint8)
 
 
 class NeighboursOfMany(NamedTuple):
-    """Stored rows within reach of several fingerprints, side by side.
-
-    Sorted by query; those of one query nearest first, then by row and fingerprint.
-    """
+    """Stored rows within reach of many fingerprints: by query, then as `Neighbours`."""
 
     queries: IntpArray
     """Which of the fingerprints asked for, counted from 0."""
@@ -120,8 +104,8 @@ class NeighboursOfMany(NamedTuple):
 class HammingIndex:
     """Fingerprints with their rows, searched by Hamming distance.
 
-    `max_distance` (k) is inclusive, 0 to 12. Without a layout, one is planned for the expected
-    number of entries, and another one when there are twice as many.
+    `max_distance` (k) is inclusive, 0 to 12. A row is a number that the caller understands. Without
+    a layout, one is planned for the expected number of entries, and again for twice as many.
 
     Raises:
         ConfigError: the distance is out of range, or the layout cannot be exact for it.
@@ -138,7 +122,8 @@ class HammingIndex:
     ) -> None:
         first_layout = layout or plan(max_distance, expected)
         first_layout.require_exact(max_distance)
-        self._max_distance = max_distance
+        self.max_distance = max_distance
+        """The largest distance that can be asked for (k)."""
         self._planned_for = expected if layout is None else sys.maxsize
         self._fresh = FreshEntries(FRESH)
         self._put(self._empty(first_layout))
@@ -159,11 +144,6 @@ class HammingIndex:
         return index
 
     @property
-    def max_distance(self) -> int:
-        """The largest distance that can be asked for (k)."""
-        return self._max_distance
-
-    @property
     def layout(self) -> Layout:
         """How the bits are cut at present."""
         return self._old.layout
@@ -180,10 +160,7 @@ class HammingIndex:
             self.add_new(*pair)
 
     def add_new(self, fingerprint: int, row: int) -> None:
-        """Store a pair that is known not to be stored: `add` without looking for it.
-
-        Requires: plain ints in the ranges of `add`, and a pair that is not stored.
-        """
+        """Store a pair that is not stored yet, of plain ints in the ranges of `add`."""
         if len(self._fresh) >= FRESH:
             self._seal()
         self._fresh.add(fingerprint, row)
@@ -194,7 +171,7 @@ class HammingIndex:
         Cost: 0.1 us a row and table for 10,000 rows or more; returns when all are sorted.
 
         Raises:
-            TypeError, ValueError: as for `add`, or there is not one row for each fingerprint.
+            ValueError: there is not one row for each fingerprint; other errors as for `add`.
         """
         pairs = Pairs(fingerprints_of(fingerprints), rows_of(rows))
         if len(pairs.fingerprints) != len(pairs.rows):
@@ -205,19 +182,18 @@ class HammingIndex:
             for pair in zip(*(column.tolist() for column in pairs), strict=True):
                 self.add(*pair)
             return
-        added = distinct(pairs.fingerprints)
-        known = [self._fresh.pairs, *(tables.pairs_of_many(added) for tables in self._sealed)]
-        self._seal(pairs.not_in(Pairs.joined(known)))
+        known = [tables.pairs_of_hits(pairs.fingerprints) for tables in self._sealed]
+        self._seal(pairs.not_in(Pairs.joined([self._fresh.pairs, *known])))
 
     def remove(self, fingerprint: int, row: int) -> None:
         """Remove a row from under its fingerprint.
 
         Raises:
-            KeyError: the pair is not stored.
-            TypeError, ValueError: as for `add`.
+            KeyError: the pair is not stored; other errors as for `add`.
         """
         pair = fingerprint_of(fingerprint), row_of(row)
-        if self._dead > FRESH and 4 * self._dead > len(self._old.rows):
+        dead = sum(tables.dead_count for tables in self._sealed)
+        if dead > FRESH and 4 * dead > len(self._old.rows):
             self._seal(into_old=True)
         if not any(part.discard(*pair) for part in self._parts):
             raise KeyError(f"row {row} is not stored under fingerprint {fingerprint}")
@@ -225,11 +201,7 @@ class HammingIndex:
     def rows_of(self, fingerprint: int) -> list[int]:
         """Return the rows stored under this very fingerprint, ascending.
 
-        Cost: 5 us in a million, whatever the distance that the index was made for.
-
-        Raises:
-            TypeError: the fingerprint is not an integer.
-            ValueError: it is outside 0..2**64-1.
+        Cost: 5 us in a million, whatever the distance. Errors as for `within`.
         """
         asked = fingerprint_of(fingerprint)
         return sorted(row for part in self._parts for row in part.rows_of(asked))
@@ -250,10 +222,7 @@ class HammingIndex:
     ) -> Neighbours:
         """Return the matches of `within` as arrays; with `most`, only the first so many.
 
-        Cost: for thousands of matches a third of `within` or less; less still with `most`.
-
-        Raises:
-            TypeError, ValueError: as for `within`.
+        For thousands of matches it takes a third of the time, less with `most`. Errors as there.
         """
         query = fingerprint_of(fingerprint)
         pairs = self._pairs_within(query, self._distance(max_distance), self._sealed, most)
@@ -271,10 +240,7 @@ class HammingIndex:
     ) -> NeighboursOfMany:
         """Return all rows within a distance of each of many fingerprints.
 
-        Where there are tables, the probes of all are made in one, then in the next: much quicker.
-
-        Raises:
-            TypeError, ValueError: as for `within`.
+        Much quicker than one by one where there are tables. Errors as for `within`.
 
         >>> index = HammingIndex(max_distance=3)
         >>> index.add_many([0b1011, 0b1000], rows=[0, 1])
@@ -300,7 +266,7 @@ class HammingIndex:
 
     def compact(self) -> None:
         """Merge everything into one set of tables, and leave out the removed pairs."""
-        if len(self._fresh) or len(self._young.rows) or self._dead:
+        if len(self._fresh) or len(self._young.rows) or self._old.dead_count:
             self._seal(into_old=True)
 
     def sealed(self) -> SealedArrays:
@@ -324,29 +290,18 @@ class HammingIndex:
         return sum(part.nbytes for part in self._parts)
 
     def check(self) -> None:
-        """Verify the invariants of every table, and that no pair is in two places.
-
-        Raises:
-            AssertionError: it is not so.
-        """
+        """Verify every table, and that no pair is in two places: else AssertionError."""
         for part in self._parts:
             part.check()
         everything = Pairs.joined([part.pairs for part in self._parts])
-        assert everything.not_in(NO_PAIRS).size == everything.size, "a pair is in two places"
-        assert everything.size == len(self), "a wrong count"
-
-    @property
-    def _dead(self) -> int:
-        return self._old.dead_count + self._young.dead_count
+        assert everything.not_in(NO_PAIRS).size == len(self), "a pair is in two places"
 
     def _distance(self, max_distance: int | None) -> int:
         if max_distance is None:
-            return self._max_distance
-        if type(max_distance) is not int or not 0 <= max_distance <= self._max_distance:
-            raise ValueError(
-                f"max_distance must be a whole number from 0 to {self._max_distance}, "
-                f"the index's own, not {max_distance!r}"
-            )
+            return self.max_distance
+        if type(max_distance) is not int or not 0 <= max_distance <= self.max_distance:
+            own = self.max_distance
+            raise ValueError(f"max_distance must be from 0 to {own}, not {max_distance!r}")
         return max_distance
 
     def _pairs_within(
@@ -356,8 +311,10 @@ class HammingIndex:
 
         In no order. With `most`, pairs may be missing if so many others are nearer.
         """
-        # A pair is hit at most once in every table.
-        enough = None if most is None else (most + self._dead) * self._repeats
+        enough = None
+        if most is not None:  # a pair is hit at most once in every table
+            most += sum(tables.dead_count for tables in sealed)
+            enough = most * max((len(tables.runs) for tables in sealed), default=1)
         found: list[Pairs] = []
         pieces, probed = [self._fresh.fingerprints], []
         for tables in sealed:
@@ -374,17 +331,17 @@ class HammingIndex:
         if len(near):
             from_fresh = int(near.searchsorted(len(self._fresh)))
             found.append(self._fresh.pairs_at(near[:from_fresh]))
-            found += _pairs_of(probed, compared[near[from_fresh:]])
+            found += [tables.pairs_of_hits(compared[near[from_fresh:]]) for tables in probed]
         return Pairs.joined(found)
 
     def _empty(self, layout: Layout) -> Tables:
-        return Tables.of(layout, self._max_distance, NO_PAIRS, is_scanned=True)
+        return Tables.of(layout, self.max_distance, NO_PAIRS, is_scanned=True)
 
     def _put(self, old: Tables, young: Tables | None = None) -> None:
-        young = young or self._empty(old.layout)
+        if young is None:
+            young = self._empty(old.layout)
         self._old, self._young = old, young
         self._sealed = [tables for tables in (old, young) if len(tables.rows)]
-        self._repeats = max(len(old.runs), len(young.runs))
         self._parts: list[FreshEntries | Tables] = [self._fresh, *self._sealed]
 
     def _seal(self, pairs: Pairs = NO_PAIRS, *, into_old: bool = False) -> None:
@@ -394,29 +351,24 @@ class HammingIndex:
         """
         layout, planned_for = self.layout, self._planned_for
         coming = Pairs.joined([self._fresh.pairs, pairs])
-        if not into_old and len(self._young) + coming.size < _most_young(len(self._old)):
+        most_young = isqrt(FRESH * len(self._old) // 2) if len(self._old) > _FEW_OLD else 0
+        if not into_old and len(self._young) + coming.size < most_young:
             self._put(self._old, self._merged(self._young, layout, coming))
         else:
             coming = Pairs.joined([self._young.pairs, coming])
             count = len(self._old) + coming.size
             if count > 2 * planned_for:
                 planned_for = 2 * count
-                layout = plan(self._max_distance, planned_for)
+                layout = plan(self.max_distance, planned_for)
             self._put(self._merged(self._old, layout, coming))
         self._planned_for = planned_for
         self._fresh.clear()
 
     def _merged(self, tables: Tables, layout: Layout, coming: Pairs) -> Tables:
-        limit = scan_limit(layout, self._max_distance)
+        limit = scan_limit(layout, self.max_distance)
         if tables is self._young:  # a look-up has a fixed cost, borne by the old
             limit //= 2
-        is_scanned = len(tables) + coming.size <= limit
-        return tables.merged(layout, coming, is_scanned=is_scanned)
-
-
-def _most_young(old: int) -> int:
-    """Return from how many young entries on they are merged with so many old ones."""
-    return isqrt(FRESH * old // 2) if old > _FEW_OLD else 0
+        return tables.merged(layout, coming, is_scanned=len(tables) + coming.size <= limit)
 
 
 def _near(entries: UInt64Array, query: int, distance: int, enough: int | None) -> IntpArray:
@@ -424,19 +376,10 @@ def _near(entries: UInt64Array, query: int, distance: int, enough: int | None) -
     distances = np.bitwise_count(entries ^ np.uint64(query))
     # Most often there is nothing near, and to find the nearest takes a third of finding all.
     if not len(distances) or distances[distances.argmin()] > distance:
-        return _NOWHERE
+        return np.empty(0, np.intp)
     places: IntpArray = (distances <= distance).nonzero()[0]
     if enough is not None and len(places) > enough:
         distances = distances[places]
         reach = np.bincount(distances).cumsum().searchsorted(enough)
         places = places[distances <= reach]
     return places
-
-
-def _pairs_of(probed: Sequence[Tables], hits: UInt64Array) -> list[Pairs]:
-    """Return the pairs of the fingerprints that were hit, some of them several times."""
-    if len(hits) <= _FEW_HITS:
-        different = set(hits.tolist())
-        return [tables.pairs_of(hit) for tables in probed for hit in different]
-    ascending = distinct(hits)
-    return [tables.pairs_of_many(ascending) for tables in probed]

@@ -18,21 +18,18 @@ A table orders fingerprints by their permuted form, in which its leading blocks 
 The first bits of a permuted form, as a number, are its key; a probe is what is to be flipped in the
 key of a query. A bit position is the power of two that it stands for: 63 leads.
 
-Why a look-up misses nothing. Let k = q*m + s differing bits fall into m blocks, s < m. The
-l least damaged blocks then hold at most
+Why a look-up misses nothing. Let k = q*m + s differing bits fall into m blocks, s < m. The l least
+damaged blocks then hold at most r = q*l + max(0, s - (m - l)) of them. Were it one more, the l-th
+smallest damage would be at least q+1, and with it each of the other m-l: together over k. So the
+table that these blocks lead holds the wanted entry among the prefixes that differ from the query's
+in at most r bits: these are probed.
 
-    r = q*l + max(0, s - (m - l))
+For l = 1 fewer will do (Norouzi et al., section 3): block j, counted from 0, need only be probed to
+radius (k - j) // m, for if every block j held one bit more than that, they would hold k + 1. Below
+0 the table is not needed at all: so m > k blocks make k + 1 tables.
 
-of them. Were it one more, the l-th smallest damage would be at least q+1, and with it each
-of the other m-l: together over k. So the table that these blocks lead holds the wanted
-entry among the prefixes that differ from the query's in at most r bits: these are probed.
-
-For l = 1 fewer will do (Norouzi et al., section 3): block j, counted from 0, need only be
-probed to radius (k - j) // m, for if every block j held one bit more than that, they would
-hold k + 1. Below 0 the table is not needed at all: so m > k blocks make k + 1 tables.
-
-Nested cuts spend one budget: if x of the k bits fell into the first leading blocks, the
-inner cut need only allow for k - x.
+Nested cuts spend one budget: if x of the k bits fell into the first leading blocks, the inner cut
+need only allow for k - x.
 
 Manku, Jain and Das Sarma (2007), section 3; Norouzi, Punjani and Fleet (2012).
 """
@@ -53,7 +50,6 @@ from dedup_filter.hamming.pairs import FINGERPRINT_BITS, IntpArray, UInt64Array
 __all__ = [
     "MAX_DISTANCE",
     "Layout",
-    "Moves",
     "TableShape",
     "directory_bits",
     "moved",
@@ -71,12 +67,8 @@ _MAX_TABLES = 128
 """A fingerprint takes 8 bytes in each, and up to 2 of its directory."""
 
 Words = TypeVar("Words", int, UInt64Array)
-Moves = tuple[tuple[int, int], ...]
-"""Masks, and how far the bits under each go to the left, or to the right if that is negative.
-
-Bits that travel equally far travel together: 2 to 5 moves for the usual tables. simhash-cpp draws
-its permutations the same way, as masks of contiguous blocks.
-"""
+Move = tuple[int, int]
+"""A mask, and how far the bits under it go to the left, or to the right if that is negative."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +96,7 @@ class TableShape:
     leads: tuple[Lead, ...]
     rest: tuple[int, ...]
 
-    @cached_property
+    @property
     def order(self) -> tuple[int, ...]:
         """The permutation: bit positions from the most significant of the permuted word down."""
         return (*(bit for lead in self.leads for bit in lead.positions), *self.rest)
@@ -120,23 +112,23 @@ class TableShape:
         >>> hex(Layout(4).table_shapes[3].permuted(0x111122223333FFFF))
         '0xffff111122223333'
         """
-        return moved(words, self._forth)
+        return moved(words, self.key_moves(FINGERPRINT_BITS))
 
     def restored(self, words: Words) -> Words:
         """Return the fingerprint of which this is the permuted form, or those in an array."""
-        return moved(words, self._back)
+        forth = self.key_moves(FINGERPRINT_BITS)
+        return moved(words, [(moved(mask, [(mask, by)]), -by) for mask, by in forth])
 
-    def key_moves(self, bits: int) -> Moves:
-        """Return the moves that make a fingerprint its key of so many bits."""
-        return _moves(zip(self.order[:bits], range(bits - 1, -1, -1), strict=True))
+    def key_moves(self, bits: int) -> list[Move]:
+        """Return the moves that make a fingerprint its key of so many bits.
 
-    @cached_property
-    def _forth(self) -> Moves:
-        return self.key_moves(FINGERPRINT_BITS)
-
-    @cached_property
-    def _back(self) -> Moves:
-        return tuple((mask << by if by >= 0 else mask >> -by, -by) for mask, by in self._forth)
+        Bits that travel equally far travel together: 2 to 5 moves for the usual tables.
+        simhash-cpp draws its permutations the same way, as masks of contiguous blocks.
+        """
+        masks: dict[int, int] = defaultdict(int)
+        for start, end in zip(self.order[:bits], range(bits - 1, -1, -1), strict=True):
+            masks[end - start] |= 1 << start
+        return [(mask, by) for by, mask in masks.items()]
 
     def radius(self, distance: int) -> int:
         """Return how far from the prefix the probes go; -1 when the table is not needed."""
@@ -160,10 +152,7 @@ class Layout:
     """How the 64 bits are cut and which blocks lead the tables.
 
     `probe_radius` bounds how many prefix bits a probe may flip (0: the paper's way, no
-    neighbours); None allows as many as the distance needs.
-
-    Raises:
-        ConfigError: a number out of range, or more than `_MAX_TABLES` tables.
+    neighbours); None allows as many as the distance needs. ConfigError: too many tables or blocks.
 
     >>> Layout(6, 3).table_count, sorted({s.prefix_bits for s in Layout(6, 3).table_shapes})
     (20, [31, 32, 33])
@@ -219,18 +208,12 @@ class Layout:
         return self._fault(distance) is None
 
     def require_exact(self, distance: int) -> None:
-        """Refuse a distance for which the layout would miss entries or probe beyond measure.
-
-        Raises:
-            ConfigError: with the reason and a layout that serves the distance.
-        """
+        """Refuse, by ConfigError, a distance for which it would miss entries or probe too much."""
         require_whole("max_distance", distance, 0, MAX_DISTANCE)
         fault = self._fault(distance)
         if fault is not None:
-            better = Layout(max(distance + 1, 2))
-            raise ConfigError(
-                f"{self} cannot serve max_distance={distance}: {fault}; one that can: {better}"
-            )
+            better = f"one that can: {Layout(max(distance + 1, 2))}"
+            raise ConfigError(f"{self} cannot serve max_distance={distance}: {fault}; {better}")
 
     def __repr__(self) -> str:
         shown = [str(self.block_count), str(self.leading_blocks)]
@@ -251,11 +234,7 @@ class Layout:
 
 
 def require_whole(name: str, value: object, least: int, most: int) -> None:
-    """Refuse anything but an int in a range; True is no number.
-
-    Raises:
-        ConfigError: naming what it is, the range and the value.
-    """
+    """Refuse anything but an int in a range by a ConfigError; True is no number."""
     if type(value) is not int or not least <= value <= most:
         raise ConfigError(f"{name} must be a whole number from {least} to {most}, not {value!r}")
 
@@ -269,8 +248,8 @@ def directory_bits(entries: int, prefix_bits: int) -> int:
 def probe_keys(shape: TableShape, distance: int, bits: int) -> IntpArray:
     """Return the distinct probes of a table, to be flipped in keys of so many bits, ascending.
 
-    Where a key has fewer bits than the prefix, probes that differ only beyond them ask for the same
-    entries, and are made once. Empty where the distance does not need the table.
+    Where a key has fewer bits than the prefix, those that differ only beyond them are made once.
+    Empty where the distance does not need the table.
 
     >>> first = Layout(4).table_shapes[0]
     >>> probe_keys(first, 3, 16).tolist(), len(probe_keys(first, 7, 16))
@@ -282,7 +261,7 @@ def probe_keys(shape: TableShape, distance: int, bits: int) -> IntpArray:
     return keys
 
 
-def moved(words: Words, moves: Moves) -> Words:
+def moved(words: Words, moves: Iterable[Move]) -> Words:
     """Return what the moves make of a number, or of each in an array."""
     taken: Any = words  # for mypy, int and array have no operators in common
     result: Words = taken & 0
@@ -291,20 +270,8 @@ def moved(words: Words, moves: Moves) -> Words:
     return result
 
 
-def _moves(journeys: Iterable[tuple[int, int]]) -> Moves:
-    """Group the journeys of single bits (from, to) by distance and direction."""
-    masks: dict[int, int] = defaultdict(int)
-    for start, end in journeys:
-        masks[end - start] |= 1 << start
-    return tuple((mask, by) for by, mask in masks.items())
-
-
 def _cut(positions: Sequence[int], block_count: int) -> list[Sequence[int]]:
-    """Cut positions into blocks whose widths differ by at most one, the wider ones first.
-
-    >>> [len(block) for block in _cut(range(63, -1, -1), 6)]
-    [11, 11, 11, 11, 10, 10]
-    """
+    """Cut positions into blocks whose widths differ by at most one, the wider ones first."""
     width, wider = divmod(len(positions), block_count)
     if not width:
         raise ConfigError(f"{block_count} blocks cannot be cut from {len(positions)} bits")

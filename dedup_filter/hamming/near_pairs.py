@@ -4,9 +4,8 @@
     groups           0                       1                   2
 
 The tables of a layout are made one after the other. In each, a group, which shares a prefix, is
-compared with itself and with the groups whose prefixes differ from its own by a probe; each such
-pair of groups is listed once, from the smaller prefix. A table reports a pair only if no earlier
-table finds it, so reported pairs need not be remembered.
+compared with itself and with the groups whose prefixes differ from its own by a probe. A table
+reports a pair only if no earlier one finds it, so reported pairs need not be remembered.
 
 Groups of like size are compared together, in numpy calls of some ten thousand entries each:
 
@@ -15,17 +14,15 @@ Groups of like size are compared together, in numpy calls of some ten thousand e
              a1   b1   c1         one call     XOR, popcount, compare all rows but the last with
              a2   b2   c2                      all but the first; next call: rows two apart
 
-In a block of groups, the shorter ones are read beyond their ends; what is found there is dropped.
-Groups are sorted by size first, so this is little.
+The shorter groups are read beyond their ends; what is found there is dropped. Groups are sorted by
+size first, so this is little.
 
-Guarantee: exact for every k from 0 to 12, each pair once. Fingerprints that occur several times
-count as one. A crowd of n near ones makes up to n**2 / 2 pairs; `pair_blocks` holds few at a time:
-a few arrays of `_BLOCK` entries or of the longest group, 4 * 2**bits bytes for probes, and what is
-found in one block.
+Guarantee: exact for every k from 0 to 12, each pair once; of equal fingerprints one counts. Memory
+stays bounded though a crowd of n makes n**2 / 2 pairs: a few arrays of `_BLOCK` entries or of the
+longest group, 4 * 2**bits bytes for probes, and what is found in one block.
 
 Cost: to sort a fingerprint 10 to 60 ns a table; a probe 10 ns or less for each prefix that occurs;
-a comparison 1 ns where groups are long; 100 ns a pair that is found. As only one table exists at a
-time, memory is no reason for few tables: groups have some sixteen members.
+a comparison 1 ns where groups are long; 100 ns a pair that is found.
 
 Manku, Jain and Das Sarma (2007), section 4 (batch queries). Where we differ: the batch is
 compared with itself, in memory, and group by group instead of query by query.
@@ -54,7 +51,7 @@ from dedup_filter.hamming.pairs import (
 __all__ = ["near_pairs", "pair_blocks", "pair_layout"]
 
 _BLOCKS = {5_000: 8, 20_000: 7, 50_000: 6, 250_000: 5, 15_000_000: 4}
-"""Up to so many fingerprints -> into how many blocks to cut; more are cut into 3."""
+"""Up to so many fingerprints -> into how many blocks to cut, for groups of some sixteen; else 3."""
 
 _TOGETHER = 1 << 16
 """Found pairs that are passed on together, or a few more."""
@@ -99,12 +96,9 @@ def pair_blocks(
 ) -> Iterator[UInt64Array]:
     """Return the pairs of `near_pairs` in arrays of two columns, as they are found.
 
-    Memory stays bounded for any number of pairs. Their order is the same in every run, but they
-    are not sorted. Without a layout (which is not nested) the quickest is chosen.
-
-    Raises:
-        ConfigError: as for `near_pairs`; or the layout cannot be exact for the distance.
-        TypeError, ValueError: as for `near_pairs`.
+    Their order is the same in every run, but they are not sorted. A layout, instead of the
+    quickest, must be exact for the distance (else ConfigError) and not nested. Other errors as for
+    `near_pairs`.
     """
     require_whole("max_distance", max_distance, 0, MAX_DISTANCE)
     if layout is not None:
@@ -117,11 +111,7 @@ def pair_blocks(
 
 
 def pair_layout(count: int) -> Layout:
-    """Return the layout that is quickest for so many fingerprints, whatever the distance.
-
-    >>> pair_layout(1_000_000), pair_layout(1000)
-    (Layout(4, 1), Layout(8, 1))
-    """
+    """Return the layout that is quickest for so many fingerprints, whatever the distance."""
     return Layout(next((blocks for most, blocks in _BLOCKS.items() if count <= most), 3))
 
 

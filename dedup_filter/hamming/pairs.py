@@ -56,9 +56,7 @@ def hamming_distance(a: int, b: int) -> int:
 def fingerprint_of(value: int) -> int:
     """Return a fingerprint as a plain int, also that of a numpy integer.
 
-    Raises:
-        TypeError: it is not an integer.
-        ValueError: it is outside 0..2**64-1.
+    TypeError: it is not an integer. ValueError: it is outside 0..2**64-1.
     """
     return _checked(value, FINGERPRINT_BITS)
 
@@ -106,7 +104,7 @@ class Pairs(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many pairs there are."""
+        """How many there are."""
         return len(self.rows)
 
     @classmethod
@@ -133,9 +131,7 @@ NO_PAIRS = Pairs(np.empty(0, np.uint64), np.empty(0, np.int64))
 
 
 def distinct(fingerprints: Integers) -> UInt64Array:
-    """Return the different fingerprints, ascending; errors as for `fingerprints_of`.
-
-    Takes a quarter of the time of `np.unique`, which hashes, for a thousand or more.
+    """Return the different fingerprints, ascending (`np.unique` takes four times as long).
 
     >>> distinct([3, 1, 3]).tolist()
     [1, 3]
@@ -147,9 +143,7 @@ def distinct(fingerprints: Integers) -> UInt64Array:
 
 
 def places_in(starts: IntpArray, lengths: IntpArray) -> IntpArray:
-    """Return all places of some pieces of an array, each given by its start and length.
-
-    Cost: 3 ns a place.
+    """Return all places of some pieces of an array, given by starts and lengths: 3 ns a place.
 
     >>> places_in(np.array([7, 2, 9]), np.array([3, 0, 2])).tolist()
     [7, 8, 9, 9, 10]

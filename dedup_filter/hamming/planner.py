@@ -23,18 +23,12 @@ prefixes are best, where they advise 10 to 20 tables.
 
 import sys
 from bisect import bisect_left
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import product
 from math import comb
 
-from dedup_filter.hamming.layout import (
-    MAX_DISTANCE,
-    Layout,
-    TableShape,
-    directory_bits,
-    require_whole,
-)
+from dedup_filter.hamming.layout import MAX_DISTANCE, Layout, directory_bits, require_whole
 from dedup_filter.hamming.pairs import FINGERPRINT_BITS
 
 __all__ = [
@@ -60,10 +54,7 @@ _ROW_BYTES, _ENTRY_BYTES, _PIECE_BYTES = 4, 8, 4
 _BYTES_PER_ENTRY = 48
 """What a planned index may take: up to 4 tables, or 5 if their directories are small."""
 
-_MOST_BLOCKS = 16
-_MOST_TABLES = 36
-_MOST_NESTED = 5
-
+_MOST_BLOCKS, _MOST_TABLES, _MOST_NESTED = 16, 36, 5
 _MOST_SCANNED = 1 << 40
 
 
@@ -90,8 +81,7 @@ class Estimate:
 def plan(max_distance: int, expected_entries: int = 1_000_000) -> Layout:
     """Return the layout that costs a page least among those of at most 48 bytes an entry.
 
-    Raises:
-        ConfigError: `max_distance` is not from 0 to 12, or `expected_entries` is less than 1.
+    ConfigError: `max_distance` is not from 0 to 12, or `expected_entries` is less than 1.
 
     >>> plan(3), plan(1), plan(8, expected_entries=100_000)
     (Layout(4, 1), Layout(2, 1), Layout(5, 1))
@@ -104,9 +94,7 @@ def ranked(max_distance: int, entries: int, most_bytes: float | None = None) -> 
     """Return an estimate for every layout and for a scan, those that fit the memory first.
 
     Among these, and among those that do not fit, the one that costs a page least is first.
-
-    Raises:
-        ConfigError: as for `plan`.
+    Errors as for `plan`.
     """
     require_whole("max_distance", max_distance, 0, MAX_DISTANCE)
     require_whole("expected_entries", entries, 1, sys.maxsize)
@@ -157,7 +145,9 @@ def estimate(layout: Layout, distance: int, entries: int) -> Estimate:
     probes, candidates, look_up, size = 0, 0.0, _LOOK_UP_US, float(_ROW_BYTES)
     for shape in shapes:
         bits = directory_bits(entries, shape.prefix_bits)
-        asked = _probes(shape, distance, bits)
+        # Those that differ only beyond the key's bits are one.
+        of_key = sum(comb(bits, flips) for flips in range(shape.radius(distance) + 1))
+        asked = min(shape.probe_count(distance), of_key)
         met = asked * entries / 2**bits
         probes, candidates = probes + asked, candidates + met
         if asked <= _FEW:
@@ -165,8 +155,8 @@ def estimate(layout: Layout, distance: int, entries: int) -> Estimate:
         else:
             look_up += _MANY_TABLE_US + asked * _MANY_PROBE_US + met * _MANY_CANDIDATE_US
         size += _ENTRY_BYTES + _PIECE_BYTES * 2**bits / entries
-    widths = [shape.prefix_bits for shape in shapes]
-    span = (min(widths), max(widths))
+    widths = sorted(shape.prefix_bits for shape in shapes)
+    span = widths[0], widths[-1]
     return Estimate(layout, len(shapes), span, probes, candidates, look_up, size)
 
 
@@ -176,22 +166,14 @@ def estimate_scan(entries: int) -> Estimate:
     return Estimate(None, 1, (0, 0), 0, entries, look_up, _ROW_BYTES + _ENTRY_BYTES)
 
 
-def _probes(shape: TableShape, distance: int, bits: int) -> int:
-    """Count the different probes that are left of the table's when only so many bits count."""
-    of_key = sum(comb(bits, flips) for flips in range(shape.radius(distance) + 1))
-    return min(shape.probe_count(distance), of_key)
-
-
 @cache
 def _exact(max_distance: int) -> list[Layout]:
-    return [layout for layout in _layouts() if layout.is_exact(max_distance)]
-
-
-def _layouts() -> Iterator[Layout]:
-    for blocks in range(2, _MOST_BLOCKS + 1):
-        for leading in range(1, blocks):
-            if comb(blocks, leading) <= _MOST_TABLES:
-                yield Layout(blocks, leading)
-    for outer in range(2, _MOST_NESTED + 1):
-        for inner in range(2, _MOST_NESTED + 1):
-            yield Layout(outer, 1, Layout(inner))
+    layouts = [
+        Layout(blocks, leading)
+        for blocks in range(2, _MOST_BLOCKS + 1)
+        for leading in range(1, blocks)
+        if comb(blocks, leading) <= _MOST_TABLES
+    ]
+    nested = product(range(2, _MOST_NESTED + 1), repeat=2)
+    layouts += [Layout(outer, 1, Layout(inner)) for outer, inner in nested]
+    return [layout for layout in layouts if layout.is_exact(max_distance)]

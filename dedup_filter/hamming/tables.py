@@ -50,6 +50,7 @@ from dedup_filter.hamming.pairs import (
     Pairs,
     RowArray,
     UInt64Array,
+    distinct,
     places_in,
 )
 
@@ -62,16 +63,15 @@ _PROBE_US, _MET_US, _TABLE_US, _CANDIDATE_US = 0.38, 0.002, 8.0, 0.006
 """The cost of one probe by Python, with a slice, and of each candidate; or of numpy's calls for all
 probes of a table, and of each candidate then. The quicker way is taken for each table."""
 
+_FEW_HITS = 5
+"""Hits up to which Python is quicker, one by one, than numpy is for all of them."""
+
 _CHUNK = 1 << 20
 """Candidates, or probes, that a look-up of many fingerprints handles at a time: 8 MB."""
 
 
 class SealedArrays(NamedTuple):
-    """One run and one directory a table, and the rows of the first.
-
-    A small index has only the first of its layout's tables. Derived data: whoever has the pairs
-    can make them again (`HammingIndex.add_many`).
-    """
+    """A run and a directory for each table, of a small index the first only; and its rows."""
 
     layout: Layout
     max_distance: int
@@ -84,10 +84,8 @@ class Run:
     """Entries of one permuted table, in its order, and where those of each key begin."""
 
     def __init__(self, shape: TableShape, entries: UInt64Array, directory: Directory) -> None:
-        self.shape = shape
-        self.entries = entries
-        self.directory = directory
-        self.bits = (len(directory) - 1).bit_length() - 1
+        self.shape, self.entries, self.directory = shape, entries, directory
+        self.bits = len(directory).bit_length() - 1
         """Of a key."""
         self.key_moves = shape.key_moves(self.bits)
         # Numbers of a memoryview are Python's own: one takes a third of numpy's time.
@@ -169,10 +167,8 @@ class Tables:
     def __init__(
         self, layout: Layout, max_distance: int, runs: list[Run], rows: PackedRows
     ) -> None:
-        self.layout = layout
-        self.max_distance = max_distance
-        self.runs = runs
-        self.rows = rows
+        self.layout, self.max_distance = layout, max_distance
+        self.runs, self.rows = runs, rows
         self.entries = runs[0].entries
         """Of the first table: the fingerprints in ascending order, each with its row."""
         self.is_scanned = len(runs) == 1
@@ -195,14 +191,7 @@ class Tables:
 
     @classmethod
     def of_sealed(cls, sealed: SealedArrays) -> "Tables":
-        """Make tables that use given arrays.
-
-        Verifies shapes and types at once; for the contents there is `check`.
-
-        Raises:
-            ConfigError: the layout cannot be exact for the distance.
-            ValueError: the arrays cannot be those of such tables.
-        """
+        """Make tables that use given arrays; errors as for `HammingIndex.from_sealed`."""
         layout, max_distance, rows, entries, directories = sealed
         layout.require_exact(max_distance)
         shapes = layout.tables_needed(max_distance)
@@ -213,12 +202,11 @@ class Tables:
         runs = []
         for shape, run, directory in zip(shapes, entries, directories, strict=False):
             bits = len(directory).bit_length() - 1
-            if run.dtype != np.uint64 or run.shape != rows.shape:
-                raise ValueError(f"not a run of {len(rows)} rows: {run.dtype}, {run.shape}")
-            if directory.dtype.kind != "i" or directory.shape != ((1 << bits) + 1,):
-                raise ValueError(f"not a directory: {directory.dtype}, {directory.shape}")
-            if not 1 <= bits <= shape.prefix_bits or directory[-1] != len(rows):
-                raise ValueError(f"a directory of other entries: {bits} bits, {directory[-1]}")
+            is_run = run.dtype == np.uint64 and run.shape == rows.shape
+            is_whole = directory.dtype.kind == "i" and len(directory) == (1 << bits) + 1
+            is_directory = is_whole and bits <= shape.prefix_bits and directory[-1] == len(rows)
+            if not is_run or not is_directory or not bits:
+                raise ValueError(f"no run, or no directory, of {len(rows)} rows")
             # asarray: slices of a numpy.memmap take eight times as long as those of an array
             runs.append(Run(shape, np.asarray(run), np.asarray(directory)))
         return cls(layout, max_distance, runs, np.asarray(rows))
@@ -229,10 +217,7 @@ class Tables:
         return SealedArrays(self.layout, self.max_distance, self.rows, runs, directories)
 
     def merged(self, layout: Layout, coming: Pairs, *, is_scanned: bool) -> "Tables":
-        """Make tables with more pairs, and without those that are marked.
-
-        Requires: no pair that comes is there, unless it is marked.
-        """
+        """Make tables with more pairs, which are not there yet, and without those marked."""
         is_alike = layout == self.layout and is_scanned == self.is_scanned
         if not is_alike or coming.size > len(self) // 2:  # to sort all of it is the quicker then
             pairs = Pairs.joined([self.pairs, coming])
@@ -263,10 +248,7 @@ class Tables:
         return self.rows.nbytes + sum(array.nbytes for array in arrays)
 
     def candidates(self, fingerprint: int, distance: int) -> list[UInt64Array]:
-        """Return the entries that a look-up must compare, in pieces; some of them repeat.
-
-        Requires: the tables are there (`is_scanned` is false).
-        """
+        """Return the entries that a look-up by all tables compares, in pieces; some repeat."""
         found = []
         for run, probes in self._ways.get(distance) or self._find_ways(distance):
             key, entries, offsets = moved(fingerprint, run.key_moves), run.entries, run.offsets
@@ -279,10 +261,7 @@ class Tables:
         return found
 
     def within_many(self, asked: UInt64Array, distance: int) -> tuple[IntpArray, Pairs]:
-        """Return the pairs within a distance of many fingerprints, and each pair's query.
-
-        Requires: as for `candidates`.
-        """
+        """Return the pairs within a distance of many fingerprints, and each pair's query."""
         found = [hits for run in self.runs for hits in run.hits_of_many(asked, distance)]
         found.append((np.empty(0, np.intp), NO_PAIRS.fingerprints))
         queries, hits = (np.concatenate(column) for column in zip(*found, strict=True))
@@ -302,16 +281,18 @@ class Tables:
     def pairs_of(self, fingerprint: int) -> Pairs:
         """Return the pairs of one fingerprint. Cost: 1 us if there are none, else 4 us."""
         here = self._span_of(fingerprint)
-        return NO_PAIRS if here is None else self.pairs_at(here)
+        return self.pairs_at(here) if here else NO_PAIRS
 
     def rows_of(self, fingerprint: int) -> list[int]:
         """Return the rows of one fingerprint."""
         rows: list[int] = self.pairs_of(fingerprint).rows.tolist()
         return rows
 
-    def pairs_of_many(self, fingerprints: UInt64Array) -> Pairs:
-        """Return the pairs of distinct fingerprints, which ascend."""
-        return self.pairs_at(places_in(*self._spans_of(fingerprints)))
+    def pairs_of_hits(self, fingerprints: UInt64Array) -> Pairs:
+        """Return the pairs of some fingerprints, each once though they repeat."""
+        if len(fingerprints) <= _FEW_HITS:
+            return Pairs.joined([self.pairs_of(hit) for hit in set(fingerprints.tolist())])
+        return self.pairs_at(places_in(*self._spans_of(distinct(fingerprints))))
 
     def __contains__(self, pair: tuple[int, int]) -> bool:
         return self._place_of(*pair) is not None
@@ -325,11 +306,7 @@ class Tables:
         return place is not None
 
     def check(self) -> None:
-        """Verify each table, that they agree, and the rows and marks.
-
-        Raises:
-            AssertionError: it is not so.
-        """
+        """Verify each table, that they agree, and the rows and marks: else AssertionError."""
         shapes = self.layout.tables_needed(self.max_distance)
         assert len(self.runs) in (1, len(shapes)), "too few or too many tables"
         for run, shape in zip(self.runs, shapes, strict=False):
