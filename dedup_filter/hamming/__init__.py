@@ -9,7 +9,7 @@
 Pure: knows nothing of pages, files or settings.
 """
 
-from dedup_filter.hamming.hamming_index import HammingIndex, Neighbours, NeighboursOfMany
+from dedup_filter.hamming.hamming_index import HammingIndex, Neighbours
 from dedup_filter.hamming.layout import MAX_DISTANCE, Layout
 from dedup_filter.hamming.near_pairs import near_pairs, pair_blocks
 from dedup_filter.hamming.pairs import FINGERPRINT_BITS, distinct, hamming_distance
@@ -22,7 +22,6 @@ __all__ = [
     "HammingIndex",
     "Layout",
     "Neighbours",
-    "NeighboursOfMany",
     "SealedArrays",
     "distinct",
     "hamming_distance",

@@ -23,13 +23,7 @@ _ROW = (1 << ROW_BITS) - 1
 
 
 class FreshEntries:
-    """At most `capacity` distinct pairs.
-
-    >>> fresh = FreshEntries(100)
-    >>> fresh.add(0b1011, 7)
-    >>> (0b1011, 7) in fresh, (0b1011, 8) in fresh
-    (True, False)
-    """
+    """At most `capacity` distinct pairs."""
 
     def __init__(self, capacity: int) -> None:
         self._arrays = Pairs(np.empty(capacity, np.uint64), np.empty(capacity, np.int64))

@@ -130,9 +130,7 @@ class HammingIndex:
 
     @classmethod
     def from_sealed(cls, sealed: SealedArrays) -> "HammingIndex":
-        """Make an index that uses these arrays, without a copy. Nothing is written to them.
-
-        Cost: under a millisecond for any size; the contents are not verified, see `check`.
+        """Make an index that uses these arrays, neither copied nor written to, nor verified.
 
         Raises:
             ConfigError: the layout cannot be exact for the distance.
@@ -168,8 +166,6 @@ class HammingIndex:
     def add_many(self, fingerprints: Integers, rows: Integers) -> None:
         """Store many rows, each under the fingerprint in the same place: all of them or none.
 
-        Cost: 0.1 us a row and table for 10,000 rows or more; returns when all are sorted.
-
         Raises:
             ValueError: there is not one row for each fingerprint; other errors as for `add`.
         """
@@ -199,10 +195,7 @@ class HammingIndex:
             raise KeyError(f"row {row} is not stored under fingerprint {fingerprint}")
 
     def rows_of(self, fingerprint: int) -> list[int]:
-        """Return the rows stored under this very fingerprint, ascending.
-
-        Cost: 5 us in a million, whatever the distance. Errors as for `within`.
-        """
+        """Return the rows stored under this very fingerprint, ascending; errors as for `within`."""
         asked = fingerprint_of(fingerprint)
         return sorted(row for part in self._parts for row in part.rows_of(asked))
 
@@ -238,9 +231,7 @@ class HammingIndex:
     def within_many(
         self, fingerprints: Integers, max_distance: int | None = None
     ) -> NeighboursOfMany:
-        """Return all rows within a distance of each of many fingerprints.
-
-        Much quicker than one by one where there are tables. Errors as for `within`.
+        """Return the rows within a distance of each of many fingerprints; errors as for `within`.
 
         >>> index = HammingIndex(max_distance=3)
         >>> index.add_many([0b1011, 0b1000], rows=[0, 1])

@@ -60,8 +60,7 @@ Directory = npt.NDArray[np.integer]
 PackedRows = npt.NDArray[np.integer]
 
 _PROBE_US, _MET_US, _TABLE_US, _CANDIDATE_US = 0.38, 0.002, 8.0, 0.006
-"""The cost of one probe by Python, with a slice, and of each candidate; or of numpy's calls for all
-probes of a table, and of each candidate then. The quicker way is taken for each table."""
+"""Cost of a probe by Python and of a candidate then; of all by numpy, and of a candidate then."""
 
 _FEW_HITS = 5
 """Hits up to which Python is quicker, one by one, than numpy is for all of them."""
@@ -100,10 +99,7 @@ class Run:
         return cls(shape, shape.restored(permuted), _directory_of(_counts(permuted, bits)))
 
     def merged(self, gone: UInt64Array, coming: UInt64Array) -> "Run":
-        """Make a run without the fingerprints `gone`, each as often as given, and with `coming`.
-
-        Cost: 10 to 20 ns an entry. Memory meanwhile: one more copy of the entries, two if some go.
-        """
+        """Make a run without the fingerprints `gone`, each as often as given, and with `coming`."""
         leaving, arriving = (np.sort(self.shape.permuted(some)) for some in (gone, coming))
         ranks = leaving.searchsorted(leaving, "right") - np.arange(len(leaving))
         left = self._places_after(leaving) - ranks
@@ -281,7 +277,7 @@ class Tables:
     def pairs_of(self, fingerprint: int) -> Pairs:
         """Return the pairs of one fingerprint. Cost: 1 us if there are none, else 4 us."""
         here = self._span_of(fingerprint)
-        return self.pairs_at(here) if here else NO_PAIRS
+        return NO_PAIRS if here is None else self.pairs_at(here)
 
     def rows_of(self, fingerprint: int) -> list[int]:
         """Return the rows of one fingerprint."""
@@ -295,15 +291,15 @@ class Tables:
         return self.pairs_at(places_in(*self._spans_of(distinct(fingerprints))))
 
     def __contains__(self, pair: tuple[int, int]) -> bool:
-        return self._place_of(*pair) is not None
+        return pair[1] in self.pairs_of(pair[0]).rows
 
     def discard(self, fingerprint: int, row: int) -> bool:
         """Remove a pair, and tell whether it was there."""
-        place = self._place_of(fingerprint, row)
-        if place is not None:
-            self._dead[place] = True
-            self.dead_count += 1
-        return place is not None
+        here = self._span_of(fingerprint) or slice(0, 0)
+        is_it = (self.rows[here] == row) & ~self._dead[here]
+        self._dead[here] |= is_it
+        self.dead_count += int(is_it.sum())
+        return bool(is_it.any())
 
     def check(self) -> None:
         """Verify each table, that they agree, and the rows and marks: else AssertionError."""
@@ -330,14 +326,6 @@ class Tables:
         """Return where the pairs of each fingerprint begin, and how many there are."""
         starts = self.entries.searchsorted(fingerprints)
         return starts, self.entries.searchsorted(fingerprints, "right") - starts
-
-    def _place_of(self, fingerprint: int, row: int) -> int | None:
-        """Return the place of a pair that was not removed, or None if there is none."""
-        here = self._span_of(fingerprint)
-        if here is None:
-            return None
-        found = ((self.rows[here] == row) & ~self._dead[here]).nonzero()[0]
-        return here.start + int(found[0]) if len(found) else None
 
     def _find_ways(self, distance: int) -> list[tuple[Run, list[int] | IntpArray]]:
         """Prepare what a look-up probes in each table: a list of few, an array for numpy."""
