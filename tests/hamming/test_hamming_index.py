@@ -80,13 +80,6 @@ def test_the_extreme_fingerprints_are_fingerprints(way, fingerprint):
     assert index.within(fingerprint ^ ALL_ONES) == []
 
 
-def test_the_last_entry_of_every_table_is_found(way):
-    index = index_of([(0, 0), (1 << 40, 1), (ALL_ONES, 2)])
-    for block in range(4):
-        query = ALL_ONES ^ (0b111 << 16 * block)
-        assert index.within(query) == [Match(2, ALL_ONES, 3)]
-
-
 def test_an_empty_index_finds_nothing_and_nothing_asked_finds_nothing(way):
     index = HammingIndex(12)
     assert_exact(index, [], [0, 1], 12)
@@ -158,7 +151,7 @@ def test_an_index_beyond_the_scan_limit_is_exact_on_clusters_and_strangers():
 @pytest.mark.parametrize("most", [0, 1, 3, 7, 100])
 def test_the_most_neighbours_asked_for_are_the_first_ones(way, most):
     generator = random.Random(most)
-    pairs = sorted({(5 ^ near(generator, 4), generator.randrange(2**40)) for _ in range(60)})
+    pairs = sorted({(5 ^ near(generator, 4), generator.randrange(2**62)) for _ in range(60)})
     index = index_of(pairs, 3)
     for fingerprint, row in pairs[:20]:
         index.remove(fingerprint, row)
@@ -166,11 +159,6 @@ def test_the_most_neighbours_asked_for_are_the_first_ones(way, most):
     expected = oracles.scan(pairs[20:], 5, 3)[:most]
     assert index.neighbours(5, most=most).matches() == expected
     assert index.neighbours(5, most=most).first(2).matches() == expected[:2]
-
-
-def test_neighbours_with_the_largest_rows_come_in_order(way):
-    pairs = [(5, 2**62 + number) for number in range(9)] + [(4, 1)]
-    assert_exact(index_of(pairs), pairs, [5, 4], 3)
 
 
 @pytest.mark.parametrize("count", [3, 2000])
@@ -188,15 +176,6 @@ def test_adding_many_is_adding_each_and_the_same_pairs_again_change_nothing(coun
     index.check()
     assert len(index) == count
     assert index.within(pairs[0][0]) == [Match(0, pairs[0][0], 0)]
-
-
-def test_adding_many_keeps_every_row_of_a_fingerprint():
-    index = HammingIndex(2)
-    index.add_many([7] * 1500 + [6] * 1500, [*range(1500), *range(1500)])
-    index.add_many([7] * 1500, range(1000, 2500))
-    index.check()
-    assert len(index) == 4000
-    assert [match.row for match in index.within(7, 0)] == list(range(2500))
 
 
 @pytest.mark.parametrize(

@@ -39,21 +39,6 @@ def test_everything_is_found_after_each_addition_whatever_it_moves(pairs):
     assert len(index._old.rows) > 60
 
 
-def test_what_is_removed_before_a_merge_stays_removed(pairs):
-    index = HammingIndex(3, Layout(4))
-    stored = []
-    for number, pair in enumerate(pairs):
-        index.add(*pair)
-        stored.append(pair)
-        if number % 4 == 3:
-            gone = stored.pop(len(stored) // 3)
-            index.remove(*gone)
-            index.add(*gone)
-            index.remove(*gone)
-        assert_found(index, stored)
-    assert len(stored) < 85
-
-
 def test_many_removals_are_cleaned_from_the_tables(pairs):
     index = HammingIndex(3, Layout(4))
     index.add_many(*zip(*pairs, strict=True))
@@ -92,13 +77,6 @@ def test_an_index_that_outgrows_its_plan_plans_again(pairs, monkeypatch):
     assert index.layout == Layout(2 + len(planned))
     index.add_many([fingerprint ^ 2**40 for fingerprint, _ in pairs], range(100, 190))
     index.check()
-
-
-def test_a_layout_that_was_given_stays(pairs):
-    index = HammingIndex(3, Layout(6, 3), expected=1)
-    index.add_many(*zip(*pairs, strict=True))
-    assert index.layout == Layout(6, 3)
-    assert_found(index, pairs)
 
 
 def fail_after(calls_before, monkeypatch):
