@@ -50,8 +50,8 @@ class FreshEntries:
 
     def add(self, fingerprint: int, row: int) -> None:
         """Add a pair. Requires: it is not there yet, and there is room."""
-        fingerprints, rows = self._arrays
-        fingerprints[len(self)], rows[len(self)] = fingerprint, row
+        place, (fingerprints, rows) = len(self._sorted), self._arrays
+        fingerprints[place], rows[place] = fingerprint, row
         self._sorted.add(fingerprint << ROW_BITS | row)
 
     def discard(self, fingerprint: int, row: int) -> bool:

@@ -85,6 +85,8 @@ class Neighbours(NamedTuple):
 
     def matches(self) -> list[Match]:
         """Return the same as `Match`es."""
+        if not len(self.rows):  # most often
+            return []
         return list(map(Match._make, zip(*(column.tolist() for column in self), strict=True)))
 
 
@@ -154,8 +156,10 @@ class HammingIndex:
             ValueError: the fingerprint is outside 0..2**64-1, or the row outside 0..2**63-1.
         """
         pair = fingerprint_of(fingerprint), row_of(row)
-        if not any(pair in part for part in self._parts):
-            self.add_new(*pair)
+        for part in self._parts:
+            if pair in part:
+                return
+        self.add_new(*pair)
 
     def add_new(self, fingerprint: int, row: int) -> None:
         """Store a pair that is not stored yet, of plain ints in the ranges of `add`."""
@@ -304,8 +308,7 @@ class HammingIndex:
         """
         enough = None
         if most is not None:  # a pair is hit at most once in every table
-            most += sum(tables.dead_count for tables in sealed)
-            enough = most * max((len(tables.runs) for tables in sealed), default=1)
+            enough = (most + sum(tables.dead_count for tables in sealed)) * self._repeats
         found: list[Pairs] = []
         pieces, probed = [self._fresh.fingerprints], []
         for tables in sealed:
@@ -323,7 +326,7 @@ class HammingIndex:
             from_fresh = int(near.searchsorted(len(self._fresh)))
             found.append(self._fresh.pairs_at(near[:from_fresh]))
             found += [tables.pairs_of_hits(compared[near[from_fresh:]]) for tables in probed]
-        return Pairs.joined(found)
+        return Pairs.joined(found) if found else NO_PAIRS
 
     def _empty(self, layout: Layout) -> Tables:
         return Tables.of(layout, self.max_distance, NO_PAIRS, is_scanned=True)
@@ -333,6 +336,7 @@ class HammingIndex:
             young = self._empty(old.layout)
         self._old, self._young = old, young
         self._sealed = [tables for tables in (old, young) if len(tables.rows)]
+        self._repeats = max(len(old.runs), len(young.runs))
         self._parts: list[FreshEntries | Tables] = [self._fresh, *self._sealed]
 
     def _seal(self, pairs: Pairs = NO_PAIRS, *, into_old: bool = False) -> None:

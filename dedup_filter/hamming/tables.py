@@ -291,7 +291,8 @@ class Tables:
         return self.pairs_at(places_in(*self._spans_of(distinct(fingerprints))))
 
     def __contains__(self, pair: tuple[int, int]) -> bool:
-        return pair[1] in self.pairs_of(pair[0]).rows
+        here = self._span_of(pair[0])
+        return here is not None and pair[1] in self.pairs_at(here).rows
 
     def discard(self, fingerprint: int, row: int) -> bool:
         """Remove a pair, and tell whether it was there."""
