@@ -7,7 +7,8 @@ neighbours of their prefixes probed, the fewer blocks the more entries.
 Microseconds of a 2-core machine; ratios are what counts:
 
     look-up   2.5 and, in a table of at most 12 probes, 1.0, 0.2 a further probe, 0.0014 a candidate
-                        in one of more probes           8.0, 0.04 a probe, 0.006 a candidate
+                        in one of more probes           8.0, 0.04 a probe, 0.006 a candidate,
+                                                        or  8.0, 0.38 a probe, 0.002 a candidate
     scan      2.0 and 0.00062 an entry
     insert    6.5 and 0.6 a table
     bytes     4 a row; 8 a table, and of its directory 4 for each key, at most 2 an entry
@@ -46,6 +47,7 @@ _LOOK_UP_US = 2.5
 _FEW = 12
 _FEW_TABLE_US, _FEW_PROBE_US, _FEW_CANDIDATE_US = 1.0, 0.2, 0.0014
 _MANY_TABLE_US, _MANY_PROBE_US, _MANY_CANDIDATE_US = 8.0, 0.04, 0.006
+_SLICE_US, _SLICED_US = 0.38, 0.002
 _SCAN_US, _SCANNED_US = 2.0, 0.00062
 _INSERT_US, _INSERT_TABLE_US = 6.5, 0.6
 
@@ -153,7 +155,9 @@ def estimate(layout: Layout, distance: int, entries: int) -> Estimate:
         if asked <= _FEW:
             look_up += _FEW_TABLE_US + (asked - 1) * _FEW_PROBE_US + met * _FEW_CANDIDATE_US
         else:
-            look_up += _MANY_TABLE_US + asked * _MANY_PROBE_US + met * _MANY_CANDIDATE_US
+            together = asked * _MANY_PROBE_US + met * _MANY_CANDIDATE_US
+            in_slices = asked * _SLICE_US + met * _SLICED_US
+            look_up += _MANY_TABLE_US + min(together, in_slices)
         size += _ENTRY_BYTES + _PIECE_BYTES * 2**bits / entries
     widths = sorted(shape.prefix_bits for shape in shapes)
     span = widths[0], widths[-1]
