@@ -72,19 +72,19 @@ def sorted_lists(fingerprints: UInt64Array, distance: int) -> LookUp:
     """Keep four SortedLists in permuted order: the literal permuted tables, exact up to k = 3."""
     from sortedcontainers import SortedList
 
-    from dedup_filter.hamming import Layout, Permutation
+    from dedup_filter.hamming import Layout
 
-    permutations = [Permutation(shape.order) for shape in Layout(4).table_shapes]
-    tables = [SortedList(p.apply_many(fingerprints).tolist()) for p in permutations]
+    shapes = Layout(4).table_shapes
+    tables = [SortedList(shape.permuted(fingerprints).tolist()) for shape in shapes]
     tail = (1 << 48) - 1
 
     def look_up(query: int) -> int:
         found = set()
-        for permutation, table in zip(permutations, tables, strict=True):
-            permuted = permutation.apply(query)
+        for shape, table in zip(shapes, tables, strict=True):
+            permuted = shape.permuted(query)
             for candidate in table.irange(permuted & ~tail, permuted | tail):
                 if (candidate ^ permuted).bit_count() <= distance:
-                    found.add(permutation.undo(candidate))
+                    found.add(shape.restored(candidate))
         return len(found)
 
     return look_up

@@ -1,9 +1,7 @@
 """Layer "hamming": which fingerprints are within k bits of one, or of one another.
 
     Layout, plan    which blocks of the 64 bits lead which tables, for a distance and a number
-    Permutation     the chosen blocks to the front, and back
-    Run             fingerprints sorted by one permutation, looked up by prefix
-    Tables          all tables of a layout; the first one has the rows
+    Tables          fingerprints sorted by each permutation of a layout; the first one has the rows
     HammingIndex    fresh entries and tables: add, remove, within; one fingerprint or many
     near_pairs      a batch of fingerprints -> all pairs within k bits, once each
     clusters        pairs -> connected components
@@ -11,13 +9,11 @@
 Pure: knows nothing of pages, files or settings.
 """
 
-from dedup_filter.hamming.hamming_index import HammingIndex
+from dedup_filter.hamming.hamming_index import HammingIndex, Neighbours
 from dedup_filter.hamming.layout import MAX_DISTANCE, Layout
 from dedup_filter.hamming.near_pairs import near_pairs, pair_blocks
 from dedup_filter.hamming.pairs import FINGERPRINT_BITS, distinct, hamming_distance
-from dedup_filter.hamming.permuted_table import Permutation, Run
 from dedup_filter.hamming.planner import plan
-from dedup_filter.hamming.search import Neighbours, NeighboursOfMany
 from dedup_filter.hamming.tables import SealedArrays
 
 __all__ = [
@@ -26,9 +22,6 @@ __all__ = [
     "HammingIndex",
     "Layout",
     "Neighbours",
-    "NeighboursOfMany",
-    "Permutation",
-    "Run",
     "SealedArrays",
     "distinct",
     "hamming_distance",

@@ -1,118 +1,87 @@
-"""The pairs added last: kept sorted until the tables take them in, and compared with every query.
+"""The pairs added last, until the tables take them in.
 
-    two arrays   fingerprints, rows     compared with every query, in the same numpy calls as the
-                                        candidates of the tables
-    SortedDict   fingerprint -> rows    is a pair there?  which rows have a fingerprint?
-                                        all of them in order, for the tables
+    two arrays   fingerprints, rows        compared with every query, all of them
+    SortedList   (fingerprint, row) as     in the order of table 1: is a pair there?
+                 one number                which rows have a fingerprint?
 
 A SortedList for each table takes longer than comparing all (measures: docs/decisions/0005).
 
 Cost: 0.6 us of a look-up for every thousand entries; an addition 2 us.
 """
 
-from itertools import chain
-
 import numpy as np
-from sortedcontainers import SortedDict
+from sortedcontainers import SortedList
 
-from dedup_filter.hamming.pairs import IntpArray, Pairs, UInt64Array
+from dedup_filter.hamming.pairs import ROW_BITS, IntpArray, Pairs, UInt64Array
 
 __all__ = ["FreshEntries"]
 
-_ENTRY_BYTES = 200
-"""Of the sorted dict: a fingerprint, a tuple of one row, and their slots (measured)."""
+_ENTRY_BYTES = 56
+"""Of the sorted list: a number of 127 bits and its slot (measured)."""
+
+_ROW = (1 << ROW_BITS) - 1
 
 
 class FreshEntries:
-    """At most `capacity` distinct pairs.
-
-    >>> fresh = FreshEntries(100)
-    >>> fresh.add(0b1011, 7)
-    >>> (0b1011, 7) in fresh, (0b1011, 8) in fresh
-    (True, False)
-    """
-
-    __slots__ = ("_count", "_fingerprints", "_known", "_rows")
+    """At most `capacity` distinct pairs."""
 
     def __init__(self, capacity: int) -> None:
-        self._fingerprints = np.empty(capacity, np.uint64)
-        self._rows = np.empty(capacity, np.int64)
-        self._known: SortedDict[int, tuple[int, ...]] = SortedDict()
-        self._count = 0
+        self._arrays = Pairs(np.empty(capacity, np.uint64), np.empty(capacity, np.int64))
+        self._sorted: SortedList[int] = SortedList()
 
     @property
     def fingerprints(self) -> UInt64Array:
         """The fingerprints: a view, to be read before the next addition or removal."""
-        return self._fingerprints[: self._count]
+        return self._arrays.fingerprints[: len(self._sorted)]
 
     @property
     def pairs(self) -> Pairs:
-        """All pairs, ascending by fingerprint, copied. Cost: 0.3 us each."""
-        counts = np.fromiter(map(len, self._known.values()), np.intp, len(self._known))
-        distinct = np.fromiter(self._known, np.uint64, len(self._known))
-        rows = np.fromiter(chain.from_iterable(self._known.values()), np.int64, self._count)
-        return Pairs(np.repeat(distinct, counts), rows)
+        """All pairs: views, as `fingerprints`."""
+        return Pairs(self.fingerprints, self._arrays.rows[: len(self._sorted)])
 
     def pairs_at(self, places: IntpArray) -> Pairs:
         """Return the pairs at some places of the arrays, copied."""
-        return Pairs(self._fingerprints[places], self._rows[places])
+        return Pairs(self._arrays.fingerprints[places], self._arrays.rows[places])
 
-    def rows_of(self, fingerprint: int) -> tuple[int, ...]:
-        """Return the rows of one fingerprint, in no order."""
-        rows: tuple[int, ...] = self._known.get(fingerprint, ())
-        return rows
+    def rows_of(self, fingerprint: int) -> list[int]:
+        """Return the rows of one fingerprint, ascending."""
+        least = fingerprint << ROW_BITS
+        return [entry & _ROW for entry in self._sorted.irange(least, least | _ROW)]
 
     def add(self, fingerprint: int, row: int) -> None:
         """Add a pair. Requires: it is not there yet, and there is room."""
-        self._fingerprints[self._count] = fingerprint
-        self._rows[self._count] = row
-        self._count += 1
-        rows = self._known.get(fingerprint)
-        self._known[fingerprint] = (row,) if rows is None else (*rows, row)
+        place, (fingerprints, rows) = len(self._sorted), self._arrays
+        fingerprints[place], rows[place] = fingerprint, row
+        self._sorted.add(fingerprint << ROW_BITS | row)
 
     def discard(self, fingerprint: int, row: int) -> bool:
         """Remove a pair, and tell whether it was there. Cost: a comparison with all."""
         if (fingerprint, row) not in self:
             return False
-        left = tuple(other for other in self._known[fingerprint] if other != row)
-        if left:
-            self._known[fingerprint] = left
-        else:
-            del self._known[fingerprint]
-        fingerprints, rows = self.fingerprints, self._rows[: self._count]
+        fingerprints, rows = self.pairs
         place = int(((fingerprints == np.uint64(fingerprint)) & (rows == row)).argmax())
         fingerprints[place], rows[place] = fingerprints[-1], rows[-1]
-        self._count -= 1
+        self._sorted.remove(fingerprint << ROW_BITS | row)
         return True
 
     def clear(self) -> None:
         """Remove all pairs."""
-        self._known.clear()
-        self._count = 0
+        self._sorted.clear()
 
     def __contains__(self, pair: tuple[int, int]) -> bool:
-        fingerprint, row = pair
-        return row in self.rows_of(fingerprint)
+        return pair[0] << ROW_BITS | pair[1] in self._sorted
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._sorted)
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes: the arrays, spare room included, and the sorted dict."""
-        return self._fingerprints.nbytes + self._rows.nbytes + self._count * _ENTRY_BYTES
+        """Memory in bytes: the arrays, spare room included, and the sorted list."""
+        return sum(array.nbytes for array in self._arrays) + len(self) * _ENTRY_BYTES
 
     def check(self) -> None:
-        """Verify that sorted dict and arrays hold the same pairs, and that no row is negative.
-
-        Raises:
-            AssertionError: it is not so.
-        """
-        self._known._check()
-        rows = self._rows[: self._count].tolist()
-        packed = list(zip(self.fingerprints.tolist(), rows, strict=True))
-        assert len(set(packed)) == len(packed), "a pair is there twice"
-        known = [(f, row) for f, rows in self._known.items() for row in rows]
-        assert sorted(known) == sorted(packed), "sorted dict and arrays have different pairs"
-        assert all(self._known.values()), "a fingerprint without a row"
-        assert all(row >= 0 for _, row in packed), "a negative row"
+        """Verify that sorted list and arrays hold the same pairs: else AssertionError."""
+        self._sorted._check()
+        pairs = zip(*(column.tolist() for column in self.pairs), strict=True)
+        entries = sorted({fingerprint << ROW_BITS | row for fingerprint, row in pairs})
+        assert entries == list(self._sorted), "sorted list and arrays differ"

@@ -6,87 +6,108 @@
               | merged when full
             old      the large sorted tables
 
-    within  asks all three at once
+    within  ->  candidates of old and young ─┬─ compared at once ─┬─ hits -> first tables -> rows
+                fresh entries, all of them   ┘                    └─ places -> rows
+                a lone first table, all of it: by itself             places -> rows
 
-Sealing moves the fresh entries into the young tables; merging, the young into the old.
+Up to 262,144 old entries, the young tables are merged as soon as they have any. Beyond, they grow
+to y: with n old ones, an addition then costs the moving of n / y entries in each table by merges
+and of y / 8,192 by sealing, which is least for y = sqrt(2 * 4,096 * n). Look-ups must ask the young
+tables, too, so y is half of that. A merge is also made when a quarter of the old pairs have been
+removed; and one that makes twice as many entries as were planned for may sort all by a new layout.
 
-Up to 262,144 old entries, the young tables are merged as soon as they have any entries. Beyond,
-they grow to y entries. With n old entries, an addition then costs the moving of n / y entries in
-each table by merges and of y / 8,192 by sealing, which is least for y = sqrt(2 * 4,096 * n).
-Look-ups must ask the young tables, too, so y is half of that: 45,000 beside a million.
+If nearly all entries share a prefix, there are more candidates than entries, as every table has
+them. The first table is then scanned instead, so a look-up costs at most a little more than a scan.
 
-A merge is also made when a quarter of the old pairs have been removed. When there are twice as many
-entries as the layout was planned for, it makes tables of another; if sorting these would take more
-than a second, the next `add_many` of 1,024 pairs or more does it, or `compact`.
-
-Guarantee: `within` returns every stored row within the distance and nothing else, at once
+Guarantee: a look-up returns every stored row within the distance, once, and nothing else, at once
 after `add`, for every k from 0 to 12 and every accepted layout. A call that raises an error, also
 for want of memory, leaves the index as it was.
 
 Cost: measured by `python benchmarks/index.py`. A merge takes 10 to 20 ns an entry and table: beside
-a million one addition in 45,000 takes 0.05 s, beside 10 million one in 140,000 half a second. Not
-for several threads at a time.
-
-An index knows nothing of pages: a row is a number that the caller gives and understands.
+a million one addition in 45,000 takes 0.05 s, beside 10 million one in 140,000 half a second; to
+sort by another layout, 0.1 us an entry and table. Not for several threads at a time.
 
 Manku, Jain and Das Sarma (2007), section 3. Where we differ: the tables take additions all the
-time, by merges of sorted runs (as in LevelDB), instead of being built once; neighbours of a prefix
-are probed; and a look-up returns all matches, not only one.
+time, by merges of sorted runs (as in LevelDB); neighbours of a prefix are probed; and a look-up
+returns all matches, not only one.
 """
 
 import sys
+from collections.abc import Sequence
 from math import isqrt
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from dedup_filter.hamming.fresh_entries import FreshEntries
 from dedup_filter.hamming.layout import Layout
 from dedup_filter.hamming.pairs import (
     NO_PAIRS,
     Integers,
+    IntpArray,
     Pairs,
+    RowArray,
     UInt64Array,
-    distinct,
     fingerprint_of,
     fingerprints_of,
-    places_in,
     row_of,
     rows_of,
 )
 from dedup_filter.hamming.planner import plan, scan_limit
-from dedup_filter.hamming.search import (
-    Neighbours,
-    NeighboursOfMany,
-    pairs_within,
-    pairs_within_of_many,
-)
 from dedup_filter.hamming.tables import SealedArrays, Tables
 from dedup_filter.model import Match
 
-__all__ = ["FRESH", "HammingIndex"]
+__all__ = ["FRESH", "HammingIndex", "Neighbours", "NeighboursOfMany"]
+
+UInt8Array = npt.NDArray[np.uint8]
 
 FRESH = 4096
-"""Most fresh pairs beside tables. Comparing all of them with a query takes 2.5 us."""
-
-_FRESH_ALONE = 16_384
-"""Most fresh pairs while there are no tables and a scan is quicker than tables."""
+"""Most fresh pairs. Comparing all of them with a query takes 2.5 us."""
 
 _FEW_OLD = 262_144
 """Old entries up to which a merge of every 4,096 pairs costs less than asking young tables."""
-
-_MOST_YOUNG = 524_288
-"""Bounds the time of one sealing: 10 ns an entry and table."""
-
-_MOST_SORTED = 2_500_000
-"""Entries that one call may sort: 0.1 us each."""
 
 _BULK = 1024
 """From so many pairs on, adding them together is quicker than one by one."""
 
 
+class Neighbours(NamedTuple):
+    """Stored rows within reach of one fingerprint, nearest first, then by row and fingerprint."""
+
+    rows: RowArray
+    fingerprints: UInt64Array
+    distances: UInt8Array
+
+    def first(self, count: int) -> "Neighbours":
+        """Return the first ones."""
+        return Neighbours(self.rows[:count], self.fingerprints[:count], self.distances[:count])
+
+    def matches(self) -> list[Match]:
+        """Return the same as `Match`es."""
+        if not len(self.rows):  # most often
+            return []
+        return list(map(Match._make, zip(*(column.tolist() for column in self), strict=True)))
+
+
+_NOBODY = Neighbours(NO_PAIRS.rows, NO_PAIRS.fingerprints, np.empty(0, np.uint8))
+
+
+class NeighboursOfMany(NamedTuple):
+    """Stored rows within reach of many fingerprints: by query, then as `Neighbours`."""
+
+    queries: IntpArray
+    """Which of the fingerprints asked for, counted from 0."""
+    rows: RowArray
+    fingerprints: UInt64Array
+    distances: UInt8Array
+
+
 class HammingIndex:
     """Fingerprints with their rows, searched by Hamming distance.
 
-    `max_distance` (k) is inclusive, 0 to 12. Without a layout, one is planned for the expected
-    number of entries, and another one when there are twice as many.
+    `max_distance` (k) is inclusive, 0 to 12. A row is a number that the caller understands. Without
+    a layout, one is planned for the expected number of entries, and again for twice as many.
 
     Raises:
         ConfigError: the distance is out of range, or the layout cannot be exact for it.
@@ -103,16 +124,15 @@ class HammingIndex:
     ) -> None:
         first_layout = layout or plan(max_distance, expected)
         first_layout.require_exact(max_distance)
-        self._max_distance = max_distance
+        self.max_distance = max_distance
+        """The largest distance that can be asked for (k)."""
         self._planned_for = expected if layout is None else sys.maxsize
-        self._fresh = FreshEntries(max(FRESH, _FRESH_ALONE))
-        self._put(Tables.empty(first_layout, max_distance))
+        self._fresh = FreshEntries(FRESH)
+        self._put(self._empty(first_layout))
 
     @classmethod
     def from_sealed(cls, sealed: SealedArrays) -> "HammingIndex":
-        """Make an index that uses these arrays, without a copy. Nothing is written to them.
-
-        Cost: under a millisecond for any size; the contents are not verified, see `check`.
+        """Make an index that uses these arrays, neither copied nor written to, nor verified.
 
         Raises:
             ConfigError: the layout cannot be exact for the distance.
@@ -122,11 +142,6 @@ class HammingIndex:
         index = cls(sealed.max_distance, expected=max(len(sealed.rows), 1))
         index._put(tables)
         return index
-
-    @property
-    def max_distance(self) -> int:
-        """The largest distance that can be asked for (k)."""
-        return self._max_distance
 
     @property
     def layout(self) -> Layout:
@@ -140,26 +155,23 @@ class HammingIndex:
             TypeError: one of them is not an integer.
             ValueError: the fingerprint is outside 0..2**64-1, or the row outside 0..2**63-1.
         """
-        fingerprint, row = fingerprint_of(fingerprint), row_of(row)
-        if (fingerprint, row) not in self._fresh and self._table_of(fingerprint, row) is None:
-            self.add_new(fingerprint, row)
+        pair = fingerprint_of(fingerprint), row_of(row)
+        for part in self._parts:
+            if pair in part:
+                return
+        self.add_new(*pair)
 
     def add_new(self, fingerprint: int, row: int) -> None:
-        """Store a pair that is known not to be stored: `add` without looking for it.
-
-        Requires: plain ints in the ranges of `add`, and a pair that is not stored.
-        """
-        if len(self._fresh) >= self._most_fresh:
+        """Store a pair that is not stored yet, of plain ints in the ranges of `add`."""
+        if len(self._fresh) >= FRESH:
             self._seal()
         self._fresh.add(fingerprint, row)
 
     def add_many(self, fingerprints: Integers, rows: Integers) -> None:
         """Store many rows, each under the fingerprint in the same place: all of them or none.
 
-        Cost: 0.1 us a row and table for 10,000 rows or more; returns when all are sorted.
-
         Raises:
-            TypeError, ValueError: as for `add`, or there is not one row for each fingerprint.
+            ValueError: there is not one row for each fingerprint; other errors as for `add`.
         """
         pairs = Pairs(fingerprints_of(fingerprints), rows_of(rows))
         if len(pairs.fingerprints) != len(pairs.rows):
@@ -167,45 +179,29 @@ class HammingIndex:
                 f"one row for each fingerprint, not {len(pairs.rows)} for {len(pairs.fingerprints)}"
             )
         if pairs.size < _BULK:
-            for pair in zip(pairs.fingerprints.tolist(), pairs.rows.tolist(), strict=True):
+            for pair in zip(*(column.tolist() for column in pairs), strict=True):
                 self.add(*pair)
             return
-        new = pairs.not_in(self._stored_under(distinct(pairs.fingerprints)))
-        self._fold(new, is_bulk=True)
+        known = [tables.pairs_of_hits(pairs.fingerprints) for tables in self._sealed]
+        self._seal(pairs.not_in(Pairs.joined([self._fresh.pairs, *known])))
 
     def remove(self, fingerprint: int, row: int) -> None:
         """Remove a row from under its fingerprint.
 
         Raises:
-            KeyError: the pair is not stored.
-            TypeError, ValueError: as for `add`.
+            KeyError: the pair is not stored; other errors as for `add`.
         """
-        fingerprint, row = fingerprint_of(fingerprint), row_of(row)
-        if self._fresh.discard(fingerprint, row):
-            return
-        marks = len(self._old.dead) + len(self._young.dead)
-        if marks > FRESH and 4 * marks > len(self._old.first):
-            self._fold(NO_PAIRS)
-        found = self._table_of(fingerprint, row)
-        if found is None:
+        pair = fingerprint_of(fingerprint), row_of(row)
+        dead = sum(tables.dead_count for tables in self._sealed)
+        if dead > FRESH and 4 * dead > len(self._old.rows):
+            self._seal(into_old=True)
+        if not any(part.discard(*pair) for part in self._parts):
             raise KeyError(f"row {row} is not stored under fingerprint {fingerprint}")
-        tables, place = found
-        tables.dead.add(place)
 
     def rows_of(self, fingerprint: int) -> list[int]:
-        """Return the rows stored under this very fingerprint, ascending.
-
-        Cost: 5 us in a million, whatever the distance that the index was made for.
-
-        Raises:
-            TypeError: the fingerprint is not an integer.
-            ValueError: it is outside 0..2**64-1.
-        """
-        fingerprint = fingerprint_of(fingerprint)
-        rows = list(self._fresh.rows_of(fingerprint))
-        for tables in self._sealed:
-            rows += tables.rows_of(fingerprint)
-        return sorted(rows)
+        """Return the rows stored under this very fingerprint, ascending; errors as for `within`."""
+        asked = fingerprint_of(fingerprint)
+        return sorted(row for part in self._parts for row in part.rows_of(asked))
 
     def within(self, fingerprint: int, max_distance: int | None = None) -> list[Match]:
         """Return all rows within a distance of a fingerprint, nearest first, then by row.
@@ -223,27 +219,23 @@ class HammingIndex:
     ) -> Neighbours:
         """Return the matches of `within` as arrays; with `most`, only the first so many.
 
-        Cost: for thousands of matches a third of `within` or less; less still with `most`.
-
-        Raises:
-            TypeError, ValueError: as for `within`.
+        For thousands of matches it takes a third of the time, less with `most`. Errors as there.
         """
-        fingerprint = fingerprint_of(fingerprint)
-        distance = self._distance(max_distance)
-        pairs = pairs_within(fingerprint, distance, self._sealed, self._fresh, most)
-        return Neighbours.of(fingerprint, pairs, most)
+        query = fingerprint_of(fingerprint)
+        pairs = self._pairs_within(query, self._distance(max_distance), self._sealed, most)
+        if not pairs.size:
+            return _NOBODY
+        fingerprints, rows = pairs
+        distances = np.bitwise_count(fingerprints ^ np.uint64(query))
+        if len(rows) > 1 or most == 0:
+            order = np.lexsort((fingerprints, rows, distances))[:most]
+            fingerprints, rows, distances = fingerprints[order], rows[order], distances[order]
+        return Neighbours(rows, fingerprints, distances)
 
     def within_many(
         self, fingerprints: Integers, max_distance: int | None = None
     ) -> NeighboursOfMany:
-        """Return all rows within a distance of each of many fingerprints.
-
-        The result is four arrays of one length: for each match the number of the query, counted
-        from 0, and the row, fingerprint and distance. Sorted by query, then nearest first, then by
-        row.
-
-        Raises:
-            TypeError, ValueError: as for `within`.
+        """Return the rows within a distance of each of many fingerprints; errors as for `within`.
 
         >>> index = HammingIndex(max_distance=3)
         >>> index.add_many([0b1011, 0b1000], rows=[0, 1])
@@ -251,15 +243,26 @@ class HammingIndex:
         >>> found.queries.tolist(), found.rows.tolist(), found.distances.tolist()
         ([0, 0, 2, 2], [0, 1, 1, 0], [1, 3, 0, 2])
         """
-        asked = fingerprints_of(fingerprints)
-        distance = self._distance(max_distance)
-        queries, pairs = pairs_within_of_many(asked, distance, self._sealed, self._fresh)
-        return NeighboursOfMany.of(asked, queries, pairs)
+        asked, distance = fingerprints_of(fingerprints), self._distance(max_distance)
+        scanned = [tables for tables in self._sealed if tables.is_scanned]
+        is_any = len(self._fresh) + len(scanned) > 0
+        found = [self._pairs_within(one, distance, scanned) for one in asked.tolist() if is_any]
+        counts = np.array([pairs.size for pairs in found], np.intp)
+        owners = [np.arange(len(found)).repeat(counts)]
+        for tables in self._sealed:
+            if not tables.is_scanned:
+                of_them, pairs = tables.within_many(asked, distance)
+                owners.append(of_them)
+                found.append(pairs)
+        queries, (near, rows) = np.concatenate(owners), Pairs.joined(found)
+        distances = np.bitwise_count(near ^ asked[queries])
+        order = np.lexsort((near, rows, distances, queries))
+        return NeighboursOfMany(queries[order], rows[order], near[order], distances[order])
 
     def compact(self) -> None:
         """Merge everything into one set of tables, and leave out the removed pairs."""
-        if len(self._fresh) or len(self._young.first) or self._old.dead:
-            self._fold(NO_PAIRS, is_bulk=True)
+        if len(self._fresh) or len(self._young.rows) or self._old.dead_count:
+            self._seal(into_old=True)
 
     def sealed(self) -> SealedArrays:
         """Compact the index and return its arrays. The index still uses them: only read them."""
@@ -268,103 +271,110 @@ class HammingIndex:
 
     def __len__(self) -> int:
         """Count the rows stored."""
-        return len(self._old) + len(self._young) + len(self._fresh)
+        return sum(map(len, self._parts))
 
     def __contains__(self, fingerprint: object) -> bool:
         try:
-            return len(self.neighbours(fingerprint, 0, most=1).rows) > 0  # type: ignore[arg-type]
+            return len(self.rows_of(fingerprint)) > 0  # type: ignore[arg-type]
         except (TypeError, ValueError):
             return False
 
     @property
     def nbytes(self) -> int:
         """Memory in bytes: fingerprints in every table, rows, directories, fresh entries."""
-        return self._old.nbytes + self._young.nbytes + self._fresh.nbytes
+        return sum(part.nbytes for part in self._parts)
 
     def check(self) -> None:
-        """Verify the invariants of every table, and that no pair is in two places.
-
-        Raises:
-            AssertionError: it is not so.
-        """
-        parts = (self._old, self._young, self._fresh)
-        for part in parts:
+        """Verify every table, and that no pair is in two places: else AssertionError."""
+        for part in self._parts:
             part.check()
-        everything = Pairs.joined([part.pairs for part in parts])
-        assert everything.not_in(NO_PAIRS).size == everything.size, "a pair is in two places"
-        assert everything.size == len(self), "a wrong count"
+        everything = Pairs.joined([part.pairs for part in self._parts])
+        assert everything.not_in(NO_PAIRS).size == len(self), "a pair is in two places"
 
     def _distance(self, max_distance: int | None) -> int:
         if max_distance is None:
-            return self._max_distance
-        if type(max_distance) is not int or not 0 <= max_distance <= self._max_distance:
-            raise ValueError(
-                f"max_distance must be a whole number from 0 to {self._max_distance}, "
-                f"the index's own, not {max_distance!r}"
-            )
+            return self.max_distance
+        if type(max_distance) is not int or not 0 <= max_distance <= self.max_distance:
+            own = self.max_distance
+            raise ValueError(f"max_distance must be from 0 to {own}, not {max_distance!r}")
         return max_distance
 
-    def _put(self, old: Tables, young: Tables | None = None) -> None:
-        young = young or Tables.empty(old.layout, self._max_distance)
-        self._old, self._young = old, young
-        self._sealed = [tables for tables in (old, young) if len(tables.first)]
-        # Beside tables there would be fresh entries to compare as well: alone they may be more.
-        alone = 0 if self._sealed else scan_limit(old.layout, self._max_distance) + FRESH
-        self._most_fresh = max(FRESH, min(_FRESH_ALONE, alone))
+    def _pairs_within(
+        self, query: int, distance: int, sealed: Sequence[Tables], most: int | None = None
+    ) -> Pairs:
+        """Return the pairs within a distance of a query that are in some tables or fresh.
 
-    def _table_of(self, fingerprint: int, row: int) -> tuple[Tables, int] | None:
-        """Return the tables that have a pair, and its place in the first of them."""
-        for tables in self._sealed:
-            place = tables.place_of(fingerprint, row)
-            if place is not None:
-                return tables, place
-        return None
-
-    def _stored_under(self, fingerprints: UInt64Array) -> Pairs:
-        """Return all pairs with some distinct fingerprints, which ascend."""
-        fresh = self._fresh.pairs
-        after = fingerprints.searchsorted(fresh.fingerprints, "right")
-        is_asked = after > fingerprints.searchsorted(fresh.fingerprints)
-        stored = [Pairs(fresh.fingerprints[is_asked], fresh.rows[is_asked])]
-        stored += [
-            tables.pairs_at(places_in(*tables.spans_of(fingerprints))) for tables in self._sealed
-        ]
-        return Pairs.joined(stored)
-
-    def _seal(self) -> None:
-        """Move the fresh entries into the young tables, or with these into the old ones."""
-        count = len(self._young.first) + len(self._fresh)
-        if count >= _most_young(len(self._old.first)):
-            self._fold(NO_PAIRS)
-            return
-        # Up to half as many as if they were alone: a look-up has a fixed cost, borne by the old.
-        is_scanned = 2 * count <= scan_limit(self.layout, self._max_distance)
-        self._put(self._old, self._young.merged(self._fresh.pairs, is_scanned=is_scanned))
-        self._fresh.clear()
-
-    def _fold(self, pairs: Pairs, *, is_bulk: bool = False) -> None:
-        """Move everything and more pairs, which are not stored yet, into the old tables.
-
-        Another layout is planned when there are twice as many as for the present one, but for more
-        than `_MOST_SORTED` only if the caller waits for bulk work.
+        In no order. With `most`, pairs may be missing if so many others are nearer.
         """
-        old = self._old
-        layout, planned_for = old.layout, self._planned_for
-        coming = Pairs.joined([self._young.pairs, self._fresh.pairs, pairs])
-        count = len(old) + coming.size
-        if count > 2 * planned_for and (is_bulk or count <= _MOST_SORTED):
-            planned_for = 2 * count
-            layout = plan(self._max_distance, planned_for)
-        is_scanned = count <= scan_limit(layout, self._max_distance)
-        if layout == old.layout and coming.size <= len(old) // 2:
-            self._put(old.merged(coming, is_scanned=is_scanned))
-        else:  # Sorting everything anew is quicker; for another layout there is no other way.
-            everything = Pairs.joined([old.pairs, coming])
-            self._put(Tables.of(layout, self._max_distance, everything, is_scanned=is_scanned))
+        enough = None
+        if most is not None:  # a pair is hit at most once in every table
+            enough = (most + sum(tables.dead_count for tables in sealed)) * self._repeats
+        found: list[Pairs] = []
+        pieces, probed = [self._fresh.fingerprints], []
+        for tables in sealed:
+            candidates = [] if tables.is_scanned else tables.candidates(query, distance)
+            if candidates and sum(map(len, candidates)) <= len(tables.rows):
+                pieces += candidates
+                probed.append(tables)
+            else:
+                places = _near(tables.entries, query, distance, enough)
+                if len(places):
+                    found.append(tables.pairs_at(places))
+        compared = np.concatenate(pieces) if probed else pieces[0]
+        near = _near(compared, query, distance, enough)
+        if len(near):
+            from_fresh = int(near.searchsorted(len(self._fresh)))
+            found.append(self._fresh.pairs_at(near[:from_fresh]))
+            found += [tables.pairs_of_hits(compared[near[from_fresh:]]) for tables in probed]
+        return Pairs.joined(found) if found else NO_PAIRS
+
+    def _empty(self, layout: Layout) -> Tables:
+        return Tables.of(layout, self.max_distance, NO_PAIRS, is_scanned=True)
+
+    def _put(self, old: Tables, young: Tables | None = None) -> None:
+        if young is None:
+            young = self._empty(old.layout)
+        self._old, self._young = old, young
+        self._sealed = [tables for tables in (old, young) if len(tables.rows)]
+        self._repeats = max(len(old.runs), len(young.runs))
+        self._parts: list[FreshEntries | Tables] = [self._fresh, *self._sealed]
+
+    def _seal(self, pairs: Pairs = NO_PAIRS, *, into_old: bool = False) -> None:
+        """Move the fresh entries, and more that are not stored yet, into the young tables.
+
+        If these have enough then, or `into_old`, all of theirs into the old ones instead.
+        """
+        layout, planned_for = self.layout, self._planned_for
+        coming = Pairs.joined([self._fresh.pairs, pairs])
+        most_young = isqrt(FRESH * len(self._old) // 2) if len(self._old) > _FEW_OLD else 0
+        if not into_old and len(self._young) + coming.size < most_young:
+            self._put(self._old, self._merged(self._young, layout, coming))
+        else:
+            coming = Pairs.joined([self._young.pairs, coming])
+            count = len(self._old) + coming.size
+            if count > 2 * planned_for:
+                planned_for = 2 * count
+                layout = plan(self.max_distance, planned_for)
+            self._put(self._merged(self._old, layout, coming))
         self._planned_for = planned_for
         self._fresh.clear()
 
+    def _merged(self, tables: Tables, layout: Layout, coming: Pairs) -> Tables:
+        limit = scan_limit(layout, self.max_distance)
+        if tables is self._young:  # a look-up has a fixed cost, borne by the old
+            limit //= 2
+        return tables.merged(layout, coming, is_scanned=len(tables) + coming.size <= limit)
 
-def _most_young(old: int) -> int:
-    """Return from how many young entries on they are merged with so many old ones."""
-    return min(isqrt(FRESH * old // 2), _MOST_YOUNG) if old > _FEW_OLD else 0
+
+def _near(entries: UInt64Array, query: int, distance: int, enough: int | None) -> IntpArray:
+    """Return the places of entries within a distance; the nearest, if these are enough."""
+    distances = np.bitwise_count(entries ^ np.uint64(query))
+    # Most often there is nothing near, and to find the nearest takes a third of finding all.
+    if not len(distances) or distances[distances.argmin()] > distance:
+        return np.empty(0, np.intp)
+    places: IntpArray = (distances <= distance).nonzero()[0]
+    if enough is not None and len(places) > enough:
+        distances = distances[places]
+        reach = np.bincount(distances).cumsum().searchsorted(enough)
+        places = places[distances <= reach]
+    return places

@@ -10,42 +10,50 @@ blocks, which lead it; the bits that are left may be cut again (a nested layout)
     Layout(k + 1)               k+1 tables, no neighbours       any k   the pigeonhole itself
     Layout(4)                    4 tables, neighbours probed    any k   Norouzi et al. 2012
 
-Why a look-up misses nothing. Let k = q*m + s differing bits fall into m blocks, s < m. The
-l least damaged blocks then hold at most
+A table orders fingerprints by their permuted form, in which its leading blocks come first:
 
-    r = q*l + max(0, s - (m - l))
+    fingerprint   63 | A | B | C | D | E | F | 0      leading blocks: A, C and E
+    permuted      63 | A | C | E | B | D | F | 0      equal in A, C and E: neighbours when sorted
 
-of them. Were it one more, the l-th smallest damage would be at least q+1, and with it each
-of the other m-l: together over k. So the table that these blocks lead holds the wanted
-entry among the prefixes that differ from the query's in at most r bits: these are probed.
+The first bits of a permuted form, as a number, are its key; a probe is what is to be flipped in the
+key of a query. A bit position is the power of two that it stands for: 63 leads.
 
-For l = 1 fewer will do (Norouzi et al., section 3): block j, counted from 0, need only be
-probed to radius (k - j) // m, for if every block j held one bit more than that, they would
-hold k + 1. Below 0 the table is not needed at all: so m > k blocks make k + 1 tables.
+Why a look-up misses nothing. Let k = q*m + s differing bits fall into m blocks, s < m. The l least
+damaged blocks then hold at most r = q*l + max(0, s - (m - l)) of them. Were it one more, the l-th
+smallest damage would be at least q+1, and with it each of the other m-l: together over k. So the
+table that these blocks lead holds the wanted entry among the prefixes that differ from the query's
+in at most r bits: these are probed.
 
-Nested cuts spend one budget: if x of the k bits fell into the first leading blocks, the
-inner cut need only allow for k - x.
+For l = 1 fewer will do (Norouzi et al., section 3): block j, counted from 0, need only be probed to
+radius (k - j) // m, for if every block j held one bit more than that, they would hold k + 1. Below
+0 the table is not needed at all: so m > k blocks make k + 1 tables.
 
-A bit position is the power of two that it stands for: 63 leads.
+Nested cuts spend one budget: if x of the k bits fell into the first leading blocks, the inner cut
+need only allow for k - x.
 
 Manku, Jain and Das Sarma (2007), section 3; Norouzi, Punjani and Fleet (2012).
 """
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import combinations, pairwise, product
+from functools import cached_property, lru_cache
+from itertools import chain, combinations, pairwise, product
 from math import comb, prod
+from typing import Any, TypeVar
+
+import numpy as np
 
 from dedup_filter.errors import ConfigError
-from dedup_filter.hamming.pairs import FINGERPRINT_BITS
+from dedup_filter.hamming.pairs import FINGERPRINT_BITS, IntpArray, UInt64Array
 
 __all__ = [
     "MAX_DISTANCE",
     "Layout",
     "TableShape",
-    "bit_flips",
-    "cut",
+    "directory_bits",
+    "moved",
+    "probe_keys",
     "require_whole",
 ]
 
@@ -57,6 +65,10 @@ _MAX_PROBES = 20_000
 
 _MAX_TABLES = 128
 """A fingerprint takes 8 bytes in each, and up to 2 of its directory."""
+
+Words = TypeVar("Words", int, UInt64Array)
+Move = tuple[int, int]
+"""A mask, and how far the bits under it go to the left, or to the right if that is negative."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +104,31 @@ class TableShape:
     @property
     def prefix_bits(self) -> int:
         """How many bits lead."""
-        return FINGERPRINT_BITS - len(self.rest)
+        return len(self.order) - len(self.rest)
+
+    def permuted(self, words: Words) -> Words:
+        """Return the permuted form of a fingerprint, or of each in an array (1 ns a move).
+
+        >>> hex(Layout(4).table_shapes[3].permuted(0x111122223333FFFF))
+        '0xffff111122223333'
+        """
+        return moved(words, self.key_moves(FINGERPRINT_BITS))
+
+    def restored(self, words: Words) -> Words:
+        """Return the fingerprint of which this is the permuted form, or those in an array."""
+        forth = self.key_moves(FINGERPRINT_BITS)
+        return moved(words, [(moved(mask, [(mask, by)]), -by) for mask, by in forth])
+
+    def key_moves(self, bits: int) -> list[Move]:
+        """Return the moves that make a fingerprint its key of so many bits.
+
+        Bits that travel equally far travel together: 2 to 5 moves for the usual tables.
+        simhash-cpp draws its permutations the same way, as masks of contiguous blocks.
+        """
+        masks: dict[int, int] = defaultdict(int)
+        for start, end in zip(self.order[:bits], range(bits - 1, -1, -1), strict=True):
+            masks[end - start] |= 1 << start
+        return [(mask, by) for by, mask in masks.items()]
 
     def radius(self, distance: int) -> int:
         """Return how far from the prefix the probes go; -1 when the table is not needed."""
@@ -105,9 +141,10 @@ class TableShape:
 
     def probes(self, distance: int) -> Iterator[int]:
         """Yield the masks to be flipped in the fingerprint (not yet permuted), each once."""
-        cuts = [lead.positions for lead in self.leads]
+        cuts = [[1 << position for position in lead.positions] for lead in self.leads]
         for flips in _flips(self.leads, distance):
-            yield from map(sum, product(*map(bit_flips, cuts, flips)))
+            for chosen in product(*map(combinations, cuts, flips)):
+                yield sum(chain.from_iterable(chosen))
 
 
 @dataclass(frozen=True)
@@ -115,10 +152,7 @@ class Layout:
     """How the 64 bits are cut and which blocks lead the tables.
 
     `probe_radius` bounds how many prefix bits a probe may flip (0: the paper's way, no
-    neighbours); None allows as many as the distance needs.
-
-    Raises:
-        ConfigError: a number out of range, or more than `_MAX_TABLES` tables.
+    neighbours); None allows as many as the distance needs. ConfigError: too many tables or blocks.
 
     >>> Layout(6, 3).table_count, sorted({s.prefix_bits for s in Layout(6, 3).table_shapes})
     (20, [31, 32, 33])
@@ -136,11 +170,9 @@ class Layout:
             require_whole("probe_radius", self.probe_radius, 0, MAX_DISTANCE)
         if self.nested is not None and self.nested.probe_radius is not None:
             raise ConfigError("probe_radius belongs to the outermost layout, not to a nested one")
-        self._require_bits(FINGERPRINT_BITS)
         if self.table_count > _MAX_TABLES:
-            raise ConfigError(
-                f"{self} make {self.table_count} tables; at most {_MAX_TABLES} are allowed"
-            )
+            raise ConfigError(f"{self} makes {self.table_count} tables, more than {_MAX_TABLES}")
+        _ = self.table_shapes  # refuses more blocks than there are bits, here or further in
 
     @property
     def table_count(self) -> int:
@@ -155,16 +187,13 @@ class Layout:
 
     def shapes_for(self, positions: Sequence[int]) -> Iterator[TableShape]:
         """Yield the tables of this cut of any bits: all 64, or those that an outer cut left."""
-        blocks = cut(positions, self.block_count)
+        blocks = _cut(positions, self.block_count)
         for number, chosen in enumerate(combinations(blocks, self.leading_blocks)):
-            leading = tuple(bit for block in chosen for bit in block)
+            leading = tuple(chain.from_iterable(chosen))
             rest = tuple(bit for bit in positions if bit not in leading)
             lead = Lead(self.block_count, self.leading_blocks, number, leading)
-            if self.nested is None:
-                yield TableShape((lead,), rest)
-                continue
-            for inner in self.nested.shapes_for(rest):
-                yield TableShape((lead, *inner.leads), inner.rest)
+            inner = [TableShape((), rest)] if self.nested is None else self.nested.shapes_for(rest)
+            yield from (TableShape((lead, *shape.leads), shape.rest) for shape in inner)
 
     def tables_needed(self, distance: int) -> tuple[TableShape, ...]:
         """Return the tables that find everything within a distance."""
@@ -179,23 +208,12 @@ class Layout:
         return self._fault(distance) is None
 
     def require_exact(self, distance: int) -> None:
-        """Refuse a distance for which the layout would miss entries or probe beyond measure.
-
-        Raises:
-            ConfigError: with the reason and the nearest layout that serves the distance.
-        """
+        """Refuse, by ConfigError, a distance for which it would miss entries or probe too much."""
         require_whole("max_distance", distance, 0, MAX_DISTANCE)
         fault = self._fault(distance)
-        if fault is None:
-            return
-        raise ConfigError(
-            f"{self} cannot serve max_distance={distance}: {fault}; "
-            f"nearest that can: {self._nearest(distance)!r}"
-        )
-
-    def __str__(self) -> str:
-        here = f"{self.block_count} blocks of which {self.leading_blocks} lead"
-        return here if self.nested is None else f"{here}, then {self.nested}"
+        if fault is not None:
+            better = f"one that can: {Layout(max(distance + 1, 2))}"
+            raise ConfigError(f"{self} cannot serve max_distance={distance}: {fault}; {better}")
 
     def __repr__(self) -> str:
         shown = [str(self.block_count), str(self.leading_blocks)]
@@ -205,74 +223,60 @@ class Layout:
             shown.append(f"probe_radius={self.probe_radius}")
         return f"Layout({', '.join(shown)})"
 
-    def _require_bits(self, width: int) -> None:
-        """Refuse a cut into more blocks than there are bits, here or further in."""
-        if self.block_count > width:
-            raise ConfigError(f"{self.block_count} blocks cannot be cut from {width} bits")
-        if self.nested is not None:
-            widest = cut(range(width), self.block_count)[: self.leading_blocks]
-            self.nested._require_bits(width - sum(map(len, widest)))
-
     def _fault(self, distance: int) -> str | None:
         radius = max(shape.radius(distance) for shape in self.table_shapes)
         if self.probe_radius is not None and radius > self.probe_radius:
-            return (
-                f"{distance} differing bits can put {radius} into every prefix, "
-                f"and the probes flip at most {self.probe_radius}"
-            )
+            return f"it would have to flip {radius} bits of a prefix, not {self.probe_radius}"
         probes = self.probe_count(distance)
         if probes > _MAX_PROBES:
-            return (
-                f"a look-up would take {probes:,} probes, and at most {_MAX_PROBES:,} are allowed"
-            )
+            return f"a look-up would take {probes:,} probes, more than {_MAX_PROBES:,}"
         return None
-
-    def _nearest(self, distance: int) -> "Layout":
-        """Find the exact layout whose numbers are closest; there is one: `Layout(k + 1)`."""
-        shapes = [
-            (blocks, leading)
-            for blocks in range(2, MAX_DISTANCE + 2)
-            for leading in range(1, blocks)
-            if comb(blocks, leading) <= _MAX_TABLES
-        ]
-        shapes.sort(
-            key=lambda s: (abs(s[0] - self.block_count) + abs(s[1] - self.leading_blocks), s)
-        )
-        layouts = (Layout(*shape, probe_radius=self.probe_radius) for shape in shapes)
-        return next(layout for layout in layouts if layout.is_exact(distance))
 
 
 def require_whole(name: str, value: object, least: int, most: int) -> None:
-    """Refuse anything but an int in a range; True is no number.
-
-    Raises:
-        ConfigError: naming what it is, the range and the value.
-    """
+    """Refuse anything but an int in a range by a ConfigError; True is no number."""
     if type(value) is not int or not least <= value <= most:
         raise ConfigError(f"{name} must be a whole number from {least} to {most}, not {value!r}")
 
 
-def cut(positions: Sequence[int], block_count: int) -> list[tuple[int, ...]]:
-    """Cut positions into blocks whose widths differ by at most one, the wider ones first.
+def directory_bits(entries: int, prefix_bits: int) -> int:
+    """Return how many bits a key has: two to four entries share one, or more."""
+    return max(min(prefix_bits, entries.bit_length() - 2), 1)
 
-    Requires: 1 <= block_count <= len(positions).
 
-    >>> [len(block) for block in cut(range(63, -1, -1), 6)]
-    [11, 11, 11, 11, 10, 10]
+@lru_cache(maxsize=1024)
+def probe_keys(shape: TableShape, distance: int, bits: int) -> IntpArray:
+    """Return the distinct probes of a table, to be flipped in keys of so many bits, ascending.
+
+    Where a key has fewer bits than the prefix, those that differ only beyond them are made once.
+    Empty where the distance does not need the table.
+
+    >>> first = Layout(4).table_shapes[0]
+    >>> probe_keys(first, 3, 16).tolist(), len(probe_keys(first, 7, 16))
+    ([0], 17)
     """
+    permuted = shape.permuted(np.fromiter(shape.probes(distance), np.uint64))
+    keys = np.unique(permuted >> np.uint64(FINGERPRINT_BITS - bits)).astype(np.intp)
+    keys.flags.writeable = False  # shared by all who ask
+    return keys
+
+
+def moved(words: Words, moves: Iterable[Move]) -> Words:
+    """Return what the moves make of a number, or of each in an array."""
+    taken: Any = words  # for mypy, int and array have no operators in common
+    result: Words = taken & 0
+    for mask, by in moves:
+        result |= (taken & mask) << by if by >= 0 else (taken & mask) >> -by
+    return result
+
+
+def _cut(positions: Sequence[int], block_count: int) -> list[Sequence[int]]:
+    """Cut positions into blocks whose widths differ by at most one, the wider ones first."""
     width, wider = divmod(len(positions), block_count)
+    if not width:
+        raise ConfigError(f"{block_count} blocks cannot be cut from {len(positions)} bits")
     ends = [number * width + min(number, wider) for number in range(block_count + 1)]
-    return [tuple(positions[a:b]) for a, b in pairwise(ends)]
-
-
-def bit_flips(positions: Sequence[int], count: int) -> Iterator[int]:
-    """Yield each mask with exactly `count` of the bits at these positions set.
-
-    >>> [f"{mask:03b}" for mask in bit_flips([2, 1, 0], 2)]
-    ['110', '101', '011']
-    """
-    bits = [1 << position for position in positions]
-    return (sum(chosen) for chosen in combinations(bits, count))
+    return [positions[a:b] for a, b in pairwise(ends)]
 
 
 def _flips(leads: Sequence[Lead], distance: int) -> Iterator[tuple[int, ...]]:

@@ -6,22 +6,16 @@ neighbours of their prefixes probed, the fewer blocks the more entries.
 
 Microseconds of a 2-core machine; ratios are what counts:
 
-    look-up   2.5  and  in tables of at most 12 probes       1.0 a table, 0.2 a further probe,
-                                                             0.0014 a candidate
-                        in tables of more probes             8.0 a table, 0.04 a probe,
-                                                             0.006 a candidate; or, if a probe
-                                                             meets 24 or more, 0.3 a probe,
-                                                             0.002 a candidate
+    look-up   2.5 and, in a table of at most 12 probes, 1.0, 0.2 a further probe, 0.0014 a candidate
+                        in one of more probes           8.0, 0.04 a probe, 0.006 a candidate,
+                                                        or  8.0, 0.38 a probe, 0.002 a candidate
     scan      2.0 and 0.00062 an entry
     insert    6.5 and 0.6 a table
-    bytes     4 a row; 8 a table, and of its directory 4 for each piece, at most 2 an entry
+    bytes     4 a row; 8 a table, and of its directory 4 for each key, at most 2 an entry
 
-`python benchmarks/plan.py` compares this with what indexes take. Look-ups of the layouts that are
-planned and of the literature's, at 100 thousand to 10 million entries and k = 3, 7 and 10, take
-0.65 to 1.5 times what is expected; bytes are as expected.
-
-A probe meets n / 2**bits candidates, where the bits are those of the table's prefix, or fewer:
-a directory is not larger than pays for n entries (`dedup_filter.hamming.permuted_table`).
+A probe meets n / 2**bits candidates, for the bits of a key. `python benchmarks/plan.py` compares
+this with what indexes take: at 100 thousand to 10 million entries and k = 3, 7 and 10, look-ups
+take 0.65 to 1.5 times what is expected; bytes are as expected.
 
 Manku, Jain and Das Sarma (2007), section 3, weigh the same two things, tables (memory) against
 candidates (time). Where we differ: a popcount in numpy makes candidates so cheap that short
@@ -30,17 +24,12 @@ prefixes are best, where they advise 10 to 20 tables.
 
 import sys
 from bisect import bisect_left
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
-from math import comb, log2
+from functools import cache, lru_cache
+from itertools import product
+from math import comb
 
-from dedup_filter.hamming.layout import (
-    MAX_DISTANCE,
-    Layout,
-    TableShape,
-    require_whole,
-)
+from dedup_filter.hamming.layout import MAX_DISTANCE, Layout, directory_bits, require_whole
 from dedup_filter.hamming.pairs import FINGERPRINT_BITS
 
 __all__ = [
@@ -58,20 +47,16 @@ _LOOK_UP_US = 2.5
 _FEW = 12
 _FEW_TABLE_US, _FEW_PROBE_US, _FEW_CANDIDATE_US = 1.0, 0.2, 0.0014
 _MANY_TABLE_US, _MANY_PROBE_US, _MANY_CANDIDATE_US = 8.0, 0.04, 0.006
-_LONG_PIECE, _SLICE_US, _SLICED_US = 24, 0.3, 0.002
+_SLICE_US, _SLICED_US = 0.38, 0.002
 _SCAN_US, _SCANNED_US = 2.0, 0.00062
 _INSERT_US, _INSERT_TABLE_US = 6.5, 0.6
 
 _ROW_BYTES, _ENTRY_BYTES, _PIECE_BYTES = 4, 8, 4
-_ENTRIES_PER_PIECE = 2
 
 _BYTES_PER_ENTRY = 48
 """What a planned index may take: up to 4 tables, or 5 if their directories are small."""
 
-_MOST_BLOCKS = 16
-_MOST_TABLES = 36
-_MOST_NESTED = 5
-
+_MOST_BLOCKS, _MOST_TABLES, _MOST_NESTED = 16, 36, 5
 _MOST_SCANNED = 1 << 40
 
 
@@ -86,21 +71,19 @@ class Estimate:
     probes: int
     candidates: float
     look_up_us: float
-    insert_us: float
     bytes_per_entry: float
 
-    @cached_property
+    @property
     def page_us(self) -> float:
         """Time that each page takes: one look-up and one insert."""
-        return self.look_up_us + self.insert_us
+        return self.look_up_us + _INSERT_US + self.tables * _INSERT_TABLE_US
 
 
 @lru_cache(maxsize=256)
 def plan(max_distance: int, expected_entries: int = 1_000_000) -> Layout:
     """Return the layout that costs a page least among those of at most 48 bytes an entry.
 
-    Raises:
-        ConfigError: `max_distance` is not from 0 to 12, or `expected_entries` is less than 1.
+    ConfigError: `max_distance` is not from 0 to 12, or `expected_entries` is less than 1.
 
     >>> plan(3), plan(1), plan(8, expected_entries=100_000)
     (Layout(4, 1), Layout(2, 1), Layout(5, 1))
@@ -113,9 +96,7 @@ def ranked(max_distance: int, entries: int, most_bytes: float | None = None) -> 
     """Return an estimate for every layout and for a scan, those that fit the memory first.
 
     Among these, and among those that do not fit, the one that costs a page least is first.
-
-    Raises:
-        ConfigError: as for `plan`.
+    Errors as for `plan`.
     """
     require_whole("max_distance", max_distance, 0, MAX_DISTANCE)
     require_whole("expected_entries", entries, 1, sys.maxsize)
@@ -165,55 +146,38 @@ def estimate(layout: Layout, distance: int, entries: int) -> Estimate:
     shapes = layout.tables_needed(distance)
     probes, candidates, look_up, size = 0, 0.0, _LOOK_UP_US, float(_ROW_BYTES)
     for shape in shapes:
-        bits = _directory_bits(shape, entries)
-        asked = _probes(shape, distance, bits)
+        bits = directory_bits(entries, shape.prefix_bits)
+        # Those that differ only beyond the key's bits are one.
+        of_key = sum(comb(bits, flips) for flips in range(shape.radius(distance) + 1))
+        asked = min(shape.probe_count(distance), of_key)
         met = asked * entries / 2**bits
         probes, candidates = probes + asked, candidates + met
-        look_up += _table_us(asked, met)
+        if asked <= _FEW:
+            look_up += _FEW_TABLE_US + (asked - 1) * _FEW_PROBE_US + met * _FEW_CANDIDATE_US
+        else:
+            together = asked * _MANY_PROBE_US + met * _MANY_CANDIDATE_US
+            in_slices = asked * _SLICE_US + met * _SLICED_US
+            look_up += _MANY_TABLE_US + min(together, in_slices)
         size += _ENTRY_BYTES + _PIECE_BYTES * 2**bits / entries
-    insert = _INSERT_US + len(shapes) * _INSERT_TABLE_US
-    widths = [shape.prefix_bits for shape in shapes]
-    span = (min(widths), max(widths))
-    return Estimate(layout, len(shapes), span, probes, candidates, look_up, insert, size)
+    widths = sorted(shape.prefix_bits for shape in shapes)
+    span = widths[0], widths[-1]
+    return Estimate(layout, len(shapes), span, probes, candidates, look_up, size)
 
 
 def estimate_scan(entries: int) -> Estimate:
     """Return what it costs to compare every query with every entry."""
     look_up = _SCAN_US + entries * _SCANNED_US
-    insert = _INSERT_US + _INSERT_TABLE_US
-    return Estimate(None, 1, (0, 0), 0, entries, look_up, insert, _ROW_BYTES + _ENTRY_BYTES)
-
-
-def _table_us(probes: int, candidates: float) -> float:
-    if probes <= _FEW:
-        return _FEW_TABLE_US + (probes - 1) * _FEW_PROBE_US + candidates * _FEW_CANDIDATE_US
-    if candidates >= probes * _LONG_PIECE:
-        return _MANY_TABLE_US + probes * _SLICE_US + candidates * _SLICED_US
-    return _MANY_TABLE_US + probes * _MANY_PROBE_US + candidates * _MANY_CANDIDATE_US
-
-
-def _directory_bits(shape: TableShape, entries: int) -> int:
-    return min(shape.prefix_bits, max(0, int(log2(entries / _ENTRIES_PER_PIECE or 1))))
-
-
-def _probes(shape: TableShape, distance: int, bits: int) -> int:
-    """Count the different probes that are left of the table's when only so many bits count."""
-    all_probes = shape.probe_count(distance)
-    if bits == shape.prefix_bits:
-        return all_probes
-    return min(all_probes, sum(comb(bits, flips) for flips in range(shape.radius(distance) + 1)))
+    return Estimate(None, 1, (0, 0), 0, entries, look_up, _ROW_BYTES + _ENTRY_BYTES)
 
 
 @cache
-def _exact(max_distance: int) -> tuple[Layout, ...]:
-    return tuple(layout for layout in _layouts() if layout.is_exact(max_distance))
-
-
-def _layouts() -> Iterator[Layout]:
-    for blocks in range(2, _MOST_BLOCKS + 1):
-        for leading in range(1, blocks):
-            if comb(blocks, leading) <= _MOST_TABLES:
-                yield Layout(blocks, leading)
-    for outer in range(2, _MOST_NESTED + 1):
-        for inner in range(2, _MOST_NESTED + 1):
-            yield Layout(outer, 1, Layout(inner))
+def _exact(max_distance: int) -> list[Layout]:
+    layouts = [
+        Layout(blocks, leading)
+        for blocks in range(2, _MOST_BLOCKS + 1)
+        for leading in range(1, blocks)
+        if comb(blocks, leading) <= _MOST_TABLES
+    ]
+    nested = product(range(2, _MOST_NESTED + 1), repeat=2)
+    layouts += [Layout(outer, 1, Layout(inner)) for outer, inner in nested]
+    return [layout for layout in layouts if layout.is_exact(max_distance)]

@@ -1,55 +1,76 @@
-"""All permuted tables of one layout -> candidates of a look-up, and the rows of its hits.
+"""All permuted tables of one layout -> candidates of a look-up, and the pairs of its hits.
 
     fingerprint ─┬─ table 1: blocks A | B C D      each holds the entries that agree with
                  ├─ table 2: blocks B | A C D      the query (nearly) in its leading blocks;
                  ├─ table 3: blocks C | A B D      together they hold every entry
                  └─ table 4: blocks D | A B C      within the distance
 
+A table is a run, fingerprints in the order of their permuted forms, and a directory in place of a
+binary search: key -> where the entries begin that have it. An entry is kept as the fingerprint that
+it is, as distances do not change when two are permuted alike: so the candidates of all tables are
+compared with the query at once, in three numpy calls. Equal fingerprints are separate entries.
+
+        1010  ->  |      permuted    1010 1111…
+        1011  ->  |                  1011 0010…   <- directory[1011]
+        1100  ->  |                  1011 1100…
+                                     1100 0001…   <- directory[1100]
+
 Table 1 is in the order of the fingerprints themselves, as its leading block is the first of the 64
-bits; it alone has rows. If a scan of it is quicker than a look-up in all tables, it is the only
-one, and all its entries are candidates.
+bits; it alone has rows. If a scan of it is quicker than a look-up in all, it is the only one.
 
-A removed pair is marked by its place in table 1, and look-ups leave it out; the next merge leaves
-it out of the new tables.
-
-The arrays of tables can be kept somewhere and given back (`SealedArrays`), as they are and without
-a copy, so they may lie in files that are mapped into memory; nothing ever writes into them.
+Nothing is ever written into arrays: they can be kept somewhere and given back (`SealedArrays`), as
+they are and without a copy, also in files that are mapped into memory. A removed pair is marked by
+its place in table 1, and the next merge leaves it out of the new tables.
 
 Guarantee: exact for every distance up to the one that the tables were made for (`layout`).
 
-Memory: 8 bytes an entry and table, 4 for its row, and the directories (`permuted_table`).
+Memory: 8 bytes an entry and table; 4 for its row, unless one is 2**32 or more; and 4 for each key
+of a directory, at most 2 an entry.
 """
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from dedup_filter.hamming.layout import Layout
-from dedup_filter.hamming.pairs import NO_PAIRS, IntpArray, Pairs, UInt64Array
-from dedup_filter.hamming.permuted_table import Directory, Move, PackedRows, Permutation, Run, moved
+from dedup_filter.hamming.layout import (
+    Layout,
+    TableShape,
+    directory_bits,
+    moved,
+    probe_keys,
+)
+from dedup_filter.hamming.pairs import (
+    FINGERPRINT_BITS,
+    NO_PAIRS,
+    IntpArray,
+    Pairs,
+    RowArray,
+    UInt64Array,
+    distinct,
+    places_in,
+)
 
-__all__ = ["SealedArrays", "Tables", "probe_keys"]
+__all__ = ["Run", "SealedArrays", "Tables"]
 
-_PROBE_US, _TABLE_US, _CANDIDATE_US = 0.38, 8.0, 0.006
-"""The cost of one probe by Python, with a slice; or of numpy's calls for all probes of a table, and
-of each candidate then. The quicker way is taken for each table."""
+Directory = npt.NDArray[np.integer]
+PackedRows = npt.NDArray[np.integer]
+
+_PROBE_US, _MET_US, _TABLE_US, _CANDIDATE_US = 0.38, 0.002, 8.0, 0.006
+"""Cost of a probe by Python and of a candidate then; of all by numpy, and of a candidate then."""
+
+_FEW_HITS = 5
+"""Hits up to which Python is quicker, one by one, than numpy is for all of them."""
 
 _CHUNK = 1 << 20
 """Candidates, or probes, that a look-up of many fingerprints handles at a time: 8 MB."""
 
-_NOWHERE = range(0)
-
 
 class SealedArrays(NamedTuple):
-    """One run and one directory a table, and the rows of the first.
-
-    A small index has only the first of its layout's tables. Derived data: whoever has the pairs
-    can make them again (`HammingIndex.add_many`).
-    """
+    """A run and a directory for each table, of a small index the first only; and its rows."""
 
     layout: Layout
     max_distance: int
@@ -58,285 +79,285 @@ class SealedArrays(NamedTuple):
     directories: tuple[Directory, ...]
 
 
-class _Ways(NamedTuple):
-    """What a look-up within a distance does in each table."""
+class Run:
+    """Entries of one permuted table, in its order, and where those of each key begin."""
 
-    few: list[tuple[tuple[Move, ...], list[int], memoryview, UInt64Array]]
-    """Moves that make a key, masks of neighbouring keys, and the run's directory and entries."""
-    many: list[tuple[Run, IntpArray]]
+    def __init__(self, shape: TableShape, entries: UInt64Array, directory: Directory) -> None:
+        self.shape, self.entries, self.directory = shape, entries, directory
+        self.bits = len(directory).bit_length() - 1
+        """Of a key."""
+        self.key_moves = shape.key_moves(self.bits)
+        # Numbers of a memoryview are Python's own: one takes a third of numpy's time.
+        self.offsets = memoryview(directory)  # type: ignore[arg-type] # Buffer: from 3.12 on
+
+    @classmethod
+    def of(cls, shape: TableShape, fingerprints: UInt64Array) -> "Run":
+        """Sort fingerprints into a run. Cost: 0.1 us each."""
+        permuted = shape.permuted(fingerprints)
+        permuted.sort()
+        bits = directory_bits(len(permuted), shape.prefix_bits)
+        return cls(shape, shape.restored(permuted), _directory_of(_counts(permuted, bits)))
+
+    def merged(self, gone: UInt64Array, coming: UInt64Array) -> "Run":
+        """Make a run without the fingerprints `gone`, each as often as given, and with `coming`."""
+        leaving, arriving = (np.sort(self.shape.permuted(some)) for some in (gone, coming))
+        ranks = leaving.searchsorted(leaving, "right") - np.arange(len(leaving))
+        left = self._places_after(leaving) - ranks
+        places = self._places_after(arriving)
+        places -= left.searchsorted(places)
+        staying = np.delete(self.entries, left) if len(left) else self.entries
+        entries = np.insert(staying, places, self.shape.restored(arriving))
+        bits = directory_bits(len(entries), self.shape.prefix_bits)
+        if bits == self.bits:
+            counts = np.diff(self.directory).astype(np.intp)
+        else:
+            counts = _counts(self.shape.permuted(self.entries), bits)
+        np.add.at(counts, _keys(arriving, bits), 1)
+        np.subtract.at(counts, _keys(leaving, bits), 1)
+        return Run(self.shape, entries, _directory_of(counts))
+
+    def spans(self, keys: IntpArray) -> tuple[IntpArray, IntpArray]:
+        """Return where the entries of each key begin, and how many there are."""
+        starts: IntpArray = self.directory[keys].astype(np.intp)
+        lengths: IntpArray = self.directory[keys + 1].astype(np.intp) - starts
+        return starts, lengths
+
+    def hits_of_many(
+        self, asked: UInt64Array, distance: int
+    ) -> Iterator[tuple[IntpArray, UInt64Array]]:
+        """Yield numbers of queries and the entries here within the distance of them."""
+        probes = probe_keys(self.shape, distance, self.bits)
+        if not len(probes):
+            return
+        together = max(_CHUNK // len(probes), 1)
+        for begin in range(0, len(asked), together):
+            queries = asked[begin : begin + together]
+            keys = _keys(self.shape.permuted(queries), self.bits)
+            starts, lengths = self.spans(keys[:, np.newaxis] ^ probes)
+            counts = lengths.sum(axis=1)
+            full = np.flatnonzero(np.diff(counts.cumsum() // _CHUNK)) + 1
+            for first, last in pairwise([0, *full.tolist(), len(queries)]):
+                each = counts[first:last]
+                places = places_in(starts[first:last].ravel(), lengths[first:last].ravel())
+                candidates = self.entries.take(places)
+                distances = np.bitwise_count(candidates ^ queries[first:last].repeat(each))
+                near = (distances <= distance).nonzero()[0]
+                yield each.cumsum().searchsorted(near, "right") + begin + first, candidates[near]
+
+    def _places_after(self, permuted: UInt64Array) -> IntpArray:
+        """Count, for each permuted form, the entries whose permuted form is not greater."""
+        low, lengths = self.spans(_keys(permuted, self.bits))
+        high = low + lengths
+        while (is_open := low < high).any():
+            middle = (low + high) // 2
+            entries = self.shape.permuted(self.entries.take(middle, mode="clip"))
+            is_after = entries <= permuted
+            low = np.where(is_open & is_after, middle + 1, low)
+            high = np.where(is_open & ~is_after, middle, high)
+        return low
 
 
 class Tables:
     """The permuted tables that a layout needs for a distance; or only the first of them."""
 
-    def __init__(self, layout: Layout, max_distance: int, runs: list[Run]) -> None:
-        self.layout = layout
-        self.max_distance = max_distance
-        self.runs = runs
-        self.first = runs[0]
-        """The table in the order of the fingerprints, which has the rows."""
+    def __init__(
+        self, layout: Layout, max_distance: int, runs: list[Run], rows: PackedRows
+    ) -> None:
+        self.layout, self.max_distance = layout, max_distance
+        self.runs, self.rows = runs, rows
+        self.entries = runs[0].entries
+        """Of the first table: the fingerprints in ascending order, each with its row."""
         self.is_scanned = len(runs) == 1
         """Whether there is only the first table, all of whose entries are candidates."""
-        self.dead: set[int] = set()
-        """Places, in the first table, of pairs that were removed."""
-        self._ways: dict[int, _Ways] = {}
+        self.dead_count = 0
+        self._dead = np.zeros(len(rows), bool)
+        """Which pairs, by their places in the first table, were removed."""
+        # Numbers of a memoryview are Python's own: a bisection takes a third of numpy's time.
+        self._numbers = memoryview(self.entries)  # type: ignore[arg-type] # Buffer: from 3.12 on
+        self._ways: dict[int, list[tuple[Run, list[int] | IntpArray]]] = {}
 
     @classmethod
     def of(cls, layout: Layout, max_distance: int, pairs: Pairs, *, is_scanned: bool) -> "Tables":
-        """Sort distinct pairs into tables, or only into the first one, which gets their rows."""
-        first, *others = layout.tables_needed(max_distance)
-        fingerprints, rows = pairs
-        runs = [Run.of(Permutation(first.order), first.prefix_bits, fingerprints, rows)]
-        runs += [
-            Run.of(Permutation(shape.order), shape.prefix_bits, fingerprints)
-            for shape in (() if is_scanned else others)
-        ]
-        return cls(layout, max_distance, runs)
-
-    @classmethod
-    def empty(cls, layout: Layout, max_distance: int) -> "Tables":
-        """Make tables without entries."""
-        return cls.of(layout, max_distance, NO_PAIRS, is_scanned=True)
+        """Sort distinct pairs into tables, or only into the first one."""
+        order = pairs.fingerprints.argsort(kind="stable")
+        fingerprints = pairs.fingerprints[order]
+        shapes = layout.tables_needed(max_distance)[: 1 if is_scanned else None]
+        runs = [Run.of(shape, fingerprints) for shape in shapes]
+        return cls(layout, max_distance, runs, _packed(pairs.rows[order]))
 
     @classmethod
     def of_sealed(cls, sealed: SealedArrays) -> "Tables":
-        """Make tables that use given arrays.
-
-        Verifies shapes and types at once; for the contents there is `check`.
-
-        Raises:
-            ConfigError: the layout cannot be exact for the distance.
-            ValueError: the arrays cannot be those of such tables.
-        """
-        layout, max_distance, rows, runs, directories = sealed
+        """Make tables that use given arrays; errors as for `HammingIndex.from_sealed`."""
+        layout, max_distance, rows, entries, directories = sealed
         layout.require_exact(max_distance)
         shapes = layout.tables_needed(max_distance)
-        if len(runs) not in (1, len(shapes)) or len(directories) != len(runs):
-            raise ValueError(
-                f"{layout!r} needs 1 or {len(shapes)} runs with as many directories, not "
-                f"{len(runs)} and {len(directories)}"
-            )
+        if len(entries) not in (1, len(shapes)) or len(directories) != len(entries):
+            raise ValueError(f"{layout} needs 1 or {len(shapes)} runs, each with its directory")
         if rows.ndim != 1 or rows.dtype not in (np.uint32, np.int64):
             raise ValueError(f"rows are uint32 or int64, not {rows.dtype} of shape {rows.shape}")
-        made = []
-        for shape, entries, directory in zip(shapes, runs, directories, strict=False):
-            if entries.dtype != np.uint64 or entries.shape != rows.shape:
-                raise ValueError(
-                    f"a run of {len(rows)} rows is uint64 of shape {rows.shape}, not "
-                    f"{entries.dtype} of shape {entries.shape}"
-                )
-            _require_directory(directory, len(rows), shape.prefix_bits)
+        runs = []
+        for shape, run, directory in zip(shapes, entries, directories, strict=False):
+            bits = len(directory).bit_length() - 1
+            is_run = run.dtype == np.uint64 and run.shape == rows.shape
+            is_whole = directory.dtype.kind == "i" and len(directory) == (1 << bits) + 1
+            is_directory = is_whole and bits <= shape.prefix_bits and directory[-1] == len(rows)
+            if not is_run or not is_directory or not bits:
+                raise ValueError(f"no run, or no directory, of {len(rows)} rows")
             # asarray: slices of a numpy.memmap take eight times as long as those of an array
-            arrays = np.asarray(entries), np.asarray(directory)
-            made.append(Run(Permutation(shape.order), shape.prefix_bits, *arrays))
-        made[0].rows = np.asarray(rows)
-        return cls(layout, max_distance, made)
+            runs.append(Run(shape, np.asarray(run), np.asarray(directory)))
+        return cls(layout, max_distance, runs, np.asarray(rows))
 
     def sealed(self) -> SealedArrays:
         """Show the arrays. Requires: no marks."""
-        return SealedArrays(
-            self.layout,
-            self.max_distance,
-            self.first.rows,
-            tuple(run.entries for run in self.runs),
-            tuple(run.directory for run in self.runs),
-        )
+        runs, directories = zip(*((run.entries, run.directory) for run in self.runs), strict=True)
+        return SealedArrays(self.layout, self.max_distance, self.rows, runs, directories)
 
-    def merged(self, coming: Pairs, *, is_scanned: bool) -> "Tables":
-        """Make tables with more pairs, and without those that are marked.
-
-        Requires: no pair that comes is there, unless it is marked.
-        """
-        if self.is_scanned and not is_scanned:
+    def merged(self, layout: Layout, coming: Pairs, *, is_scanned: bool) -> "Tables":
+        """Make tables with more pairs, which are not there yet, and without those marked."""
+        is_alike = layout == self.layout and is_scanned == self.is_scanned
+        if not is_alike or coming.size > len(self) // 2:  # to sort all of it is the quicker then
             pairs = Pairs.joined([self.pairs, coming])
-            return Tables.of(self.layout, self.max_distance, pairs, is_scanned=False)
-        gone = self.first.entries[self.dead_places]
-        others = [] if is_scanned else self.runs[1:]
-        runs = [self.first.merged(self.dead_places, *coming)]
-        runs += [run.merged(run.places_of(gone), coming.fingerprints) for run in others]
-        return Tables(self.layout, self.max_distance, runs)
+            return Tables.of(layout, self.max_distance, pairs, is_scanned=is_scanned)
+        left = self._dead.nonzero()[0]
+        runs = [run.merged(self.entries[left], coming.fingerprints) for run in self.runs]
+        order = coming.fingerprints.argsort(kind="stable")
+        places = self.entries.searchsorted(coming.fingerprints[order], "right")
+        places -= left.searchsorted(places)
+        rows = np.delete(self.rows, left) if len(left) else self.rows
+        arriving = _packed(coming.rows[order])
+        rows = rows.astype(np.result_type(rows, arriving), copy=False)
+        return Tables(layout, self.max_distance, runs, np.insert(rows, places, arriving))
 
     @property
     def pairs(self) -> Pairs:
         """The pairs that were not removed, by fingerprint."""
-        fingerprints, rows = self.first.entries, self.first.rows
-        if self.dead:
-            gone = self.dead_places
-            fingerprints, rows = np.delete(fingerprints, gone), np.delete(rows, gone)
-        return Pairs(fingerprints, rows.astype(np.int64))
+        return self.pairs_at(slice(None))
 
     def __len__(self) -> int:
         """Count the pairs that were not removed."""
-        return len(self.first) - len(self.dead)
-
-    @property
-    def dead_places(self) -> IntpArray:
-        """Places of the removed pairs, ascending."""
-        return np.sort(np.fromiter(self.dead, np.intp, len(self.dead)))
+        return len(self.rows) - self.dead_count
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes; 32 and a place in a set for every mark."""
-        return sum(run.nbytes for run in self.runs) + self.dead.__sizeof__() + 32 * len(self.dead)
+        """Memory in bytes; a mark takes a page of it, as the others were never written."""
+        arrays = (array for run in self.runs for array in (run.entries, run.directory))
+        return self.rows.nbytes + sum(array.nbytes for array in arrays)
 
     def candidates(self, fingerprint: int, distance: int) -> list[UInt64Array]:
-        """Return the entries that one look-up must compare, in pieces; some of them repeat.
-
-        Requires: the tables are there (`is_scanned` is false).
-        """
-        few, many = self._ways.get(distance) or self._find_ways(distance)
+        """Return the entries that a look-up by all tables compares, in pieces; some repeat."""
         found = []
-        for moves, masks, offsets, entries in few:
-            key = moved(fingerprint, moves)
-            for mask in masks:
-                at = key ^ mask
-                found.append(entries[offsets[at] : offsets[at + 1]])
-        for run, keys in many:
-            key = moved(fingerprint, run.key_moves)
-            found.append(run.candidates(*run.spans(keys ^ key)))
+        for run, probes in self._ways.get(distance) or self._find_ways(distance):
+            key, entries, offsets = moved(fingerprint, run.key_moves), run.entries, run.offsets
+            if isinstance(probes, list):
+                for probe in probes:
+                    at = key ^ probe
+                    found.append(entries[offsets[at] : offsets[at + 1]])
+            else:
+                found.append(entries.take(places_in(*run.spans(probes ^ key))))
         return found
 
-    def hits_of_many(
-        self, asked: UInt64Array, distance: int
-    ) -> Iterator[tuple[IntpArray, UInt64Array]]:
-        """Yield numbers of queries and entries within the distance of them; some repeat.
+    def within_many(self, asked: UInt64Array, distance: int) -> tuple[IntpArray, Pairs]:
+        """Return the pairs within a distance of many fingerprints, and each pair's query."""
+        found = [hits for run in self.runs for hits in run.hits_of_many(asked, distance)]
+        found.append((np.empty(0, np.intp), NO_PAIRS.fingerprints))
+        queries, hits = (np.concatenate(column) for column in zip(*found, strict=True))
+        hits, queries = Pairs(hits, queries).not_in(NO_PAIRS)
+        starts, lengths = self._spans_of(hits)
+        places, owners = places_in(starts, lengths), queries.repeat(lengths)
+        return owners[~self._dead[places]], self.pairs_at(places)
 
-        Requires: as for `candidates`.
-        """
-        for run, masks in self._probed(distance):
-            together = max(_CHUNK // len(masks), 1)
-            for start in range(0, len(asked), together):
-                queries = asked[start : start + together]
-                for numbers, entries in _hits_in(run, masks, queries, distance):
-                    yield numbers + start, entries
-
-    def pairs_at(self, places: IntpArray) -> Pairs:
+    def pairs_at(self, places: IntpArray | slice) -> Pairs:
         """Return the pairs at some places in the first table, those left out that were removed."""
-        if self.dead:
-            alive = [place not in self.dead for place in places.tolist()]
-            places = places[np.array(alive, bool)]
-        return Pairs(self.first.entries[places], self.first.rows[places].astype(np.int64))
-
-    def spans_of(self, fingerprints: UInt64Array) -> tuple[IntpArray, IntpArray]:
-        """Return where the pairs of each fingerprint begin, and how many there are."""
-        entries = self.first.entries
-        starts = entries.searchsorted(fingerprints)
-        return starts, entries.searchsorted(fingerprints, "right") - starts
+        fingerprints, rows = self.entries[places], self.rows[places]
+        if self.dead_count:
+            alive = ~self._dead[places]
+            fingerprints, rows = fingerprints[alive], rows[alive]
+        return Pairs(fingerprints, rows.astype(np.int64))
 
     def pairs_of(self, fingerprint: int) -> Pairs:
         """Return the pairs of one fingerprint. Cost: 1 us if there are none, else 4 us."""
-        places = self._places_of(fingerprint)
-        if not places:
-            return NO_PAIRS
-        if self.dead:
-            return self.pairs_at(np.arange(places.start, places.stop))
-        here = slice(places.start, places.stop)
-        return Pairs(self.first.entries[here], self.first.rows[here].astype(np.int64))
+        here = self._span_of(fingerprint)
+        return NO_PAIRS if here is None else self.pairs_at(here)
 
     def rows_of(self, fingerprint: int) -> list[int]:
-        """Return the rows of one fingerprint that were not removed."""
-        rows = self.first.rows
-        places = self._places_of(fingerprint)
-        return [int(rows[place]) for place in places if place not in self.dead]
+        """Return the rows of one fingerprint."""
+        rows: list[int] = self.pairs_of(fingerprint).rows.tolist()
+        return rows
 
-    def place_of(self, fingerprint: int, row: int) -> int | None:
-        """Return the place of a pair that was not removed, or None if there is none."""
-        places = self._places_of(fingerprint)
-        if not places:
-            return None
-        (found,) = (self.first.rows[places.start : places.stop] == row).nonzero()
-        place = places.start + int(found[0]) if len(found) else None
-        return None if place in self.dead else place
+    def pairs_of_hits(self, fingerprints: UInt64Array) -> Pairs:
+        """Return the pairs of some fingerprints, each once though they repeat."""
+        if len(fingerprints) <= _FEW_HITS:
+            return Pairs.joined([self.pairs_of(hit) for hit in set(fingerprints.tolist())])
+        return self.pairs_at(places_in(*self._spans_of(distinct(fingerprints))))
+
+    def __contains__(self, pair: tuple[int, int]) -> bool:
+        here = self._span_of(pair[0])
+        return here is not None and pair[1] in self.pairs_at(here).rows
+
+    def discard(self, fingerprint: int, row: int) -> bool:
+        """Remove a pair, and tell whether it was there."""
+        here = self._span_of(fingerprint) or slice(0, 0)
+        is_it = (self.rows[here] == row) & ~self._dead[here]
+        self._dead[here] |= is_it
+        self.dead_count += int(is_it.sum())
+        return bool(is_it.any())
 
     def check(self) -> None:
-        """Verify each table, that they agree, and the rows and marks.
-
-        Raises:
-            AssertionError: it is not so.
-        """
+        """Verify each table, that they agree, and the rows and marks: else AssertionError."""
         shapes = self.layout.tables_needed(self.max_distance)
         assert len(self.runs) in (1, len(shapes)), "too few or too many tables"
-        entries, rows = self.first.entries, self.first.rows
         for run, shape in zip(self.runs, shapes, strict=False):
-            run.check()
-            assert run.permutation.order == shape.order, "a table in another order"
-            assert run.prefix_bits == shape.prefix_bits, "a table with another prefix"
-            assert np.array_equal(np.sort(run.entries), entries), "a table with other entries"
-        assert len(rows) == len(entries), "not one row for each entry"
-        assert rows.dtype in (np.uint32, np.int64), "rows of another type"
-        assert not len(rows) or rows.min() >= 0, "a negative row"
-        pairs = Pairs(entries, rows.astype(np.int64))
-        assert pairs.not_in(NO_PAIRS).size == len(rows), "a pair is stored twice"
-        assert all(0 <= place < len(rows) for place in self.dead), "a mark on nothing"
+            anew = Run.of(shape, self.entries)
+            assert np.array_equal(run.entries, anew.entries), "a table with other entries"
+            assert np.array_equal(run.directory, anew.directory), "a wrong directory"
+        pairs = Pairs(self.entries, self.rows.astype(np.int64))
+        assert pairs.not_in(NO_PAIRS).size == len(self.entries), "not one row for each entry"
+        assert not pairs.size or pairs.rows.min() >= 0, "a negative row"
+        assert np.count_nonzero(self._dead) == self.dead_count, "marks that were not counted"
 
-    def _places_of(self, fingerprint: int) -> range:
-        # Numbers of a memoryview are Python's own: numpy would take three times as long.
-        entries, end = self.first.values, len(self.first)
-        start = bisect_left(entries, fingerprint)
-        if start == end or entries[start] != fingerprint:
-            return _NOWHERE
-        return range(start, bisect_right(entries, fingerprint, start))
+    def _span_of(self, fingerprint: int) -> slice | None:
+        """Return where the pairs of one fingerprint are, or None if there are none."""
+        numbers = self._numbers
+        start = bisect_left(numbers, fingerprint)
+        if start == len(numbers) or numbers[start] != fingerprint:
+            return None
+        return slice(start, bisect_right(numbers, fingerprint, start))
 
-    def _probed(self, distance: int) -> Iterator[tuple[Run, IntpArray]]:
-        """Yield each table that the distance needs, with the keys to be flipped in it."""
-        shapes = self.layout.table_shapes
-        needed = [n for n, shape in enumerate(shapes) if shape.radius(self.max_distance) >= 0]
-        for number, run in zip(needed, self.runs, strict=True):
-            keys = probe_keys(self.layout, distance, number, run.directory_bits)
-            if len(keys):
-                yield run, keys
+    def _spans_of(self, fingerprints: UInt64Array) -> tuple[IntpArray, IntpArray]:
+        """Return where the pairs of each fingerprint begin, and how many there are."""
+        starts = self.entries.searchsorted(fingerprints)
+        return starts, self.entries.searchsorted(fingerprints, "right") - starts
 
-    def _find_ways(self, distance: int) -> _Ways:
-        """Prepare what a look-up within a distance does in each table, and keep it."""
-        ways = _Ways([], [])
-        for run, keys in self._probed(distance):
-            candidates = len(keys) * len(run) / (1 << run.directory_bits)
-            if len(keys) * _PROBE_US > _TABLE_US + candidates * _CANDIDATE_US:
-                ways.many.append((run, keys))
-            else:
-                ways.few.append((run.key_moves, keys.tolist(), run.offsets, run.entries))
+    def _find_ways(self, distance: int) -> list[tuple[Run, list[int] | IntpArray]]:
+        """Prepare what a look-up probes in each table: a list of few, an array for numpy."""
+        ways: list[tuple[Run, list[int] | IntpArray]] = []
+        for run in self.runs:
+            probes = probe_keys(run.shape, distance, run.bits)
+            met = len(probes) * len(run.entries) / (1 << run.bits)
+            is_many = len(probes) * _PROBE_US + met * _MET_US > _TABLE_US + met * _CANDIDATE_US
+            ways.append((run, probes if is_many else probes.tolist()))
         return self._ways.setdefault(distance, ways)
 
 
-@lru_cache(maxsize=1024)
-def probe_keys(layout: Layout, distance: int, table: int, directory_bits: int) -> IntpArray:
-    """Return the distinct masks of directory keys, for table number `table` of the layout.
+def _counts(permuted: UInt64Array, bits: int) -> IntpArray:
+    """Count the entries of each key."""
+    return np.bincount(_keys(permuted, bits), minlength=1 << bits)
 
-    Where the directory has fewer bits than the prefix, probes that differ only beyond them ask for
-    the same entries, and are made once. Empty where the distance does not need the table.
 
-    >>> probe_keys(Layout(4), 3, 0, 16).tolist(), len(probe_keys(Layout(4), 7, 0, 16))
-    ([0], 17)
-    """
-    shape = layout.table_shapes[table]
-    masks = np.fromiter(shape.probes(distance), np.uint64)
-    permuted = Permutation(shape.order).apply_many(masks)
-    keys = np.unique(permuted >> np.uint64(64 - directory_bits)).astype(np.intp)
-    keys.flags.writeable = False  # shared by all who ask
+def _directory_of(counts: npt.NDArray[np.integer]) -> Directory:
+    """Add up how many entries each key has to where they begin."""
+    ends = counts.cumsum()
+    directory = np.zeros(len(counts) + 1, np.int32 if ends[-1] < 2**31 else np.int64)
+    directory[1:] = ends
+    return directory
+
+
+def _keys(permuted: UInt64Array, bits: int) -> IntpArray:
+    keys: IntpArray = (permuted >> np.uint64(FINGERPRINT_BITS - bits)).astype(np.intp)
     return keys
 
 
-def _require_directory(directory: Directory, count: int, prefix_bits: int) -> None:
-    bits = (len(directory) - 1).bit_length() - 1
-    if directory.ndim != 1 or directory.dtype not in (np.int32, np.int64):
-        raise ValueError(f"a directory is int32 or int64 in one row, not {directory.dtype}")
-    if not 1 <= bits <= prefix_bits or len(directory) != (1 << bits) + 1:
-        raise ValueError(f"a directory has 2**bits + 1 numbers, not {len(directory)}")
-    if int(directory[0]) != 0 or int(directory[-1]) != count:
-        raise ValueError(f"a directory of {count} entries ends with {directory[-1]}")
-
-
-def _hits_in(
-    run: Run, masks: IntpArray, asked: UInt64Array, distance: int
-) -> Iterator[tuple[IntpArray, UInt64Array]]:
-    """Yield numbers of queries and the entries of one run within the distance of them."""
-    starts, lengths = run.spans((run.keys(asked)[:, np.newaxis] ^ masks).ravel())
-    ends = lengths.cumsum()
-    cuts = set(ends.searchsorted(np.arange(_CHUNK, ends[-1] + _CHUNK, _CHUNK)).tolist())
-    for first, last in pairwise([0, *sorted(cut + 1 for cut in cuts)]):
-        pieces = lengths[first:last]
-        candidates = run.candidates(starts[first:last], pieces)
-        numbers = np.arange(first, first + len(pieces)) // len(masks)
-        near = np.bitwise_count(candidates ^ asked[numbers].repeat(pieces)) <= distance
-        places = near.nonzero()[0]
-        yield numbers[pieces.cumsum().searchsorted(places, "right")], candidates[places]
+def _packed(rows: RowArray) -> PackedRows:
+    """Return rows in 4 bytes each if they fit."""
+    fit = not len(rows) or int(rows.max()) < 2**32
+    return rows.astype(np.uint32 if fit else np.int64)

@@ -6,7 +6,6 @@ import pytest
 def make_small(patch):
     """Seal three pairs, let young tables grow beside more than twelve, look up by tables."""
     patch.setattr("dedup_filter.hamming.hamming_index.FRESH", 3)
-    patch.setattr("dedup_filter.hamming.hamming_index._FRESH_ALONE", 3)
     patch.setattr("dedup_filter.hamming.hamming_index._FEW_OLD", 12)
     patch.setattr("dedup_filter.hamming.hamming_index._BULK", 4)
     patch.setattr("dedup_filter.hamming.hamming_index.scan_limit", lambda *_: -1)

@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,17 +27,16 @@ def test_what_was_added_and_not_removed_is_there(pairs, data):
     assert len(fresh) == len(left)
     fingerprints, rows = (column.tolist() for column in fresh.pairs)
     assert set(zip(fingerprints, rows, strict=True)) == left
-    assert fingerprints == sorted(fingerprints) == sorted(fresh.fingerprints.tolist())
+    assert sorted(fingerprints) == sorted(fresh.fingerprints.tolist())
     for fingerprint in range(4):
         for row in range(7):
             assert ((fingerprint, row) in fresh) == ((fingerprint, row) in left)
         of_it = sorted(row for other, row in left if other == fingerprint)
-        assert sorted(fresh.rows_of(fingerprint)) == of_it
+        assert fresh.rows_of(fingerprint) == of_it
 
 
-@pytest.mark.parametrize("rows", [[4, 4], [-1, 4]])
-def test_check_notices_a_pair_twice_and_a_negative_row(rows):
+def test_check_notices_a_pair_that_only_the_arrays_have():
     fresh = fresh_of([(1, 5), (1, 6)])
-    fresh._rows[:2] = np.array(rows)
+    fresh.pairs.rows[1] = 7
     with pytest.raises(AssertionError):
         fresh.check()

@@ -6,7 +6,8 @@ import random
 import oracles
 import pytest
 
-from dedup_filter.hamming import HammingIndex, Layout, Run
+from dedup_filter.hamming import HammingIndex, Layout
+from dedup_filter.hamming.tables import Run
 
 pytestmark = pytest.mark.usefixtures("small_levels")
 
@@ -32,25 +33,10 @@ def test_everything_is_found_after_each_addition_whatever_it_moves(pairs):
     grown = set()
     for number, pair in enumerate(pairs):
         index.add(*pair)
-        grown.add(len(index._young.first))
+        grown.add(len(index._young.rows))
         assert_found(index, pairs[: number + 1])
     assert len(grown) > 2, "the young tables have grown"
-    assert len(index._old.first) > 60
-
-
-def test_what_is_removed_before_a_merge_stays_removed(pairs):
-    index = HammingIndex(3, Layout(4))
-    stored = []
-    for number, pair in enumerate(pairs):
-        index.add(*pair)
-        stored.append(pair)
-        if number % 4 == 3:
-            gone = stored.pop(len(stored) // 3)
-            index.remove(*gone)
-            index.add(*gone)
-            index.remove(*gone)
-        assert_found(index, stored)
-    assert len(stored) < 85
+    assert len(index._old.rows) > 60
 
 
 def test_many_removals_are_cleaned_from_the_tables(pairs):
@@ -59,7 +45,7 @@ def test_many_removals_are_cleaned_from_the_tables(pairs):
     for pair in pairs[:-5]:
         index.remove(*pair)
     assert_found(index, pairs[-5:])
-    assert len(index._old.first) < 40
+    assert len(index._old.rows) < 40
 
 
 def test_compacting_leaves_one_set_of_tables_and_no_marks(pairs):
@@ -68,8 +54,8 @@ def test_compacting_leaves_one_set_of_tables_and_no_marks(pairs):
         index.add(*pair)
     index.remove(*pairs[7])
     index.compact()
-    assert (len(index._old.first), len(index._young.first), len(index._fresh)) == (89, 0, 0)
-    assert not index._old.dead
+    assert (len(index._old.rows), len(index._young.rows), len(index._fresh)) == (89, 0, 0)
+    assert index._old.dead_count == 0
     assert_found(index, pairs[:7] + pairs[8:])
 
 
@@ -91,26 +77,6 @@ def test_an_index_that_outgrows_its_plan_plans_again(pairs, monkeypatch):
     assert index.layout == Layout(2 + len(planned))
     index.add_many([fingerprint ^ 2**40 for fingerprint, _ in pairs], range(100, 190))
     index.check()
-
-
-def test_more_entries_than_one_call_may_sort_are_planned_for_when_compacted(pairs, monkeypatch):
-    layouts = iter([Layout(4), Layout(5)])
-    monkeypatch.setattr("dedup_filter.hamming.hamming_index.plan", lambda *_: next(layouts))
-    monkeypatch.setattr("dedup_filter.hamming.hamming_index._MOST_SORTED", 10)
-    index = HammingIndex(3, expected=40)
-    for pair in pairs:
-        index.add(*pair)
-    assert index.layout == Layout(4)
-    index.compact()
-    assert index.layout == Layout(5)
-    assert_found(index, pairs)
-
-
-def test_a_layout_that_was_given_stays(pairs):
-    index = HammingIndex(3, Layout(6, 3), expected=1)
-    index.add_many(*zip(*pairs, strict=True))
-    assert index.layout == Layout(6, 3)
-    assert_found(index, pairs)
 
 
 def fail_after(calls_before, monkeypatch):

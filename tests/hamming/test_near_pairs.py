@@ -5,7 +5,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import distance
 from strategies import ALL_ONES, damage, fingerprints
@@ -72,14 +72,6 @@ def test_all_pairs_are_found_and_no_others_for_any_fingerprints(data, max_distan
     assert near_pairs(batch, max_distance) == all_pairs(batch, max_distance)
 
 
-@settings(max_examples=40)
-@given(st.data(), st.integers(1, 12))
-def test_any_layout_finds_each_pair_once(data, max_distance):
-    batch = data.draw(batches(max_distance))
-    layout = data.draw(st.sampled_from(layouts(max_distance)))
-    assert pairs_by(layout, batch, max_distance) == all_pairs(batch, max_distance)
-
-
 @pytest.mark.parametrize("max_distance", range(1, 13))
 def test_every_layout_that_may_be_chosen_finds_the_pairs_of_a_crowd(max_distance):
     expected = all_pairs(CROWD, max_distance)
@@ -88,26 +80,14 @@ def test_every_layout_that_may_be_chosen_finds_the_pairs_of_a_crowd(max_distance
         assert pairs_by(layout, CROWD, max_distance) == expected, layout
 
 
-@pytest.mark.parametrize("max_distance", range(13))
-def test_distance_k_is_near_and_k_plus_one_is_not(max_distance):
-    at, beyond = (1 << max_distance) - 1, ALL_ONES >> (63 - max_distance)
-    expected = [(0, at)] if max_distance else []
-    assert near_pairs([0, at], max_distance) == expected
-    assert near_pairs([0, beyond], max_distance) == []
-
-
 @pytest.mark.parametrize("block", [1, 2, 7, 64])
 @pytest.mark.parametrize("max_distance", [3, 7, 10])
-def test_groups_longer_than_a_block_are_compared_in_full(monkeypatch, block, max_distance):
+def test_small_blocks_and_lists_lose_none(monkeypatch, block, max_distance):
     monkeypatch.setattr(MODULE, "_BLOCK", block)
+    monkeypatch.setattr(MODULE, "_LISTED", block)
     expected = all_pairs(CROWD, max_distance)
     assert pairs_by(None, CROWD, max_distance) == expected
     assert pairs_by(Layout(4), CROWD, max_distance) == expected
-
-
-def test_lists_of_groups_that_are_cut_short_lose_none(monkeypatch):
-    monkeypatch.setattr(MODULE, "_LISTED", 3)
-    assert pairs_by(Layout(5), CROWD, 9) == all_pairs(CROWD, 9)
 
 
 def test_a_crowd_of_near_fingerprints_makes_all_its_pairs_in_bounded_blocks():
@@ -117,20 +97,17 @@ def test_a_crowd_of_near_fingerprints_makes_all_its_pairs_in_bounded_blocks():
     assert max(map(len, blocks)) < 2 * 2**16
 
 
-def test_equal_fingerprints_count_as_one():
+def test_equal_fingerprints_count_as_one_and_one_makes_no_pair():
     assert near_pairs([5] * 1000 + [4] * 1000, 1) == [(4, 5)]
-    assert near_pairs([5] * 1000, 12) == []
-
-
-@pytest.mark.parametrize("few", [[], [7]])
-def test_none_and_one_make_no_pairs(few):
-    assert near_pairs(few, 12) == []
-    assert pairs_by(Layout(4), few, 3) == []
+    assert near_pairs([5] * 1000, 12) == near_pairs([], 12) == []
+    assert pairs_by(Layout(4), [7], 3) == []
 
 
 def test_arrays_and_iterators_are_taken_like_lists():
     expected = all_pairs(CROWD, 3)
-    assert near_pairs(np.array(CROWD, np.uint64), 3) == expected
+    array = np.array(CROWD, np.uint64)
+    assert near_pairs(array, 3) == expected
+    assert array.tolist() == CROWD, "the caller's"
     assert near_pairs(iter(CROWD), 3) == expected
     assert near_pairs(np.array([1, 3], np.int32), 3) == [(1, 3)]
 
@@ -139,12 +116,6 @@ def test_the_order_of_blocks_does_not_depend_on_that_of_the_fingerprints():
     first = np.concatenate(list(pair_blocks(CROWD, 8)))
     second = np.concatenate(list(pair_blocks(CROWD[::-1], 8)))
     assert first.tolist() == second.tolist()
-
-
-def test_an_array_that_was_given_stays_as_it_was():
-    values = np.array(CROWD, np.uint64)
-    near_pairs(values, 3)
-    assert values.tolist() == CROWD
 
 
 @pytest.mark.parametrize("bad", [-1, 2**64, "1", 1.5, None, True])
@@ -160,13 +131,12 @@ def test_a_distance_out_of_range_is_refused_before_anything_is_done(bad):
 
 
 def test_a_layout_that_would_miss_pairs_is_refused():
-    with pytest.raises(ConfigError, match="nearest that can"):
+    with pytest.raises(ConfigError, match="one that can"):
         pair_blocks([1, 2], 5, Layout(4, probe_radius=0))
 
 
 def test_the_more_fingerprints_the_longer_the_prefixes():
-    layouts = [pair_layout(count) for count in (2001, 10**4, 30_000, 10**5, 10**6, 10**8)]
+    layouts = [pair_layout(count) for count in (1, 10**4, 30_000, 10**5, 10**6, 10**8)]
     prefixes = [layout.table_shapes[0].prefix_bits for layout in layouts]
     assert prefixes == sorted(prefixes)
     assert all(layout.is_exact(k) for layout in layouts for k in range(13))
-    assert pair_layout(2000) is None

@@ -3,7 +3,7 @@ import oracles
 import pytest
 
 from dedup_filter.errors import ConfigError
-from dedup_filter.hamming import HammingIndex, Layout, SealedArrays
+from dedup_filter.hamming import HammingIndex, Layout
 
 PAIRS = [(number * 0x9E3779B97F4A7C15 % 2**64, number) for number in range(40)]
 
@@ -22,15 +22,6 @@ def found_by(index, fingerprint):
     return [tuple(match) for match in index.within(fingerprint)]
 
 
-def test_an_index_of_given_arrays_finds_the_same(sealed):
-    index = HammingIndex.from_sealed(sealed)
-    index.check()
-    assert index.layout == Layout(4)
-    assert index.max_distance == 5
-    for fingerprint, row in PAIRS:
-        assert found_by(index, fingerprint ^ 0b1011) == [(row, fingerprint, 3)]
-
-
 def test_arrays_in_files_are_read_where_they_lie_and_stay_as_they_are(sealed, tmp_path):
     def mapped(number, array):
         np.save(tmp_path / f"{number}.npy", array)
@@ -42,6 +33,7 @@ def test_arrays_in_files_are_read_where_they_lie_and_stay_as_they_are(sealed, tm
         directories=tuple(mapped(f"d{n}", d) for n, d in enumerate(sealed.directories)),
     )
     index = HammingIndex.from_sealed(from_files)
+    assert (index.layout, index.max_distance) == (Layout(4), 5)
     assert np.shares_memory(index.sealed().runs[0], from_files.runs[0])
     index.add(12345, 99)
     index.remove(*PAIRS[3])
@@ -86,11 +78,3 @@ def test_check_notices_arrays_with_other_contents(sealed):
     index = HammingIndex.from_sealed(sealed._replace(runs=(run, *sealed.runs[1:])))
     with pytest.raises(AssertionError):
         index.check()
-
-
-def test_the_arrays_of_an_empty_index_make_an_empty_index():
-    index = HammingIndex.from_sealed(HammingIndex(3).sealed())
-    assert isinstance(index.sealed(), SealedArrays)
-    assert len(index) == 0
-    assert index.within(0) == []
-    index.check()
