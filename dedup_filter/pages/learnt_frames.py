@@ -273,6 +273,10 @@ def _restored(store: FrameStore) -> tuple[Frames, dict[str, int]]:
         except ValueError:
             unreadable += 1
             continue
+        for waiting in known.early:
+            note = EarlyNote.from_bytes(waiting.note)
+            early = EarlyPage(waiting.page, None, note.new, note.tellings)
+            frames.early.wait(known.host, early)
         if known.lessons:
             unsaved[known.host] = sum(len(each.lesson) + _ROW_BYTES for each in known.lessons)
     if unreadable:
@@ -280,13 +284,6 @@ def _restored(store: FrameStore) -> tuple[Frames, dict[str, int]]:
             "what was learnt of %s was written by another version of dedup_filter; learning anew",
             counted(unreadable, "host"),
         )
-    for waiting in store.waiting():
-        try:
-            note = EarlyNote.from_bytes(waiting.note)
-        except ValueError:
-            continue
-        early = EarlyPage(waiting.page, None, note.new, note.tellings)
-        frames.early.wait(waiting.host, early)
     return frames, unsaved
 
 

@@ -73,7 +73,7 @@ def open_store(
     scheme, folder = scheme_of(config), folder_of(location)
     store = PageStore.in_memory(scheme) if folder is None else PageStore.open(folder, scheme)
     try:
-        store.crawls.start(int(now()), crawl)
+        store.start_crawl(int(now()), crawl)
     except BaseException:
         store.close()
         raise

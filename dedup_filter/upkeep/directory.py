@@ -9,17 +9,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, StoreCorrupt
 from dedup_filter.pages.directory.index_directory import IndexDirectory
-from dedup_filter.pages.directory.page_index import EntryIndex, PageIndex, is_usual
-from dedup_filter.pages.directory.page_reader import PageReader, Snapshot
-from dedup_filter.pages.directory.page_store import StoreKeeper
+from dedup_filter.pages.directory.page_index import PageIndex, is_usual
+from dedup_filter.pages.directory.page_reader import PageReader, Snapshot, statistics
+from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.statistics import statistics
 from dedup_filter.pages.directory.table_files import NO_TABLES, SavedTables, TableFiles
 from dedup_filter.upkeep.migrate import migrate
 from dedup_filter.upkeep.results import (
@@ -32,16 +28,11 @@ from dedup_filter.upkeep.results import (
     options_in,
     pages_by_url,
 )
-from dedup_filter.wording import counted
 
 __all__ = ["DirectoryIndex"]
 
 _ATTEMPTS = 3
 _ANEW = "they are made anew from the record when the index is opened"
-
-Array = npt.NDArray[Any]
-
-_PAIR = np.dtype([("page", np.int64), ("value", np.uint64)])
 
 
 class DirectoryIndex:
@@ -107,7 +98,7 @@ class DirectoryIndex:
             tables = self._tables()
             if tables is not None:
                 by_host = tables["scope"] == "host"
-                PageIndex(store, tables["max_distance"], by_host=by_host).save()
+                PageIndex.opened(store, tables["max_distance"], by_host=by_host).save(store)
         return Compaction(before, self._sizes(), {})
 
     @contextmanager
@@ -118,13 +109,11 @@ class DirectoryIndex:
                 ExportedPage(each, snapshot.original_url(each), snapshot.text(each.page))
                 for each in snapshot.records()
             )
-            yield Source(
-                snapshot.scheme, snapshot.crawls.all(), pages, snapshot.frames.with_early_pages()
-            )
+            yield Source(snapshot.scheme, snapshot.crawls(), pages, snapshot.frames.with_forms())
 
-    def target(self, scheme: Scheme) -> StoreKeeper:
+    def target(self, scheme: Scheme) -> PageStore:
         """Open it for records, and make it if there is none."""
-        return StoreKeeper.open(self.location, scheme)
+        return PageStore.open(self.location, scheme)
 
     def filter_options(self) -> dict[str, Any]:
         """Return the options of its fingerprints, and distance and scope of its tables."""
@@ -145,11 +134,11 @@ class DirectoryIndex:
     def _reader(self) -> PageReader:
         return PageReader.open_to_read(self.location)
 
-    def _writer(self) -> StoreKeeper:
+    def _writer(self) -> PageStore:
         """Open it for writing, whatever its scheme is."""
         with self._reader() as reader:
             scheme = reader.scheme
-        return StoreKeeper.open(self.location, scheme)
+        return PageStore.open(self.location, scheme)
 
     def _sizes(self) -> dict[str, int]:
         return {
@@ -172,10 +161,10 @@ class DirectoryIndex:
 def _compare(snapshot: Snapshot, saved: SavedTables | str, findings: Findings) -> bool:
     """Compare tables with the database; return False if others may have taken their place."""
     if isinstance(saved, SavedTables):
-        index = EntryIndex.loaded(snapshot, saved)
-        if isinstance(index, EntryIndex):
+        index = PageIndex.loaded(snapshot, saved)
+        if isinstance(index, PageIndex):
             findings.entries = len(saved.arrays["rows"])
-            findings.faults += _differences(snapshot, index)
+            findings.faults += [f"the tables: {fault}; {_ANEW}" for fault in index.faults(snapshot)]
             return True
         saved = index
     if saved == NO_TABLES:
@@ -185,26 +174,3 @@ def _compare(snapshot: Snapshot, saved: SavedTables | str, findings: Findings) -
     else:
         findings.faults.append(f"the tables: {saved}; {_ANEW}")
     return saved == NO_TABLES
-
-
-def _differences(snapshot: Snapshot, index: EntryIndex) -> list[str]:
-    try:
-        index.fingerprints.check()
-        index.digests.check()
-    except AssertionError as fault:
-        return [f"the tables: {fault}; {_ANEW}"]
-    faults = []
-    for name, entries, recorded in (
-        ("entries", index.fingerprints.sealed(), snapshot.entries.fingerprints()),
-        ("digests", index.digests.sealed(), snapshot.entries.digests()),
-    ):
-        here: Array = np.rec.fromarrays([recorded.pages, index.masked(recorded)], dtype=_PAIR)
-        there: Array = np.rec.fromarrays([entries.rows, entries.runs[0]], dtype=_PAIR)
-        for what, wrong in (
-            (f"lack {name}", np.setdiff1d(here, there)),
-            (f"have {name} that the record does not have,", np.setdiff1d(there, here)),
-        ):
-            if len(wrong):
-                pages = f"{counted(len(wrong), 'page')}, page {int(wrong['page'][0])} first"
-                faults.append(f"the tables {what} of {pages}")
-    return faults

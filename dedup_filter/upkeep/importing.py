@@ -28,9 +28,8 @@ from dedup_filter.errors import DedupError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.hamming import HammingIndex
 from dedup_filter.pages.directory.frame_store import HostFrames
-from dedup_filter.pages.directory.page_store import StoreKeeper
-from dedup_filter.pages.directory.records import PageRecord
-from dedup_filter.pages.directory.url_key import url_key
+from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.records import PageRecord, url_key
 from dedup_filter.pages.redis import SharedKeeper
 from dedup_filter.text.page_fields import FieldNames, page_in, url_in
 from dedup_filter.upkeep import export_lines
@@ -40,7 +39,7 @@ from dedup_filter.upkeep.servers import ServerIndex
 __all__ = ["BadLine", "ImportOptions", "Imported", "Index", "Line", "import_lines", "read_lines"]
 
 Index = DirectoryIndex | ServerIndex
-Target = StoreKeeper | SharedKeeper
+Target = PageStore | SharedKeeper
 """An index that is open for the records of an export."""
 
 _FORGOTTEN = 0

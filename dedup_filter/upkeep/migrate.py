@@ -24,11 +24,10 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, StoreError
 from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.model import Document
-from dedup_filter.pages.directory.directory_pages import measured_of
 from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock
 from dedup_filter.pages.directory.page_reader import Snapshot
-from dedup_filter.pages.directory.page_store import StoreKeeper
-from dedup_filter.pages.directory.records import PageRecord
+from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.records import PageRecord, measures_of
 from dedup_filter.pages.location import scheme_of
 from dedup_filter.upkeep.results import Migration, Watch
 from dedup_filter.wording import counted
@@ -56,7 +55,7 @@ def migrate(
         if fresh:
             total = pages = 0
             folder = _new_folder(files.path, cleanup)
-            StoreKeeper.open(folder, scheme_of(config)).close()
+            PageStore.open(folder, scheme_of(config)).close()
         else:
             with Snapshot.open_to_read(files.path) as snapshot:
                 total = snapshot.count()
@@ -103,8 +102,8 @@ def _fill(folder: Path, snapshot: Snapshot, config: FilterConfig, watch: Watch) 
     """Put all pages whose texts were kept into a new folder; return how many these are."""
     scheme = scheme_of(config)
     pages = 0
-    with StoreKeeper.open(folder, scheme) as store:
-        for crawl in snapshot.crawls.all():
+    with PageStore.open(folder, scheme) as store:
+        for crawl in snapshot.crawls():
             store.restore_crawl(crawl)
         with watch(snapshot.records(), snapshot.count()) as records:
             for record in records:
@@ -113,7 +112,7 @@ def _fill(folder: Path, snapshot: Snapshot, config: FilterConfig, watch: Watch) 
                     store.restore(_measured_anew(record, text, config), text)
                     pages += 1
         if scheme.parts.get("text") == snapshot.scheme.parts.get("text"):
-            for known in snapshot.frames.with_early_pages():
+            for known in snapshot.frames.with_forms():
                 store.restore_host(known)
         store.sync()
     return pages
@@ -121,14 +120,9 @@ def _fill(folder: Path, snapshot: Snapshot, config: FilterConfig, watch: Watch) 
 
 def _measured_anew(record: PageRecord, text: str, config: FilterConfig) -> PageRecord:
     texts = PageTexts.of(Document(text, language=record.language))
-    measured = measured_of(profile(texts, config))
-    # The digest stays: it is made of more than the text, and the rest was not kept.
-    return record._replace(
-        fingerprint=measured.fingerprint,
-        sketch=measured.sketch,
-        words=measured.words,
-        language=measured.language,
-    )
+    measures = measures_of(profile(texts, config))
+    # These stay: they are made of more than the text, and the rest was not kept.
+    return record._replace(**measures | {"digest": record.digest, "headline": record.headline})
 
 
 def _replace(path: Path, folder: Path, lock: OwnerLock) -> Path:

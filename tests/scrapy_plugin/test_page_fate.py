@@ -7,8 +7,7 @@ from passages import BY_TEXT, PlainPages, Waiting, judged, put_through, run
 from scrapy.http import JsonResponse
 
 from dedup_filter import NearDuplicateFilter, Verdict
-from dedup_filter.pages.directory.page_reader import PageReader
-from dedup_filter.pages.directory.statistics import statistics
+from dedup_filter.pages.directory.page_reader import PageReader, statistics
 from dedup_filter.scrapy_plugin import claims
 from dedup_filter.scrapy_plugin.page_fate import TRANSITIONS, Event, Judgement, State
 

@@ -13,14 +13,13 @@ from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from time import sleep
 from time import time as now
-from typing import Any
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Verdict
 from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, choose, compared, verdict_on
-from dedup_filter.pages.directory import Judged, Matches, Measured, PageRecord, Place
-from dedup_filter.pages.directory.url_key import url_key
+from dedup_filter.pages.directory import Judged, Matches, PageRecord, Place, measures_of
+from dedup_filter.pages.directory.records import url_key
 from dedup_filter.pages.redis.followed_log import FollowedLog
 from dedup_filter.pages.redis.formats import SHORT, Entry
 from dedup_filter.pages.redis.records import SharedRecords
@@ -182,7 +181,7 @@ def record_of(
         page=0,
         url=place.url,
         host=place.host,
-        **_measures(page),
+        **measures_of(page),
         first_seen=first[0],
         last_seen=moment,
         first_crawl=first[1],
@@ -194,12 +193,7 @@ def record_of(
 
 def remeasured(record: PageRecord, page: PageProfile) -> PageRecord:
     """Return a record with the measures of another profile."""
-    return record._replace(**_measures(page))
-
-
-def _measures(page: PageProfile) -> dict[str, Any]:
-    plain = page.digest, page.fingerprint, page.sketch, page.word_count
-    return Measured(*plain, page.language, page.headline)._asdict()
+    return record._replace(**measures_of(page))
 
 
 def _entries(place: Place, page: PageProfile) -> list[Entry]:

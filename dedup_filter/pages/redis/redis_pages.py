@@ -22,7 +22,7 @@ from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Fate, Outcome, Verdict
 from dedup_filter.pages.comparison import verdict_on
 from dedup_filter.pages.directory import FrameStore, Place
-from dedup_filter.pages.directory.url_key import url_key
+from dedup_filter.pages.directory.records import url_key
 from dedup_filter.pages.expiry import expiry_seconds, oldest_kept
 from dedup_filter.pages.frame_exchange import FrameExchange
 from dedup_filter.pages.redis.claims import Claims, Tally

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from dedup_filter.hamming import HammingIndex, Neighbours
 from dedup_filter.pages.comparison import MOST_COMPARED
-from dedup_filter.pages.directory.index_entries import host_mask, host_masks
+from dedup_filter.pages.directory.page_index import host_mask, host_masks
 from dedup_filter.pages.redis.formats import (
     CHUNK,
     EVENT_BYTES,

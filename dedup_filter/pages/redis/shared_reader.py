@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory import PageRecord, Scheme
-from dedup_filter.pages.directory.crawls import Crawl
+from dedup_filter.pages.directory.records import Crawl
 from dedup_filter.pages.redis.connection import Connection, connected
 from dedup_filter.pages.redis.formats import CHUNK, EVENT_BYTES, News
 from dedup_filter.pages.redis.joining import read_meta

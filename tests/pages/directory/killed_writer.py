@@ -15,11 +15,9 @@ import signal
 import sys
 from pathlib import Path
 
-from store_pages import folder_store, measured, near
-from store_pages import new_page as page
+from store_pages import HOST, folder_store, measures, near, page, revisit
 
 from dedup_filter.pages.directory.frame_store import EarlyForm
-from dedup_filter.pages.directory.records import Judged
 
 
 def write(folder, seed):
@@ -33,7 +31,7 @@ def write(folder, seed):
             if left[0] < 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        store._transactions.connection.set_progress_handler(count_down, chance.choice([1, 10, 100]))
+        store.database.connection.set_progress_handler(count_down, chance.choice([1, 10, 100]))
     else:
         signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.001, 0.1))  # no handler: it dies
     told = os.open(f"{folder}.told", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
@@ -61,11 +59,11 @@ def step(store, chance, news, tell):
         news[number] = number
     elif action == "claim":
         with store.transaction():
-            store.insert(page(number, text="text"), is_pending=True)
-            store.frames.learn("www.example.com", number, b"lesson")
-            store.frames.wait(EarlyForm(number, "www.example.com", b"form" * 500, b"note"))
+            store.insert(page(number, is_pending=True), "text")
+            store.frames.learn(HOST, number, b"lesson")
+            store.frames.wait(EarlyForm(number, HOST, b"form" * 500, b"note"))
         if chance.random() < 0.3:
-            store.frames.save("www.example.com", b"state" * chance.randrange(1_000))
+            store.frames.save(HOST, b"state" * chance.randrange(1_000))
         if chance.random() < 0.4:
             store.commit(number)
             news[number] = number
@@ -82,11 +80,11 @@ def act_on(store, action, old, number, news):
     if action == "repeat":
         store.insert(page(number, near(old)))
     elif action == "revisit":
-        store.insert(page(number, Judged("revisit", None, old, 1, 0.9)), is_pending=True)
+        store.insert(page(number, revisit(old), is_pending=True))
         store.commit(number)
         news[old], news[number] = number, None
     elif action == "replace":
-        store.replace(old, measured(-old))
+        store.replace(old, measures(-old))
         news[old] = -old
     elif action == "delete":
         store.delete([old])
@@ -94,10 +92,8 @@ def act_on(store, action, old, number, news):
 
 
 def is_kept(store, number):
-    row = store._transactions.row(
-        "SELECT is_kept AND NOT is_pending FROM pages WHERE id=?", (number,)
-    )
-    return bool(row and row[0])
+    sql = "SELECT is_kept AND NOT is_pending FROM pages WHERE id=?"
+    return bool(store.database.value(sql, (number,)))
 
 
 if __name__ == "__main__":

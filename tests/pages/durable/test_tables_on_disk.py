@@ -213,10 +213,10 @@ def test_that_cannot_be_written_cost_a_line_in_the_log(tmp_path, article, caplog
 
 
 def test_in_memory_the_log_of_changes_does_not_grow(article, monkeypatch):
-    monkeypatch.setattr(page_index, "_MOST_LOGGED", 20)
+    monkeypatch.setattr(page_index, "_LEAST_GROWTH", 20)
     with NearDuplicateFilter.open(max_pages=3) as pages:
         for number in range(100):
             pages.see(f"http://a.example/{number}", text=article(number % 50))
-        rows = pages._kept.store._transactions.rows("SELECT count(*) FROM superseded")
+        rows = pages._kept.store.database.rows("SELECT count(*) FROM superseded")
         assert rows[0][0] <= 20
         pages.check()
