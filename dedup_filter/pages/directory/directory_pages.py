@@ -37,13 +37,12 @@ from dedup_filter.pages.directory.records import Judged, PageRecord, Place, meas
 from dedup_filter.pages.directory.table_files import TableFiles
 from dedup_filter.pages.expiry import PageBounds
 from dedup_filter.pages.frame_exchange import FrameExchange
-from dedup_filter.pages.location import MEMORY, open_store
 
 __all__ = ["DirectoryPages"]
 
 
 class DirectoryPages:
-    """The pages that later ones may repeat; see `KeptPages` for what its members mean.
+    """The pages that later ones may repeat. `RedisPages` has the same members.
 
     Raises:
         StoreError: by all methods, when the store cannot be read or written; then nothing is
@@ -51,16 +50,20 @@ class DirectoryPages:
     """
 
     is_shared = False
+    """Whether other processes keep pages in the same index, so that calls wait for a server."""
     exchange: FrameExchange | None = None
+    """With whom learnt frames are exchanged; None: no other process learns any."""
 
-    def __init__(self, config: FilterConfig, store: PageStore | None = None) -> None:
+    def __init__(self, config: FilterConfig, store: PageStore) -> None:
         self._config = config
-        self.store = open_store(MEMORY, config, None) if store is None else store
+        self.store = store
         self._by_host = config.scope == "host"
         self._index = PageIndex.opened(self.store, config.max_distance, by_host=self._by_host)
         self._bounds = PageBounds(self.store, config.max_pages, config.expire_days)
         self.gone: list[int] = []
+        """Pages whose records were deleted; for the owner to take note of, and to clear."""
         self.capped = 0
+        """Comparisons in which there were more candidates than `MOST_COMPARED`."""
         while due := self._bounds.due(now()):
             with self.transaction():
                 self._delete(due)
@@ -203,7 +206,7 @@ class DirectoryPages:
         try:
             self.store.end_crawl(int(now()))
             self.store.flush()
-            self._index.close(self.store)
+            self._index.tend(self.store, is_last=True)
         finally:
             self.store.close()
 

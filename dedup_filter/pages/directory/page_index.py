@@ -1,14 +1,14 @@
 """The fingerprints and digests of the kept pages, searched: an index that follows the database.
 
-    all entries of the database    -> index     when there are no tables, once
-    tables, and what changed since -> index     when it is opened
-    what has changed               -> index     after each transaction
-    index -> tables                             now and then
+    the database -> index           all entries, when there are no tables
+    tables, the database -> index   what has changed since, when it is opened
+    the database -> index           what has changed, after each transaction
+    index -> tables                 now and then
 
-Only kept pages have entries, and those with too little text have no fingerprint. The index knows up
-to which page it holds all entries, and up to which row of the table "superseded". That has, of each
-page whose entry was replaced or removed, what it was before; triggers of the schema write it, so
-nothing that writes pages can forget it. What the tables on disk know already is trimmed.
+Only kept pages have entries, and those with too little text have no fingerprint. The table
+"superseded" has, of each page whose entry was replaced or removed, what it was before. Triggers of
+the schema write it, so nothing that writes pages can forget it; what the tables on disk know
+already is trimmed.
 
 With `scope` "host" fingerprints and digests are held XOR a hash of their host's number: distances
 within a host stay as they were, and pages of other hosts are found only by chance.
@@ -28,7 +28,7 @@ open after 0.06 s; making them anew takes 3 s a million (`benchmarks/store.py --
 import logging
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -54,8 +54,6 @@ logger = logging.getLogger(__name__)
 
 _DIGESTS = "digest_"
 """What the names of the arrays of digests begin with."""
-_HEAD_BYTES = 8
-"""So much of a digest is held."""
 _EXPECTED = 1_000_000
 _LEAST_GROWTH = 50_000
 """Changes before which tables are not worth writing in the midst of a crawl: to read so many
@@ -109,20 +107,12 @@ def is_usual(reason: str) -> bool:
 class PageIndex:
     """The entries of kept pages, found by fingerprint and by digest."""
 
-    def __init__(
-        self,
-        fingerprints: HammingIndex,
-        digests: HammingIndex,
-        last_page: int = 0,
-        revision: int = 0,
-        *,
-        by_host: bool,
-    ) -> None:
+    def __init__(self, fingerprints: HammingIndex, digests: HammingIndex, *, by_host: bool) -> None:
         self._fingerprints = fingerprints
         self._digests = digests
-        self._last_page = last_page
-        self._revision = revision
         self._by_host = by_host
+        self._last_page = self._revision = 0
+        """Up to which page it holds all entries, and up to which row of "superseded"."""
         self._saved = len(digests)
         """Pages in the tables on disk."""
         self._changed = 0
@@ -131,25 +121,22 @@ class PageIndex:
     @classmethod
     def opened(cls, store: PageStore, max_distance: int, *, by_host: bool = False) -> "PageIndex":
         """Make an index of all entries of a store, of its tables if they can be used."""
-        found: SavedTables | PageIndex | str = NO_TABLES
-        if store.directory:
-            found = TableFiles(store.directory.tables).load()
-        if isinstance(found, SavedTables):
-            found = cls.loaded(store, found, max_distance=max_distance, by_host=by_host)
+        saved = TableFiles(store.directory.tables).load() if store.directory else NO_TABLES
+        if isinstance(saved, str):
+            found: PageIndex | str = saved
+        else:
+            found = cls.loaded(store, saved, max_distance=max_distance, by_host=by_host)
         if isinstance(found, PageIndex):
             return found
-        expected = max(_EXPECTED, len(store))
-        made = cls(HammingIndex(max_distance, expected=expected), HammingIndex(0), by_host=by_host)
+        fingerprints = HammingIndex(max_distance, expected=max(_EXPECTED, len(store)))
+        made = cls(fingerprints, HammingIndex(0), by_host=by_host)
         made._catch_up(store)
         if store.directory and len(made._digests):
-            usual = is_usual(found)
-            logger.log(
-                logging.INFO if usual else logging.WARNING,
-                "index %s: its tables are made anew from the record%s: %s",
-                store.directory,
-                "; nothing is lost" if usual else "",
-                found,
+            level, rest = (
+                (logging.INFO, "; nothing is lost") if is_usual(found) else (logging.WARNING, "")
             )
+            text = "index %s: its tables are made anew from the record%s: %s"
+            logger.log(level, text, store.directory, rest, found)
             made.save(store)
         return made
 
@@ -164,13 +151,14 @@ class PageIndex:
         try:
             if {name: about[name] for name in wanted} != wanted:
                 return _OF_ANOTHER
-            mark = about["last_page"], about["revision"]
-            if any(there < noted for there, noted in zip(reader.last_numbers(), mark, strict=True)):
-                return "they are newer than the record"
-            if mark[1] < int(reader.database.noted_of_itself("trimmed")):
-                return _TOO_OLD
             digests = from_tables(arrays, about["digests"], _DIGESTS)
-            made = cls(from_tables(arrays, about), digests, *mark, by_host=about["by_host"])
+            made = cls(from_tables(arrays, about), digests, by_host=about["by_host"])
+            made._last_page, made._revision = about["last_page"], about["revision"]
+            last_page, revision = reader.last_numbers()
+            if made._last_page > last_page or made._revision > revision:
+                return "they are newer than the record"
+            if made._revision < int(reader.database.noted_of_itself("trimmed")):
+                return _TOO_OLD
             made._catch_up(reader)
         except (ValueError, KeyError, TypeError) as error:
             return f"they are not what the record says ({error})"
@@ -221,14 +209,13 @@ class PageIndex:
         self._last_page, self._revision = news.last_page, news.revision
         self._changed += len(news.removed) + len(news.added)
 
-    def tend(self, store: PageStore) -> None:
-        """Write tables if enough has changed. Requires: no transaction of the store is going on."""
-        if self._changed > self._saved // 2 + _LEAST_GROWTH:
-            self.save(store)
+    def tend(self, store: PageStore, *, is_last: bool = False) -> None:
+        """Write tables if enough has changed; `is_last`: before the index is closed.
 
-    def close(self, store: PageStore) -> None:
-        """Write tables if enough has changed."""
-        if store.directory and self._changed * _LITTLE > self._saved:
+        Requires: no transaction of the store is going on.
+        """
+        enough = self._saved // _LITTLE if is_last else self._saved // 2 + _LEAST_GROWTH
+        if self._changed > enough:
             self.save(store)
 
     def save(self, store: PageStore) -> None:
@@ -241,16 +228,7 @@ class PageIndex:
                 # The database first: after a power failure, tables newer than it would hold
                 # numbers that it gives to other pages.
                 store.sync()
-                arrays, note = to_tables(self._fingerprints)
-                digests, digest_note = to_tables(self._digests, _DIGESTS)
-                about = note | {
-                    "digests": digest_note,
-                    "by_host": self._by_host,
-                    "index": store.database.noted_of_itself("identity"),
-                    "last_page": self._last_page,
-                    "revision": self._revision,
-                }
-                TableFiles(store.directory.tables).save(arrays | digests, about)
+                TableFiles(store.directory.tables).save(*self._tables(store))
             store.trim(self._revision)
         except StoreError as error:
             logger.warning("%s", error)
@@ -279,6 +257,18 @@ class PageIndex:
     def _catch_up(self, reader: PageReader) -> None:
         while (self._last_page, self._revision) != reader.last_numbers():
             self.follow(self.news(reader))
+
+    def _tables(self, store: PageStore) -> tuple[dict[str, Array], dict[str, Any]]:
+        """Compact it; return its arrays by name, and what they are for."""
+        arrays, note = to_tables(self._fingerprints)
+        digests, digest_note = to_tables(self._digests, _DIGESTS)
+        return arrays | digests, note | {
+            "digests": digest_note,
+            "by_host": self._by_host,
+            "index": store.database.noted_of_itself("identity"),
+            "last_page": self._last_page,
+            "revision": self._revision,
+        }
 
     def _mask(self, host: int) -> int:
         """Return what the values of a host's entries are held XOR."""
@@ -322,7 +312,7 @@ def host_mask(host: int) -> int:
 
 
 def _head(digest: bytes) -> int:
-    return int.from_bytes(digest[:_HEAD_BYTES], "little")
+    return int.from_bytes(digest[:8], "little")
 
 
 def _pairs(index: HammingIndex) -> Array:

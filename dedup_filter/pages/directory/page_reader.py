@@ -171,14 +171,9 @@ class PageReader:
 
     def fate(self, page: int) -> Fate:
         """Tell what has become of a page."""
-        is_pending = self.database.value("SELECT is_pending FROM pages WHERE id = ?", (page,))
-        if is_pending is None:
-            return "gone"
-        return "pending" if is_pending else "kept"
-
-    def is_pending(self, page: int) -> bool:
-        """Tell whether a page waits for its commit or release."""
-        return self.fate(page) == "pending"
+        sql = "SELECT CASE WHEN is_pending THEN 'pending' ELSE 'kept' END FROM pages WHERE id = ?"
+        found: Fate = self.database.value(sql, (page,)) or "gone"
+        return found
 
     def crawls(self) -> list[Crawl]:
         """List the crawls in their order, numbered from 1."""

@@ -20,7 +20,7 @@ Cost: 13 us for a page inserted in a group into a million; 487 bytes on disk. Se
 import weakref
 import zlib
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -103,13 +103,6 @@ class PageStore(PageReader):
             undo.pop_all()
         return store
 
-    def transaction(self) -> AbstractContextManager[object]:
-        """Join several writes: `with store.transaction(): ...` is whole or not at all.
-
-        Let errors out of the block: the writes are undone.
-        """
-        return self.database
-
     def start_crawl(self, moment: int, name: str | None = None) -> int:
         """Begin a crawl, or go on with the one of this name; return its number."""
         self.crawl = self.restore_crawl(Crawl(0, name, moment, None))
@@ -152,7 +145,7 @@ class PageStore(PageReader):
 
     def release(self, page: int) -> None:
         """Forget a pending page and the pages dropped for it; others are left as they are."""
-        if self.is_pending(page):
+        if self.fate(page) == "pending":
             repeats = "SELECT id FROM pages WHERE original = ? AND NOT is_kept"
             with self.database:
                 self.frames.unlearn(page)

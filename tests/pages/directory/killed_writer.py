@@ -58,7 +58,7 @@ def step(store, chance, news, tell):
         store.insert(page(number))
         news[number] = number
     elif action == "claim":
-        with store.transaction():
+        with store.database:
             store.insert(page(number, is_pending=True), "text")
             store.frames.learn(HOST, number, b"lesson")
             store.frames.wait(EarlyForm(number, HOST, b"form" * 500, b"note"))

@@ -55,7 +55,7 @@ def test_a_transaction_of_many_pages_that_meets_a_full_disk_is_undone_as_one(tmp
         limit(store, 20)
 
         def change_all():
-            with store.transaction():
+            with store.database:
                 store.replace(first, measures(99))
                 for number in range(1, 2_000):
                     store.insert(page(number))

@@ -24,7 +24,7 @@ def waiting(store):
 
 
 def learn(store, number, *, is_pending=False):
-    with store.transaction():
+    with store.database:
         made = store.insert(page(number, is_pending=is_pending))
         store.frames.learn(HOST, made, b"lesson %d" % number)
     return made

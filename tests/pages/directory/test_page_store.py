@@ -38,7 +38,7 @@ def undo(store, work):
     """Do something in a transaction that fails after it."""
 
     def fail():
-        with store.transaction():
+        with store.database:
             work()
             store.insert(page(0, seen=2**64))
 
