@@ -180,9 +180,7 @@ def _frame_times(hosts: Sequence[Host], shown: Shown, seen_itself: int = 0) -> F
 
     `seen_itself` is 1 if the host has learnt from this page already.
     """
-    times = times_shown(hosts, shown.blocks)
-    if seen_itself:
-        times = [each - seen_itself for each in times]
+    times = [each - seen_itself for each in times_shown(hosts, shown.blocks)]
     # A site's frame does not count: its other hosts may show other notices.
     return FrameTimes(times, hosts[0].is_frame_known)
 
@@ -196,16 +194,13 @@ def _measured(hosts: Sequence[Host], page: MeasurablePage, seen_itself: int = 0)
         partial(_times_headed, hosts),
         known.is_frame_known,
         _is_view(host, shown, seen_itself),
-        partial(_is_of_site, sites) if sites else None,
+        # Whether a page of another host was seen that is of one of these sites.
+        (lambda other: any(times_shown(sites, [host_hash(other)]))) if sites else None,
     )
-    headline = _headline(hosts, shown, seen_itself)
-    return measured._replace(profile=replace(measured.profile, headline=headline, around=around))
-
-
-def _headline(hosts: Sequence[Host], shown: Shown, seen_itself: int) -> Headline:
-    """Return the title, and the last h1 that other pages of the host do not show."""
+    # The title, and the last h1 that other pages of the host do not show.
     own = [text for text in shown.h1 if _times_headed(hosts, text) - seen_itself < FRAME_TIMES]
-    return Headline((own or [""])[-1][:MOST_OF_HEADLINE], shown.title[:MOST_OF_HEADLINE])
+    headline = Headline((own or [""])[-1][:MOST_OF_HEADLINE], shown.title[:MOST_OF_HEADLINE])
+    return measured._replace(profile=replace(measured.profile, headline=headline, around=around))
 
 
 def _times_headed(hosts: Sequence[Host], part: str) -> int:
@@ -222,8 +217,3 @@ def _is_view(host: Host, shown: Shown, seen_itself: int) -> bool:
     others = max(host.pages - seen_itself, 1)
     with_menus = times.get(ANY_MENU, 0) - (seen_itself if shown.menus else 0)
     return with_menus >= others and all(times.get(menu, 0) <= seen_itself for menu in shown.menus)
-
-
-def _is_of_site(sites: Sequence[Host], host: str) -> bool:
-    """Tell whether a page of a host was seen that is of one of these sites."""
-    return any(times_shown(sites, [host_hash(host)]))

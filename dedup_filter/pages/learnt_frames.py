@@ -142,7 +142,10 @@ class LearntFrames:
         lesson = frames.lesson(host, shown, is_kept=bool(number))
         due: list[EarlyPage] = []
         if number:
-            early = self._early(host, page, number)
+            early = None
+            if frames.is_early(host, page.shown):
+                is_packed = page.here is None and self._store is None
+                early = EarlyPage(number, page.here, packed=page.pack() if is_packed else None)
             due = frames.learn(host, page.shown, lesson, early)
             if self._store is not None and early and early in frames.early.of(host):
                 note = EarlyNote(early.tellings, early.new).to_bytes()
@@ -195,13 +198,6 @@ class LearntFrames:
         if self._store is not None and not self._is_stale:
             for host in list(self._unsaved):
                 self._save(self._store, host)
-
-    def _early(self, host: str, page: MeasurablePage, number: int) -> EarlyPage | None:
-        """Return a page that is to wait; None: it need not."""
-        if not self._frames.is_early(host, page.shown):
-            return None
-        is_packed = page.here is None and self._store is None
-        return EarlyPage(number, page.here, packed=page.pack() if is_packed else None)
 
     def _note(self, host: str, lesson: Lesson, due: Collection[EarlyPage] = ()) -> None:
         """Note what the page of this transaction taught; write it to the store."""

@@ -52,12 +52,19 @@ def test_a_page_that_comes_again_needs_no_room(kept_place, article, clock):
 
 def test_what_a_page_repeats_does_not_expire_with_it(directory, article, clock):
     with directory.open(expire_days=2) as pages:
-        pages._kept._bounds._wait = 100
         see(pages, [1], article)
         clock.pass_days(3)
-        pages._kept._bounds._wait = 0
         repeat = pages.see("http://b.example/", text=article(1))
         assert pages.fate(repeat.original_page) == "kept"
+        pages.check()
+
+
+def test_pages_that_are_too_old_and_too_many_go_once(directory, article, clock):
+    with directory.open(expire_days=2, max_pages=3) as pages:
+        see(pages, range(3), article)
+        clock.pass_days(3)
+        see(pages, [3], article)
+        assert len(pages) == 1
         pages.check()
 
 

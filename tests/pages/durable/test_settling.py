@@ -6,7 +6,7 @@ from contextlib import nullcontext
 import pytest
 from site_pages import NOTICE, OTHER_MENU, framed
 
-from dedup_filter import DedupError, Verdict
+from dedup_filter import DedupError
 from dedup_filter.errors import StoreError
 
 
@@ -18,51 +18,23 @@ def test_a_claimed_page_is_compared_with_at_once(pages, article):
     assert again.original == "http://a.example/1"
 
 
-def test_a_committed_page_stays(pages, article):
-    first = pages.claim("http://a.example/1", text=article(1))
-    pages.commit(first)
-    assert not pages.is_pending(first.page)
-    pages.release(first)
-    assert pages.see("http://a.example/2", text=article(1)).outcome == "exact"
-
-
-def test_a_released_page_makes_room_for_its_twin(pages, article):
-    first = pages.claim("http://a.example/1", text=article(1))
-    pages.release(first)
-    assert not pages.is_pending(first.page)
-    assert len(pages) == 0
-    assert pages.see("http://a.example/2", text=article(1)).outcome == "new"
-
-
-def test_settling_twice_does_nothing(pages, article):
+def test_settling_counts_once_and_for_pages_that_are_pending_only(pages, article):
     kept = pages.claim("http://a.example/1", text=article(1))
     gone = pages.claim("http://a.example/2", text=article(2))
+    seen = pages.see("http://a.example/3", text=article(3))
+    repeats = [pages.claim("http://a.example/4", text=article(3)) for _ in range(2)]
+    empty = pages.claim("http://a.example/5", html="")
+    assert (empty.reason, empty.page) == ("no_text", None)
     for _ in range(3):
         pages.commit(kept)
-        pages.release(gone)
-        pages.commit(gone)
-    assert len(pages) == 1
-
-
-def test_a_page_that_was_seen_is_settled(pages, article):
-    seen = pages.see("http://a.example/1", text=article(1))
-    assert not pages.is_pending(seen.page)
-    pages.release(seen)
-    assert len(pages) == 1
-
-
-def test_what_is_not_recorded_can_be_settled_too(pages):
-    empty = pages.claim("http://a.example/1", html="")
-    assert (empty.reason, empty.page) == ("no_text", None)
-    pages.commit(empty)
-    pages.release(empty)
-
-
-def test_a_verdict_of_a_duplicate_can_be_settled(pages, article):
-    pages.see("http://a.example/1", text=article(1))
-    for settle in (pages.commit, pages.release):
-        settle(pages.claim("http://a.example/2", text=article(1)))
-    assert len(pages) == 1
+        for verdict in (gone, kept, seen, repeats[0], empty):
+            pages.release(verdict)
+        for verdict in (gone, repeats[1], empty):
+            pages.commit(verdict)
+    assert len(pages) == 2
+    assert not any(pages.is_pending(verdict.page) for verdict in (kept, gone, seen))
+    assert pages.see("http://a.example/6", text=article(1)).outcome == "exact"
+    assert pages.see("http://a.example/7", text=article(2)).outcome == "new"
 
 
 def test_duplicates_go_with_the_page_that_is_released(pages, article):
@@ -140,17 +112,6 @@ def test_a_released_page_is_not_judged_again(pages, article):
     assert len(pages) == 4
 
 
-def test_verdicts_are_plain_values(pages, article):
-    verdict = pages.claim("http://a.example/1", text=article(1))
-    assert verdict == Verdict(
-        "new",
-        language="en",
-        shingles=verdict.shingles,
-        shingles_without_stopword=verdict.shingles_without_stopword,
-        page=verdict.page,
-    )
-
-
 class TestAFaultOfTheStore:
     """Nothing half-added: the page that met it is as if it had never come."""
 
@@ -191,30 +152,23 @@ class TestAFaultOfTheStore:
         for number in range(3):
             pages.see(f"http://a.example/{number}", html=framed(article(number)))
         page = {"html": framed(article(2, edits=3))}
-        fail.words = words
         # In memory neither frames nor dropped pages are recorded.
         is_met = pages.disk_bytes or words == "sketch FROM"
-        with pytest.raises(StoreError, match="disk is full") if is_met else nullcontext():
-            getattr(pages, way)("http://b.example/9", **page)
-        fail.words = None
+        self.meet(fail, words, is_met, getattr(pages, way), "b", **page)
         assert len(pages) == 3
         assert pages.see("http://b.example/10", **page).original == "http://a.example/2"
         pages.check()
 
     @pytest.mark.parametrize(
-        "words",
-        ["INTO pages", "INTO frame_less", "INTO early", "SET (id", "FROM early"],
+        "words", ["INTO pages", "INTO frame_less", "INTO early", "SET (id", "FROM early"]
     )
     def test_costs_the_new_page_that_met_it_and_no_other(self, pages, fail, article, words):
         """The third page of a host waits, has the first two judged again, and lets one go."""
         for number in range(2):
             pages.see(f"http://a.example/{number}", html=framed(article(number), NOTICE))
         third = {"html": framed(article(2), OTHER_MENU)}
-        fail.words = words
         is_met = pages.disk_bytes or words in ("INTO pages", "SET (id")
-        with pytest.raises(StoreError, match="disk is full") if is_met else nullcontext():
-            pages.claim("http://a.example/2", **third)
-        fail.words = None
+        self.meet(fail, words, is_met, pages.claim, "a", **third)
         if is_met:
             assert len(pages) == 2
             pages.check()
@@ -222,12 +176,16 @@ class TestAFaultOfTheStore:
         assert len(pages) == 3
         pages.check()
 
+    def meet(self, fail, words, is_met, judge, host, **page):
+        """Judge a page while a statement fails, if it comes to that statement."""
+        fail.words = words
+        with pytest.raises(StoreError, match="disk is full") if is_met else nullcontext():
+            judge(f"http://{host}.example/9", **page)
+        fail.words = None
+
     def test_costs_the_exact_repeat_that_met_it_and_no_other(self, pages, fail, article):
         pages.see("http://a.example/1", text=article(1))
-        fail.words = "digest = ?"
-        with pytest.raises(StoreError, match="disk is full"):
-            pages.see("http://b.example/2", text=article(1))
-        fail.words = None
+        self.meet(fail, "digest = ?", True, pages.see, "b", text=article(1))
         assert pages.see("http://b.example/3", text=article(1)).outcome == "exact"
         pages.check()
 
