@@ -23,7 +23,7 @@ and commits of items 1.4 times (docs/decisions/0004). One thread at a time.
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
@@ -35,7 +35,7 @@ from dedup_filter.fingerprints import MOST_SKETCH_BYTES
 from dedup_filter.pages.directory.records import as_column
 from dedup_filter.pages.directory.scheme import Scheme
 
-__all__ = ["FORMAT", "Database"]
+__all__ = ["FORMAT", "Database", "sql_file"]
 
 FORMAT = 3
 _APPLICATION = 0x44454455  # "DEDU"
@@ -72,31 +72,13 @@ _SAYINGS = {
 _KINDS = {"is locked": StoreBusy, "malformed": StoreCorrupt, "not a database": StoreCorrupt}
 """Of these it is a kind of StoreError of its own."""
 
-_NEVER = {
-    "a page has no host": "SELECT 1 FROM pages WHERE host NOT IN (SELECT id FROM hosts)",
-    "a page has no crawl": """
-        SELECT 1 FROM pages
-        WHERE crawl NOT IN (SELECT id FROM crawls) OR first_crawl NOT IN (SELECT id FROM crawls)""",
-    "a page is kept as a duplicate, or dropped as none": """
-        SELECT 1 FROM pages WHERE is_kept = (outcome IN ('near', 'exact'))""",
-    "a page was seen last before first": "SELECT 1 FROM pages WHERE last_seen < first_seen",
-    "a duplicate has no original": """
-        SELECT 1 FROM pages WHERE outcome IN ('near', 'exact') AND original IS NULL""",
-    "a page is its own original, or of an earlier one": "SELECT 1 FROM pages WHERE original >= id",
-    "a sketch or digest has another length": f"""
-        SELECT 1 FROM pages WHERE length(digest) != 16
-        OR length(sketch) NOT BETWEEN 2 AND {MOST_SKETCH_BYTES} OR length(sketch) % 2""",  # noqa: S608
-    "a text has no page": "SELECT 1 FROM texts WHERE page NOT IN (SELECT id FROM pages)",
-    "an early page is no page": """
-        SELECT 1 FROM early_pages WHERE page NOT IN (SELECT id FROM pages)""",
-    "a lesson in a state waits for no page": """
-        SELECT 1 FROM frame_lessons WHERE is_in_state
-        AND page NOT IN (SELECT id FROM pages WHERE is_pending)""",
-    "a count is wrong": """
-        SELECT 1 FROM counts
-        WHERE pages != (SELECT count(*) FROM pages WHERE pages.is_kept = counts.is_kept)""",
-}
-"""What is wrong -> a query that finds no row in a record that is right."""
+
+def sql_file(name: str) -> str:
+    """Read a script of SQL that belongs to this package."""
+    return files(__package__).joinpath(f"{name}.sql").read_text("utf-8")
+
+
+_SCHEMA, _INVARIANTS = sql_file("schema"), sql_file("invariants")
 
 
 class Database:
@@ -176,10 +158,10 @@ class Database:
                 raise
         return cls(name, f"{uri}&immutable=1", "schema_version")
 
-    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+    def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         """Read; what is written and not flushed yet is seen."""
         try:
-            if self._group:
+            if self._group and not self.connection.in_transaction:
                 self._begin()
             return self.connection.execute(sql, values).fetchall()
         except sqlite3.Error as error:
@@ -301,8 +283,9 @@ class Database:
         report = self.value("PRAGMA integrity_check(1)")
         if report != "ok":
             raise StoreCorrupt(f"index {self.name}: it is damaged ({report}): {_COPY}")
-        for fault, sql in _NEVER.items():
-            assert not self.rows(f"{sql} LIMIT 1"), fault
+        most = {"most_sketch_bytes": MOST_SKETCH_BYTES}
+        faults = self.rows(_INVARIANTS, most)
+        assert not faults, faults[0][0]
 
     def close(self) -> None:
         """Let go of it; what was not flushed is lost."""
@@ -310,10 +293,9 @@ class Database:
 
     def _create(self, scheme: Scheme) -> None:
         """Write the schema and the scheme into a database that has nothing in it."""
-        schema = files("dedup_filter.pages.directory").joinpath("schema.sql").read_text("utf-8")
         noted = {"scheme": scheme.to_json(), "trimmed": "0", "identity": token_hex(8)}
         with self.guarded() as connection:
-            connection.executescript(f"BEGIN IMMEDIATE;\n{schema}")
+            connection.executescript(f"BEGIN IMMEDIATE;\n{_SCHEMA}")
             connection.executemany("INSERT INTO meta VALUES (?, ?)", noted.items())
             connection.execute(f"PRAGMA application_id = {_APPLICATION}")
             connection.execute(f"PRAGMA user_version = {FORMAT}")

@@ -15,7 +15,7 @@ On disk every page with text is recorded; in memory only those that are kept or 
 could read of the others later. What the store fails to write is not done in the index either.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from time import time as now
 
@@ -153,7 +153,8 @@ class DirectoryPages:
         is_revisit = found.outcome == "revisit"
         due = self._bounds.due(moment, None if is_revisit else not found.is_duplicate)
         # The page that this one repeats stays, or the next one like it would be new.
-        self._delete(number for number in due if number != found.original_page)
+        if due:
+            self._delete(due - {found.original_page})
         number = self.store.insert(
             PageRecord(
                 page=0,
@@ -260,7 +261,6 @@ class DirectoryPages:
     def _chosen(self, best: Sequence[int], matches: Matches, place: Place) -> tuple[int, bool]:
         return choose(best, matches, place.key, self.store.crawl.__eq__)
 
-    def _delete(self, pages: Iterable[int]) -> None:
-        pages = list(pages)
+    def _delete(self, pages: Collection[int]) -> None:
         self.store.delete(pages)
         self.gone += pages

@@ -77,11 +77,13 @@ _NOW = """
     SELECT id, fingerprint, host, digest FROM main.pages
     WHERE is_kept AND id IN (SELECT page FROM superseded WHERE revision > ?) AND id <= ?
 """
-# From an SQL index that has all that is asked for, and no sketches.
-_NEW = f"""
-    SELECT id, fingerprint, host, digest FROM main.pages INDEXED BY page_entry
-    WHERE is_kept AND id > ? ORDER BY id LIMIT {_AT_ONCE}
-"""  # noqa: S608
+# From an SQL index that has all that is asked for, and no sketches. With the revision, as a second
+# statement for each page would cost as much again.
+_NEW = """
+    SELECT id, fingerprint, host, digest, is_kept,
+        (SELECT seq FROM sqlite_sequence WHERE name = 'superseded')
+    FROM main.pages INDEXED BY page_entry WHERE id > ? ORDER BY id LIMIT ?
+"""
 
 _Row = tuple[int, int | None, int, bytes]
 """Number, fingerprint (signed), number of the host, and digest of a page."""
@@ -94,6 +96,8 @@ class _News(NamedTuple):
     revision: int
     removed: list[_Row]
     added: list[_Row]
+    has_more: bool
+    """Whether there are more new pages than are read at once."""
 
 
 def is_usual(reason: str) -> bool:
@@ -154,8 +158,7 @@ class PageIndex:
             digests = from_tables(arrays, about["digests"], _DIGESTS)
             made = cls(from_tables(arrays, about), digests, by_host=about["by_host"])
             made._last_page, made._revision = about["last_page"], about["revision"]
-            last_page, revision = reader.last_numbers()
-            if made._last_page > last_page or made._revision > revision:
+            if made._last_page > reader.last_page or made._revision > reader.revision:
                 return "they are newer than the record"
             if made._revision < int(reader.database.noted_of_itself("trimmed")):
                 return _TOO_OLD
@@ -182,17 +185,13 @@ class PageIndex:
 
     def news(self, reader: PageReader) -> _News:
         """Read what the database has changed since it was followed last."""
-        last_page, revision = reader.last_numbers()
         rows, known = reader.database.rows, (self._revision, self._last_page)
-        removed, added = [], []
-        if revision > self._revision:
-            removed, added = rows(_BEFORE, known), rows(_NOW, known)
-        if last_page > self._last_page:
-            new = rows(_NEW, (self._last_page,))
-            added += new
-            if len(new) == _AT_ONCE:  # of many the first, and later the others
-                last_page = new[-1][0]
-        return _News(last_page, revision, removed, added)
+        new = rows(_NEW, (self._last_page, _AT_ONCE))
+        last_page, *_, revision = new[-1] if new else (self._last_page, reader.revision)
+        added, removed = [row[:4] for row in new if row[4]], []
+        if (revision or 0) > self._revision:
+            removed, added = rows(_BEFORE, known), [*rows(_NOW, known), *added]
+        return _News(last_page, revision or 0, removed, added, len(new) == _AT_ONCE)
 
     def follow(self, news: _News) -> None:
         """Apply what `news` has read, before anything else is changed."""
@@ -255,8 +254,11 @@ class PageIndex:
         return faults
 
     def _catch_up(self, reader: PageReader) -> None:
-        while (self._last_page, self._revision) != reader.last_numbers():
-            self.follow(self.news(reader))
+        has_more = True
+        while has_more:
+            news = self.news(reader)
+            self.follow(news)
+            has_more = news.has_more
 
     def _tables(self, store: PageStore) -> tuple[dict[str, Array], dict[str, Any]]:
         """Compact it; return its arrays by name, and what they are for."""

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.model import Fate
 from dedup_filter.pages.comparison import Matches
-from dedup_filter.pages.directory.database import Database
+from dedup_filter.pages.directory.database import Database, sql_file
 from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.index_directory import IndexDirectory
 from dedup_filter.pages.directory.records import (
@@ -37,36 +37,8 @@ Self = TypeVar("Self", bound="PageReader")
 
 _HOST_NAME = "(SELECT name FROM hosts WHERE hosts.id = host)"
 _RECORD = f"SELECT {COLUMNS.replace(' host,', f' {_HOST_NAME},')} FROM pages"  # noqa: S608
-_MATCHES = f"""
-    SELECT id, {_HOST_NAME}, crawl, url_key, digest, h1, title, sketch FROM pages WHERE id IN ({{}})
-"""  # noqa: S608
-_VIEWS = """
-    PRAGMA temp_store = MEMORY;
-    BEGIN;
-
-    -- What is dropped for a page goes with it. A key, because every read looks numbers up.
-    CREATE TEMP TABLE gone (id INTEGER PRIMARY KEY);
-    INSERT INTO gone
-        SELECT id FROM main.pages WHERE is_pending UNION
-        SELECT id FROM main.pages WHERE NOT is_kept
-            AND original IN (SELECT id FROM main.pages WHERE is_pending);
-
-    CREATE TEMP VIEW pages AS
-        SELECT * FROM main.pages WHERE id NOT IN (SELECT id FROM temp.gone);
-    CREATE TEMP VIEW texts AS
-        SELECT * FROM main.texts WHERE page NOT IN (SELECT id FROM temp.gone);
-    CREATE TEMP VIEW early_pages AS
-        SELECT * FROM main.early_pages WHERE page NOT IN (SELECT id FROM temp.gone);
-    CREATE TEMP VIEW counts AS
-        SELECT is_kept, (SELECT count(*) FROM temp.pages WHERE pages.is_kept = counts.is_kept)
-            AS pages FROM main.counts;
-    CREATE TEMP VIEW frame_lessons AS
-        SELECT id, host, page, lesson,
-            is_unlearnt OR (is_in_state AND page IN (SELECT id FROM temp.gone)) AS is_unlearnt,
-            is_in_state AND page NOT IN (SELECT id FROM temp.gone) AS is_in_state
-        FROM main.frame_lessons
-        WHERE is_in_state OR is_unlearnt OR page NOT IN (SELECT id FROM temp.gone);
-"""
+_MATCHES = f"SELECT id, {_HOST_NAME}, crawl, url_key, digest, h1, title, sketch FROM pages"  # noqa: S608
+_SNAPSHOT = sql_file("snapshot")
 _CHUNK = 1_000
 
 
@@ -124,10 +96,8 @@ class PageReader:
         # A statement for each power of two: one for each count would be prepared anew each time.
         places = 1 << (len(pages) - 1).bit_length()
         asked = [*pages, *[pages[-1]] * (places - len(pages))]
-        found = {
-            row[0]: row
-            for row in self.database.rows(_MATCHES.format("?, " * (places - 1) + "?"), asked)
-        }
+        sql = f"{_MATCHES} WHERE id IN ({', '.join('?' * places)})"
+        found = {row[0]: row for row in self.database.rows(sql, asked)}
         columns = zip(*(found[page] for page in pages), strict=True)
         _, hosts, crawls, keys, digests, h1s, titles, sketches = columns
         return Matches(
@@ -204,15 +174,15 @@ class PageReader:
         """Count the pages kept."""
         return self.count(is_kept=True)
 
-    def last_numbers(self) -> tuple[int, int]:
-        """Return the highest number that was given to a page, and the last row of `superseded`."""
-        given = dict(self.database.rows("SELECT name, seq FROM sqlite_sequence"))
-        return given.get("pages", 0), given.get("superseded", 0)
-
     @property
     def last_page(self) -> int:
         """The highest number that was given to a page."""
-        return self.last_numbers()[0]
+        return self._given("pages")
+
+    @property
+    def revision(self) -> int:
+        """How many entries of kept pages were ever replaced or removed."""
+        return self._given("superseded")
 
     @property
     def scheme(self) -> Scheme:
@@ -241,6 +211,9 @@ class PageReader:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _given(self, table: str) -> int:
+        return self.database.value("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)) or 0
+
     def _numbers(self, sql: str, values: Sequence[Any]) -> list[int]:
         return [row[0] for row in self.database.rows(sql, values)]
 
@@ -263,7 +236,7 @@ class Snapshot(PageReader):
     def __init__(self, database: Database, directory: IndexDirectory | None) -> None:
         super().__init__(database, directory)
         with database.guarded() as connection:
-            connection.executescript(_VIEWS)
+            connection.executescript(_SNAPSHOT)
 
     def without_text(self) -> int:
         """Count the pages of which no text was kept."""
