@@ -81,11 +81,5 @@ class Follower:
 
     def check(self):
         """Follow, and verify that the index holds what one does that is filled anew."""
-        self.index.follow(self.index.news(self.store))
+        self.index.catch_up(self.store)
         assert self.index.faults(self.store) == []
-
-
-def with_digest(store, digest):
-    """The kept pages with a digest, as somebody finds them who looks at every page."""
-    kept = (record for record in store.records() if record.judged.is_kept)
-    return [record.page for record in kept if record.digest == digest]

@@ -134,7 +134,7 @@ class PageIndex:
             return found
         fingerprints = HammingIndex(max_distance, expected=max(_EXPECTED, len(store)))
         made = cls(fingerprints, HammingIndex(0), by_host=by_host)
-        made._catch_up(store)
+        made.catch_up(store)
         if store.directory and len(made._digests):
             level, rest = (
                 (logging.INFO, "; nothing is lost") if is_usual(found) else (logging.WARNING, "")
@@ -162,7 +162,7 @@ class PageIndex:
                 return "they are newer than the record"
             if made._revision < int(reader.database.noted_of_itself("trimmed")):
                 return _TOO_OLD
-            made._catch_up(reader)
+            made.catch_up(reader)
         except (ValueError, KeyError, TypeError) as error:
             return f"they are not what the record says ({error})"
         return made
@@ -208,6 +208,14 @@ class PageIndex:
         self._last_page, self._revision = news.last_page, news.revision
         self._changed += len(news.removed) + len(news.added)
 
+    def catch_up(self, reader: PageReader) -> None:
+        """Follow until there is no more news."""
+        has_more = True
+        while has_more:
+            news = self.news(reader)
+            self.follow(news)
+            has_more = news.has_more
+
     def tend(self, store: PageStore, *, is_last: bool = False) -> None:
         """Write tables if enough has changed; `is_last`: before the index is closed.
 
@@ -241,7 +249,7 @@ class PageIndex:
         except AssertionError as fault:
             return [str(fault)]
         record = PageIndex(HammingIndex(0), HammingIndex(0), by_host=self._by_host)
-        record._catch_up(reader)
+        record.catch_up(reader)
         faults = []
         for name, index, recorded in (
             ("entries", self._fingerprints, record._fingerprints),
@@ -252,13 +260,6 @@ class PageIndex:
                 pages = f"{counted(len(wrong), 'page')}, page {int(wrong[0])} first"
                 faults.append(f"they differ from the record in the {name} of {pages}")
         return faults
-
-    def _catch_up(self, reader: PageReader) -> None:
-        has_more = True
-        while has_more:
-            news = self.news(reader)
-            self.follow(news)
-            has_more = news.has_more
 
     def _tables(self, store: PageStore) -> tuple[dict[str, Array], dict[str, Any]]:
         """Compact it; return its arrays by name, and what they are for."""

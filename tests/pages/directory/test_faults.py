@@ -4,9 +4,12 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from store_pages import SCHEME, folder_store, measures, memory_store, page
 
 from dedup_filter.errors import StoreError
@@ -117,92 +120,61 @@ def deny(database, denied):
     database.connection.set_authorizer(authorize)
 
 
-class TestTransactions:
-    @pytest.fixture
-    def database(self, monkeypatch):
-        monkeypatch.setattr(database_module, "_FULL_GROUP", 4)
-        made = Database.in_memory(SCHEME)
-        yield made
-        made.close()
+hosts = st.lists(st.sampled_from("abcdefgh"), max_size=4)
+steps = st.one_of(
+    st.tuples(st.just("write"), st.lists(hosts, max_size=3)),
+    st.tuples(st.just("deny"), st.sampled_from(["BEGIN", "COMMIT", None])),
+    st.tuples(st.just("lose"), st.none()),
+    st.tuples(st.just("flush"), st.none()),
+)
 
-    def insert(self, database, *numbers):
-        with database:
-            for number in numbers:
-                database.write("INSERT INTO crawls (id, started) VALUES (?, 0)", (number,))
 
-    def numbers(self, database):
-        return [row[0] for row in database.rows("SELECT id FROM crawls ORDER BY id")]
+def write(database, parts):
+    """Give crawls the numbers of hosts, in a transaction of several parts."""
+    with database:
+        for part in parts:
+            with database:
+                for name in part:
+                    sql = "INSERT INTO crawls (id, name, started) VALUES (?, ?, 0)"
+                    database.write(sql, (database.host(name), name))
 
-    def test_a_group_ends_by_itself(self, database):
-        for number in range(5):
-            self.insert(database, number)
-        assert len(database._group) == 1
 
-    def test_a_transaction_is_undone_whole_and_alone(self, database):
-        self.insert(database, 1)
-        with pytest.raises(StoreError, match="UNIQUE"):
-            self.insert(database, 2, 3, 1)
-        assert self.numbers(database) == [1]
-        self.insert(database, 3)
-        database.flush()
-        assert self.numbers(database) == [1, 3]
-
-    def test_a_transaction_inside_another_is_a_part_of_it(self, database):
-        with database:
-            self.insert(database, 1)
-            self.insert(database, 2)
-        with pytest.raises(StoreError, match="UNIQUE"), database:
-            [self.insert(database, number) for number in (3, 4, 1)]
-        assert self.numbers(database) == [1, 2]
-
-    def test_what_was_not_flushed_is_written_again_after_every_fault(self, database):
-        for number in range(11):
-            self.insert(database, number)
-            with pytest.raises(StoreError, match="UNIQUE"):
-                self.insert(database, 100 + number, number)
-            assert self.numbers(database) == list(range(number + 1))
-        database.flush()
-        database.flush()
-        assert self.numbers(database) == list(range(11))
-
-    def test_a_group_that_cannot_be_ended_costs_the_next_transaction(self, database):
-        for number in range(4):
-            self.insert(database, number)
-        deny(database, "COMMIT")
-        for attempt in (lambda: self.insert(database, 4), database.flush):
-            with pytest.raises(StoreError, match="not authorized"):
-                attempt()
-            assert self.numbers(database) == [0, 1, 2, 3]
+@pytest.mark.parametrize("most", [1, 4, 200])
+@given(st.lists(steps, max_size=30))
+def test_a_transaction_is_there_whole_or_not_at_all_and_no_fault_takes_an_earlier_one(most, steps):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database_module, "_FULL_GROUP", most)
+        database, expected = Database.in_memory(SCHEME), {}
+        for step, value in steps:
+            with suppress(StoreError):
+                if step == "write":
+                    write(database, value)
+                    names = [name for part in value for name in part]
+                    assert not expected.keys() & names, "a number that is given twice is a fault"
+                    expected |= {name: database.host(name) for name in names}
+                elif step == "deny":
+                    deny(database, value)
+                elif step == "flush":
+                    database.flush()
+                elif database.connection.in_transaction:  # as on a full disk
+                    database.connection.execute("ROLLBACK")
         deny(database, None)
-        self.insert(database, 4)
-        assert self.numbers(database) == [0, 1, 2, 3, 4]
-        assert len(database._group) == 1
+        assert dict(database.rows("SELECT name, id FROM crawls")) == expected
+        assert {name: database.host(name) for name in expected} == expected
+        database.flush()
+        assert dict(database.rows("SELECT name, id FROM crawls")) == expected
+        database.close()
 
-    def test_a_group_that_cannot_be_written_again_is_kept(self, database):
-        self.insert(database, 0)
-        with pytest.raises(StoreError, match="UNIQUE"):
-            self.insert(database, 0)
-        deny(database, "BEGIN")
-        for attempt in (self.numbers, self.insert, Database.flush):
-            with pytest.raises(StoreError, match="not authorized"):
-                attempt(database)
-        deny(database, None)
-        assert self.numbers(database) == [0]
 
-    def test_what_is_lost_in_the_middle_of_writing_again_is_written_again(self, database):
-        self.insert(database, 0)
-        self.insert(database, 1)
-        with pytest.raises(StoreError, match="UNIQUE"):
-            self.insert(database, 0)
-        database.connection.execute("INSERT INTO crawls VALUES (1, NULL, 0, 0)")  # another hand
-        with pytest.raises(StoreError, match="UNIQUE"):
-            self.numbers(database)
-        assert not database.connection.in_transaction
-        database.connection.execute("DELETE FROM crawls")
-        assert self.numbers(database) == [0, 1]
-
-    def test_numbers_of_hosts_are_forgotten_when_one_is_undone(self, database):
-        assert database.host("a") == 1
-        with pytest.raises(StoreError, match="UNIQUE"), database:
-            self.insert(database, database.host("b"), 2)
-        assert [database.host(name) for name in ("c", "a", "b")] == [2, 1, 3]
+def test_a_group_ends_before_the_next_transaction(monkeypatch):
+    monkeypatch.setattr(database_module, "_FULL_GROUP", 4)
+    database = Database.in_memory(SCHEME)
+    for number in range(5):
+        database.write("INSERT INTO hosts VALUES (?, ?)", (number, str(number)))
+    assert len(database._group) == 1
+    deny(database, "COMMIT")
+    with pytest.raises(StoreError, match="not authorized"):
+        database.flush()
+    deny(database, None)
+    assert len(database.rows("SELECT id FROM hosts")) == 5
+    database.close()

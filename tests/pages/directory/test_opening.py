@@ -69,14 +69,6 @@ class TestAnIndex:
             with PageReader.open_to_read(folder) as reader:
                 assert len(reader) == 1
 
-    def test_knows_what_is_kept_and_gives_new_numbers(self, folder):
-        with folder_store(folder) as store:
-            assert store.record(1) == page(1)._replace(page=1)
-            assert store.insert(page(2)) == 2
-            store.delete([2])
-        with folder_store(folder) as store:
-            assert store.insert(page(3)) == 3
-
 
 class TestIsRefused:
     def test_a_folder_of_other_files_and_left_as_it_was(self, tmp_path):
@@ -92,11 +84,6 @@ class TestIsRefused:
         for path in (tmp_path / "file", tmp_path / "file" / "index"):
             with pytest.raises(ConfigError, match="below a file"):
                 folder_store(path)
-
-    def test_a_path_where_nothing_is_for_reading(self, tmp_path):
-        with pytest.raises(ConfigError, match="there is no index"):
-            PageReader.open_to_read(tmp_path / "none")
-        assert not (tmp_path / "none").exists()
 
     @pytest.mark.parametrize(
         ("sql", "kind", "message"),
@@ -229,13 +216,11 @@ def as_nobody(tmp_path):
     tmp_path.chmod(0o755)
 
 
-def test_a_folder_that_cannot_be_written_to_is_told(folder, as_nobody):
-    told = as_nobody("PageStore.open(folder, scheme)", folder)
-    assert told.startswith("StoreError")
-    assert "give this user the right to write" in told
-
-
-def test_a_folder_that_cannot_be_made_is_told(folder, as_nobody):
-    told = as_nobody("PageStore.open(folder / 'below' / 'it', scheme)", folder)
-    assert told.startswith("StoreError")
-    assert "cannot be made" in told
+@pytest.mark.parametrize(
+    ("below", "told"),
+    [("", "give this user the right to write"), ("below/it", "cannot be made")],
+)
+def test_a_folder_without_the_right_to_write_is_told(folder, as_nobody, below, told):
+    error = as_nobody(f"PageStore.open(folder / {below!r}, scheme)", folder)
+    assert error.startswith("StoreError")
+    assert told in error

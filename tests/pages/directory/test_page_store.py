@@ -11,7 +11,6 @@ from store_pages import (
     near,
     page,
     revisit,
-    with_digest,
 )
 
 from dedup_filter.errors import StoreError
@@ -125,15 +124,6 @@ class TestLookUps:
         assert records[3] == store.record(4)
         assert [record.page for record in store.records(after=1_498)] == [1_499, 1_500]
 
-    def test_of_the_oldest_leave_pending_pages_out(self, store):
-        late, early = store.insert(page(5)), store.insert(page(2))
-        store.insert(page(1, is_pending=True))
-        dropped = store.insert(page(3, near(late)))
-        assert store.oldest(9, is_kept=True) == [early, late]
-        assert store.oldest(1, is_kept=True) == [early]
-        assert store.oldest(9, is_kept=False) == [dropped]
-        assert store.oldest(9, is_kept=True, before=NOON + 5) == [early]
-
     def test_of_counts_follow_what_is_there(self, store):
         first = store.insert(page(1))
         store.insert(page(2, near(first)))
@@ -143,40 +133,6 @@ class TestLookUps:
         assert found["outcomes"] == crawl["outcomes"] == {"new": 1, "near": 1, "unjudged": 1}
         store.delete([first])
         assert (len(store), store.count(is_kept=False)) == (1, 1)
-
-    def test_of_bytes_grow_with_pages(self, store):
-        empty = store.nbytes
-        for n in range(1_000):
-            store.insert(page(n))
-        store.flush()
-        assert store.nbytes - empty > 1_000 * 300
-
-
-class TestPendingPages:
-    def test_that_are_committed_stay(self, store):
-        number = store.insert(page(1, is_pending=True))
-        assert store.fate(number) == "pending"
-        store.commit(number)
-        store.release(number)
-        assert (store.fate(number), numbers(store)) == ("kept", [number])
-
-    def test_that_are_released_are_forgotten_with_what_was_dropped_for_them(self, store):
-        number = store.insert(page(1, is_pending=True), "text")
-        store.insert(page(2, near(number)))
-        store.release(number)
-        assert (numbers(store), store.text(number), store.fate(number)) == ([], None, "gone")
-
-    def test_that_are_duplicates_leave_their_original(self, store):
-        number = store.insert(page(1))
-        store.release(store.insert(page(2, near(number), is_pending=True)))
-        assert numbers(store) == [number]
-
-    def test_settled_twice_or_never_there_are_left_as_they_are(self, store):
-        number = store.insert(page(1, is_pending=True))
-        for settle in (store.release, store.commit, store.release):
-            settle(number)
-            settle(99)
-        assert numbers(store) == []
 
 
 class TestRevisits:
@@ -201,23 +157,11 @@ class TestRevisits:
         )
         assert repeat.judged.original == 1
         assert (store.text(1), store.fate(seen)) == ("new", "kept")
-        assert with_digest(store, measures(2)["digest"]) == [1]
-
-    def test_that_are_released_leave_the_record_as_it_was(self, store, seen):
-        before = store.record(1)
-        store.release(seen)
-        assert list(store.records()) == [before]
-        assert store.text(1) == "old"
 
     def test_leave_no_text_of_the_page_as_it_was(self, store):
         old = store.insert(page(1), "old")
         store.commit(store.insert(page(2, revisit(old), is_pending=True)))
         assert store.text(old) is None
-
-    def test_of_a_page_that_is_gone_stay_by_themselves(self, store, seen):
-        store.delete([1])
-        store.commit(seen)
-        assert (numbers(store), store.fate(seen)) == ([seen], "kept")
 
     def test_whose_commit_was_undone_are_pending_again(self, store, seen):
         undo(store, lambda: store.commit(seen))
@@ -249,13 +193,6 @@ class TestChanges:
         )
         store.replace(9, measures(1))
         assert numbers(store) == [number]
-
-    def test_a_url_is_deleted_with_all_its_pages(self, store):
-        first = store.insert(page(1, url="http://a/?x=1&y=2"))
-        store.insert(page(2, near(first), url="http://a/?y=2&x=1#end"))
-        other = store.insert(page(3, url="http://a/"))
-        store.delete([99, *store.at_url("http://a/?y=2&x=1")])
-        assert numbers(store) == [other]
 
     def test_made_together_are_undone_together(self, store):
         store.insert(page(1))

@@ -9,7 +9,6 @@ import pytest
 import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as st_numpy
 
 from dedup_filter.errors import StoreError
 from dedup_filter.pages.directory.table_files import TableFiles
@@ -43,22 +42,6 @@ def test_what_was_saved_last_is_loaded_mapped_and_cannot_be_written_to(tmp_path)
     assert isinstance(loaded, np.memmap)
     with pytest.raises(ValueError, match="read-only"):
         loaded[0] = 1
-
-
-@given(
-    st.dictionaries(
-        st.sampled_from("abcd"),
-        st_numpy.arrays(
-            st.sampled_from([np.uint64, np.uint32, np.int64, np.uint8]),
-            st_numpy.array_shapes(min_dims=1, max_dims=2, min_side=0, max_side=9),
-        ),
-    )
-)
-def test_any_arrays_come_back(arrays):
-    with tempfile.TemporaryDirectory() as folder:
-        files = TableFiles(Path(folder))
-        files.save(arrays, ABOUT)
-        assert_same(files.load(), arrays, ABOUT)
 
 
 class TestNothingIsLoaded:
