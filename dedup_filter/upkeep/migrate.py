@@ -114,7 +114,7 @@ def _fill(folder: Path, snapshot: Snapshot, config: FilterConfig, watch: Watch) 
         if scheme.parts.get("text") == snapshot.scheme.parts.get("text"):
             for known in snapshot.frames.with_forms():
                 store.restore_host(known)
-        store.sync()
+        store.database.sync()
     return pages
 
 

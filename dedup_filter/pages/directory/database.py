@@ -121,7 +121,13 @@ class Database:
             for pragma in (f"cache_size = -{_CACHE_KIB}", *pragmas):
                 self.rows(f"PRAGMA {pragma}")
             if scheme is not None and not self.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
-                self._create(scheme)
+                noted = {"scheme": scheme.to_json(), "trimmed": "0", "identity": token_hex(8)}
+                with self.guarded():
+                    self.connection.executescript(f"BEGIN IMMEDIATE;\n{_SCHEMA}")
+                    self.connection.executemany("INSERT INTO meta VALUES (?, ?)", noted.items())
+                    self.connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                    self.connection.execute(f"PRAGMA user_version = {FORMAT}")
+                    self.connection.execute("COMMIT")
             self._require_format()
         except BaseException:
             self.close()
@@ -290,16 +296,6 @@ class Database:
     def close(self) -> None:
         """Let go of it; what was not flushed is lost."""
         self.connection.close()
-
-    def _create(self, scheme: Scheme) -> None:
-        """Write the schema and the scheme into a database that has nothing in it."""
-        noted = {"scheme": scheme.to_json(), "trimmed": "0", "identity": token_hex(8)}
-        with self.guarded() as connection:
-            connection.executescript(f"BEGIN IMMEDIATE;\n{_SCHEMA}")
-            connection.executemany("INSERT INTO meta VALUES (?, ?)", noted.items())
-            connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-            connection.execute(f"PRAGMA user_version = {FORMAT}")
-            connection.execute("COMMIT")
 
     def _require_format(self) -> None:
         if self.value("PRAGMA application_id") != _APPLICATION:

@@ -28,7 +28,7 @@ open after 0.06 s; making them anew takes 3 s a million (`benchmarks/store.py --
 import logging
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -234,8 +234,17 @@ class PageIndex:
             if store.directory:
                 # The database first: after a power failure, tables newer than it would hold
                 # numbers that it gives to other pages.
-                store.sync()
-                TableFiles(store.directory.tables).save(*self._tables(store))
+                store.database.sync()
+                arrays, note = to_tables(self._fingerprints)
+                digests, digest_note = to_tables(self._digests, _DIGESTS)
+                about = note | {
+                    "digests": digest_note,
+                    "by_host": self._by_host,
+                    "index": store.database.noted_of_itself("identity"),
+                    "last_page": self._last_page,
+                    "revision": self._revision,
+                }
+                TableFiles(store.directory.tables).save(arrays | digests, about)
             store.trim(self._revision)
         except StoreError as error:
             logger.warning("%s", error)
@@ -260,18 +269,6 @@ class PageIndex:
                 pages = f"{counted(len(wrong), 'page')}, page {int(wrong[0])} first"
                 faults.append(f"they differ from the record in the {name} of {pages}")
         return faults
-
-    def _tables(self, store: PageStore) -> tuple[dict[str, Array], dict[str, Any]]:
-        """Compact it; return its arrays by name, and what they are for."""
-        arrays, note = to_tables(self._fingerprints)
-        digests, digest_note = to_tables(self._digests, _DIGESTS)
-        return arrays | digests, note | {
-            "digests": digest_note,
-            "by_host": self._by_host,
-            "index": store.database.noted_of_itself("identity"),
-            "last_page": self._last_page,
-            "revision": self._revision,
-        }
 
     def _mask(self, host: int) -> int:
         """Return what the values of a host's entries are held XOR."""

@@ -22,7 +22,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from dedup_filter.model import Fate
 from dedup_filter.pages.directory.database import Database
@@ -40,8 +40,6 @@ from dedup_filter.pages.directory.records import (
 from dedup_filter.pages.directory.scheme import Scheme
 
 __all__ = ["PageStore"]
-
-Self = TypeVar("Self", bound="PageStore")
 
 _PLACES = ", ".join("?" for _ in COLUMNS.split(","))
 _INSERT = f"INSERT INTO pages ({COLUMNS}, is_kept, url_key) VALUES ({_PLACES}, ?, ?)"  # noqa: S608
@@ -72,14 +70,14 @@ class PageStore(PageReader):
         """Numbers of revisits that were committed -> the pages that they have become."""
 
     @classmethod
-    def in_memory(cls: type[Self], scheme: Scheme) -> Self:
+    def in_memory(cls, scheme: Scheme) -> "PageStore":
         """Make a store that is gone when it is closed, or when nobody has it any more."""
         store = cls(Database.in_memory(scheme))
         weakref.finalize(store, store.database.connection.close)
         return store
 
     @classmethod
-    def open(cls: type[Self], directory: str | Path, scheme: Scheme) -> Self:
+    def open(cls, directory: str | Path, scheme: Scheme) -> "PageStore":
         """Open the index in a folder for writing, or make one there.
 
         Pages that a dead process left pending are released.
@@ -222,13 +220,6 @@ class PageStore(PageReader):
     def flush(self) -> None:
         """Make all that was written so far outlive this process."""
         self.database.flush()
-
-    def sync(self) -> None:
-        """Make all that was written so far outlive a power failure, too.
-
-        Cost: waits for the disk, and for nobody who reads.
-        """
-        self.database.sync()
 
     def vacuum(self) -> None:
         """Write the file anew without the room that forgotten pages have left in it.

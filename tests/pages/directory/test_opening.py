@@ -50,7 +50,7 @@ class TestAnIndex:
                 store.insert(page(1))
                 executed = []
                 store.database.connection.set_trace_callback(executed.append)
-                store.sync()
+                store.database.sync()
             begun = executed.index("PRAGMA synchronous = FULL")
             assert "COMMIT" in executed[begun : executed.index("PRAGMA synchronous = NORMAL")]
             assert not any("checkpoint" in sql for sql in executed)
