@@ -30,7 +30,6 @@ from dedup_filter.pages.comparison import (
     compared,
     verdict_on,
 )
-from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import Judged, PageRecord, Place, measures_of
@@ -57,6 +56,10 @@ class DirectoryPages:
     def __init__(self, config: FilterConfig, store: PageStore) -> None:
         self._config = config
         self.store = store
+        self._is_durable = store.directory is not None
+        """Whether what is recorded outlives this process."""
+        self.frames = store.frames if self._is_durable else None
+        """Where frames are kept that outlive this process; None: nowhere."""
         self._by_host = config.scope == "host"
         self._index = PageIndex.opened(self.store, config.max_distance, by_host=self._by_host)
         self._bounds = PageBounds(self.store, config.max_pages, config.expire_days)
@@ -71,18 +74,8 @@ class DirectoryPages:
     def __len__(self) -> int:
         return len(self.store)
 
-    @property
-    def _is_durable(self) -> bool:
-        """Whether what is recorded outlives this process."""
-        return self.store.directory is not None
-
     def totals(self) -> None:
         """Return nothing: no other process judges pages of this index."""
-
-    @property
-    def frames(self) -> FrameStore | None:
-        """Where frames are kept that outlive this process; None: nowhere."""
-        return self.store.frames if self._is_durable else None
 
     @property
     def nbytes(self) -> int:

@@ -96,8 +96,6 @@ class _News(NamedTuple):
     revision: int
     removed: list[_Row]
     added: list[_Row]
-    has_more: bool
-    """Whether there are more new pages than are read at once."""
 
 
 def is_usual(reason: str) -> bool:
@@ -126,30 +124,34 @@ class PageIndex:
     def opened(cls, store: PageStore, max_distance: int, *, by_host: bool = False) -> "PageIndex":
         """Make an index of all entries of a store, of its tables if they can be used."""
         saved = TableFiles(store.directory.tables).load() if store.directory else NO_TABLES
-        if isinstance(saved, str):
-            found: PageIndex | str = saved
-        else:
-            found = cls.loaded(store, saved, max_distance=max_distance, by_host=by_host)
+        found = cls.loaded(store, saved, max_distance=max_distance, by_host=by_host)
         if isinstance(found, PageIndex):
             return found
         fingerprints = HammingIndex(max_distance, expected=max(_EXPECTED, len(store)))
         made = cls(fingerprints, HammingIndex(0), by_host=by_host)
         made.catch_up(store)
         if store.directory and len(made._digests):
-            level, rest = (
-                (logging.INFO, "; nothing is lost") if is_usual(found) else (logging.WARNING, "")
+            is_loss = not is_usual(found)
+            logger.log(
+                logging.WARNING if is_loss else logging.INFO,
+                "index %s: its tables are made anew from the record%s: %s",
+                store.directory,
+                "" if is_loss else "; nothing is lost",
+                found,
             )
-            text = "index %s: its tables are made anew from the record%s: %s"
-            logger.log(level, text, store.directory, rest, found)
             made.save(store)
         return made
 
     @classmethod
-    def loaded(cls, reader: PageReader, saved: SavedTables, **wanted: object) -> "PageIndex | str":
+    def loaded(
+        cls, reader: PageReader, saved: SavedTables | str, **wanted: object
+    ) -> "PageIndex | str":
         """Use tables, brought up to date with the database; or return the reason why not.
 
         `wanted` is what must have been noted of them.
         """
+        if isinstance(saved, str):
+            return saved
         arrays, about = saved
         wanted["index"] = reader.database.noted_of_itself("identity")
         try:
@@ -184,14 +186,14 @@ class PageIndex:
         return self._digests.rows_of(_head(digest) ^ self._mask(host))
 
     def news(self, reader: PageReader) -> _News:
-        """Read what the database has changed since it was followed last."""
+        """Read what the database has changed since it was followed last; of many new pages some."""
         rows, known = reader.database.rows, (self._revision, self._last_page)
         new = rows(_NEW, (self._last_page, _AT_ONCE))
         last_page, *_, revision = new[-1] if new else (self._last_page, reader.revision)
         added, removed = [row[:4] for row in new if row[4]], []
         if (revision or 0) > self._revision:
             removed, added = rows(_BEFORE, known), [*rows(_NOW, known), *added]
-        return _News(last_page, revision or 0, removed, added, len(new) == _AT_ONCE)
+        return _News(last_page, revision or 0, removed, added)
 
     def follow(self, news: _News) -> None:
         """Apply what `news` has read, before anything else is changed."""
@@ -210,11 +212,10 @@ class PageIndex:
 
     def catch_up(self, reader: PageReader) -> None:
         """Follow until there is no more news."""
-        has_more = True
-        while has_more:
-            news = self.news(reader)
-            self.follow(news)
-            has_more = news.has_more
+        last_page = -1
+        while last_page != self._last_page:
+            last_page = self._last_page
+            self.follow(self.news(reader))
 
     def tend(self, store: PageStore, *, is_last: bool = False) -> None:
         """Write tables if enough has changed; `is_last`: before the index is closed.
