@@ -43,10 +43,6 @@ class TestWhatIsKnownOfAHost:
         store.frames.save(HOST, b"state 2")
         assert known_of(store) == (b"state 2", [])
 
-    def test_does_not_hold_what_released_pages_taught(self, store):
-        store.release(learn(store, 1, is_pending=True))
-        assert known_of(store) == (None, [])
-
     def test_holds_it_as_to_be_unlearnt_where_the_state_has_it(self, store):
         learn(store, 0)
         made = learn(store, 1, is_pending=True)
@@ -57,16 +53,13 @@ class TestWhatIsKnownOfAHost:
         store.frames.save(HOST, b"state without")
         assert known_of(store) == (b"state without", [])
 
-    def test_holds_what_committed_pages_taught_once(self, store):
+    def test_holds_what_committed_pages_taught_even_if_they_are_forgotten(self, store):
         made = learn(store, 1, is_pending=True)
         store.frames.save(HOST, b"state")
         store.commit(made)
-        assert known_of(store) == (b"state", [])
-
-    def test_holds_the_lessons_of_pages_that_are_forgotten(self, store):
-        made = learn(store, 1)
-        store.delete([made])
-        assert known_of(store)[1] == [Lesson(made, b"lesson 1", False)]
+        later = learn(store, 2)
+        store.delete([later])
+        assert known_of(store) == (b"state", [Lesson(later, b"lesson 2", False)])
 
     def test_is_forgotten_when_it_is_asked_for(self, store):
         made = learn(store, 1)
@@ -97,15 +90,11 @@ class TestEarlyPages:
         store.frames.wait_no_more(made)
         assert (store.frames.form(made), waiting(store)) == (None, [])
 
-    def test_go_with_their_records(self, store):
-        made = learn(store, 1, is_pending=True)
-        store.frames.wait(EarlyForm(made, HOST, b"form", b""))
-        store.release(made)
-        assert waiting(store) == []
-
-    def test_wait_on_when_they_are_visited_again(self, store):
-        old = learn(store, 1)
-        store.frames.wait(EarlyForm(old, HOST, b"form", b""))
+    def test_go_with_their_records_but_not_when_these_are_renewed(self, store):
+        old, gone = learn(store, 1), learn(store, 2, is_pending=True)
+        for number in (old, gone):
+            store.frames.wait(EarlyForm(number, HOST, b"form", b""))
+        store.release(gone)
         store.commit(store.insert(page(2, revisit(old), is_pending=True)))
         assert waiting(store) == [EarlyForm(old, HOST, b"", b"")]
 

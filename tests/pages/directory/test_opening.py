@@ -34,14 +34,6 @@ def change(folder, sql):
 
 
 class TestAnIndex:
-    def test_is_made_where_there_is_none(self, tmp_path):
-        with folder_store(tmp_path / "new" / "folder") as store:
-            store.insert(page(1))
-        with folder_store(tmp_path / "new" / "folder") as store:
-            assert len(store) == 1
-            assert store.last_page == 1
-            store.check()
-
     def test_is_whole_on_disk_when_it_is_synced_whoever_reads(self, tmp_path):
         """A commit that waits for the log to be on disk; a checkpoint would wait for the reader."""
         with folder_store(tmp_path) as store:

@@ -138,12 +138,6 @@ def test_pages_that_a_dead_process_left_pending_are_forgotten(kept_place, articl
     assert outcomes(again) == ["exact", "new"]
 
 
-def test_pages_that_are_pending_at_the_end_are_forgotten(kept_place, article):
-    with kept_place.open() as index:
-        index.claim(A, text=article(1))
-    assert outcomes(crawl(kept_place, (B, article(1)))) == ["new"]
-
-
 class TestPagesOfASite:
     """With frames: what a page showed in the first crawl is not its host's frame in the second."""
 
@@ -183,11 +177,6 @@ class TestPagesOfASite:
             for n, (url, text) in enumerate(site.items())
         ]
         assert outcomes(self.see(kept_place, pages)) == [outcome] * 5
-
-    def test_that_are_new_in_the_second_crawl_are_told_apart(self, kept_place, article):
-        site = [(f"http://a.example/{n}", framed(article(n))) for n in range(5)]
-        self.see(kept_place, site[:3])
-        assert outcomes(self.see(kept_place, site)) == ["revisit"] * 3 + ["new"] * 2
 
     def test_that_are_mostly_links_are_visited_again(self, kept_place):
         def hub(section):
