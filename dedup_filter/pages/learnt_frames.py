@@ -110,8 +110,10 @@ class LearntFrames:
         Raises:
             StoreError: nothing can be read; nothing was learnt.
         """
+        if self._exchange is None:
+            return []
         due = {}
-        for lesson in [] if self._exchange is None else self._exchange.news(host):
+        for lesson in self._exchange.news(host):
             due.update({early.row: early for early in self._frames.learn_of(host, lesson)})
         self._follow_bounds()
         return list(due.values())

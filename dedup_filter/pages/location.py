@@ -33,10 +33,7 @@ KeptPages = DirectoryPages | RedisPages
 """All that the filter knows of an index. One contract suite (`tests/pages/durable`) runs against
 each; another kind would be a class with the same members, opened here."""
 MEMORY = "memory:"
-_SHAPING = (
-    *("features", "feature_hash", "shingle_size"),
-    *("title_weight", "heading_weight", "image_weight"),
-)
+_SHAPING = "features feature_hash shingle_size title_weight heading_weight image_weight".split()
 """Options that shape fingerprints."""
 _ALIKE = ("max_distance", "min_similarity", "scope", "expire_days", "max_pages")
 """Others which all processes of a shared index should have alike."""

@@ -285,15 +285,12 @@ def statistics(reader: PageReader) -> tuple[dict[str, Any], list[dict[str, Any]]
             repeats[crawl][outcome] += pages
     crawls = [
         {
-            "crawl": number,
-            "name": name,
-            "started": started,
-            "ended": ended,
-            "outcomes": dict(outcomes[number]),
-            "kept": kept[number],
-            "repeats": dict(repeats[number]),
+            **dict(zip(("crawl", "name", "started", "ended"), crawl, strict=True)),
+            "outcomes": dict(outcomes[crawl.number]),
+            "kept": kept[crawl.number],
+            "repeats": dict(repeats[crawl.number]),
         }
-        for number, name, started, ended in reader.crawls()
+        for crawl in reader.crawls()
     ]
     [(hosts, first_seen, last_seen)] = reader.database.rows(
         "SELECT count(DISTINCT host), min(first_seen), max(last_seen) FROM pages"
