@@ -154,7 +154,7 @@ class PageStore(PageReader):
 
         A page that is gone stays gone.
         """
-        if self.fate(page) != "gone":
+        if super().fate(page) != "gone":
             with self.database as database:
                 self._write(self.record(page)._replace(**measures))
                 if text is not None:

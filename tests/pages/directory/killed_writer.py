@@ -32,12 +32,12 @@ def write(folder, seed):
 
         store.database.connection.set_progress_handler(count_down, chance.choice([1, 10, 100]))
     else:
-        signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.001, 0.1))  # no handler: it dies
+        signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.001, 0.2))  # no handler: it dies
     told = os.open(f"{folder}.told", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     settled = []
     while True:
         settled += step(store, chance, store.last_page + 1)
-        if chance.random() < 0.1:
+        if chance.random() < 0.2:
             store.flush()
             os.write(told, b"".join(b"%d\n" % number for number in settled))
             settled = []

@@ -60,7 +60,7 @@ def test_that_is_opened_again_holds_all_that_was_told_and_nothing_pending(tmp_pa
             assert store.last_page >= max(numbers, default=0)
             for known in store.frames.all():
                 assert all(early.page in records for early in known.early)
-    assert len(numbers) > times
+    assert numbers
 
 
 def test_that_was_in_the_middle_is_shown_to_readers_as_of_its_last_flush(tmp_path, kill):

@@ -147,6 +147,7 @@ class TestRevisits:
     def test_that_are_committed_refresh_the_record(self, store, seen):
         store.insert(page(3, near(seen)))
         store.commit(seen)
+        store.replace(seen, measures(9))  # which is another page by now
         record, repeat = store.records()
         assert record == page(1)._replace(
             page=1,
