@@ -25,6 +25,7 @@ from dedup_filter.pages.directory import Place
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.frame_exchange import MOST_LESSONS, FrameExchange
 from dedup_filter.pages.framed_pages import FramedPages
+from dedup_filter.pages.location import MEMORY, open_store
 from dedup_filter.text import Page
 from dedup_filter.text.reading import read
 
@@ -152,7 +153,7 @@ class DealtStream:
         }
 
     def _judge(self, dealt: Sequence[int]) -> Iterator[Verdict]:
-        kept, crawlers = DirectoryPages(self._config), []
+        kept, crawlers = DirectoryPages(self._config, open_store(MEMORY, self._config, None)), []
         lists: dict[str, list[bytes]] = {}
         for number in range(max(dealt) + 1):
             if self._shares_frames:

@@ -19,6 +19,7 @@ from dedup_filter.fingerprints.profile import PageProfile, PageTexts, profile
 from dedup_filter.model import Document
 from dedup_filter.pages.comparison import MOST_COMPARED
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
+from dedup_filter.pages.location import MEMORY, open_store
 
 WORDS = 400
 
@@ -41,7 +42,8 @@ def fingerprints(kind: str, count: int, distance: int) -> list[int]:
 
 def judged_microseconds(kind: str, distance: int, count: int, stored: int) -> tuple[float, int]:
     """Return the mean time from profile to verdict, and how many comparisons were capped."""
-    kept = DirectoryPages(FilterConfig(max_distance=distance))
+    config = FilterConfig(max_distance=distance)
+    kept = DirectoryPages(config, open_store(MEMORY, config, None))
     for number, fingerprint in enumerate(fingerprints("ordinary", stored, distance)):
         see(kept, f"https://example.org/{number}", profile_of(count + number, fingerprint))
     pages = [profile_of(*one) for one in enumerate(fingerprints(kind, count, distance))]

@@ -16,7 +16,7 @@ from dedup_filter.fingerprints.profile import (
 )
 from dedup_filter.model import Verdict
 from dedup_filter.pages.directory import Place
-from dedup_filter.pages.protocol import KeptPages
+from dedup_filter.pages.location import KeptPages
 from dedup_filter.text import Headline
 
 __all__ = ["made_profile", "made_sketch", "profile_of", "see"]

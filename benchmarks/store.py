@@ -34,11 +34,8 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.pages.directory import (
     Judged,
-    Measured,
-    NewPage,
-    PageReader,
+    PageRecord,
     PageStore,
-    Place,
     Scheme,
 )
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
@@ -51,7 +48,7 @@ HOSTS = 1_000
 SECTIONS = ("news", "sports", "culture", "opinion")
 
 
-def pages(first: int) -> Iterator[NewPage]:
+def pages(first: int) -> Iterator[PageRecord]:
     """Make pages, the first with this number."""
     chance = random.Random(first)
     number = first
@@ -59,20 +56,30 @@ def pages(first: int) -> Iterator[NewPage]:
         host = f"www.paper-{chance.randrange(HOSTS):04}.example.com"
         section = SECTIONS[number % len(SECTIONS)]
         new = Judged("new") if number % 5 else Judged("near", None, number - 1, 4, 0.87)
-        measured = Measured(
-            chance.randbytes(16),
-            chance.getrandbits(64),
-            made_sketch(chance, 640),
-            640,
-            "en",
-            Headline(f"What page {number} is about", f"What page {number} is about - The Paper"),
-        )
         url = f"https://{host}/{section}/{number:012}.html"
-        yield NewPage(Place.of(url), measured, new if number > 1 else Judged("new"), START + number)
+        yield PageRecord(
+            page=0,
+            url=url,
+            host=host,
+            digest=chance.randbytes(16),
+            fingerprint=chance.getrandbits(64),
+            sketch=made_sketch(chance, 640),
+            words=640,
+            language="en",
+            first_seen=START + number,
+            last_seen=START + number,
+            first_crawl=1,
+            crawl=1,
+            is_pending=False,
+            judged=new if number > 1 else Judged("new"),
+            headline=Headline(
+                f"What page {number} is about", f"What page {number} is about - The Paper"
+            ),
+        )
         number += 1
 
 
-def take(source: Iterator[NewPage], count: int) -> list[NewPage]:
+def take(source: Iterator[PageRecord], count: int) -> list[PageRecord]:
     """Make some pages in advance."""
     return [page for page, _ in zip(source, range(count), strict=False)]
 
@@ -94,17 +101,17 @@ def timed(work: Callable[[], object]) -> Time:
     return Time(time.process_time() - cpu, time.perf_counter() - total)
 
 
-def record(store: PageStore, new: list[NewPage], *, one_by_one: bool) -> None:
+def record(store: PageStore, new: list[PageRecord], *, one_by_one: bool) -> None:
     """Record pages as `see` does, or as a pipeline does: claimed, committed and flushed."""
     for page in new:
-        number = store.insert(page, is_pending=one_by_one)
+        number = store.insert(page)
         if one_by_one:
             store.commit(number)
             store.flush()
     store.flush()
 
 
-def fill(store: PageStore, source: Iterator[NewPage], count: int) -> Time:
+def fill(store: PageStore, source: Iterator[PageRecord], count: int) -> Time:
     """Record pages up to a number; return the time for each of the last tenth."""
     last = max(count // 10, 1)
     while store.last_page < count - last:
@@ -114,11 +121,6 @@ def fill(store: PageStore, source: Iterator[NewPage], count: int) -> Time:
         new = take(source, min(10_000, count - store.last_page))
         times.append(timed(lambda new=new: record(store, new, one_by_one=False)))
     return Time(*(sum(column) / last for column in zip(*times, strict=True)))
-
-
-def read_fingerprints(store: PageReader) -> int:
-    """Read all that an index is filled from."""
-    return len(store.entries.fingerprints().pages)
 
 
 def look_ups(store: PageStore, samples: int) -> dict[str, float]:
@@ -135,9 +137,9 @@ def measure(folder: Path, count: int, one_by_one: int) -> Iterator[Figure]:
     """Yield metric, value and unit."""
     source = pages(1)
     with PageStore.open(folder, SCHEME) as store:
-        store.crawls.start(START)
+        store.start_crawl(START)
         grouped = fill(store, source, count)
-        new = take(source, one_by_one)
+        new = [page._replace(is_pending=True) for page in take(source, one_by_one)]
         flushed = timed(lambda: record(store, new, one_by_one=True))
         yield "recorded, grouped", 1 / grouped.cpu, "pages/CPU s"
         yield "recorded, grouped, in all", 1 / grouped.total, "pages/s"
@@ -151,14 +153,11 @@ def measure(folder: Path, count: int, one_by_one: int) -> Iterator[Figure]:
     yield "on disk", size / (count + one_by_one), "bytes/page"
     opened = timed(lambda: PageStore.open(folder, SCHEME).close())
     yield "opened and closed", opened.total, "s"
-    with PageReader.open_to_read(folder) as reader:
-        entries = timed(lambda: read_fingerprints(reader))
-        yield "fingerprints read", len(reader) / entries.cpu, "entries/CPU s"
 
 
 def fill_by_sql(store: PageStore, count: int) -> None:
     """Record so many kept pages of random measures, as `pages` makes them."""
-    run = store._transactions.connection.execute
+    run = store.database.connection.execute
     run("BEGIN")
     run(
         f"""WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers
@@ -239,7 +238,7 @@ def measure_filter(folder: Path, count: int, new: int, distance: int) -> Iterato
     """Yield metric, value and unit of an index that holds so many pages."""
     config = FilterConfig(max_distance=distance)
     with PageStore.open(folder, scheme_of(config)) as store:
-        store.crawls.start(START)
+        store.start_crawl(START)
         fill_by_sql(store, count)
     rebuilt = timed(lambda: opened(folder, config).close())
     yield "opened, tables made anew", rebuilt.total, "s"

@@ -26,7 +26,6 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -34,12 +33,8 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.model import Fate, Unjudged, Verdict
 from dedup_filter.pages.directory import Place
-from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.framed_pages import FramedPages
-from dedup_filter.pages.location import MEMORY, folder_of, join_index, open_store
-from dedup_filter.pages.protocol import KeptPages
-from dedup_filter.pages.redis import is_address
-from dedup_filter.pages.redis.redis_pages import RedisPages
+from dedup_filter.pages.location import MEMORY, folder_of, open_index
 from dedup_filter.text import ImageSource, WantedParts
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.reading import Html
@@ -84,7 +79,7 @@ class NearDuplicateFilter:
         if crawl is not None and (not isinstance(crawl, str) or not crawl):
             raise ConfigError(f"crawl must be the name of a crawl, or None, not {crawl!r}")
         self.config = config or FilterConfig()
-        self._kept = _opened(location, self.config, crawl)
+        self._kept = open_index(location, self.config, crawl)
         workers = worker_count(self.config.workers)
         self._pool = Pool(self.config, workers) if workers else None
         self._framed = FramedPages(self.config, self._kept)
@@ -460,19 +455,3 @@ class NearDuplicateFilter:
 def _is_image(given: tuple[object, object]) -> bool:
     address, content = given
     return isinstance(address, str) and isinstance(content, bytes)
-
-
-def _opened(location: str | os.PathLike[str], config: FilterConfig, crawl: str | None) -> KeptPages:
-    """Open the index at a location; if that fails, nothing stays open."""
-    kept: KeptPages
-    with ExitStack() as undo:
-        if isinstance(location, str) and is_address(location):
-            process = join_index(location, config, crawl)
-            undo.callback(process.close)
-            kept = RedisPages(config, process)
-        else:
-            store = open_store(location, config, crawl)
-            undo.callback(store.close)
-            kept = DirectoryPages(config, store)
-        undo.pop_all()
-    return kept

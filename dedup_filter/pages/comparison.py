@@ -128,7 +128,7 @@ class Candidate(NamedTuple):
 class Matches(NamedTuple):
     """Pages that another may repeat, side by side."""
 
-    hosts: list[int]
+    hosts: list[str]
     crawls: list[int]
     """The last one that each was seen in."""
     url_keys: list[int]

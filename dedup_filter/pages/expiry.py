@@ -13,8 +13,6 @@ __all__ = ["PageBounds", "expiry_seconds", "oldest_kept"]
 _MOST_AT_ONCE = 256
 _BATCHES = 100
 """An index of `max_pages` gives room for a hundredth of them at a time, or for `_MOST_AT_ONCE`."""
-_PAGES_BETWEEN = 64
-"""Pages after which is looked whether others have expired."""
 _DAY_SECONDS = 86_400
 
 
@@ -43,42 +41,20 @@ class PageBounds:
         self._store = store
         self._max_pages = max_pages
         self._expire_days = expire_days
-        self._wait = 0
 
-    def due(self, moment: float, coming: bool | None) -> list[int]:
-        """Return the pages to be forgotten before another is recorded.
+    def due(self, moment: float, coming: bool | None = None) -> set[int]:
+        """Return some pages to be forgotten before another is recorded; none if there are no more.
 
-        `coming`: whether that one is kept (True) or dropped (False); None: it replaces one.
+        `coming`: whether that one is kept (True) or dropped (False); None: it needs no room.
         """
-        due = self.too_many(coming)
-        if self._expire_days is None:
-            return due
-        self._wait -= 1
-        if self._wait < 0:
-            self._wait = _PAGES_BETWEEN
-            due += self.expired(moment)
-        return due
-
-    def expired(self, moment: float) -> list[int]:
-        """Return some pages that have expired, none if there are none."""
-        if self._expire_days is None:
-            return []
-        before = oldest_kept(self._expire_days, moment)
-        return [
-            page
-            for is_kept in (True, False)
-            for page in self._store.oldest(_MOST_AT_ONCE, is_kept=is_kept, before=before)
-        ]
-
-    def too_many(self, coming: bool | None = None) -> list[int]:
-        """Return some pages beyond `max_pages`, none if there are no more; `coming` as in `due`."""
-        if self._max_pages is None:
-            return []
-        batch = min(self._max_pages // _BATCHES, _MOST_AT_ONCE)
-        due = []
+        due: set[int] = set()
         for is_kept in (True, False):
-            over = self._store.count(is_kept=is_kept) + (coming is is_kept) - self._max_pages
-            if over > 0:
-                most = min(max(over, batch), _MOST_AT_ONCE)
-                due += self._store.oldest(most, is_kept=is_kept)
+            if self._expire_days is not None:
+                before = oldest_kept(self._expire_days, moment)
+                due.update(self._store.oldest(_MOST_AT_ONCE, is_kept=is_kept, before=before))
+            if self._max_pages is not None:
+                over = self._store.count(is_kept=is_kept) + (coming is is_kept) - self._max_pages
+                if over > 0:
+                    most = max(over, self._max_pages // _BATCHES)
+                    due.update(self._store.oldest(min(most, _MOST_AT_ONCE), is_kept=is_kept))
         return due

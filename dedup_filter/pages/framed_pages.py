@@ -16,7 +16,7 @@ Early pages. The first pages of a host, or of one of its templates, are judged w
 judged again when the next pages have shown what repeats (see `frames`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -28,7 +28,7 @@ from dedup_filter.model import Verdict
 from dedup_filter.pages.comparison import Overtaken
 from dedup_filter.pages.directory import Place
 from dedup_filter.pages.learnt_frames import LearntFrames
-from dedup_filter.pages.protocol import KeptPages
+from dedup_filter.pages.location import KeptPages
 from dedup_filter.text import ANY_MENU, MOST_OF_HEADLINE, Headline, Page, Shown, part_hash
 from dedup_filter.workers.measured import FrameTimes, MeasurablePage, Measured, PageHere
 
@@ -105,9 +105,9 @@ class FramedPages:
 
     def frame_times(self, place: Place, page: MeasurablePage) -> FrameTimes:
         """Return what is known of the frame around a page now, as `claim` will ask for it."""
-        if not (place.host and self._config.learn_frames):
-            return _frame_times([Host("")], page.shown)
-        return _frame_times(self._known(place.host, page.shown), page.shown)
+        is_learnt = place.host and self._config.learn_frames
+        hosts = self._known(place.host, page.shown) if is_learnt else [Host("")]
+        return _frame_times(hosts, page.shown)
 
     def _hosts(self, host: str, content: MeasurablePage | Measured) -> list[Host]:
         """Return what is known of a page's host and its sites, other processes' news included.
@@ -119,8 +119,7 @@ class FramedPages:
         due = self._frames.take_news(host)
         if due:
             with self._kept.transaction():
-                for early in due:
-                    self._judge_again(host, early)
+                self._judge_again(host, due)
         for site in _sites(self._frames.of(host), content.shown):
             self._frames.take_news(site)
         return self._known(host, content.shown)
@@ -150,19 +149,19 @@ class FramedPages:
             # Counted a second time it would be frame, and the page could never be found again.
             self._frames.learn(hosts, page)
         else:
-            for early in self._frames.learn(hosts, page, verdict.page, is_pending=is_pending):
-                self._judge_again(hosts[0].name, early)
+            due = self._frames.learn(hosts, page, verdict.page, is_pending=is_pending)
+            self._judge_again(hosts[0].name, due)
 
-    def _judge_again(self, host: str, early: EarlyPage) -> None:
-        """Replace the profile of a page that was judged with its host's frame."""
-        found = self._frames.page_of(early, self._unpack)
-        if found is None:
-            return
-        page = PageHere(found, self._config) if isinstance(found, Page) else found
-        hosts = self._known(host, page.shown)
-        self._kept.replace(early.row, *_measured(hosts, page, seen_itself=1))
-        self._frames.told(early)
-        page.drop()
+    def _judge_again(self, host: str, due: Iterable[EarlyPage]) -> None:
+        """Replace the profiles of pages that were judged with their host's frame."""
+        for early in due:
+            found = self._frames.page_of(early, self._unpack)
+            if found is not None:
+                page = PageHere(found, self._config) if isinstance(found, Page) else found
+                hosts = self._known(host, page.shown)
+                self._kept.replace(early.row, *_measured(hosts, page, seen_itself=1))
+                page.drop()
+            self._frames.told(early)
 
     def _let_go(self) -> None:
         """Stop waiting for pages whose records are gone."""
@@ -181,9 +180,7 @@ def _frame_times(hosts: Sequence[Host], shown: Shown, seen_itself: int = 0) -> F
 
     `seen_itself` is 1 if the host has learnt from this page already.
     """
-    times = times_shown(hosts, shown.blocks)
-    if seen_itself:
-        times = [each - seen_itself for each in times]
+    times = [each - seen_itself for each in times_shown(hosts, shown.blocks)]
     # A site's frame does not count: its other hosts may show other notices.
     return FrameTimes(times, hosts[0].is_frame_known)
 
@@ -197,16 +194,13 @@ def _measured(hosts: Sequence[Host], page: MeasurablePage, seen_itself: int = 0)
         partial(_times_headed, hosts),
         known.is_frame_known,
         _is_view(host, shown, seen_itself),
-        partial(_is_of_site, sites) if sites else None,
+        # Whether a page of another host was seen that is of one of these sites.
+        (lambda other: any(times_shown(sites, [host_hash(other)]))) if sites else None,
     )
-    headline = _headline(hosts, shown, seen_itself)
-    return measured._replace(profile=replace(measured.profile, headline=headline, around=around))
-
-
-def _headline(hosts: Sequence[Host], shown: Shown, seen_itself: int) -> Headline:
-    """Return the title, and the last h1 that other pages of the host do not show."""
+    # The title, and the last h1 that other pages of the host do not show.
     own = [text for text in shown.h1 if _times_headed(hosts, text) - seen_itself < FRAME_TIMES]
-    return Headline((own or [""])[-1][:MOST_OF_HEADLINE], shown.title[:MOST_OF_HEADLINE])
+    headline = Headline((own or [""])[-1][:MOST_OF_HEADLINE], shown.title[:MOST_OF_HEADLINE])
+    return measured._replace(profile=replace(measured.profile, headline=headline, around=around))
 
 
 def _times_headed(hosts: Sequence[Host], part: str) -> int:
@@ -223,8 +217,3 @@ def _is_view(host: Host, shown: Shown, seen_itself: int) -> bool:
     others = max(host.pages - seen_itself, 1)
     with_menus = times.get(ANY_MENU, 0) - (seen_itself if shown.menus else 0)
     return with_menus >= others and all(times.get(menu, 0) <= seen_itself for menu in shown.menus)
-
-
-def _is_of_site(sites: Sequence[Host], host: str) -> bool:
-    """Tell whether a page of a host was seen that is of one of these sites."""
-    return any(times_shown(sites, [host_hash(host)]))

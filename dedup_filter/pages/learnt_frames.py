@@ -17,13 +17,15 @@ blocks of 1,000 hosts take 8.4 MB on disk and are loaded in 0.12 s, at the first
 """
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from dedup_filter.frames.early_pages import EarlyPage
 from dedup_filter.frames.frame_bytes import EarlyNote, HostState, Lesson
 from dedup_filter.frames.host_frames import Frames, Host, host_hash
-from dedup_filter.pages.directory import EarlyForm, FrameStore, HostFrames
+from dedup_filter.pages.directory import EarlyForm, FrameStore
 from dedup_filter.pages.frame_exchange import FrameExchange
 from dedup_filter.text import Page
 from dedup_filter.wording import counted
@@ -44,6 +46,13 @@ _Lessons = list[tuple[str, Lesson]]
 """What one page taught, of its host and of sites."""
 
 
+@dataclass
+class _Taught:
+    page: int = 0
+    lessons: _Lessons = field(default_factory=list)
+    is_pending: bool = False
+
+
 class LearntFrames:
     """The frames of all hosts, kept in step with a store and with other processes, if any.
 
@@ -55,12 +64,12 @@ class LearntFrames:
         self._exchange = exchange
         self._frames = Frames()
         self._is_stale = store is not None
-        self._unsaved: dict[str, int] = {}
+        self._unsaved: Counter[str] = Counter()
         """By host, the bytes of the lessons that were written after its state."""
         self._pending: dict[int, _Lessons] = {}
         """What pending pages taught, by their numbers."""
-        self._taught: tuple[int, _Lessons, bool] | None = None
-        """What was learnt in the present transaction: the page, its lessons, whether it pends."""
+        self._taught = _Taught()
+        """What was learnt in the present transaction."""
 
     @property
     def nbytes(self) -> int:
@@ -72,32 +81,28 @@ class LearntFrames:
         self._refresh()
         self._frames.check()
         if self._store is not None:
-            again = _restored(self._store)[0]
-            assert again.early.waiting() == self._frames.early.waiting(), (
-                "other pages wait in the store"
-            )
-            assert len(again) == len(self._frames), "other blocks are known in the store"
+            again, here = _restored(self._store)[0], self._frames
+            assert again.early.waiting() == here.early.waiting(), "other pages wait in the store"
+            assert len(again) == len(here), "other blocks are known in the store"
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Learn nothing if the transaction within fails."""
-        self._taught = None
+        self._taught = taught = _Taught()
         try:
             yield
         except BaseException:
             # What was learnt is mixed with what was known: restore it from the store, or undo it.
-            self._is_stale = self._store is not None
-            if self._taught is not None and self._store is None:
-                page, lessons, _ = self._taught
-                self._unlearn(lessons)
-                self._frames.early.let_go([page])
-            raise
-        if self._taught is not None:
-            page, lessons, is_pending = self._taught
-            if is_pending:
-                self._pending[page] = lessons
+            if self._store is not None:
+                self._is_stale = True
             else:
-                self._tell(lessons)
+                self._unlearn(taught.lessons)
+                self._frames.early.let_go([taught.page])
+            raise
+        if taught.is_pending:
+            self._pending[taught.page] = taught.lessons
+        else:
+            self._tell(taught.lessons)
 
     def take_news(self, host: str) -> list[EarlyPage]:
         """Learn what other processes have learnt of a host; return pages to be judged again.
@@ -134,37 +139,28 @@ class LearntFrames:
         If it is the first page of its host its sites learn, too: only then, because blocks learnt
         of sites take the room of those of hosts.
         """
-        host = hosts[0].name
+        host, frames, shown = hosts[0].name, self._frames, page.shown.hashes
         sites = () if hosts[0].sightings else hosts[1:]
-        shown = page.shown.hashes
-        lesson = self._frames.lesson(host, shown, is_kept=bool(number))
+        lesson = frames.lesson(host, shown, is_kept=bool(number))
         due: list[EarlyPage] = []
         if number:
-            early = self._early(host, page, number)
-            due = self._frames.learn(host, page.shown, lesson, early)
-            if self._store is not None and early and early in self._frames.early.of(host):
+            early = None
+            if frames.is_early(host, page.shown):
+                is_packed = page.here is None and self._store is None
+                early = EarlyPage(number, page.here, packed=page.pack() if is_packed else None)
+            due = frames.learn(host, page.shown, lesson, early)
+            if self._store is not None and early and early in frames.early.of(host):
                 note = EarlyNote(early.tellings, early.new).to_bytes()
                 self._store.wait(EarlyForm(number, host, page.pack(), note))
         else:
-            self._frames.take_lesson(host, lesson)
-        lessons = [(host, lesson)]
-        self._taught = number, lessons, is_pending
-        self._write(host, number, lesson, due)
-        if sites:
-            shown = [*shown, host_hash(host)]
+            frames.take_lesson(host, lesson)
+        self._taught.page, self._taught.is_pending = number, is_pending
+        self._note(host, lesson, due)
         for site in sites:  # one after the other, as learning of one can evict another
-            lesson = self._frames.lesson(site.name, shown, is_kept=bool(number))
-            self._frames.take_lesson(site.name, lesson)
-            lessons.append((site.name, lesson))
-            self._write(site.name, number, lesson)
+            lesson = frames.lesson(site.name, [*shown, host_hash(host)], is_kept=bool(number))
+            frames.take_lesson(site.name, lesson)
+            self._note(site.name, lesson)
         return due
-
-    def _early(self, host: str, page: MeasurablePage, number: int) -> EarlyPage | None:
-        """Return a page that is to wait; None: it need not."""
-        if not self._frames.is_early(host, page.shown):
-            return None
-        is_packed = page.here is None and self._store is None
-        return EarlyPage(number, page.here, packed=page.pack() if is_packed else None)
 
     def page_of(
         self, early: EarlyPage, unpack: Callable[[bytes], MeasurablePage]
@@ -176,31 +172,22 @@ class LearntFrames:
         try:
             return None if form is None else unpack(form)
         except ValueError:  # another version of this package packed it
-            self._frames.early.let_go([early.row])
-            if self._store is not None:
-                self._store.wait_no_more(early.row)
             return None
 
     def told(self, early: EarlyPage) -> None:
         """Note that a page was judged again."""
-        if self._store is None:
-            return
-        if early.is_waiting:
+        if self._store is not None and early.is_waiting:
             self._store.note(early.row, EarlyNote(early.tellings, early.new).to_bytes())
-        else:
+        elif self._store is not None:
             self._store.wait_no_more(early.row)
 
     def commit(self, page: int) -> None:
         """Keep what a committed page taught."""
-        taught = self._pending.pop(page, None)
-        if taught is not None:
-            self._tell(taught)
+        self._tell(self._pending.pop(page, []))
 
     def unlearn(self, page: int) -> None:
         """Take back what a released page taught."""
-        taught = self._pending.pop(page, None)
-        if taught is not None:
-            self._unlearn(taught)
+        self._unlearn(self._pending.pop(page, []))
 
     def let_go(self, pages: list[int]) -> None:
         """Stop waiting for pages whose records are gone."""
@@ -214,23 +201,17 @@ class LearntFrames:
             for host in list(self._unsaved):
                 self._save(self._store, host)
 
-    def _unlearn(self, taught: _Lessons) -> None:
-        for host, lesson in taught:
-            self._frames.unlearn(host, lesson)
-
-    def _write(self, host: str, page: int, lesson: Lesson, due: Collection[EarlyPage] = ()) -> None:
-        store = self._store
-        if store is None:
-            self._follow_bounds()
-            return
-        packed = lesson.to_bytes()
-        store.learn(host, page, packed)
+    def _note(self, host: str, lesson: Lesson, due: Collection[EarlyPage] = ()) -> None:
+        """Note what the page of this transaction taught; write it to the store."""
+        self._taught.lessons.append((host, lesson))
+        if self._store is not None:
+            packed = lesson.to_bytes()
+            self._store.learn(host, self._taught.page, packed)
+            self._unsaved[host] += len(packed) + _ROW_BYTES
         self._follow_bounds(due)
-        self._unsaved[host] = self._unsaved.get(host, 0) + len(packed) + _ROW_BYTES
-        if self._unsaved[host] > max(
-            _LEAST_BYTES, _BLOCK_BYTES * len(self._frames.of(host).sightings)
-        ):
-            self._save(store, host)
+        least = max(_LEAST_BYTES, _BLOCK_BYTES * len(self._frames.of(host).sightings))
+        if self._store is not None and self._unsaved[host] > least:
+            self._save(self._store, host)
 
     def _follow_bounds(self, due: Collection[EarlyPage] = ()) -> None:
         """Delete from store and exchange what was evicted here.
@@ -243,16 +224,20 @@ class LearntFrames:
                 self._exchange.forget(host)
             if self._store is not None:
                 self._store.forget(host)
-                self._unsaved.pop(host, None)
+                del self._unsaved[host]
         if self._store is not None:
             for number in set(given_up).difference(early.row for early in due):
                 self._store.wait_no_more(number)
 
-    def _tell(self, taught: _Lessons) -> None:
+    def _tell(self, lessons: _Lessons) -> None:
         if self._exchange is not None:
-            for host, lesson in taught:
+            for host, lesson in lessons:
                 is_known = bool(self._frames.of(host).sightings)
                 self._exchange.tell(host, lesson, is_known=is_known)
+
+    def _unlearn(self, lessons: _Lessons) -> None:
+        for host, lesson in lessons:
+            self._frames.unlearn(host, lesson)
 
     def _save(self, store: FrameStore, host: str) -> None:
         store.save(host, self._frames.state(host).to_bytes())
@@ -264,39 +249,27 @@ class LearntFrames:
             self._is_stale = False
 
 
-def _restored(store: FrameStore) -> tuple[Frames, dict[str, int]]:
+def _restored(store: FrameStore) -> tuple[Frames, Counter[str]]:
     """Load the frames; return with them the bytes of lessons by host."""
-    frames, unsaved, unreadable = Frames(early_are_stored=True), {}, 0
+    frames, unsaved, unreadable = Frames(early_are_stored=True), Counter[str](), 0
     for known in store.all():
         try:
-            _put(frames, known)
+            state = None if known.state is None else HostState.from_bytes(known.state)
+            lessons = [(Lesson.from_bytes(each.lesson), each.is_unlearnt) for each in known.lessons]
+            notes = [(each.page, EarlyNote.from_bytes(each.note)) for each in known.early]
         except ValueError:
             unreadable += 1
             continue
-        if known.lessons:
-            unsaved[known.host] = sum(len(each.lesson) + _ROW_BYTES for each in known.lessons)
+        if state is not None:
+            frames.put_state(known.host, state)
+        for lesson, is_unlearnt in lessons:
+            (frames.unlearn if is_unlearnt else frames.take_lesson)(known.host, lesson)
+        for page, note in notes:
+            frames.early.wait(known.host, EarlyPage(page, None, note.new, note.tellings))
+        unsaved[known.host] = sum(len(each.lesson) + _ROW_BYTES for each in known.lessons)
     if unreadable:
         logger.warning(
             "what was learnt of %s was written by another version of dedup_filter; learning anew",
             counted(unreadable, "host"),
         )
-    for waiting in store.waiting():
-        try:
-            note = EarlyNote.from_bytes(waiting.note)
-        except ValueError:
-            continue
-        early = EarlyPage(waiting.page, None, note.new, note.tellings)
-        frames.early.wait(waiting.host, early)
-    return frames, unsaved
-
-
-def _put(frames: Frames, known: HostFrames) -> None:
-    state = None if known.state is None else HostState.from_bytes(known.state)
-    lessons = [(Lesson.from_bytes(each.lesson), each.is_unlearnt) for each in known.lessons]
-    if state is not None:
-        frames.put_state(known.host, state)
-    for lesson, is_unlearnt in lessons:
-        if is_unlearnt:
-            frames.unlearn(known.host, lesson)
-        else:
-            frames.take_lesson(known.host, lesson)
+    return frames, +unsaved

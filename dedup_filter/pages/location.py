@@ -8,19 +8,35 @@ a path                 an index in that directory
 
 import os
 import re
+from contextlib import ExitStack
 from pathlib import Path
 from time import time as now
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory import PageStore, Scheme
+from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.redis import Address, Process, connected, is_address
+from dedup_filter.pages.redis.redis_pages import RedisPages
 
-__all__ = ["MEMORY", "folder_of", "join_index", "open_store", "scheme_of"]
+__all__ = [
+    "MEMORY",
+    "KeptPages",
+    "folder_of",
+    "join_index",
+    "open_index",
+    "open_store",
+    "scheme_of",
+]
 
+KeptPages = DirectoryPages | RedisPages
+"""All that the filter knows of an index. One contract suite (`tests/pages/durable`) runs against
+each; another kind would be a class with the same members, opened here."""
 MEMORY = "memory:"
+_SHAPING = "features feature_hash shingle_size title_weight heading_weight image_weight".split()
+"""Options that shape fingerprints."""
 _ALIKE = ("max_distance", "min_similarity", "scope", "expire_days", "max_pages")
-"""Options, beside those of the scheme, which all processes of a shared index should have alike."""
+"""Others which all processes of a shared index should have alike."""
 _MISTYPED = re.compile(r"rediss?(\+cluster)?//")
 """An address without its colon, which would make a folder with a password in its name."""
 _PLACES = f'"{MEMORY}", a directory, redis://... or redis+cluster://...'
@@ -47,13 +63,31 @@ def folder_of(location: object) -> Path | None:
     return Path(location)
 
 
-def join_index(location: str, config: FilterConfig, crawl: str | None) -> Process:
-    """Join the shared index at an address, and begin a crawl or join the one that is going on.
+def open_index(
+    location: str | os.PathLike[str], config: FilterConfig, crawl: str | None
+) -> KeptPages:
+    """Open the index at a location, and begin a crawl or join the one that is going on.
 
     Raises:
         ConfigError: the location is none, or something else is there.
-        StoreError: the index cannot be opened.
+        StoreError: the index cannot be opened; nothing stays open.
     """
+    with ExitStack() as undo:
+        kept: KeptPages
+        if isinstance(location, str) and is_address(location):
+            process = join_index(location, config, crawl)
+            undo.callback(process.close)
+            kept = RedisPages(config, process)
+        else:
+            store = open_store(location, config, crawl)
+            undo.callback(store.close)
+            kept = DirectoryPages(config, store)
+        undo.pop_all()
+    return kept
+
+
+def join_index(location: str, config: FilterConfig, crawl: str | None) -> Process:
+    """Join the shared index at an address; for what is raised see `open_index`."""
     options = {name: getattr(config, name) for name in _ALIKE}
     with connected(location) as connection:
         process = Process(connection, scheme_of(config), crawl, options)
@@ -64,29 +98,16 @@ def join_index(location: str, config: FilterConfig, crawl: str | None) -> Proces
 def open_store(
     location: str | os.PathLike[str], config: FilterConfig, crawl: str | None
 ) -> PageStore:
-    """Open the store at a location and begin a crawl, or go on with the one of this name.
-
-    Raises:
-        ConfigError: the location is none, or something else is there.
-        StoreError: the index cannot be opened.
-    """
+    """Open the store of an index that is not shared; for what is raised see `open_index`."""
     scheme, folder = scheme_of(config), folder_of(location)
     store = PageStore.in_memory(scheme) if folder is None else PageStore.open(folder, scheme)
-    try:
-        store.crawls.start(int(now()), crawl)
-    except BaseException:
-        store.close()
-        raise
+    with ExitStack() as undo:
+        undo.callback(store.close)
+        store.start_crawl(int(now()), crawl)
+        undo.pop_all()
     return store
 
 
 def scheme_of(config: FilterConfig) -> Scheme:
     """Name what shapes the fingerprints that are made with these options."""
-    return Scheme.of(
-        features=config.features,
-        feature_hash=config.feature_hash,
-        shingle_size=config.shingle_size,
-        title_weight=config.title_weight,
-        heading_weight=config.heading_weight,
-        image_weight=config.image_weight,
-    )
+    return Scheme.of(**{name: getattr(config, name) for name in _SHAPING})

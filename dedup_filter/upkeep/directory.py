@@ -9,16 +9,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory.index_directory import IndexDirectory
-from dedup_filter.pages.directory.page_index import EntryIndex, PageIndex, is_usual
-from dedup_filter.pages.directory.page_reader import PageReader, Snapshot
-from dedup_filter.pages.directory.page_store import StoreKeeper
+from dedup_filter.pages.directory.page_index import PageIndex, is_usual
+from dedup_filter.pages.directory.page_reader import PageReader, Snapshot, statistics
+from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.statistics import statistics
 from dedup_filter.pages.directory.table_files import TableFiles
 from dedup_filter.upkeep.results import (
     Doubt,
@@ -32,7 +28,6 @@ from dedup_filter.upkeep.results import (
 __all__ = ["DirectoryIndex"]
 
 _ANEW = "they are made anew from the record when the index is opened"
-_PAIR = np.dtype([("page", np.int64), ("value", np.uint64)])
 
 
 class DirectoryIndex:
@@ -88,7 +83,7 @@ class DirectoryIndex:
             store.vacuum()
             if tables is not None:
                 by_host = tables["scope"] == "host"
-                PageIndex(store, tables["max_distance"], by_host=by_host).save()
+                PageIndex.opened(store, tables["max_distance"], by_host=by_host).save(store)
         return {"before": before, "after": self._sizes()}
 
     @contextmanager
@@ -99,12 +94,11 @@ class DirectoryIndex:
                 ExportedPage(each, snapshot.original_url(each), snapshot.text(each.page))
                 for each in snapshot.records()
             )
-            hosts = snapshot.frames.with_early_pages()
-            yield Source(snapshot.scheme, snapshot.crawls.all(), pages, hosts)
+            yield Source(snapshot.scheme, snapshot.crawls(), pages, snapshot.frames.with_forms())
 
-    def target(self, scheme: Scheme) -> StoreKeeper:
+    def target(self, scheme: Scheme) -> PageStore:
         """Open it for records, and make it if there is none."""
-        return StoreKeeper.open(self.location, scheme)
+        return PageStore.open(self.location, scheme)
 
     def filter_options(self) -> dict[str, Any]:
         """Return the options of its fingerprints, and distance and scope of its tables."""
@@ -119,11 +113,11 @@ class DirectoryIndex:
     def _reader(self) -> PageReader:
         return PageReader.open_to_read(self.location)
 
-    def _writer(self) -> StoreKeeper:
+    def _writer(self) -> PageStore:
         """Open it for writing, whatever its scheme is."""
         with self._reader() as reader:
             scheme = reader.scheme
-        return StoreKeeper.open(self.location, scheme)
+        return PageStore.open(self.location, scheme)
 
     def _sizes(self) -> dict[str, int]:
         return {"record": self.files.page_bytes(), "tables": self._table_files.nbytes}
@@ -146,21 +140,7 @@ class DirectoryIndex:
                 reader.check()
         saved = self._table_files.load()
         with Snapshot.open_to_read(self.location) as snapshot:
-            index = saved if isinstance(saved, str) else EntryIndex.loaded(snapshot, saved)
+            index = saved if isinstance(saved, str) else PageIndex.loaded(snapshot, saved)
             if isinstance(index, str):
                 return {Doubt(f"the tables: {index}; {_ANEW}", is_fault=not is_usual(index))}
-            index.fingerprints.check()
-            index.digests.check()
-            doubts = set()
-            for name, entries, recorded in (
-                ("fingerprint", index.fingerprints.sealed(), snapshot.entries.fingerprints()),
-                ("digest", index.digests.sealed(), snapshot.entries.digests()),
-            ):
-                here: npt.NDArray[np.void] = np.rec.fromarrays(
-                    [recorded.pages, index.masked(recorded)], dtype=_PAIR
-                )
-                there = np.rec.fromarrays([entries.rows, entries.runs[0]], dtype=_PAIR)
-                wrong = np.setxor1d(here, there)["page"].tolist()
-                what = f"{name} not the same in tables and record; {_ANEW}"
-                doubts |= {Doubt(what, page) for page in wrong}
-        return doubts
+            return {Doubt(f"the tables: {fault}; {_ANEW}") for fault in index.faults(snapshot)}

@@ -21,9 +21,8 @@ from zlib import error as ZlibError  # noqa: N812 - it is a class
 from dedup_filter.fingerprints import is_sketch
 from dedup_filter.frames import frame_bytes
 from dedup_filter.model import Outcome
-from dedup_filter.pages.directory.crawls import Crawl
 from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
-from dedup_filter.pages.directory.records import Judged, PageRecord
+from dedup_filter.pages.directory.records import Crawl, Judged, PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.text import Headline
 from dedup_filter.upkeep.results import Source

@@ -27,11 +27,9 @@ from dedup_filter.errors import DedupError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.hamming import HammingIndex
 from dedup_filter.model import Outcome
-from dedup_filter.pages.directory.crawls import Crawl
 from dedup_filter.pages.directory.frame_store import HostFrames
-from dedup_filter.pages.directory.page_store import StoreKeeper
-from dedup_filter.pages.directory.records import PageRecord
-from dedup_filter.pages.directory.url_key import url_key
+from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.records import Crawl, PageRecord, url_key
 from dedup_filter.pages.redis import SharedKeeper
 from dedup_filter.text.page_fields import FieldNames, PageText, page_in, url_in
 from dedup_filter.upkeep import Index, export_lines
@@ -117,7 +115,7 @@ def _object(content: bytes) -> export_lines.Object:
 class _Records:
     """Takes the lines of an export behind the first, and tells what became of each."""
 
-    def __init__(self, target: StoreKeeper | SharedKeeper, crawls: Iterable[Crawl]) -> None:
+    def __init__(self, target: PageStore | SharedKeeper, crawls: Iterable[Crawl]) -> None:
         self._target = target
         self._there = HammingIndex(0)
         """Pages that were there before, by what never changes of them."""

@@ -25,11 +25,10 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
 from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.model import Document
-from dedup_filter.pages.directory.directory_pages import measured_of
 from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock
 from dedup_filter.pages.directory.page_reader import Snapshot
-from dedup_filter.pages.directory.page_store import StoreKeeper
-from dedup_filter.pages.directory.records import PageRecord
+from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.records import PageRecord, measures_of
 from dedup_filter.pages.location import scheme_of
 from dedup_filter.upkeep import Index
 from dedup_filter.upkeep.directory import DirectoryIndex
@@ -70,7 +69,7 @@ def migrate(
         new = TemporaryDirectory(prefix=f".{path.name}.new-", dir=path.parent)
         folder = Path(cleanup.enter_context(new))
         shutil.copymode(path, folder)
-        with StoreKeeper.open(folder, scheme) as store:
+        with PageStore.open(folder, scheme) as store:
             if not fresh:
                 with Snapshot.open_to_read(path) as snapshot:
                     if snapshot.scheme == scheme:
@@ -78,7 +77,7 @@ def migrate(
                     _require_kept(config, snapshot, drop_unkept=drop_unkept)
                     pages = _fill(store, snapshot, config, watch)
                     left_behind = snapshot.count() - pages
-            store.sync()
+            store.database.sync()
         if system == "nt":  # a folder with an open file in it cannot be moved there
             lock.release()
         now = datetime.now().astimezone()
@@ -107,20 +106,20 @@ def _require_kept(config: FilterConfig, snapshot: Snapshot, *, drop_unkept: bool
         )
 
 
-def _fill(store: StoreKeeper, snapshot: Snapshot, config: FilterConfig, watch: Watch) -> int:
+def _fill(store: PageStore, snapshot: Snapshot, config: FilterConfig, watch: Watch) -> int:
     """Put in all pages whose texts were kept; return how many these are."""
-    for crawl in snapshot.crawls.all():
+    for crawl in snapshot.crawls():
         store.restore_crawl(crawl)
     with watch(snapshot.records(), snapshot.count()) as records:
         for record in records:
             text = snapshot.text(record.page)
             if text is not None:
                 texts = PageTexts.of(Document(text, language=record.language))
-                measured = measured_of(profile(texts, config))._asdict()
+                measured = measures_of(profile(texts, config))
                 # These stay: they are made of more than the text, and the rest was not kept.
                 del measured["digest"], measured["headline"]
                 store.restore(record._replace(**measured), text)
     if store.scheme.parts.get("text") == snapshot.scheme.parts.get("text"):
-        for known in snapshot.frames.with_early_pages():
+        for known in snapshot.frames.with_forms():
             store.restore_host(known)
     return store.count()

@@ -8,7 +8,7 @@ from made_profiles import hashes_of, made_profile
 from benchmarks.made_profiles import see
 from dedup_filter.config import FilterConfig
 from dedup_filter.pages.comparison import MOST_COMPARED
-from dedup_filter.pages.directory.directory_pages import DirectoryPages
+from dedup_filter.pages.location import MEMORY, open_index
 
 TEMPLATE = 0x0123456789ABCDEF
 
@@ -26,7 +26,7 @@ def pages_of_a_template(count, seed=3, bits=4):
 
 
 def kept(pages, **options):
-    store = DirectoryPages(FilterConfig(**options))
+    store = open_index(MEMORY, FilterConfig(**options), None)
     for number, one in enumerate(pages):
         verdict = see(store, f"https://example.com/{number}", one)
         assert verdict.outcome == "new"

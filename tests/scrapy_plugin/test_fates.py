@@ -22,8 +22,7 @@ from scrapy.http import JsonResponse
 
 from dedup_filter import NearDuplicateFilter, Verdict
 from dedup_filter.errors import StoreError
-from dedup_filter.pages.directory.page_reader import PageReader
-from dedup_filter.pages.directory.statistics import statistics
+from dedup_filter.pages.directory.page_reader import PageReader, statistics
 from dedup_filter.scrapy_plugin import fates
 
 

@@ -46,6 +46,9 @@ class IndexDirectory:
         """Name the paths; "~" stands for the folder of the user."""
         return cls(Path(path).expanduser())
 
+    def __str__(self) -> str:
+        return str(self.path)
+
     def page_bytes(self) -> int:
         """Return the size of the database in bytes."""
         paths = (self.pages, Path(f"{self.pages}-wal"))
@@ -58,10 +61,15 @@ class IndexDirectory:
             ConfigError: there is none.
             StoreError: the folder cannot be read.
         """
-        if not self._has_pages():
-            inside = self._index_inside()
-            where = f"there is one in {inside}" if inside else "look at the path"
-            raise ConfigError(f"there is no index at {self}: {where}")
+        try:
+            if self.pages.is_file():
+                return
+            # As a job has it, in a folder of its own.
+            inside = next((pages.parent for pages in sorted(self.path.glob(f"*/{_PAGES}"))), None)
+        except OSError as error:
+            raise StoreError(f"the folder {self} cannot be read: {error.strerror}") from error
+        where = f"there is one in {inside}" if inside else "look at the path"
+        raise ConfigError(f"there is no index at {self}: {where}")
 
     def prepare(self) -> None:
         """Make the folder if there is none; refuse one that is somebody's own.
@@ -70,11 +78,9 @@ class IndexDirectory:
             ConfigError: a file is there, or a folder with other files in it and no index.
             StoreError: the folder cannot be made or read.
         """
-        if self._has_pages():
-            return
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            others = sorted(entry.name for entry in self.path.iterdir() if entry.name not in _OURS)
+            names = sorted(entry.name for entry in self.path.iterdir())
         except (FileExistsError, NotADirectoryError):
             raise ConfigError(
                 f"an index is a folder, and {self} is or lies below a file: choose another path"
@@ -83,27 +89,12 @@ class IndexDirectory:
             raise StoreError(
                 f"the folder {self} cannot be made or read: {error.strerror}"
             ) from error
-        if others:
+        others = [name for name in names if name not in _OURS]
+        if others and _PAGES not in names:
             raise ConfigError(
                 f"{self} is not an index: it holds {others[0]!r}"
                 f"{' and other files' if len(others) > 1 else ''}; choose a new or empty folder"
             )
-
-    def _has_pages(self) -> bool:
-        try:
-            return self.pages.is_file()
-        except OSError as error:
-            raise StoreError(f"the folder {self} cannot be read: {error.strerror}") from error
-
-    def _index_inside(self) -> Path | None:
-        """Find an index in a folder of this one, as a job has it."""
-        try:
-            return next((pages.parent for pages in sorted(self.path.glob(f"*/{_PAGES}"))), None)
-        except OSError:
-            return None
-
-    def __str__(self) -> str:
-        return str(self.path)
 
 
 class OwnerLock:
@@ -115,13 +106,13 @@ class OwnerLock:
     """
 
     def __init__(self, directory: IndexDirectory) -> None:
-        self._directory = directory
+        self._owner = directory.owner
         self._lock = FileLock(directory.lock, timeout=0, thread_local=False)
         try:
             self._lock.acquire()
         except Timeout:
             raise StoreBusy(
-                f"index {directory} is in use by {_owner(directory.owner)}: wait until it is done, "
+                f"index {directory} is in use by {_described(self._owner)}: wait until it is done, "
                 "or let several crawlers share an index on Redis (DEDUP_INDEX=redis://...)"
             ) from None
         except (OSError, NotImplementedError) as error:
@@ -129,27 +120,19 @@ class OwnerLock:
                 f"index {directory} cannot be locked: {error}; give this user the right to write "
                 "in its folder"
             ) from error
-        self._sign()
+        owner = {"pid": os.getpid(), "host": socket.gethostname(), "since": int(time.time())}
+        with suppress(OSError):  # a full disk, say: the lock holds all the same
+            self._owner.write_text(json.dumps(owner), "utf-8")
 
     def release(self) -> None:
         """Give the right back; a second time does nothing."""
         if self._lock.is_locked:
-            self._remove_signature()
+            with suppress(OSError):  # the next holder writes its own name over it
+                self._owner.unlink(missing_ok=True)
             self._lock.release()
 
-    def _sign(self) -> None:
-        owner = {"pid": os.getpid(), "host": socket.gethostname(), "since": int(time.time())}
-        try:
-            self._directory.owner.write_text(json.dumps(owner), "utf-8")
-        except OSError:  # a full disk, say: the lock holds all the same
-            self._remove_signature()
 
-    def _remove_signature(self) -> None:
-        with suppress(OSError):  # the next holder writes its own name over it
-            self._directory.owner.unlink(missing_ok=True)
-
-
-def _owner(path: Path) -> str:
+def _described(path: Path) -> str:
     try:
         owner = json.loads(path.read_text("utf-8"))
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(owner["since"]))

@@ -1,14 +1,22 @@
-"""The fingerprints and digests of a store's pages, searched: indices that follow their store.
+"""The fingerprints and digests of the kept pages, searched: an index that follows the database.
 
-    store -> entries -> index         when it is opened
-             changes -> index         from then on
-                        index -> table files -> index    the next time
+    the database -> index           all entries, when there are no tables
+    tables, the database -> index   what has changed since, when it is opened
+    the database -> index           what has changed, after each transaction
+    index -> tables                 now and then
 
-Tables on disk are derived from the database and never trusted. Those that are older than it are
-brought up to date from it. Those that are missing, damaged, too old, or of another distance, scope
-or index are made anew, and a line in the log says so: a warning if it is a sign of damage.
-Tables are written when the index is closed, when they had to be made anew, and when more than half
-of the saved entries plus 50,000 have changed.
+Only kept pages have entries, and those with too little text have no fingerprint. The table
+"superseded" has, of each page whose entry was replaced or removed, what it was before. Triggers of
+the schema write it, so nothing that writes pages can forget it; what the tables on disk know
+already is trimmed.
+
+With `scope` "host" fingerprints and digests are held XOR a hash of their host's number: distances
+within a host stay as they were, and pages of other hosts are found only by chance.
+
+Tables on disk are derived from the database and never trusted. Those that are missing, damaged, too
+old, or of another distance, scope or index are made anew, and a line in the log says so: a warning
+if it is a sign of damage. They are written when the index is closed, when they had to be made anew,
+and when more than half of the saved entries plus 50,000 have changed.
 
 A digest is found by its first 64 bits, in sorted arrays as fingerprints are (an index for distance
 0, which has one table and probes nothing); whether all of it is the same the store tells.
@@ -19,20 +27,17 @@ open after 0.06 s; making them anew takes 3 s a million (`benchmarks/store.py --
 
 import logging
 from collections.abc import Iterator
-from typing import Any
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from dedup_filter.errors import StoreError
 from dedup_filter.hamming import HammingIndex, Neighbours
-from dedup_filter.pages.directory.index_entries import (
-    Change,
-    Entries,
-    Entry,
-    digest_head,
-    host_mask,
-    host_masks,
-)
 from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.records import unsigned
 from dedup_filter.pages.directory.table_files import (
     NO_TABLES,
     Array,
@@ -41,8 +46,9 @@ from dedup_filter.pages.directory.table_files import (
     from_tables,
     to_tables,
 )
+from dedup_filter.wording import counted
 
-__all__ = ["EntryIndex", "PageIndex", "is_usual"]
+__all__ = ["PageIndex", "host_mask", "host_masks", "is_usual"]
 
 logger = logging.getLogger(__name__)
 
@@ -54,10 +60,42 @@ _LEAST_GROWTH = 50_000
 from the database takes 0.1 s."""
 _LITTLE = 100
 """When an index is closed its tables are written if one entry in so many has changed."""
+_AT_ONCE = 100_000
+_BULK = 1_000
+"""Entries that are quicker to add together than one by one."""
 _OF_ANOTHER = "they are for another distance or scope, or another index"
 _TOO_OLD = "more has changed since than was noted"
-_MOST_LOGGED = 4_096
-"""Superseded entries that a store without tables remembers for nothing."""
+
+_PAIR = np.dtype([("page", np.int64), ("value", np.uint64)])
+
+_BEFORE = """
+    SELECT page, fingerprint, host, digest FROM superseded WHERE revision IN (
+        SELECT min(revision) FROM superseded WHERE revision > ? GROUP BY page
+    ) AND page <= ?
+"""
+_NOW = """
+    SELECT id, fingerprint, host, digest FROM main.pages
+    WHERE is_kept AND id IN (SELECT page FROM superseded WHERE revision > ?) AND id <= ?
+"""
+# From an SQL index that has all that is asked for, and no sketches. With the revision, as a second
+# statement for each page would cost as much again.
+_NEW = """
+    SELECT id, fingerprint, host, digest, is_kept,
+        (SELECT seq FROM sqlite_sequence WHERE name = 'superseded')
+    FROM main.pages INDEXED BY page_entry WHERE id > ? ORDER BY id LIMIT ?
+"""
+
+_Row = tuple[int, int | None, int, bytes]
+"""Number, fingerprint (signed), number of the host, and digest of a page."""
+
+
+class _News(NamedTuple):
+    """What an index must do to follow the database: first remove, then add."""
+
+    last_page: int
+    revision: int
+    removed: list[_Row]
+    added: list[_Row]
 
 
 def is_usual(reason: str) -> bool:
@@ -68,187 +106,217 @@ def is_usual(reason: str) -> bool:
     return reason in (NO_TABLES, _OF_ANOTHER, _TOO_OLD)
 
 
-class EntryIndex:
+class PageIndex:
     """The entries of kept pages, found by fingerprint and by digest."""
 
     def __init__(self, fingerprints: HammingIndex, digests: HammingIndex, *, by_host: bool) -> None:
-        self.fingerprints = fingerprints
-        self.digests = digests
-        self.changed = 0
-        """Pages that were added and removed since it was last the same as tables on disk."""
+        self._fingerprints = fingerprints
+        self._digests = digests
         self._by_host = by_host
+        self._last_page = self._revision = 0
+        """Up to which page it holds all entries, and up to which row of "superseded"."""
+        self._saved = len(digests)
+        """Pages in the tables on disk."""
+        self._changed = 0
+        """Pages that were added and removed since it was the same as those tables."""
 
     @classmethod
-    def filled(cls, reader: PageReader, max_distance: int, *, by_host: bool) -> "EntryIndex":
-        """Make an index of all entries of a record."""
-        fingerprints = HammingIndex(max_distance, expected=max(_EXPECTED, len(reader)))
+    def opened(cls, store: PageStore, max_distance: int, *, by_host: bool = False) -> "PageIndex":
+        """Make an index of all entries of a store, of its tables if they can be used."""
+        saved = TableFiles(store.directory.tables).load() if store.directory else NO_TABLES
+        found = cls.loaded(store, saved, max_distance=max_distance, by_host=by_host)
+        if isinstance(found, PageIndex):
+            return found
+        fingerprints = HammingIndex(max_distance, expected=max(_EXPECTED, len(store)))
         made = cls(fingerprints, HammingIndex(0), by_host=by_host)
-        made._read(reader, 0)
+        made.catch_up(store)
+        if store.directory and len(made._digests):
+            is_loss = not is_usual(found)
+            logger.log(
+                logging.WARNING if is_loss else logging.INFO,
+                "index %s: its tables are made anew from the record%s: %s",
+                store.directory,
+                "" if is_loss else "; nothing is lost",
+                found,
+            )
+            made.save(store)
         return made
 
     @classmethod
-    def loaded(cls, reader: PageReader, saved: SavedTables, **wanted: object) -> "EntryIndex | str":
+    def loaded(
+        cls, reader: PageReader, saved: SavedTables | str, **wanted: object
+    ) -> "PageIndex | str":
         """Use tables, brought up to date with the database; or return the reason why not.
 
         `wanted` is what must have been noted of them.
         """
-        about = saved.about
-        wanted["index"] = reader.identity
+        if isinstance(saved, str):
+            return saved
+        arrays, about = saved
+        wanted["index"] = reader.database.noted_of_itself("identity")
         try:
             if {name: about[name] for name in wanted} != wanted:
                 return _OF_ANOTHER
-            if about["last_page"] > reader.last_page:
+            digests = from_tables(arrays, about["digests"], _DIGESTS)
+            made = cls(from_tables(arrays, about), digests, by_host=about["by_host"])
+            made._last_page, made._revision = about["last_page"], about["revision"]
+            if made._last_page > reader.last_page or made._revision > reader.revision:
                 return "they are newer than the record"
-            change = reader.entries.since(about["revision"], about["last_page"])
-            if change is None:
+            if made._revision < int(reader.database.noted_of_itself("trimmed")):
                 return _TOO_OLD
-            loaded = cls(
-                from_tables(saved.arrays, about),
-                from_tables(saved.arrays, about["digests"], _DIGESTS),
-                by_host=about["by_host"],
-            )
-            loaded.follow(change)
+            made.catch_up(reader)
         except (ValueError, KeyError, TypeError) as error:
             return f"they are not what the record says ({error})"
-        loaded._read(reader, about["last_page"])
-        return loaded
-
-    def tables(self) -> tuple[dict[str, Array], dict[str, Any]]:
-        """Compact it; return its arrays by name, and what they are for."""
-        arrays, note = to_tables(self.fingerprints)
-        digest_arrays, digest_note = to_tables(self.digests, _DIGESTS)
-        about = {**note, "digests": digest_note, "by_host": self._by_host}
-        return {**arrays, **digest_arrays}, about
-
-    def follow(self, change: Change) -> None:
-        """Apply what the store has changed."""
-        for entry in change.removed:
-            for index, value in self._values(entry):
-                index.remove(value, entry.page)
-        for entry in change.added:
-            for index, value in self._values(entry):
-                index.add_new(value, entry.page)
-        self.changed += len(change.removed) + len(change.added)
-
-    def mask(self, host: int | None) -> int:
-        """Return what the values of a host's entries are stored XOR."""
-        return host_mask(host or 0) if self._by_host else 0
-
-    def masked(self, found: Entries) -> Array:
-        """Return the values as they are stored, (n,)."""
-        return found.values ^ host_masks(found.hosts) if self._by_host else found.values
-
-    def _values(self, entry: Entry) -> Iterator[tuple[HammingIndex, int]]:
-        mask = self.mask(entry.host)
-        if entry.fingerprint is not None:
-            yield self.fingerprints, entry.fingerprint ^ mask
-        yield self.digests, digest_head(entry.digest) ^ mask
-
-    def _read(self, reader: PageReader, after: int) -> None:
-        """Add the entries of all pages from after a number on."""
-        for index, read in (
-            (self.fingerprints, reader.entries.fingerprints),
-            (self.digests, reader.entries.digests),
-        ):
-            found = read(after)
-            if len(found.pages):
-                index.add_many(self.masked(found), found.pages)
-        self.changed += len(found.pages)
-
-
-class PageIndex:
-    """The entries of a store within reach of a fingerprint."""
-
-    def __init__(self, store: PageStore, max_distance: int, *, by_host: bool = False) -> None:
-        self._store = store
-        self._files = TableFiles(store.directory.tables) if store.directory else None
-        self._saved = 0
-        """Pages in the tables on disk."""
-        found: Any = self._files.load() if self._files else NO_TABLES
-        if isinstance(found, SavedTables):
-            found = EntryIndex.loaded(store, found, max_distance=max_distance, by_host=by_host)
-        if isinstance(found, EntryIndex):
-            self._entries = found
-            self._saved = len(found.digests)
-            return
-        self._entries = EntryIndex.filled(store, max_distance, by_host=by_host)
-        if self._files is not None and len(self._entries.digests):
-            usual = is_usual(found)
-            logger.log(
-                logging.INFO if usual else logging.WARNING,
-                "index %s: its tables are made anew from the record%s: %s",
-                store.directory,
-                "; nothing is lost" if usual else "",
-                found,
-            )
-            self.save()
+        return made
 
     @property
     def nbytes(self) -> int:
         """Memory in bytes, that of files which are mapped into it included."""
-        return self._entries.fingerprints.nbytes + self._entries.digests.nbytes
+        return self._fingerprints.nbytes + self._digests.nbytes
 
-    @property
-    def disk_bytes(self) -> int:
-        """Size of the table files."""
-        return 0 if self._files is None else self._files.nbytes
-
-    def neighbours(self, fingerprint: int, host: int | None, most: int) -> Neighbours:
+    def neighbours(self, fingerprint: int, host: int, most: int) -> Neighbours:
         """Return the pages within k bits, the `most` nearest; with `by_host` only of this host.
 
         With `by_host`, too, a page of another host may be among them by chance.
         """
-        asked = fingerprint ^ self._entries.mask(host)
-        return self._entries.fingerprints.neighbours(asked, most=most)
+        return self._fingerprints.neighbours(fingerprint ^ self._mask(host), most=most)
 
-    def of_digest(self, digest: bytes, host: int | None) -> list[int]:
-        """Return the kept pages with a digest, the earliest first; hosts as in `neighbours`."""
-        found = self._entries.digests.rows_of(digest_head(digest) ^ self._entries.mask(host))
-        return self._store.of_digest(found, digest) if found else found
+    def of_digest(self, digest: bytes, host: int) -> list[int]:
+        """Return the pages whose digests begin alike, the earliest first; as in `neighbours`."""
+        return self._digests.rows_of(_head(digest) ^ self._mask(host))
 
-    def follow(self, change: Change) -> None:
-        """Apply what the store has changed."""
-        self._entries.follow(change)
+    def news(self, reader: PageReader) -> _News:
+        """Read what the database has changed since it was followed last; of many new pages some."""
+        rows, known = reader.database.rows, (self._revision, self._last_page)
+        new = rows(_NEW, (self._last_page, _AT_ONCE))
+        last_page, *_, revision = new[-1] if new else (self._last_page, reader.revision)
+        added, removed = [row[:4] for row in new if row[4]], []
+        if (revision or 0) > self._revision:
+            removed, added = rows(_BEFORE, known), [*rows(_NOW, known), *added]
+        return _News(last_page, revision or 0, removed, added)
 
-    def tend(self) -> None:
-        """Write tables if enough has changed. Requires: no transaction of the store is going on."""
-        if self._files is None:
-            if self._entries.changed > _MOST_LOGGED:
-                self._store.entries.trim(self._store.entries.revision)
-                self._entries.changed = 0
-        elif self._entries.changed > self._saved // 2 + _LEAST_GROWTH:
-            self.save()
+    def follow(self, news: _News) -> None:
+        """Apply what `news` has read, before anything else is changed."""
+        for row in news.removed:
+            for index, value in self._values(row):
+                index.remove(value, row[0])
+        if len(news.added) < _BULK:
+            for row in news.added:
+                for index, value in self._values(row):
+                    index.add_new(value, row[0])
+        else:
+            for index, values, pages in self._arrays(news.added):
+                index.add_many(values, pages)
+        self._last_page, self._revision = news.last_page, news.revision
+        self._changed += len(news.removed) + len(news.added)
 
-    def close(self) -> None:
-        """Write tables if enough has changed."""
-        if self._files is not None and self._entries.changed * _LITTLE > self._saved:
-            self.save()
+    def catch_up(self, reader: PageReader) -> None:
+        """Follow until there is no more news."""
+        last_page = -1
+        while last_page != self._last_page:
+            last_page = self._last_page
+            self.follow(self.news(reader))
 
-    def save(self) -> None:
-        """Write tables; if that fails, the log says so, and the next opening takes longer."""
-        assert self._files is not None
+    def tend(self, store: PageStore, *, is_last: bool = False) -> None:
+        """Write tables if enough has changed; `is_last`: before the index is closed.
+
+        Requires: no transaction of the store is going on.
+        """
+        enough = self._saved // _LITTLE if is_last else self._saved // 2 + _LEAST_GROWTH
+        if self._changed > enough:
+            self.save(store)
+
+    def save(self, store: PageStore) -> None:
+        """Write tables; if that fails, the log says so, and the next opening takes longer.
+
+        Of a store in memory only the log of what was superseded is trimmed.
+        """
         try:
-            # The database first: after a power failure, tables newer than it would hold numbers
-            # that it gives to other pages.
-            self._store.sync()
-            arrays, about = self._entries.tables()
-            revision, last_page = self._store.entries.revision, self._store.last_page
-            about |= {"index": self._store.identity, "revision": revision, "last_page": last_page}
-            self._files.save(arrays, about)
-            self._store.entries.trim(revision)
+            if store.directory:
+                # The database first: after a power failure, tables newer than it would hold
+                # numbers that it gives to other pages.
+                store.database.sync()
+                arrays, note = to_tables(self._fingerprints)
+                digests, digest_note = to_tables(self._digests, _DIGESTS)
+                about = note | {
+                    "digests": digest_note,
+                    "by_host": self._by_host,
+                    "index": store.database.noted_of_itself("identity"),
+                    "last_page": self._last_page,
+                    "revision": self._revision,
+                }
+                TableFiles(store.directory.tables).save(arrays | digests, about)
+            store.trim(self._revision)
         except StoreError as error:
             logger.warning("%s", error)
-        self._saved, self._entries.changed = len(self._entries.digests), 0
+        self._saved, self._changed = len(self._digests), 0
 
-    def check(self) -> None:
-        """Verify that the tables are whole and hold what the store has: else AssertionError."""
-        entries = self._entries
-        for index, found in (
-            (entries.fingerprints, self._store.entries.fingerprints()),
-            (entries.digests, self._store.entries.digests()),
+    def faults(self, reader: PageReader) -> list[str]:
+        """Compare all entries with the record; say what is wrong. Cost: sorts them."""
+        try:
+            self._fingerprints.check()
+            self._digests.check()
+        except AssertionError as fault:
+            return [str(fault)]
+        record = PageIndex(HammingIndex(0), HammingIndex(0), by_host=self._by_host)
+        record.catch_up(reader)
+        faults = []
+        for name, index, recorded in (
+            ("entries", self._fingerprints, record._fingerprints),
+            ("digests", self._digests, record._digests),
         ):
-            index.check()
-            values = entries.masked(found).tolist()
-            for page, value in zip(found.pages.tolist(), values, strict=True):
-                assert page in index.rows_of(value), f"page {page} is not in the index"
-            assert len(values) == len(index), "the index has entries of no page"
+            wrong = np.unique(np.setxor1d(_pairs(index), _pairs(recorded))["page"])
+            if len(wrong):
+                pages = f"{counted(len(wrong), 'page')}, page {int(wrong[0])} first"
+                faults.append(f"they differ from the record in the {name} of {pages}")
+        return faults
+
+    def _mask(self, host: int) -> int:
+        """Return what the values of a host's entries are held XOR."""
+        return host_mask(host) if self._by_host else 0
+
+    def _values(self, row: _Row) -> Iterator[tuple[HammingIndex, int]]:
+        _, fingerprint, host, digest = row
+        mask = self._mask(host)
+        if fingerprint is not None:
+            yield self._fingerprints, unsigned(fingerprint) ^ mask
+        yield self._digests, _head(digest) ^ mask
+
+    def _arrays(self, rows: list[_Row]) -> Iterator[tuple[HammingIndex, Array, Array]]:
+        """Return values and pages of many rows for each index, as `_values` does of one."""
+        numbers, fingerprints, hosts, digests = zip(*rows, strict=True)
+        pages, masks = np.array(numbers), np.uint64(0)
+        if self._by_host:
+            masks = host_masks(np.array(hosts))
+        is_long = np.array([each is not None for each in fingerprints])
+        values = np.array([each or 0 for each in fingerprints], np.int64).view(np.uint64) ^ masks
+        yield self._fingerprints, values[is_long], pages[is_long]
+        yield self._digests, np.fromiter(map(_head, digests), np.uint64) ^ masks, pages
+
+
+def host_masks(hosts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+    """Hash the numbers of hosts, as splitmix64 does (Steele, Lea and Flood 2014).
+
+    Stored in tables: never change it without another note.
+    """
+    mixed = hosts.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    masks: npt.NDArray[np.uint64] = mixed ^ mixed >> np.uint64(31)
+    return masks
+
+
+@lru_cache(maxsize=100_000)
+def host_mask(host: int) -> int:
+    """Hash the number of one host."""
+    return int(host_masks(np.array([host]))[0])
+
+
+def _head(digest: bytes) -> int:
+    return int.from_bytes(digest[:8], "little")
+
+
+def _pairs(index: HammingIndex) -> Array:
+    sealed = index.sealed()
+    pairs: Array = np.rec.fromarrays([sealed.rows, sealed.runs[0]], dtype=_PAIR)
+    return pairs

@@ -3,81 +3,43 @@
 A writer also sees what it has written and not flushed yet. Opened by itself, a reader shows the
 last commit of a process that may be writing at the same time, and a snapshot always the same.
 
-Cost, in a million pages: 7 us to read a page's sketch; an index is filled from 1.4 million entries
-a second.
+Cost, in a million pages: 7 us to read a page's sketch.
 """
 
+import zlib
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
-from zlib import error as ZlibError  # noqa: N812 - it is a class
 
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.model import Fate
 from dedup_filter.pages.comparison import Matches
-from dedup_filter.pages.directory import database
-from dedup_filter.pages.directory.crawls import Crawls, Hosts
+from dedup_filter.pages.directory.database import Database, sql_file
 from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.index_directory import IndexDirectory
-from dedup_filter.pages.directory.index_entries import PageEntries
 from dedup_filter.pages.directory.records import (
+    COLUMNS,
+    Crawl,
     PageRecord,
+    canonical,
     from_column,
     signed,
-    unpacked_text,
     unsigned,
+    url_key,
 )
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.transactions import Transactions
-from dedup_filter.pages.directory.url_key import canonical, url_key
 from dedup_filter.text import Headline
 
-__all__ = ["PageReader", "Snapshot"]
+__all__ = ["PageReader", "Snapshot", "statistics"]
 
 Self = TypeVar("Self", bound="PageReader")
 
-_RECORD = """
-    SELECT pages.id, url, hosts.name, digest, fingerprint, sketch, words, language,
-        first_seen, last_seen, first_crawl, crawl, is_pending,
-        outcome, reason, original, distance, similarity, h1, title
-    FROM pages JOIN hosts ON hosts.id = pages.host
-"""
-_MATCHES = "SELECT id, host, crawl, url_key, digest, h1, title, sketch FROM pages WHERE id IN ({})"
-_VIEWS = """
-    PRAGMA temp_store = MEMORY;
-    BEGIN;
-
-    -- Keys, because every read below looks a number up in these tables.
-    CREATE TEMP TABLE released (id INTEGER PRIMARY KEY);
-    INSERT INTO released
-        SELECT id FROM main.pages WHERE is_pending
-            AND (is_kept OR original NOT IN (SELECT id FROM main.pages WHERE is_pending));
-
-    -- What is dropped for a page goes with it; what such pages taught stays.
-    CREATE TEMP TABLE gone (id INTEGER PRIMARY KEY);
-    INSERT INTO gone
-        SELECT id FROM temp.released UNION
-        SELECT id FROM main.pages WHERE NOT is_kept
-            AND original IN (SELECT id FROM main.pages WHERE is_pending);
-
-    CREATE TEMP VIEW pages AS
-        SELECT * FROM main.pages WHERE id NOT IN (SELECT id FROM temp.gone);
-    CREATE TEMP VIEW texts AS
-        SELECT * FROM main.texts WHERE page NOT IN (SELECT id FROM temp.gone);
-    CREATE TEMP VIEW early_pages AS
-        SELECT * FROM main.early_pages WHERE page NOT IN (SELECT id FROM temp.gone);
-    CREATE TEMP VIEW counts AS
-        SELECT is_kept, (SELECT count(*) FROM temp.pages WHERE pages.is_kept = counts.is_kept)
-            AS pages FROM main.counts;
-    CREATE TEMP VIEW frame_lessons AS
-        SELECT id, host, page, lesson,
-            is_unlearnt OR (is_in_state AND page IN (SELECT id FROM temp.released)) AS is_unlearnt,
-            is_in_state AND page NOT IN (SELECT id FROM temp.released) AS is_in_state
-        FROM main.frame_lessons
-        WHERE is_in_state OR is_unlearnt OR page NOT IN (SELECT id FROM temp.released);
-"""
+_HOST_NAME = "(SELECT name FROM hosts WHERE hosts.id = host)"
+_RECORD = f"SELECT {COLUMNS.replace(' host,', f' {_HOST_NAME},')} FROM pages"  # noqa: S608
+_MATCHES = f"SELECT id, {_HOST_NAME}, crawl, url_key, digest, h1, title, sketch FROM pages"  # noqa: S608
+_SNAPSHOT = sql_file("snapshot")
 _CHUNK = 1_000
-_LATEST = 2**63 - 1
 
 
 class PageReader:
@@ -87,13 +49,9 @@ class PageReader:
         StoreError: by all methods, when the file cannot be read.
     """
 
-    def __init__(self, transactions: Transactions, directory: IndexDirectory | None) -> None:
-        self._transactions = transactions
-        self.hosts = Hosts(transactions)
-        self._is_closed = False
-        self.crawls = Crawls(transactions)
-        self.frames = FrameStore(transactions, self.hosts)
-        self.entries = PageEntries(transactions)
+    def __init__(self, database: Database, directory: IndexDirectory | None) -> None:
+        self.database = database
+        self.frames = FrameStore(database)
         self.directory = directory
         """None: it is in memory."""
 
@@ -106,18 +64,17 @@ class PageReader:
         """
         files = IndexDirectory.at(directory)
         files.require_index()
-        transactions = Transactions(database.connect_reader(files.pages), str(files))
+        database = Database.to_read(files.pages, str(files))
         try:
-            database.require_format(transactions)
-            return cls(transactions, files)
+            return cls(database, files)
         except BaseException:
-            transactions.connection.close()
+            database.close()
             raise
 
     def of_digest(self, pages: Sequence[int], digest: bytes) -> list[int]:
         """Return those of some pages that are kept and have a digest, in their order."""
         sql = "SELECT 1 FROM pages WHERE id = ? AND is_kept AND digest = ?"
-        return [page for page in pages if self._transactions.row(sql, (page, digest))]
+        return [page for page in pages if self.database.rows(sql, (page, digest))]
 
     def at_url(self, url: str) -> list[int]:
         """Find all pages at a URL, however it is spelt, the earliest first.
@@ -139,12 +96,12 @@ class PageReader:
         # A statement for each power of two: one for each count would be prepared anew each time.
         places = 1 << (len(pages) - 1).bit_length()
         asked = [*pages, *[pages[-1]] * (places - len(pages))]
-        sql = _MATCHES.format(", ".join("?" * places))
-        found = {row[0]: row for row in self._transactions.rows(sql, asked)}
+        sql = f"{_MATCHES} WHERE id IN ({', '.join('?' * places)})"
+        found = {row[0]: row for row in self.database.rows(sql, asked)}
         columns = zip(*(found[page] for page in pages), strict=True)
         _, hosts, crawls, keys, digests, h1s, titles, sketches = columns
         return Matches(
-            list(hosts),
+            list(map(from_column, hosts)),
             list(crawls),
             list(map(unsigned, keys)),
             list(digests),
@@ -158,12 +115,12 @@ class PageReader:
 
     def record(self, page: int) -> PageRecord:
         """Return all that is recorded of a page. Raises KeyError: there is none."""
-        return PageRecord.of(self._row(f"{_RECORD} WHERE pages.id = ?", page))
+        return PageRecord.of(self._row(f"{_RECORD} WHERE id = ?", page))
 
     def records(self, after: int = 0) -> Iterator[PageRecord]:
         """Yield all records in the order of their numbers, from after a number on."""
-        sql = f"{_RECORD} WHERE pages.id > ? ORDER BY pages.id LIMIT {_CHUNK}"
-        while rows := self._transactions.rows(sql, (after,)):
+        sql = f"{_RECORD} WHERE id > ? ORDER BY id LIMIT {_CHUNK}"
+        while rows := self.database.rows(sql, (after,)):
             yield from map(PageRecord.of, rows)
             after = rows[-1][0]
 
@@ -173,27 +130,31 @@ class PageReader:
         Raises:
             StoreCorrupt: what is there cannot be read.
         """
-        row = self._transactions.row("SELECT text FROM texts WHERE page = ?", (page,))
+        packed = self.database.value("SELECT text FROM texts WHERE page = ?", (page,))
         try:
-            return unpacked_text(row[0]) if row else None
-        except (ZlibError, UnicodeDecodeError) as error:
+            return None if packed is None else from_column(zlib.decompress(packed))
+        except (zlib.error, UnicodeDecodeError) as error:
             raise StoreCorrupt(
                 f"index {self.directory}: the text of page {page} is damaged: put back a copy, or "
                 "forget that page"
             ) from error
 
-    def is_pending(self, page: int) -> bool:
-        """Tell whether a page waits for its commit or release."""
-        return self.fate(page) == "pending"
-
     def fate(self, page: int) -> Fate:
         """Tell what has become of a page."""
-        row = self._transactions.row("SELECT is_pending FROM pages WHERE id = ?", (page,))
-        if row is None:
-            return "gone"
-        return "pending" if row[0] else "kept"
+        sql = "SELECT CASE WHEN is_pending THEN 'pending' ELSE 'kept' END FROM pages WHERE id = ?"
+        found: Fate = self.database.value(sql, (page,)) or "gone"
+        return found
 
-    def oldest(self, most: int, *, is_kept: bool, before: int = _LATEST) -> list[int]:
+    def crawls(self) -> list[Crawl]:
+        """List the crawls in their order, numbered from 1."""
+        return [
+            Crawl(number, None if name is None else from_column(name), started, ended)
+            for number, name, started, ended in self.database.rows(
+                "SELECT id, name, started, ended FROM crawls ORDER BY id"
+            )
+        ]
+
+    def oldest(self, most: int, *, is_kept: bool, before: float = 2**63 - 1) -> list[int]:
         """Return so many of the pages not seen for longest, of those kept or those dropped.
 
         Pending pages are left out, and those last seen at a Unix second or later.
@@ -207,7 +168,7 @@ class PageReader:
     def count(self, *, is_kept: bool | None = None) -> int:
         """Count the pages kept, or those dropped, or both, pending ones too. Cost: one look-up."""
         sql = "SELECT sum(pages) FROM counts WHERE is_kept = ifnull(?, is_kept)"
-        return int(self._transactions.row(sql, (is_kept,))[0])
+        return int(self.database.value(sql, (is_kept,)))
 
     def __len__(self) -> int:
         """Count the pages kept."""
@@ -216,35 +177,33 @@ class PageReader:
     @property
     def last_page(self) -> int:
         """The highest number that was given to a page."""
-        row = self._transactions.row("SELECT seq FROM sqlite_sequence WHERE name = 'pages'")
-        return int(row[0]) if row else 0
+        return self._given("pages")
+
+    @property
+    def revision(self) -> int:
+        """How many entries of kept pages were ever replaced or removed."""
+        return self._given("superseded")
 
     @property
     def scheme(self) -> Scheme:
         """How the fingerprints were made."""
-        return database.read_scheme(self._transactions)
-
-    @property
-    def identity(self) -> str:
-        """What no other index has."""
-        return str(self._transactions.row("SELECT value FROM meta WHERE key = 'identity'")[0])
+        return self.database.scheme()
 
     @property
     def nbytes(self) -> int:
         """Size of the files, or of what is held in memory, in bytes."""
         if self.directory is None:
-            rows = self._transactions.rows
-            return int(rows("PRAGMA page_count")[0][0] * rows("PRAGMA page_size")[0][0])
+            value = self.database.value
+            return int(value("PRAGMA page_count") * value("PRAGMA page_size"))
         return self.directory.page_bytes()
 
     def check(self) -> None:
-        """Verify that the file is whole and its parts agree; raise as `check_pages` does."""
-        database.check_pages(self._transactions)
+        """Verify that the file is whole and its parts agree; raise as `Database.check` does."""
+        self.database.check()
 
     def close(self) -> None:
         """Let go of the file; the second time this does nothing."""
-        self._is_closed = True
-        self._transactions.connection.close()
+        self.database.close()
 
     def __enter__(self: Self) -> Self:
         return self
@@ -252,14 +211,16 @@ class PageReader:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _given(self, table: str) -> int:
+        return self.database.value("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)) or 0
+
     def _numbers(self, sql: str, values: Sequence[Any]) -> list[int]:
-        return [row[0] for row in self._transactions.rows(sql, values)]
+        return [row[0] for row in self.database.rows(sql, values)]
 
     def _row(self, sql: str, page: int) -> Any:
-        row = self._transactions.row(sql, (page,))
-        if row is None:
-            raise KeyError(page)
-        return row
+        for row in self.database.rows(sql, (page,)):
+            return row
+        raise KeyError(page)
 
 
 class Snapshot(PageReader):
@@ -272,15 +233,15 @@ class Snapshot(PageReader):
     too.
     """
 
-    def __init__(self, transactions: Transactions, directory: IndexDirectory | None) -> None:
-        super().__init__(transactions, directory)
-        with transactions.guarded() as connection:
-            connection.executescript(_VIEWS)
+    def __init__(self, database: Database, directory: IndexDirectory | None) -> None:
+        super().__init__(database, directory)
+        with database.guarded() as connection:
+            connection.executescript(_SNAPSHOT)
 
     def without_text(self) -> int:
         """Count the pages of which no text was kept."""
         sql = "SELECT count(*) FROM pages WHERE id NOT IN (SELECT page FROM texts)"
-        return int(self._transactions.row(sql)[0])
+        return int(self.database.value(sql))
 
     def original_url(self, record: PageRecord) -> str | None:
         """Return the URL of the page that one repeats; None if it repeats none, or that is gone."""
@@ -288,3 +249,59 @@ class Snapshot(PageReader):
             return None if record.judged.original is None else self.url(record.judged.original)
         except KeyError:
             return None
+
+
+def statistics(reader: PageReader) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Count what an index holds, in all and by crawl; another process may be writing to it.
+
+    A record tells in which crawl its page was seen first and last, and what was said of it then. So
+    a page that is seen again counts as revisited for the latest crawl only. A repeat is recorded
+    each time that it comes. Of the kept pages of a crawl, those are counted that no earlier crawl
+    has seen, those that no later one has, and of these, those that an earlier one has, too. Pending
+    pages are only among the outcomes.
+
+    Cost: reads all pages, half a kilobyte each.
+    """
+    groups = reader.database.rows(
+        """SELECT first_crawl, crawl, outcome, is_kept, is_pending, count(*) FROM pages
+        GROUP BY first_crawl, crawl, outcome, is_kept, is_pending"""
+    )
+    in_all = Counter[str]()
+    outcomes: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    repeats: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    kept: defaultdict[int, dict[str, int]] = defaultdict(
+        lambda: {"first_seen": 0, "last_seen": 0, "revisited": 0}
+    )
+    for first_crawl, crawl, outcome, is_kept, is_pending, pages in groups:
+        in_all[outcome] += pages
+        outcomes[crawl][outcome] += pages
+        if is_pending:
+            continue
+        if is_kept:
+            kept[first_crawl]["first_seen"] += pages
+            kept[crawl]["last_seen"] += pages
+            kept[crawl]["revisited"] += pages * (crawl != first_crawl)
+        else:
+            repeats[crawl][outcome] += pages
+    crawls = [
+        {
+            **dict(zip(("crawl", "name", "started", "ended"), crawl, strict=True)),
+            "outcomes": dict(outcomes[crawl.number]),
+            "kept": kept[crawl.number],
+            "repeats": dict(repeats[crawl.number]),
+        }
+        for crawl in reader.crawls()
+    ]
+    [(hosts, first_seen, last_seen)] = reader.database.rows(
+        "SELECT count(DISTINCT host), min(first_seen), max(last_seen) FROM pages"
+    )
+    return {
+        "pages": in_all.total(),
+        "kept": sum(group[5] for group in groups if group[3]),
+        "pending": sum(group[5] for group in groups if group[4]),
+        "outcomes": dict(in_all),
+        "hosts": hosts,
+        "texts": reader.database.value("SELECT count(*) FROM texts"),
+        "first_seen": first_seen,
+        "last_seen": last_seen,
+    }, crawls

@@ -1,54 +1,115 @@
-"""Records of pages: the values that a store takes and gives <-> columns of SQLite.
+"""Records of pages, and where those were found: values of Python <-> columns of SQLite.
+
+A place is a URL, its host, and 64 bits that are equal for two spellings of one address. The
+canonical form is w3lib's, which crawlers use to tell requests apart: arguments sorted, fragment
+dropped, escapes unified. Its hash is stored with each page: never change it under an old index.
 
 SQLite's integers are signed, so 64-bit values are stored as their two's complement. Its text is
 UTF-8, which cannot hold half of a surrogate pair. URLs on the web have some: those are stored as
 bytes.
 """
 
-import zlib
+import re
+from functools import lru_cache
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
-from dedup_filter.model import Outcome
-from dedup_filter.pages.directory.url_key import Place
+import xxhash
+from w3lib.url import canonicalize_url
+
+from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.model import Outcome, Verdict
 from dedup_filter.text import Headline
 
 __all__ = [
+    "COLUMNS",
+    "Crawl",
     "Judged",
-    "Measured",
-    "NewPage",
     "PageRecord",
+    "Place",
     "as_column",
+    "canonical",
     "from_column",
-    "packed_text",
+    "host_of",
+    "measures_of",
     "signed",
-    "unpacked_text",
     "unsigned",
+    "url_key",
 ]
 
+_CANONICAL = re.compile(r"https?://[a-z0-9][a-z0-9.-]*/[A-Za-z0-9/_.~-]*")
+"""Most URLs are in that form already, and to find that out takes 0.4 us instead of 6."""
+_HOST = re.compile(r"(https?)://([a-z0-9._:-]+)(?=[/?#]|\Z)")
+"""Of most URLs, found in a tenth of the time that it takes to split them."""
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
-class Measured(NamedTuple):
-    """What later pages are compared with."""
+COLUMNS = """id, url, host, digest, fingerprint, sketch, words, language, first_seen, last_seen,
+    first_crawl, crawl, is_pending, outcome, reason, original, distance, similarity, h1, title"""
+"""Those of a record, in the order of `PageRecord.row`; `host` is its number."""
 
-    digest: bytes
-    """16 bytes."""
-    fingerprint: int | None
-    """None: the page is too short to be near another."""
-    sketch: bytes
-    words: int
-    language: str | None
-    headline: Headline = Headline()
 
-    def columns(self) -> tuple[Any, ...]:
-        """Return digest, fingerprint, words, language, h1, title and sketch as columns."""
-        return (
-            self.digest,
-            None if self.fingerprint is None else signed(self.fingerprint),
-            self.words,
-            self.language,
-            as_column(self.headline.h1),
-            as_column(self.headline.title),
-            self.sketch,
-        )
+def canonical(url: str) -> str:
+    """Return the form in which two spellings of a URL are the same.
+
+    >>> canonical("https://example.com/a?b=2&a=1#top")
+    'https://example.com/a?a=1&b=2'
+    """
+    if _CANONICAL.fullmatch(url):
+        return url
+    try:
+        return str(canonicalize_url(url))
+    except ValueError:  # "http://[1/": such a URL has one spelling
+        return url
+
+
+def host_of(url: str) -> str:
+    """Return the host of a URL, with its port if that is not the usual one; "" if it has none.
+
+    >>> host_of("https://example.com:8080/a"), host_of("HTTPS://me:secret@Example.com:443/a")
+    ('example.com:8080', 'example.com')
+    """
+    usual = _HOST.match(url)
+    scheme, host = usual.groups() if usual else _split(url)
+    return host.removesuffix(_DEFAULT_PORTS.get(scheme, ":"))
+
+
+def _split(url: str) -> tuple[str, str]:
+    try:
+        split = urlsplit(url)
+    except ValueError:  # "http://[1/"
+        return "", ""
+    return split.scheme, split.netloc.rpartition("@")[2].lower()
+
+
+@lru_cache(maxsize=16)  # it is asked for when a page is judged, and when that is recorded
+def url_key(url: str) -> int:
+    """Hash the canonical form of a URL. Cost: 0.4 us, 15 if it is not canonical yet."""
+    encoded = canonical(url).encode("utf-8", "surrogatepass")
+    return xxhash.xxh3_64_intdigest(encoded)
+
+
+class Place(NamedTuple):
+    """Where a page was found."""
+
+    url: str
+    host: str
+    key: int
+    """The same for all spellings of the URL."""
+
+    @classmethod
+    def of(cls, url: str) -> "Place":
+        """Read a URL."""
+        return cls(url, host_of(url), url_key(url))
+
+
+class Crawl(NamedTuple):
+    """A crawl; times are Unix seconds."""
+
+    number: int
+    name: str | None
+    started: int
+    ended: int | None
+    """None: it runs, or its process was killed."""
 
 
 class Judged(NamedTuple):
@@ -60,36 +121,35 @@ class Judged(NamedTuple):
     distance: int | None = None
     similarity: float | None = None
 
+    @classmethod
+    def of(cls, found: Verdict) -> "Judged":
+        """Return what is recorded of a verdict."""
+        return cls(
+            found.outcome, found.reason, found.original_page, found.distance, found.similarity
+        )
+
     @property
     def is_kept(self) -> bool:
         """Whether later pages are compared with it."""
         return self.outcome not in ("near", "exact")
 
 
-class NewPage(NamedTuple):
-    """A page to be recorded."""
-
-    place: Place
-    measured: Measured
-    judged: Judged
-    seen: int
-    """Unix seconds."""
-    text: str | None = None
-    """The main text, if it is to be kept."""
-
-
 class PageRecord(NamedTuple):
     """All that is recorded of a page."""
 
     page: int
+    """Its number; 0: it gets the next one."""
     url: str
     host: str
     digest: bytes
+    """16 bytes."""
     fingerprint: int | None
+    """None: the page is too short to be near another."""
     sketch: bytes
     words: int
     language: str | None
     first_seen: int
+    """Unix seconds."""
     last_seen: int
     first_crawl: int
     crawl: int
@@ -99,39 +159,39 @@ class PageRecord(NamedTuple):
 
     @classmethod
     def of(cls, row: Any) -> "PageRecord":
-        """Make it of a row: its fields in their order, with what was judged, h1 and title last."""
-        page, url, host, digest, fingerprint, *others, h1, title = row
-        (*plain, is_pending), judged = others[:8], others[8:]
-        return cls._make(
-            (
-                page,
-                from_column(url),
-                from_column(host),
-                digest,
-                None if fingerprint is None else unsigned(fingerprint),
-                *plain,
-                bool(is_pending),
-                Judged(*judged),
-                Headline(from_column(h1), from_column(title)),
-            )
+        """Read a row of `COLUMNS`, with the name of the host in place of its number."""
+        page, url, host, digest, fingerprint, *plain = row[:12]
+        fingerprint = None if fingerprint is None else unsigned(fingerprint)
+        names = from_column(url), from_column(host)
+        headline = Headline(from_column(row[18]), from_column(row[19]))
+        said = bool(row[12]), Judged(*row[13:18]), headline
+        return cls._make((page, *names, digest, fingerprint, *plain, *said))
+
+    def row(self, host: int) -> tuple[Any, ...]:
+        """Write it as a row of `COLUMNS`, given the number of its host."""
+        page, url, _, digest, fingerprint, *plain = self[:13]
+        return (
+            page or None,
+            as_column(url),
+            host,
+            digest,
+            None if fingerprint is None else signed(fingerprint),
+            *plain,
+            *self.judged,
+            *map(as_column, self.headline),
         )
 
-    @property
-    def measured(self) -> Measured:
-        """What later pages are compared with."""
-        return Measured(
-            self.digest, self.fingerprint, self.sketch, self.words, self.language, self.headline
-        )
 
-
-def packed_text(text: str) -> bytes:
-    """Pack a text that is kept."""
-    return zlib.compress(text.encode("utf-8", "surrogatepass"))
-
-
-def unpacked_text(packed: bytes) -> str:
-    """Read what `packed_text` wrote. Raises zlib.error, UnicodeDecodeError: it is damaged."""
-    return zlib.decompress(packed).decode("utf-8", "surrogatepass")
+def measures_of(page: PageProfile) -> dict[str, Any]:
+    """Return the fields of a record that later pages are compared with."""
+    return {
+        "digest": page.digest,
+        "fingerprint": page.fingerprint,
+        "sketch": page.sketch,
+        "words": page.word_count,
+        "language": page.language,
+        "headline": page.headline,
+    }
 
 
 def signed(value: int) -> int:

@@ -43,16 +43,10 @@ class Scheme:
     @classmethod
     def of(cls, **options: object) -> "Scheme":
         """Name the scheme of this version of the package, with these options."""
-        parts = {
-            "text": TEXT_VERSION,
-            "fingerprint": "simhash 64",
-            "sketch": f"fracminhash {MOST_SKETCH_BYTES}",
-            "jieba": _installed("jieba"),
-            "stopwordsiso": _installed("stopwordsiso"),
-            "justext": _installed("justext"),
-            **options,
-        }
-        return cls({name: str(value) for name, value in parts.items()})
+        installed = {name: _installed(name) for name in ("jieba", "stopwordsiso", "justext")}
+        sketch = f"fracminhash {MOST_SKETCH_BYTES}"
+        parts = {"text": TEXT_VERSION, "fingerprint": "simhash 64", "sketch": sketch}
+        return cls({name: str(value) for name, value in (parts | installed | options).items()})
 
     @classmethod
     def from_json(cls, text: str) -> "Scheme":
@@ -69,12 +63,10 @@ class Scheme:
         Raises:
             SchemeMismatch: naming what differs.
         """
-        names = sorted({*self.parts, *stored.parts})
         differences = [
-            f"{_WHY.get(name, name)} ({stored.parts.get(name, 'none')} there, "
-            f"{self.parts.get(name, 'none')} here)"
-            for name in names
-            if stored.parts.get(name) != self.parts.get(name)
+            f"{_WHY.get(name, name)} ({there} there, {here} here)"
+            for name in sorted({*self.parts, *stored.parts})
+            if (there := stored.parts.get(name, "none")) != (here := self.parts.get(name, "none"))
         ]
         if differences:
             raise SchemeMismatch(

@@ -3,26 +3,27 @@
     tables/7/manifest.json      first line: checksum of the rest; then what is in the folder
     tables/7/rows.bin           the bytes of one array, little-endian
 
-Each saving is a new generation, a folder with the next number. Its manifest is put there last,
-by renaming, when everything is on disk; then older generations go. A generation without a
-manifest was never finished. Only the newest that has one counts: an older one that is still
-there may be out of date in a way that nobody remembers.
+Each saving is a new generation, a folder with the next number. Its manifest is put there last, by
+renaming; then older generations go. A generation without a manifest was never finished. Only the
+newest that has one counts: an older one that is still there may be out of date in a way that nobody
+remembers.
 
-Guarantee: what is loaded is what was saved, byte for byte, by length and checksum. Anything
-else is a reason, in words for a log; the tables can be made anew from the database.
+Guarantee: what is loaded is what was saved, byte for byte, by length and checksum, also after a
+power failure. Anything else is a reason, in words for a log; the tables can be made anew from the
+database.
 
-Cost: saving waits for the disk. Loading reads all bytes once, half a gigabyte in 0.02 s when
-the system has them in memory; after that they are the system's, to keep in memory or not.
+Cost: loading reads all bytes once, half a gigabyte in 0.02 s when the system has them in memory;
+after that they are the system's, to keep in memory or not.
 
 The note of an index says for which distance and by which layout its arrays were made. Arrays that
 are given back are used as they are; `HammingIndex` verifies their shapes.
 """
 
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,28 +65,38 @@ class TableFiles:
         Raises:
             StoreError: the files cannot be written; the older generation is still there.
         """
-        generation = self._folder / str(max(self._numbers(), default=0) + 1)
+        older = self._generations()
+        generation = self._folder / str(max(older, default=0) + 1)
         try:
             generation.mkdir(parents=True)
             described = {name: _write(generation, name, array) for name, array in arrays.items()}
-            _put_manifest(generation, {"format": FORMAT, "arrays": described, "about": about})
-            _sync_folder(self._folder)
+            manifest = {"format": FORMAT, "arrays": described, "about": about}
+            body = json.dumps(manifest, sort_keys=True).encode()
+            fresh = generation / f"{_MANIFEST}.new"
+            fresh.write_bytes(_checksum(body).encode() + b"\n" + body)
+            fresh.replace(generation / _MANIFEST)
         except OSError as error:
             shutil.rmtree(generation, ignore_errors=True)
             raise StoreError(
                 f"the tables in {self._folder} cannot be written: {error.strerror or error}; "
                 "look at the room and the rights there (without them opening takes longer)"
             ) from error
-        self._remove_older(generation)
+        for folder in older.values():
+            # On Windows files that are mapped stay until the process that maps them ends.
+            shutil.rmtree(folder, ignore_errors=True)
 
     def load(self) -> SavedTables | str:
         """Return the newest generation, or the reason why there is none that can be used."""
-        finished = [n for n in self._numbers() if (self._folder / str(n) / _MANIFEST).exists()]
+        there = self._generations()
+        finished = [number for number in there if (there[number] / _MANIFEST).exists()]
         if not finished:
             return NO_TABLES
-        generation = self._folder / str(max(finished))
+        generation = there[max(finished)]
         try:
-            manifest = _read_manifest(generation)
+            checksum, _, body = (generation / _MANIFEST).read_bytes().partition(b"\n")
+            if checksum != _checksum(body).encode():
+                return f"{generation / _MANIFEST} is not as it was written"
+            manifest = json.loads(body)
             if manifest["format"] != FORMAT:
                 return f"they have format {manifest['format']}, not {FORMAT}"
             arrays = {
@@ -103,19 +114,11 @@ class TableFiles:
         """Size on disk in bytes."""
         return sum(path.stat().st_size for path in self._folder.glob("*/*"))
 
-    def _numbers(self) -> list[int]:
+    def _generations(self) -> dict[int, Path]:
         with suppress(OSError):
-            return [int(entry.name) for entry in self._folder.iterdir() if entry.name.isdecimal()]
-        return []
-
-    def _remove_older(self, kept: Path) -> None:
-        for number in self._numbers():
-            if str(number) != kept.name:
-                # Its manifest first: without it the rest counts for nothing. On Windows files
-                # that are mapped stay until the process that maps them ends.
-                with suppress(OSError):
-                    (self._folder / str(number) / _MANIFEST).unlink(missing_ok=True)
-                shutil.rmtree(self._folder / str(number), ignore_errors=True)
+            there = (each for each in self._folder.iterdir() if each.name.isdecimal())
+            return {int(each.name): each for each in there}
+        return {}
 
 
 def to_tables(index: HammingIndex, prefix: str = "") -> tuple[dict[str, Array], dict[str, Any]]:
@@ -128,7 +131,7 @@ def to_tables(index: HammingIndex, prefix: str = "") -> tuple[dict[str, Array], 
     for number, (run, directory) in enumerate(zip(sealed.runs, sealed.directories, strict=True)):
         arrays[f"{prefix}run{number}"] = run
         arrays[f"{prefix}directory{number}"] = directory
-    return arrays, {"max_distance": sealed.max_distance, "layout": _described(sealed.layout)}
+    return arrays, {"max_distance": sealed.max_distance, "layout": astuple(sealed.layout)}
 
 
 def from_tables(
@@ -151,11 +154,6 @@ def from_tables(
     )
 
 
-def _described(layout: Layout) -> list[Any]:
-    nested = None if layout.nested is None else _described(layout.nested)
-    return [layout.block_count, layout.leading_blocks, nested, layout.probe_radius]
-
-
 def _layout(described: list[Any]) -> Layout:
     blocks, leading, nested, radius = described
     return Layout(blocks, leading, None if nested is None else _layout(nested), radius)
@@ -164,7 +162,7 @@ def _layout(described: list[Any]) -> Layout:
 def _write(generation: Path, name: str, array: Array) -> dict[str, Any]:
     little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
     content = little.reshape(-1).view(np.uint8).data
-    _put(generation / f"{name}.bin", content)
+    (generation / f"{name}.bin").write_bytes(content)
     return {"dtype": little.dtype.str, "shape": array.shape, "checksum": _checksum(content)}
 
 
@@ -183,41 +181,5 @@ def _read(generation: Path, name: str, described: dict[str, Any]) -> Array:
     return array
 
 
-def _put_manifest(generation: Path, manifest: dict[str, Any]) -> None:
-    body = json.dumps(manifest, sort_keys=True).encode()
-    fresh = generation / f"{_MANIFEST}.new"
-    _put(fresh, _checksum(body).encode() + b"\n" + body)
-    _sync_folder(generation)
-    fresh.replace(generation / _MANIFEST)
-    _sync_folder(generation)
-
-
-def _read_manifest(generation: Path) -> Any:
-    path = generation / _MANIFEST
-    checksum, _, body = path.read_bytes().partition(b"\n")
-    if checksum != _checksum(body).encode():
-        raise ValueError(f"{path} is not as it was written")
-    return json.loads(body)
-
-
-def _put(path: Path, content: bytes | memoryview) -> None:
-    """Write a file, and return when it is on disk."""
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
 def _checksum(content: bytes | memoryview) -> str:
     return xxhash.xxh3_64_hexdigest(content)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make names in a folder outlive a power failure, where the system can do that."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -36,9 +36,8 @@ from dedup_filter.pages.comparison import (
     compared,
     verdict_on,
 )
-from dedup_filter.pages.directory import FrameStore, Judged, PageRecord, Place
-from dedup_filter.pages.directory.directory_pages import measured_of
-from dedup_filter.pages.directory.url_key import url_key
+from dedup_filter.pages.directory import FrameStore, Judged, PageRecord, Place, measures_of
+from dedup_filter.pages.directory.records import url_key
 from dedup_filter.pages.expiry import expiry_seconds, oldest_kept
 from dedup_filter.pages.frame_exchange import FrameExchange, LessonLists
 from dedup_filter.pages.redis.formats import Entry, entry_of
@@ -221,7 +220,7 @@ class RedisPages:
 
     def replace(self, number: int, page: PageProfile, text: str | None = None) -> None:  # noqa: ARG002
         """Give a page another profile; one that is gone is left so."""
-        self._log.replace(number, measured_of(page))
+        self._log.replace(number, measures_of(page))
 
     def commit(self, number: int) -> None:
         """Keep a pending page for good; one that is not pending here is left as it is."""
@@ -444,7 +443,7 @@ def _record_of(
         page=0,
         url=place.url,
         host=place.host,
-        **measured_of(page)._asdict(),
+        **measures_of(page),
         first_seen=first[0],
         last_seen=moment,
         first_crawl=first[1],

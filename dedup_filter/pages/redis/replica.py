@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.hamming import HammingIndex, Neighbours
-from dedup_filter.pages.directory.index_entries import host_mask, host_masks
+from dedup_filter.pages.directory.page_index import host_mask, host_masks
 from dedup_filter.pages.redis.formats import EVENT_BYTES, LONG, SHORT, Entry, decode
 
 __all__ = ["LoggedPages", "ToldOf"]

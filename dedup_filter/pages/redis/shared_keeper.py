@@ -32,8 +32,7 @@ from typing import Any, NamedTuple
 
 from dedup_filter.errors import ConfigError, StoreBusy, StoreError
 from dedup_filter.pages.directory import PageRecord, Scheme
-from dedup_filter.pages.directory.crawls import Crawl
-from dedup_filter.pages.directory.url_key import host_of
+from dedup_filter.pages.directory.records import Crawl, host_of
 from dedup_filter.pages.expiry import expiry_seconds
 from dedup_filter.pages.redis.connection import Connection, connected
 from dedup_filter.pages.redis.formats import CHUNK, EVENT_BYTES, FORMAT, entry_of

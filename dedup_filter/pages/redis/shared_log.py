@@ -32,7 +32,7 @@ from itertools import chain
 from typing import Any, Final
 
 from dedup_filter.pages.comparison import Overtaken
-from dedup_filter.pages.directory import Measured, PageRecord
+from dedup_filter.pages.directory import PageRecord
 from dedup_filter.pages.redis.connection import Connection
 from dedup_filter.pages.redis.formats import CHUNK, EVENT_BYTES, entry_of
 from dedup_filter.pages.redis.process import Process
@@ -176,14 +176,14 @@ class SharedLog:
             self.sync()
         return removed
 
-    def replace(self, number: int, measured: Measured) -> None:
+    def replace(self, number: int, measures: dict[str, Any]) -> None:
         """Give a page other measures; one that is gone is left so."""
         for _ in range(_MOST_TRIALS):
             held = self.held.get(number)
             record = held or next(self._records.records([number]), None)
             if record is None or number not in self.replica or number <= self._lost_to:
                 return
-            record = record._replace(**measured._asdict())
+            record = record._replace(**measures)
             process, where = self.process.name if held else "", self._records.for_script(number)
             told = *entry_of(record).fields, pack_record(record), *where
             is_done = self.step("replace", process, number, *told)

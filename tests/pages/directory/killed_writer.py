@@ -3,23 +3,20 @@
     python killed_writer.py FOLDER < seeds
 
 For each seed a forked process works on the store in the folder and dies by SIGKILL: in the
-middle of a statement of SQLite, or at any other moment. To FOLDER.told it writes, one JSON
-value a line: null when it starts, the number of a page before it changes that, and as soon
-as `flush` has returned an object of all pages that were settled since the last one.
+middle of a statement of SQLite, or at any other moment. Pages of even numbers are left as they
+are once they are settled; FOLDER.told gets their numbers, one a line, as soon as `flush` has
+returned. All else happens to the others.
 """
 
-import json
 import os
 import random
 import signal
 import sys
 from pathlib import Path
 
-from store_pages import folder_store, measured, near
-from store_pages import new_page as page
+from store_pages import HOST, folder_store, measures, near, page, revisit
 
 from dedup_filter.pages.directory.frame_store import EarlyForm
-from dedup_filter.pages.directory.records import Judged
 
 
 def write(folder, seed):
@@ -33,71 +30,46 @@ def write(folder, seed):
             if left[0] < 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        store._transactions.connection.set_progress_handler(count_down, chance.choice([1, 10, 100]))
+        store.database.connection.set_progress_handler(count_down, chance.choice([1, 10, 100]))
     else:
-        signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.001, 0.1))  # no handler: it dies
+        signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.001, 0.2))  # no handler: it dies
     told = os.open(f"{folder}.told", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-
-    def tell(value):
-        os.write(told, json.dumps(value).encode() + b"\n")
-
-    tell(None)
-    news = {}
+    settled = []
     while True:
-        step(store, chance, news, tell)
-        if chance.random() < 0.1:
+        settled += step(store, chance, store.last_page + 1)
+        if chance.random() < 0.2:
             store.flush()
-            tell(news)
-            news = {}
+            os.write(told, b"".join(b"%d\n" % number for number in settled))
+            settled = []
 
 
-def step(store, chance, news, tell):
-    """Do one thing; note of each page that is settled what it was given, None if it is gone."""
-    number = store.last_page + 1
-    kept = [n for n in range(max(number - 20, 1), number) if is_kept(store, n)]
-    action = chance.choice(["see", "see", "claim", "repeat", "revisit", "replace", "delete"])
-    if action == "see":
-        store.insert(page(number))
-        news[number] = number
-    elif action == "claim":
-        with store.transaction():
-            store.insert(page(number, text="text"), is_pending=True)
-            store.frames.learn("www.example.com", number, b"lesson")
-            store.frames.wait(EarlyForm(number, "www.example.com", b"form" * 500, b"note"))
-        if chance.random() < 0.3:
-            store.frames.save("www.example.com", b"state" * chance.randrange(1_000))
-        if chance.random() < 0.4:
-            store.commit(number)
-            news[number] = number
-        elif chance.random() < 0.4:
-            store.release(number)
-            news[number] = None
-    elif kept:
-        old = chance.choice(kept)
-        tell(old)
-        act_on(store, action, old, number, news)
-
-
-def act_on(store, action, old, number, news):
-    if action == "repeat":
-        store.insert(page(number, near(old)))
-    elif action == "revisit":
-        store.insert(page(number, Judged("revisit", None, old, 1, 0.9)), is_pending=True)
+def step(store, chance, number):
+    """Record a page and do one thing to it, or to another; return the pages that stay as is."""
+    text = "text" if chance.random() < 0.5 else None
+    if number % 2 == 0:
+        store.insert(page(number, is_pending=text is not None), text)
         store.commit(number)
-        news[old], news[number] = number, None
+        return [number]
+    old = chance.randrange(max(number - 20, 1), number + 1) | 1
+    action = chance.choice(["claim", "release", "repeat", "revisit", "replace", "delete"])
+    if action in ("repeat", "revisit") and old < number and store.fate(old) == "kept":
+        judged = near(old) if action == "repeat" else revisit(old)
+        store.insert(page(number, judged, is_pending=True))
+        store.commit(number)
+        return []
+    with store.database:
+        store.insert(page(number, is_pending=True), text)
+        store.frames.learn(HOST, number, b"lesson")
+        store.frames.wait(EarlyForm(number, HOST, b"form" * 500, b"note"))
+    if chance.random() < 0.3:
+        store.frames.save(HOST, b"state" * chance.randrange(1_000))
+    if action == "release":
+        store.release(number)
     elif action == "replace":
-        store.replace(old, measured(-old))
-        news[old] = -old
+        store.replace(old, measures(-old))
     elif action == "delete":
         store.delete([old])
-        news[old] = None
-
-
-def is_kept(store, number):
-    row = store._transactions.row(
-        "SELECT is_kept AND NOT is_pending FROM pages WHERE id=?", (number,)
-    )
-    return bool(row and row[0])
+    return []
 
 
 if __name__ == "__main__":

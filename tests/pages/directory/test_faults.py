@@ -4,14 +4,17 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from store_pages import folder_store, measured, memory_store
-from store_pages import new_page as page
+from hypothesis import given
+from hypothesis import strategies as st
+from store_pages import SCHEME, folder_store, measures, memory_store, page
 
 from dedup_filter.errors import StoreError
-from dedup_filter.pages.directory.transactions import Transactions
+from dedup_filter.pages.directory import database as database_module
+from dedup_filter.pages.directory.database import Database
 
 TESTS = Path(__file__).parents[2]
 
@@ -28,8 +31,8 @@ def insert_until_full(store, most=2_000):
 
 
 def limit(store, more_pages):
-    [(size,)] = store._transactions.rows("PRAGMA page_count")
-    store._transactions.rows(f"PRAGMA max_page_count = {size + more_pages}")
+    [(size,)] = store.database.rows("PRAGMA page_count")
+    store.database.rows(f"PRAGMA max_page_count = {size + more_pages}")
 
 
 @pytest.mark.parametrize("room", [0, 1, 7, 30, 100])
@@ -55,40 +58,21 @@ def test_a_transaction_of_many_pages_that_meets_a_full_disk_is_undone_as_one(tmp
         limit(store, 20)
 
         def change_all():
-            with store.transaction():
-                store.replace(first, measured(99))
+            with store.database:
+                store.replace(first, measures(99))
                 for number in range(1, 2_000):
                     store.insert(page(number))
 
         with pytest.raises(StoreError, match="full"):
             change_all()
-        assert [record.page for record in store.records()] == [first]
-        assert store.record(first).digest == measured(0).digest
-        store.check()
-
-
-def test_a_flush_that_fails_keeps_what_it_should_have_written(tmp_path):
-    with folder_store(tmp_path) as store:
-        number = store.insert(page(1))
-
-        def fail(*_):
-            return sqlite3.SQLITE_DENY
-
-        store._transactions.connection.set_authorizer(fail)
-        with pytest.raises(StoreError, match="not authorized"):
-            store.flush()
-        store._transactions.connection.set_authorizer(lambda *_: sqlite3.SQLITE_OK)
-        assert store.record(number).url == page(1).place.url
-        store.flush()
-    with folder_store(tmp_path) as store:
-        assert store.record(number).url == page(1).place.url
+        assert list(store.records()) == [page(0)._replace(page=first)]
         store.check()
 
 
 FAILING = """
 import resource, sys
 from pathlib import Path
-from store_pages import folder_store, new_page as page
+from store_pages import folder_store
 from test_faults import insert_until_full
 
 folder = Path(sys.argv[1])
@@ -112,7 +96,7 @@ print(len(numbers))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="limits of files are another matter on Windows")
-@pytest.mark.parametrize("most_bytes", [150_000, 160_001, 400_000, 700_000])
+@pytest.mark.parametrize("most_bytes", [150_000, 160_001, 700_000])
 def test_a_file_that_cannot_grow_costs_the_page_that_met_it(tmp_path, most_bytes):
     paths = [str(TESTS.parent), str(TESTS), str(Path(__file__).parent)]
     told = subprocess.run(
@@ -136,113 +120,61 @@ def deny(database, denied):
     database.connection.set_authorizer(authorize)
 
 
-class TestTransactions:
-    @pytest.fixture
-    def database(self):
-        connection = sqlite3.connect(":memory:", isolation_level=None)
-        connection.execute("CREATE TABLE numbers (number UNIQUE)")
-        made = Transactions(connection, "example", most_in_group=4)
-        yield made
-        connection.close()
+hosts = st.lists(st.sampled_from("abcdefgh"), max_size=4)
+steps = st.one_of(
+    st.tuples(st.just("write"), st.lists(hosts, max_size=3)),
+    st.tuples(st.just("deny"), st.sampled_from(["BEGIN", "COMMIT", None])),
+    st.tuples(st.just("lose"), st.none()),
+    st.tuples(st.just("flush"), st.none()),
+)
 
-    def insert(self, database, *numbers):
-        with database.transaction() as write:
-            for number in numbers:
-                write("INSERT INTO numbers VALUES (?)", (number,))
 
-    def insert_each(self, database, *numbers):
-        for number in numbers:
-            self.insert(database, number)
+def write(database, parts):
+    """Give crawls the numbers of hosts, in a transaction of several parts."""
+    with database:
+        for part in parts:
+            with database:
+                for name in part:
+                    sql = "INSERT INTO crawls (id, name, started) VALUES (?, ?, 0)"
+                    database.write(sql, (database.host(name), name))
 
-    def numbers(self, database):
-        return [row[0] for row in database.rows("SELECT number FROM numbers ORDER BY number")]
 
-    def test_a_group_ends_by_itself(self, database):
-        for number in range(4):
-            self.insert(database, number)
-            assert database.connection.in_transaction == (number < 3)
-
-    def test_a_transaction_is_undone_whole_and_alone(self, database):
-        self.insert(database, 1)
-        with pytest.raises(StoreError, match="UNIQUE"):
-            self.insert(database, 2, 3, 1)
-        assert self.numbers(database) == [1]
-        self.insert(database, 3)
-        database.flush()
-        assert self.numbers(database) == [1, 3]
-
-    def test_a_transaction_inside_another_is_a_part_of_it(self, database):
-        with database.transaction() as write:
-            write("INSERT INTO numbers VALUES (1)")
-            self.insert(database, 2)
-        with pytest.raises(StoreError, match="UNIQUE"), database.transaction():
-            self.insert_each(database, 3, 4, 1)
-        assert self.numbers(database) == [1, 2]
-
-    def test_what_was_not_flushed_is_written_again_after_every_fault(self, database):
-        for number in range(11):
-            self.insert(database, number)
-            with pytest.raises(StoreError, match="UNIQUE"):
-                self.insert(database, 100 + number, number)
-            assert self.numbers(database) == list(range(number + 1))
-        database.flush()
-        database.flush()
-        assert self.numbers(database) == list(range(11))
-
-    def test_a_group_that_cannot_be_ended_costs_the_transaction_that_filled_it(self, database):
-        for number in range(3):
-            self.insert(database, number)
-        deny(database, "COMMIT")
-        with pytest.raises(StoreError, match="not authorized"):
-            self.insert(database, 3)
-        assert self.numbers(database) == [0, 1, 2]
-        with pytest.raises(StoreError, match="not authorized"):
-            database.flush()
+@pytest.mark.parametrize("most", [1, 4, 200])
+@given(st.lists(steps, max_size=30))
+def test_a_transaction_is_there_whole_or_not_at_all_and_no_fault_takes_an_earlier_one(most, steps):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database_module, "_FULL_GROUP", most)
+        database, expected = Database.in_memory(SCHEME), {}
+        for step, value in steps:
+            with suppress(StoreError):
+                if step == "write":
+                    write(database, value)
+                    names = [name for part in value for name in part]
+                    assert not expected.keys() & names, "a number that is given twice is a fault"
+                    expected |= {name: database.host(name) for name in names}
+                elif step == "deny":
+                    deny(database, value)
+                elif step == "flush":
+                    database.flush()
+                elif database.connection.in_transaction:  # as on a full disk
+                    database.connection.execute("ROLLBACK")
         deny(database, None)
-        assert self.numbers(database) == [0, 1, 2]
-        self.insert(database, 3)
-        assert not database.connection.in_transaction
-        assert self.numbers(database) == [0, 1, 2, 3]
-
-    def test_a_group_that_cannot_be_written_again_is_kept(self, database):
-        self.insert(database, 0)
-        with pytest.raises(StoreError, match="UNIQUE"):
-            self.insert(database, 0)
-        deny(database, "BEGIN")
-        for attempt in (self.numbers, self.insert, Transactions.flush):
-            with pytest.raises(StoreError, match="not authorized"):
-                attempt(database)
-        deny(database, None)
-        assert self.numbers(database) == [0]
-
-    def test_what_is_lost_in_the_middle_of_writing_again_is_written_again(self, database):
-        self.insert(database, 0)
-        self.insert(database, 1)
-        with pytest.raises(StoreError, match="UNIQUE"):
-            self.insert(database, 0)
-        database.connection.execute("INSERT INTO numbers VALUES (1)")  # another hand
-        with pytest.raises(StoreError, match="UNIQUE"):
-            self.numbers(database)
-        assert not database.connection.in_transaction
-        database.connection.execute("DELETE FROM numbers")
-        assert self.numbers(database) == [0, 1]
-
-    def test_what_was_noted_of_rows_is_forgotten_when_one_is_undone(self, database):
-        cache = database.cache()
-        cache["highest"] = 1
-        self.insert(database, 1)
-        assert cache == {"highest": 1}
-        with pytest.raises(StoreError, match="UNIQUE"):
-            self.insert(database, 2, 1)
-        assert cache == {}
-
-    def test_one_without_statements_leaves_nothing_open(self, database):
-        self.insert(database)
+        assert dict(database.rows("SELECT name, id FROM crawls")) == expected
+        assert {name: database.host(name) for name in expected} == expected
         database.flush()
-        assert not database.connection.in_transaction
+        assert dict(database.rows("SELECT name, id FROM crawls")) == expected
+        database.close()
 
-    def test_nothing_is_left_open_by_a_transaction_that_is_undone_first(self, database):
-        with pytest.raises(StoreError, match="UNIQUE"), database.transaction():
-            self.insert_each(database, 1, 1)
-        assert not database.connection.in_transaction
-        database.sync()
+
+def test_a_group_ends_before_the_next_transaction(monkeypatch):
+    monkeypatch.setattr(database_module, "_FULL_GROUP", 4)
+    database = Database.in_memory(SCHEME)
+    for number in range(5):
+        database.write("INSERT INTO hosts VALUES (?, ?)", (number, str(number)))
+    assert len(database._group) == 1
+    deny(database, "COMMIT")
+    with pytest.raises(StoreError, match="not authorized"):
+        database.flush()
+    deny(database, None)
+    assert len(database.rows("SELECT id FROM hosts")) == 5
+    database.close()

@@ -1,13 +1,9 @@
 """States, lessons and early pages of hosts, through commits, releases and deaths."""
 
 import pytest
-from store_pages import folder_store, kill, memory_store, near
-from store_pages import new_page as page
+from store_pages import HOST, folder_store, kill, memory_store, near, page, revisit
 
-from dedup_filter.pages.directory.frame_store import EarlyForm, Lesson
-from dedup_filter.pages.directory.records import Judged
-
-HOST = "www.example.com"
+from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
 
 
 @pytest.fixture
@@ -23,37 +19,29 @@ def known_of(store, host=HOST):
     return found.get(host, (None, []))
 
 
+def waiting(store):
+    return [early for known in store.frames.all() for early in known.early]
+
+
 def learn(store, number, *, is_pending=False):
-    with store.transaction():
-        made = store.insert(page(number), is_pending=is_pending)
+    with store.database:
+        made = store.insert(page(number, is_pending=is_pending))
         store.frames.learn(HOST, made, b"lesson %d" % number)
     return made
 
 
 class TestWhatIsKnownOfAHost:
-    def test_is_nothing_at_first(self, store):
-        assert known_of(store) == (None, [])
+    def test_is_its_state_and_the_lessons_since_in_their_order(self, store):
         assert store.frames.all() == []
-
-    def test_is_the_lessons_of_its_pages_in_their_order(self, store):
         pages = [learn(store, number) for number in range(3)]
         lessons = [Lesson(made, b"lesson %d" % n, False) for n, made in enumerate(pages)]
         assert known_of(store) == (None, lessons)
-        assert known_of(store, "another") == (None, [])
-
-    def test_is_its_state_and_the_lessons_since(self, store):
-        learn(store, 1)
         store.frames.save(HOST, b"state")
-        later = learn(store, 2)
-        known = (b"state", [Lesson(later, b"lesson 2", False)])
-        assert known_of(store) == known
+        later = learn(store, 3)
+        assert known_of(store) == (b"state", [Lesson(later, b"lesson 3", False)])
+        assert known_of(store, "another") == (None, [])
         store.frames.save(HOST, b"state 2")
         assert known_of(store) == (b"state 2", [])
-
-    def test_does_not_hold_what_released_pages_taught(self, store):
-        made = learn(store, 1, is_pending=True)
-        store.release(made)
-        assert known_of(store) == (None, [])
 
     def test_holds_it_as_to_be_unlearnt_where_the_state_has_it(self, store):
         learn(store, 0)
@@ -61,35 +49,28 @@ class TestWhatIsKnownOfAHost:
         store.frames.save(HOST, b"state")
         assert known_of(store) == (b"state", [])
         store.release(made)
-        unlearn = [Lesson(made, b"lesson 1", True)]
-        assert known_of(store) == (b"state", unlearn)
+        assert known_of(store) == (b"state", [Lesson(made, b"lesson 1", True)])
         store.frames.save(HOST, b"state without")
         assert known_of(store) == (b"state without", [])
 
-    def test_holds_what_committed_pages_taught_once(self, store):
+    def test_holds_what_committed_pages_taught_even_if_they_are_forgotten(self, store):
         made = learn(store, 1, is_pending=True)
         store.frames.save(HOST, b"state")
         store.commit(made)
-        assert known_of(store) == (b"state", [])
-
-    def test_holds_the_lessons_of_pages_that_are_forgotten(self, store):
-        made = learn(store, 1)
-        store.delete([made])
-        assert known_of(store)[1] == [Lesson(made, b"lesson 1", False)]
+        later = learn(store, 2)
+        store.delete([later])
+        assert known_of(store) == (b"state", [Lesson(later, b"lesson 2", False)])
 
     def test_is_forgotten_when_it_is_asked_for(self, store):
         made = learn(store, 1)
         store.frames.save(HOST, b"state")
         store.frames.wait(EarlyForm(made, HOST, b"form", b"note"))
         store.frames.forget(HOST)
-        assert known_of(store) == (None, [])
-        assert store.frames.waiting() == []
         assert store.frames.all() == []
 
     def test_comes_from_the_host_learnt_of_last(self, store):
-        made = store.insert(page(1))
         for host in ("a", "b", "c", "a"):
-            store.frames.learn(host, made, b"lesson")
+            store.frames.learn(host, 1, b"lesson")
         store.frames.save("b", b"state")
         assert [known.host for known in store.frames.all()] == ["b", "c", "a"]
         for host in ("a", "c", "b"):
@@ -102,24 +83,20 @@ class TestEarlyPages:
         made = learn(store, 1)
         store.frames.wait(EarlyForm(made, HOST, b"form", b"told once"))
         store.frames.note(made, b"told twice")
-        assert store.frames.waiting() == [EarlyForm(made, HOST, b"", b"told twice")]
-        assert store.frames.form(made) == b"form"
+        lessons = [Lesson(made, b"lesson 1", False)]
+        early = EarlyForm(made, HOST, b"", b"told twice")
+        assert store.frames.all() == [HostFrames(HOST, None, lessons, [early])]
+        assert next(store.frames.with_forms()).early == [early._replace(form=b"form")]
         store.frames.wait_no_more(made)
-        assert store.frames.form(made) is None
-        assert store.frames.waiting() == []
+        assert (store.frames.form(made), waiting(store)) == (None, [])
 
-    def test_go_with_their_records(self, store):
-        made = learn(store, 1, is_pending=True)
-        store.frames.wait(EarlyForm(made, HOST, b"form", b""))
-        store.release(made)
-        assert store.frames.waiting() == []
-
-    def test_wait_on_when_they_are_visited_again(self, store):
-        old = learn(store, 1)
-        store.frames.wait(EarlyForm(old, HOST, b"form", b""))
-        newer = store.insert(page(2, Judged("revisit", None, old, 0, 1.0)), is_pending=True)
-        store.commit(newer)
-        assert store.frames.waiting() == [EarlyForm(old, HOST, b"", b"")]
+    def test_go_with_their_records_but_not_when_these_are_renewed(self, store):
+        old, gone = learn(store, 1), learn(store, 2, is_pending=True)
+        for number in (old, gone):
+            store.frames.wait(EarlyForm(number, HOST, b"form", b""))
+        store.release(gone)
+        store.commit(store.insert(page(2, revisit(old), is_pending=True)))
+        assert waiting(store) == [EarlyForm(old, HOST, b"", b"")]
 
 
 def test_a_dead_process_leaves_nothing_of_pending_pages(tmp_path):
@@ -128,12 +105,12 @@ def test_a_dead_process_leaves_nothing_of_pending_pages(tmp_path):
     in_state = learn(store, 1, is_pending=True)
     store.frames.save(HOST, b"state")
     since = learn(store, 2, is_pending=True)
-    store.insert(page(3, near(in_state)), is_pending=True)
+    store.insert(page(3, near(in_state), is_pending=True))
     store.frames.wait(EarlyForm(since, HOST, b"form", b""))
     store.flush()
     kill(store)
     with folder_store(tmp_path) as store:
         assert known_of(store) == (b"state", [Lesson(in_state, b"lesson 1", True)])
-        assert store.frames.waiting() == []
+        assert waiting(store) == []
         assert [record.page for record in store.records()] == [1]
         store.check()

@@ -5,8 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from store_pages import SCHEME, folder_store
-from store_pages import new_page as page
+from store_pages import SCHEME, folder_store, page
 
 from dedup_filter.errors import StoreBusy
 from dedup_filter.pages.directory.page_reader import PageReader

@@ -8,8 +8,8 @@ from dedup_filter.errors import SchemeMismatch
 from dedup_filter.pages.directory import scheme
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.records import Place
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.directory.url_key import Place
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.text import parse_page
 from dedup_filter.workers.measured import PageHere
@@ -26,7 +26,7 @@ def test_what_shapes_fingerprints_has_the_version_that_it_had():
     # Where this fails, some page's fingerprint is not what it was: raise TEXT_VERSION, then put
     # the new values here. An index made before must not be compared with pages from now on.
     with PageStore.in_memory(Scheme.of()) as store:
-        store.crawls.start(0)
+        store.start_crawl(0)
         pages = FramedPages(FilterConfig(), DirectoryPages(FilterConfig(), store))
         page = PageHere(parse_page(PAGE), FilterConfig())
         pages.claim(Place.of("https://www.example.com/"), page, is_pending=False)

@@ -2,33 +2,29 @@
 
 import shutil
 
-from store_pages import folder_store, near
-from store_pages import new_page as page
+from store_pages import HOST, folder_store, near, page
 
-from dedup_filter.pages.directory.frame_store import EarlyForm
-from dedup_filter.pages.directory.page_reader import PageReader, Snapshot
-from dedup_filter.pages.directory.page_store import StoreKeeper
+from dedup_filter.pages.directory.frame_store import EarlyForm, Lesson
+from dedup_filter.pages.directory.page_reader import Snapshot
+from dedup_filter.pages.directory.page_store import PageStore
 
 
 def fill(store):
     """Pages settled and pending, pages dropped for both, lessons taken in and not."""
     done = store.insert(page(1))
-    store.frames.learn("www.example.com", done, b"done")
-    store.frames.learn("other.example", done, b"other")
-    waits = store.insert(page(2), is_pending=True)
-    store.frames.learn("www.example.com", waits, b"swallowed")
-    store.frames.save("www.example.com", b"state")
-    late = store.insert(page(3), is_pending=True)
-    store.frames.learn("www.example.com", late, b"late")
+    waits = store.insert(page(2, is_pending=True))
+    late = store.insert(page(3, is_pending=True))
     store.insert(page(4, near(done)))
-    copy = store.insert(page(5, near(late)))
-    store.frames.learn("other.example", copy, b"copy")
-    again = store.insert(page(6, near(late)), is_pending=True)
-    store.frames.learn("other.example", again, b"again")
-    repeat = store.insert(page(7, near(done)), is_pending=True)
-    store.frames.learn("other.example", repeat, b"repeat")
-    for number in (done, late, repeat):
-        store.frames.wait(EarlyForm(number, "www.example.com", b"form", b"note %d" % number))
+    store.insert(page(5, near(late)))
+    store.insert(page(6, near(late), is_pending=True))
+    store.insert(page(7, near(done), is_pending=True))
+    store.frames.learn("other.example", done, b"other")
+    store.frames.learn("other.example", 0, b"of a dropped page")
+    store.frames.learn(HOST, waits, b"swallowed")
+    store.frames.save(HOST, b"state")
+    store.frames.learn(HOST, late, b"late")
+    for number in (done, late):
+        store.frames.wait(EarlyForm(number, HOST, b"form", b"note %d" % number))
     store.flush()
 
 
@@ -38,7 +34,7 @@ def shown(folder, texts=0):
         assert snapshot.count() == len(pages)
         assert len(snapshot) == sum(each.judged.is_kept for each in pages)
         assert snapshot.without_text() == len(pages) - texts
-        return pages, list(snapshot.frames.with_early_pages())
+        return pages, list(snapshot.frames.with_forms())
 
 
 def test_a_snapshot_is_what_the_next_opening_finds(tmp_path):
@@ -50,10 +46,9 @@ def test_a_snapshot_is_what_the_next_opening_finds(tmp_path):
     pages, hosts = shown(tmp_path / "copy")
     assert [each.page for each in pages] == [1, 4]
     assert before == (pages, hosts)
-    assert [each.page for known in hosts for each in known.early] == [1]
-    assert {known.host: known.lessons for known in hosts}["www.example.com"] == [
-        (2, b"swallowed", True)
-    ]
+    known = {known.host: known for known in hosts}[HOST]
+    assert [each.page for each in known.early] == [1]
+    assert known.lessons == [Lesson(2, b"swallowed", True)]
 
 
 def test_a_snapshot_stays_as_it_was_while_pages_come_and_go(tmp_path):
@@ -68,31 +63,26 @@ def test_a_snapshot_stays_as_it_was_while_pages_come_and_go(tmp_path):
             store.insert(page(77))
             store.flush()
             assert [first.page, *(each.page for each in records)] == list(range(1, 11))
-        assert [each.page for each in reader_pages(tmp_path)] == [1, *range(4, 12)]
+        assert [each.page for each in shown(tmp_path)[0]] == [1, *range(4, 12)]
 
 
-def reader_pages(folder):
-    with PageReader.open_to_read(folder) as reader:
-        return list(reader.records())
-
-
-def test_what_a_keeper_puts_back_is_what_was_there(tmp_path):
+def test_what_is_put_back_is_what_was_there(tmp_path):
     with folder_store(tmp_path / "index", crawl="job") as store:
         fill(store)
     folder_store(tmp_path / "index").close()
     with (
         Snapshot.open_to_read(tmp_path / "index") as snapshot,
-        StoreKeeper.open(tmp_path / "other", snapshot.scheme) as keeper,
+        PageStore.open(tmp_path / "other", snapshot.scheme) as keeper,
     ):
-        for crawl in snapshot.crawls.all():
-            assert keeper.restore_crawl(crawl) == crawl.number
+        for crawl in snapshot.crawls() * 2:
             assert keeper.restore_crawl(crawl) == crawl.number
         for each in snapshot.records():
-            keeper.restore(each, f"text of {each.page}")
-        for known in snapshot.frames.with_early_pages():
+            assert keeper.restore(each, f"text of {each.page}") == each.page
+        for known in snapshot.frames.with_forms():
             keeper.restore_host(known)
         keeper.check()
-        assert keeper.crawls.all() == snapshot.crawls.all()
-        assert keeper.text(4) == "text of 4"
-        assert keeper.last_page == 4
+        assert keeper.crawls() == snapshot.crawls()
+        assert (keeper.text(4), keeper.last_page) == ("text of 4", 4)
+        assert keeper.restore(keeper.record(1)) == 5
+        keeper.delete([5])
     assert shown(tmp_path / "other", texts=2) == shown(tmp_path / "index")

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from w3lib.url import canonicalize_url
 
-from dedup_filter.pages.directory.url_key import canonical, host_of, url_key
+from dedup_filter.pages.directory.records import canonical, host_of, url_key
 
 parts = st.text(st.sampled_from("aZ09/_.~-%?&=#;:@[]+ é网\ud800"), max_size=12)
 

@@ -38,9 +38,10 @@ def test_a_repeat_needs_no_room(place, article, clock):
         pages.check()
 
 
-def test_a_page_that_comes_again_needs_no_room(kept_place, article, clock):
+def test_a_page_that_comes_again_needs_no_room_and_does_not_expire(kept_place, article, clock):
     for outcome in ("new", "revisit", "revisit"):
-        with kept_place.open(max_pages=5) as pages:
+        clock.pass_days(8)
+        with kept_place.open(max_pages=5, expire_days=10) as pages:
             for number in range(5):
                 clock.now += 1
                 claimed = pages.claim(f"http://a.example/{number}", text=article(number))
@@ -52,12 +53,19 @@ def test_a_page_that_comes_again_needs_no_room(kept_place, article, clock):
 
 def test_what_a_page_repeats_does_not_expire_with_it(directory, article, clock):
     with directory.open(expire_days=2) as pages:
-        pages._kept._bounds._wait = 100
         see(pages, [1], article)
         clock.pass_days(3)
-        pages._kept._bounds._wait = 0
         repeat = pages.see("http://b.example/", text=article(1))
         assert pages.fate(repeat.original_page) == "kept"
+        pages.check()
+
+
+def test_pages_that_are_too_old_and_too_many_go_once(directory, article, clock):
+    with directory.open(expire_days=2, max_pages=3) as pages:
+        see(pages, range(3), article)
+        clock.pass_days(3)
+        see(pages, [3], article)
+        assert len(pages) == 1
         pages.check()
 
 
@@ -82,14 +90,6 @@ def test_records_of_dropped_pages_are_bounded_too(directory, article, clock):
         assert (len(store), store.count(is_kept=False)) == (1, 4)
 
 
-def test_a_smaller_bound_holds_from_the_next_opening_on(kept_place, article):
-    with kept_place.open() as pages:
-        see(pages, range(9), article)
-    with kept_place.open(max_pages=4) as pages:
-        assert len(pages) == 4
-        pages.check()
-
-
 def test_pages_expire_while_others_come(place, article, clock, monkeypatch):
     for name, module in list(sys.modules.items()):
         if name.startswith("dedup_filter.pages.") and hasattr(module, "_PAGES_BETWEEN"):
@@ -105,29 +105,17 @@ def test_pages_expire_while_others_come(place, article, clock, monkeypatch):
         pages.check()
 
 
-def test_pages_expire_when_the_index_is_opened(kept_place, article, clock):
+def test_bounds_hold_from_the_next_opening_on(kept_place, article, clock):
     with kept_place.open() as pages:
-        see(pages, [1, 2], article)
-    clock.pass_days(10)
-    with kept_place.open(expire_days=11) as pages:
-        assert len(pages) == 2
-        clock.pass_days(2)
-    with kept_place.open(expire_days=11) as pages:
-        assert len(pages) == 0
-        assert see(pages, [1], article) == ["new"]
+        see(pages, range(9), article)
+    with kept_place.open(max_pages=4) as pages:
+        assert len(pages) == 4
         pages.check()
-
-
-def test_a_page_that_is_seen_again_does_not_expire(kept_place, article, clock):
-    with kept_place.open(expire_days=10) as pages:
-        see(pages, [1, 2], article)
-    clock.pass_days(8)
-    with kept_place.open(expire_days=10) as pages:
-        assert see(pages, [1], article) == ["revisit"]
-    clock.pass_days(8)
-    with kept_place.open(expire_days=10) as pages:
-        assert len(pages) == 1
-        assert see(pages, [1, 2], article) == ["revisit", "new"]
+    clock.pass_days(10)
+    for days, count in ((11, 4), (9, 0)):
+        with kept_place.open(expire_days=days) as pages:
+            assert len(pages) == count
+            pages.check()
 
 
 def test_of_more_pages_within_reach_than_are_compared_the_nearest_are(place, monkeypatch):
@@ -165,13 +153,9 @@ class TestScopeOfAHost:
                 assert near.original == f"http://{host}/1"
                 exact = pages.see(f"http://{host}/y", text=article(1))
                 assert (exact.outcome, exact.original) == ("exact", f"http://{host}/1")
+                assert pages.see(f"http://{host}/z", text="a line").reason == "too_short"
+                assert pages.see(f"http://{host}/z", text="a line").outcome == "exact"
             pages.check()
-
-    def test_short_pages_of_other_hosts_are_not_compared(self, place):
-        with place.open(scope="host") as pages:
-            for host in ("a.example", "b.example"):
-                assert pages.see(f"http://{host}/1", text="a line").reason == "too_short"
-                assert pages.see(f"http://{host}/2", text="a line").outcome == "exact"
 
     def test_pages_that_another_host_s_mask_brings_near_are_not_compared(
         self, place, article, monkeypatch

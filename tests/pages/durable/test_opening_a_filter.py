@@ -62,25 +62,6 @@ def test_texts_are_not_kept_in_memory():
         NearDuplicateFilter.check_options(keep_text=True)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"scope": "site"},
-        {"revisit": True},
-        {"max_pages": 0},
-        {"max_pages": 1.5},
-        {"expire_days": 0},
-        {"expire_days": "3"},
-        {"expire_days": True},
-        {"keep_text": 1},
-    ],
-)
-def test_options_out_of_range_are_named(options):
-    (name,) = options
-    with pytest.raises(ConfigError, match=f"^{name} must be"):
-        NearDuplicateFilter.open(**options)
-
-
 def test_sizes_are_told(folder, article):
     with NearDuplicateFilter.open(folder) as pages, NearDuplicateFilter.open() as in_memory:
         assert pages.disk_bytes > 50_000

@@ -1,13 +1,19 @@
 """Claim, commit, release: a page counts from when its item went through."""
 
+import math
 import sqlite3
-from contextlib import nullcontext
+from contextlib import suppress
 
 import pytest
 from site_pages import NOTICE, OTHER_MENU, framed
 
-from dedup_filter import DedupError, Verdict
+from dedup_filter import DedupError, NearDuplicateFilter
 from dedup_filter.errors import StoreError
+
+
+def url_of(number):
+    """URLs of two hosts: copies are found on the other one."""
+    return f"http://{'b' if number in (4, 5) else 'a'}.example/{number}"
 
 
 def test_a_claimed_page_is_compared_with_at_once(pages, article):
@@ -18,51 +24,23 @@ def test_a_claimed_page_is_compared_with_at_once(pages, article):
     assert again.original == "http://a.example/1"
 
 
-def test_a_committed_page_stays(pages, article):
-    first = pages.claim("http://a.example/1", text=article(1))
-    pages.commit(first)
-    assert not pages.is_pending(first.page)
-    pages.release(first)
-    assert pages.see("http://a.example/2", text=article(1)).outcome == "exact"
-
-
-def test_a_released_page_makes_room_for_its_twin(pages, article):
-    first = pages.claim("http://a.example/1", text=article(1))
-    pages.release(first)
-    assert not pages.is_pending(first.page)
-    assert len(pages) == 0
-    assert pages.see("http://a.example/2", text=article(1)).outcome == "new"
-
-
-def test_settling_twice_does_nothing(pages, article):
+def test_settling_counts_once_and_for_pages_that_are_pending_only(pages, article):
     kept = pages.claim("http://a.example/1", text=article(1))
     gone = pages.claim("http://a.example/2", text=article(2))
+    seen = pages.see("http://a.example/3", text=article(3))
+    repeats = [pages.claim("http://a.example/4", text=article(3)) for _ in range(2)]
+    empty = pages.claim("http://a.example/5", html="")
+    assert (empty.reason, empty.page) == ("no_text", None)
     for _ in range(3):
         pages.commit(kept)
-        pages.release(gone)
-        pages.commit(gone)
-    assert len(pages) == 1
-
-
-def test_a_page_that_was_seen_is_settled(pages, article):
-    seen = pages.see("http://a.example/1", text=article(1))
-    assert not pages.is_pending(seen.page)
-    pages.release(seen)
-    assert len(pages) == 1
-
-
-def test_what_is_not_recorded_can_be_settled_too(pages):
-    empty = pages.claim("http://a.example/1", html="")
-    assert (empty.reason, empty.page) == ("no_text", None)
-    pages.commit(empty)
-    pages.release(empty)
-
-
-def test_a_verdict_of_a_duplicate_can_be_settled(pages, article):
-    pages.see("http://a.example/1", text=article(1))
-    for settle in (pages.commit, pages.release):
-        settle(pages.claim("http://a.example/2", text=article(1)))
-    assert len(pages) == 1
+        for verdict in (gone, kept, seen, repeats[0], empty):
+            pages.release(verdict)
+        for verdict in (gone, repeats[1], empty):
+            pages.commit(verdict)
+    assert len(pages) == 2
+    assert not any(pages.is_pending(verdict.page) for verdict in (kept, gone, seen))
+    assert pages.see("http://a.example/6", text=article(1)).outcome == "exact"
+    assert pages.see("http://a.example/7", text=article(2)).outcome == "new"
 
 
 def test_duplicates_go_with_the_page_that_is_released(pages, article):
@@ -140,17 +118,6 @@ def test_a_released_page_is_not_judged_again(pages, article):
     assert len(pages) == 4
 
 
-def test_verdicts_are_plain_values(pages, article):
-    verdict = pages.claim("http://a.example/1", text=article(1))
-    assert verdict == Verdict(
-        "new",
-        language="en",
-        shingles=verdict.shingles,
-        shingles_without_stopword=verdict.shingles_without_stopword,
-        page=verdict.page,
-    )
-
-
 class TestAFaultOfTheStore:
     """Nothing half-added: the page that met it is as if it had never come."""
 
@@ -162,15 +129,19 @@ class TestAFaultOfTheStore:
 
     @pytest.fixture
     def fail(self, pages, monkeypatch):
-        """Let the statement of SQLite with some words fail from now on, until `mend`."""
-        transactions = pages._kept.store._transactions
-        real = transactions.connection
+        """Let SQLite fail after some statements, or at those with some words, until `mend`."""
+        database = pages._kept.store.database
+        real = database.connection
 
         class Failing:
             words = None
 
+            def mend(self):
+                self.left = math.inf
+
             def execute(self, sql, values=()):
-                if self.words and self.words in sql:
+                self.left -= 1
+                if self.left < 0 or (self.words and self.words in sql):
                     if real.in_transaction:
                         real.execute("ROLLBACK")
                     raise sqlite3.OperationalError("database or disk is full")
@@ -180,68 +151,48 @@ class TestAFaultOfTheStore:
                 return getattr(real, name)
 
         failing = Failing()
-        monkeypatch.setattr(transactions, "connection", failing)
+        failing.mend()
+        monkeypatch.setattr(database, "connection", failing)
         return failing
 
-    @pytest.mark.parametrize(
-        "words", ["INTO pages", "UPDATE counts", "INTO frame_less", "sketch FROM"]
-    )
+    def insist(self, pages, fail, work):
+        """Do something while ever later statements fail, until there is none left to fail."""
+        number, done = 0, []
+        while not done:
+            before = len(pages)
+            fail.left = number
+            with suppress(StoreError):
+                done.append(work())
+            fail.mend()
+            assert done or len(pages) == before
+            number += 1
+        return done[0]
+
     @pytest.mark.parametrize("way", ["see", "claim"])
-    def test_costs_the_duplicate_that_met_it_and_no_other(self, pages, fail, article, words, way):
-        for number in range(3):
-            pages.see(f"http://a.example/{number}", html=framed(article(number)))
-        page = {"html": framed(article(2, edits=3))}
-        fail.words = words
-        # In memory neither frames nor dropped pages are recorded.
-        is_met = pages.disk_bytes or words == "sketch FROM"
-        with pytest.raises(StoreError, match="disk is full") if is_met else nullcontext():
-            getattr(pages, way)("http://b.example/9", **page)
-        fail.words = None
-        assert len(pages) == 3
-        assert pages.see("http://b.example/10", **page).original == "http://a.example/2"
+    def test_at_any_statement_costs_the_page_that_met_it_and_no_other(
+        self, pages, fail, article, way
+    ):
+        """Pages that are new, judged again, near, exact, and of another template."""
+        shown = [framed(article(number), NOTICE) for number in range(4)]
+        shown += [framed(article(2, edits=3)), framed(article(1), NOTICE)]
+        shown += [framed(article(number), OTHER_MENU) for number in (5, 6, 7)]
+        found = [
+            self.insist(
+                pages, fail, lambda n=n, html=html: getattr(pages, way)(url_of(n), html=html)
+            )
+            for n, html in enumerate(shown)
+        ]
+        with NearDuplicateFilter.open() as others:
+            expected = [others.see(url_of(n), html=html) for n, html in enumerate(shown)]
+        assert [(v.outcome, v.original) for v in found] == [
+            (v.outcome, v.original) for v in expected
+        ]
         pages.check()
-
-    @pytest.mark.parametrize(
-        "words",
-        ["INTO pages", "INTO frame_less", "INTO early", "SET digest", "FROM early"],
-    )
-    def test_costs_the_new_page_that_met_it_and_no_other(self, pages, fail, article, words):
-        """The third page of a host waits, has the first two judged again, and lets one go."""
-        for number in range(2):
-            pages.see(f"http://a.example/{number}", html=framed(article(number), NOTICE))
-        third = {"html": framed(article(2), OTHER_MENU)}
-        fail.words = words
-        is_met = pages.disk_bytes or words in ("INTO pages", "SET digest")
-        with pytest.raises(StoreError, match="disk is full") if is_met else nullcontext():
-            pages.claim("http://a.example/2", **third)
-        fail.words = None
-        if is_met:
-            assert len(pages) == 2
+        for number, verdict in enumerate(found):
+            settle = pages.release if number % 2 else pages.commit
+            self.insist(pages, fail, lambda settle=settle, verdict=verdict: settle(verdict))
             pages.check()
-            assert pages.claim("http://a.example/2", **third).outcome == "new"
-        assert len(pages) == 3
-        pages.check()
-
-    def test_costs_the_exact_repeat_that_met_it_and_no_other(self, pages, fail, article):
-        pages.see("http://a.example/1", text=article(1))
-        fail.words = "digest = ?"
-        with pytest.raises(StoreError, match="disk is full"):
-            pages.see("http://b.example/2", text=article(1))
-        fail.words = None
-        assert pages.see("http://b.example/3", text=article(1)).outcome == "exact"
-        pages.check()
-
-    def test_in_commit_and_release_leaves_the_page_pending(self, pages, fail, article):
-        claimed = pages.claim("http://a.example/1", html=framed(article(1)))
-        for words, settle in (("SET is_pending", "commit"), ("DELETE FROM pages", "release")):
-            fail.words = words
-            with pytest.raises(StoreError, match="disk is full"):
-                getattr(pages, settle)(claimed)
-            fail.words = None
-            assert pages.is_pending(claimed.page)
-        pages.check()
-        pages.release(claimed)
-        assert pages.see("http://a.example/1", html=framed(article(1))).outcome == "new"
+        assert {pages.is_pending(verdict.page or 0) for verdict in found} == {False}
 
     def test_at_a_revisit_does_not_make_its_number_that_of_the_page_revisited(
         self, directory, article, monkeypatch

@@ -104,32 +104,53 @@ def test_that_are_older_are_brought_up_to_date(folder, article, caplog):
     assert verdicts(folder, article) == expected
 
 
-def test_of_an_older_version_without_digests_are_made_anew(folder, article, caplog):
-    expected = verdicts(folder, article)
+def without_digests(folder):
+    """Make the tables those of a version that knew none."""
     files = TableFiles(folder / "tables")
     saved = files.load()
     arrays = {n: np.array(a) for n, a in saved.arrays.items() if not n.startswith("digest_")}
     files.save(arrays, {name: note for name, note in saved.about.items() if name != "digests"})
-    caplog.clear()
-    assert verdicts(folder, article) == expected
-    assert "they are not what the record says ('digests')" in log_of(caplog)[0]
 
 
-def test_that_are_missing_are_told_of_once(folder, article, caplog):
+def of_another_index(folder):
+    other = folder.parent / "other"
+    with NearDuplicateFilter.open(other) as pages:
+        for number in range(60):
+            pages.see(
+                f"http://a.example/{number}", text=" ".join(f"w{number}x{n}" for n in range(60))
+            )
     shutil.rmtree(folder / "tables")
-    verdicts(folder, article)
-    verdicts(folder, article)
-    assert log_of(caplog) == [
-        f"index {folder}: its tables are made anew from the record; nothing is lost: there are none"
-    ]
-    assert levels_of(caplog) == ["INFO"]
+    shutil.copytree(other / "tables", folder / "tables")
 
 
-def test_that_are_damaged_are_worth_a_warning(folder, article, caplog):
-    (path,) = (folder / "tables").glob("*/run0.bin")
-    path.write_bytes(b"")
-    verdicts(folder, article)
-    assert levels_of(caplog) == ["WARNING"]
+def newer_than_the_record(folder):
+    """As after a power failure, or when an older copy of the record was put back."""
+    old = (folder / "pages.sqlite3").read_bytes()
+    with NearDuplicateFilter.open(folder, crawl="news") as pages:
+        for number in range(30):
+            pages.see(f"http://c.example/{number}", text=f"line {number}")
+    (folder / "pages.sqlite3").write_bytes(old)
+
+
+@pytest.mark.parametrize(
+    ("change", "level", "reason"),
+    [
+        (lambda folder: shutil.rmtree(folder / "tables"), "INFO", "; nothing is lost: there are"),
+        (of_another_index, "INFO", "another index"),
+        (without_digests, "WARNING", "they are not what the record says ('digests')"),
+        (newer_than_the_record, "WARNING", "newer than the record"),
+    ],
+)
+def test_that_do_not_fit_are_told_of_once(folder, article, caplog, change, level, reason):
+    expected = verdicts(folder, article)
+    change(folder)
+    caplog.clear()
+    for _ in range(2):
+        assert verdicts(folder, article) == expected
+    (line,) = log_of(caplog)
+    assert line.startswith(f"index {folder}: its tables are made anew from the record")
+    assert reason in line
+    assert levels_of(caplog) == [level]
 
 
 def test_of_a_new_index_are_not_missed(tmp_path, article, caplog):
@@ -146,33 +167,6 @@ def test_for_other_options_are_made_anew(folder, article, caplog, options):
         assert pages.see("http://a.example/x", text=article(8)).original == "http://a.example/8"
     assert "another distance or scope" in log_of(caplog)[0]
     assert levels_of(caplog)[0] == "INFO"
-
-
-def test_of_another_index_are_made_anew(folder, tmp_path, article, caplog):
-    other = tmp_path / "other"
-    with NearDuplicateFilter.open(other) as pages:
-        for number in range(200, 260):
-            pages.see(f"http://a.example/{number}", text=article(number))
-    shutil.rmtree(folder / "tables")
-    shutil.copytree(other / "tables", folder / "tables")
-    with NearDuplicateFilter.open(folder, crawl="news") as pages:
-        pages.check()
-        assert pages.see("http://b.example/", text=article(250)).outcome == "new"
-    assert "another index" in log_of(caplog)[0]
-
-
-def test_newer_than_the_record_are_made_anew(folder, article, caplog):
-    """As after a power failure, or when an older copy of the record was put back."""
-    old = (folder / "pages.sqlite3").read_bytes()
-    with NearDuplicateFilter.open(folder, crawl="news") as pages:
-        for number in range(300, 330):
-            pages.see(f"http://a.example/{number}", text=article(number))
-    (folder / "pages.sqlite3").write_bytes(old)
-    with NearDuplicateFilter.open(folder, crawl="news") as pages:
-        pages.check()
-        assert pages.see("http://b.example/", text=article(310)).outcome == "new"
-    assert "newer than the record" in log_of(caplog)[0]
-    assert levels_of(caplog)[0] == "WARNING"
 
 
 def test_are_written_when_the_index_has_grown_by_half(tmp_path, article, monkeypatch):
@@ -213,10 +207,10 @@ def test_that_cannot_be_written_cost_a_line_in_the_log(tmp_path, article, caplog
 
 
 def test_in_memory_the_log_of_changes_does_not_grow(article, monkeypatch):
-    monkeypatch.setattr(page_index, "_MOST_LOGGED", 20)
+    monkeypatch.setattr(page_index, "_LEAST_GROWTH", 20)
     with NearDuplicateFilter.open(max_pages=3) as pages:
         for number in range(100):
             pages.see(f"http://a.example/{number}", text=article(number % 50))
-        rows = pages._kept.store._transactions.rows("SELECT count(*) FROM superseded")
+        rows = pages._kept.store.database.rows("SELECT count(*) FROM superseded")
         assert rows[0][0] <= 20
         pages.check()

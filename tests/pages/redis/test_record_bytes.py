@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_filter.fingerprints import sketch
-from dedup_filter.pages.directory.records import Judged, PageRecord
-from dedup_filter.pages.directory.url_key import host_of
+from dedup_filter.pages.directory.records import Judged, PageRecord, host_of
 from dedup_filter.pages.redis.records import pack_record, unpack_record
 from dedup_filter.text import Headline
 

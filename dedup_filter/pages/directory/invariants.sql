@@ -1,0 +1,49 @@
+-- What is wrong with a record, one row for each fault; none in a record that is right.
+
+SELECT 'a page has no host'
+WHERE EXISTS (SELECT 1 FROM pages WHERE host NOT IN (SELECT id FROM hosts))
+UNION ALL
+SELECT 'a page has no crawl'
+WHERE EXISTS (
+    SELECT 1 FROM pages
+    WHERE crawl NOT IN (SELECT id FROM crawls) OR first_crawl NOT IN (SELECT id FROM crawls)
+)
+UNION ALL
+SELECT 'a page is kept as a duplicate, or dropped as none'
+WHERE EXISTS (SELECT 1 FROM pages WHERE is_kept = (outcome IN ('near', 'exact')))
+UNION ALL
+SELECT 'a page was seen last before first'
+WHERE EXISTS (SELECT 1 FROM pages WHERE last_seen < first_seen)
+UNION ALL
+SELECT 'a duplicate has no original'
+WHERE EXISTS (SELECT 1 FROM pages WHERE outcome IN ('near', 'exact') AND original IS NULL)
+UNION ALL
+SELECT 'a page is its own original'
+WHERE EXISTS (SELECT 1 FROM pages WHERE original = id)
+UNION ALL
+SELECT 'an original was no page'
+WHERE EXISTS (SELECT 1 FROM pages WHERE original > id)
+UNION ALL
+SELECT 'a sketch or digest has another length'
+WHERE EXISTS (
+    SELECT 1 FROM pages WHERE length(digest) != 16
+    OR length(sketch) NOT BETWEEN 2 AND :most_sketch_bytes OR length(sketch) % 2
+)
+UNION ALL
+SELECT 'a text has no page'
+WHERE EXISTS (SELECT 1 FROM texts WHERE page NOT IN (SELECT id FROM pages))
+UNION ALL
+SELECT 'an early page is no page'
+WHERE EXISTS (SELECT 1 FROM early_pages WHERE page NOT IN (SELECT id FROM pages))
+UNION ALL
+SELECT 'a lesson in a state waits for no page'
+WHERE EXISTS (
+    SELECT 1 FROM frame_lessons
+    WHERE is_in_state AND page NOT IN (SELECT id FROM pages WHERE is_pending)
+)
+UNION ALL
+SELECT 'a count is wrong'
+WHERE EXISTS (
+    SELECT 1 FROM counts
+    WHERE pages != (SELECT count(*) FROM pages WHERE pages.is_kept = counts.is_kept)
+)
