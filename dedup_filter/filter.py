@@ -82,7 +82,8 @@ class NearDuplicateFilter:
         self._kept = open_index(location, self.config, crawl)
         workers = worker_count(self.config.workers)
         self._pool = Pool(self.config, workers) if workers else None
-        self._framed = FramedPages(self.config, self._kept)
+        unpack = None if self._pool is None else self._pool.unpack
+        self._framed = FramedPages(self.config, self._kept, unpack)
         self._is_closed = False
 
     @classmethod

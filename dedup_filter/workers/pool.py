@@ -72,6 +72,22 @@ class Pool:
         dropped, worker.dropped = worker.dropped, []
         worker.submit("read", ticket, source, dropped).add_done_callback(pass_on)
 
+    def unpack(self, packed: bytes) -> MeasurablePage:
+        """Return a page that was packed. Waits for a worker.
+
+        Raises:
+            ValueError: another version of this package packed it.
+        """
+        worker, ticket = self._least_busy(), next(self._tickets)
+        again = partial(PageHere.unpacked, packed, self._config)
+        try:
+            if worker is not None:
+                shown = worker.submit("unpack", ticket, packed, is_urgent=True).result()
+                return PageInWorker(worker, ticket, shown, again)
+        except LostWorkerError:
+            pass
+        return again()
+
     def close(self) -> None:
         """End all processes."""
         for worker in self._workers:

@@ -219,10 +219,11 @@ class _Reader:
         page = source.read(self._config)
         if not isinstance(page, PageHere):
             return page
-        self._pages[ticket] = page
-        if len(self._pages) > _MOST_KEPT:
-            self._pages.popitem(last=False)
-        return page.shown
+        return self._kept(ticket, page)
+
+    def unpack(self, ticket: int, packed: bytes) -> Shown:
+        """Keep a page that was packed. Raises ValueError if another version packed it."""
+        return self._kept(ticket, PageHere.unpacked(packed, self._config))
 
     def measure(self, ticket: int, times: bytes, is_frame_known: bool) -> Measured:
         """Measure a page that is kept; `times` are those of `FrameTimes`, and 1 more each."""
@@ -232,6 +233,12 @@ class _Reader:
     def pack(self, ticket: int) -> bytes:
         """Return a page that is kept as bytes."""
         return self._pages[ticket].pack()
+
+    def _kept(self, ticket: int, page: PageHere) -> Shown:
+        self._pages[ticket] = page
+        if len(self._pages) > _MOST_KEPT:
+            self._pages.popitem(last=False)
+        return page.shown
 
 
 def work() -> None:
