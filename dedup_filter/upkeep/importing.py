@@ -105,9 +105,10 @@ def import_lines(
 
 
 def _object(content: bytes) -> export_lines.Object:
-    with suppress(ValueError, RecursionError):
-        value = json.loads(content)
-        if isinstance(value, dict):
+    # Nothing else is parsed: a hundred thousand brackets would fill the stack.
+    if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        with suppress(ValueError, RecursionError):
+            value: export_lines.Object = json.loads(content)
             return value
     raise ValueError("is no JSON object; one on each line is wanted (a .jsonl feed), not an array")
 
