@@ -55,6 +55,7 @@ __all__ = [
     "choose",
     "compared",
     "ranked",
+    "relation",
     "similarities",
     "verdict_on",
 ]
@@ -123,6 +124,16 @@ class Candidate(NamedTuple):
     """The last one that it was seen in."""
     url_key: int = 0
     digest: bytes = b""
+
+
+def relation(page: PageProfile, own_host: str, host: str) -> tuple[bool, bool]:
+    """Tell how a page's host, "" for none, and that of a stored page are related.
+
+    Returns whether they are the same, and whether the other has shown the menus of the page: see
+    `Candidate`.
+    """
+    is_of_site = page.around.is_of_site
+    return bool(own_host) and host == own_host, is_of_site is not None and is_of_site(host)
 
 
 class Matches(NamedTuple):

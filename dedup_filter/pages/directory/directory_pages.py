@@ -22,7 +22,7 @@ from time import time as now
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Fate, Verdict
-from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, compared, verdict_on
+from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, compared, relation, verdict_on
 from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import Judged, PageRecord, Place, measures_of
@@ -220,13 +220,11 @@ class DirectoryPages:
     def _candidates(
         self, place: Place, page: PageProfile, found: Mapping[int, tuple[int, int]]
     ) -> list[Candidate]:
-        is_of_site = page.around.is_of_site
         stored = self.store.matches(list(found))
         return [
             Candidate(
                 *found[number],
-                bool(place.host) and of_host == place.host,
-                is_of_site is not None and is_of_site(of_host),
+                *relation(page, place.host, of_host),
                 sketch,
                 headline,
                 number,

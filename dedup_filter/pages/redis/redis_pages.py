@@ -34,6 +34,7 @@ from dedup_filter.pages.comparison import (
     Candidate,
     Overtaken,
     compared,
+    relation,
     verdict_on,
 )
 from dedup_filter.pages.directory import FrameStore, Judged, PageRecord, Place, measures_of
@@ -279,12 +280,10 @@ class RedisPages:
     def _compared(self, place: Place, page: PageProfile, found: Found) -> Verdict:
         """Compare a page with those that are like it."""
         self._read_fitting(found)
-        is_of_site = page.around.is_of_site
         candidates = [
             Candidate(
                 *found[number],
-                bool(place.host) and record.host == place.host,
-                is_of_site is not None and is_of_site(record.host),
+                *relation(page, place.host, record.host),
                 record.sketch,
                 record.headline,
                 number,
