@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from museum.arrangements import PLACES, Seen, arrangements, judged, streams
-from museum.catalogue import KINDS
+from museum.kinds import KINDS
 
 
 def wanted(arrangement: str, asked: list[str]) -> bool:

@@ -12,14 +12,14 @@ Every stream has a filter of its own.
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from itertools import cycle, repeat
 from random import Random
 from typing import NamedTuple
 
 from museum.frames import Layout, Site, other_paper, print_view
-from museum.kinds import Amount, Kind, Page
-from museum.language import TOWNS, headline
+from museum.kinds import LEAST_OWN, Amount, Kind, Page
+from museum.language import TOWNS, Writer
 
 from dedup_filter import NearDuplicateFilter, Verdict
 
@@ -76,7 +76,7 @@ class Museum:
     ) -> str:
         """One page as markup."""
         page = change(self.pages[number])
-        markup = self.kind.markup(page, site, self.kind.related(self.pages, number), layout)
+        markup = self.kind.markup(page, site.name, self.kind.related(self.pages, number), layout)
         return markup.replace("{session}", session)
 
     def originals(self) -> list[Shown]:
@@ -102,96 +102,69 @@ PLACES: dict[str, Callable[[Museum], list[Shown]]] = {
 }
 """Arrangements of which no page may be dropped."""
 
-Copy = Callable[[Museum, int], Shown]
-
-
-def mirror(museum: Museum, number: int) -> Shown:
-    """The same bytes on another host."""
-    return Shown(f"https://mirror.example/{number}", museum.serve(number))
-
-
-def session(museum: Museum, number: int) -> Shown:
-    """A session's number in the URL and in all links."""
-    mark = f";jsessionid={Random(number).randbytes(8).hex()}"
-    return Shown(f"https://{HOME.host}/show{mark}?id={number}", museum.serve(number, session=mark))
-
-
-def tracking(museum: Museum, number: int) -> Shown:
-    """An address that tells where the reader came from."""
-    return Shown(f"{address(HOME, number)}&utm_source=mail&gclid=x{number}", museum.serve(number))
-
-
-def parameters(museum: Museum, number: int) -> Shown:
-    """The arguments of the address in another order, and a letter of its path in another case."""
-    return Shown(f"https://{HOME.host}/Show?lang=en&id={number}", museum.serve(number))
-
-
-def printed(museum: Museum, number: int) -> Shown:
-    """A view without menus on the same host."""
-    return Shown(f"{address(HOME, number)}&print=1", museum.serve(number, layout=print_view))
-
-
-def cached(museum: Museum, number: int) -> Shown:
-    """The page below a line of who keeps the copy, on their host."""
-    line = (
-        f"This is a copy of {address(HOME, number)} as it was some days ago. It may have changed."
-    )
-    markup = museum.serve(number).replace("<body>", f"<body><div>{line}</div>")
-    return Shown(f"https://cache.example/{number}", markup)
-
-
-def syndicated(museum: Museum, number: int) -> Shown:
-    """The text on another host, in a quite different frame."""
-    courier = Site("courier.example", "The Courier")
-    return Shown(address(courier, number), museum.serve(number, courier, other_paper))
-
-
-def edited(museum: Museum, number: int) -> Shown:
-    """The same page on another host, with a sentence of its longest paragraph edited."""
-    markup = museum.serve(number, change=lambda page: Page(page.title, edit(page.body)))
-    return Shown(f"https://edition.example/{number}", markup)
-
-
-def retitled(museum: Museum, number: int) -> Shown:
-    """The text on another host, in another frame and below a headline of that paper."""
-    courier = Site("courier.example", "The Courier")
-    other = headline(Random(f"retitled {number}"))
-    markup = museum.serve(
-        number,
-        courier,
-        other_paper,
-        lambda page: Page(other, re.sub("(<h1>).*?(</h1>)", rf"\g<1>{other}\2", page.body)),
-    )
-    return Shown(address(courier, number), markup)
-
-
-def edit(body: str) -> str:
-    """Put two other words into the middle of the longest piece of text."""
-    longest = max(re.findall("[^<>]+", body), key=len)
-    if longest.isascii():
-        words = longest.split(" ")
-        words[len(words) // 2 : len(words) // 2 + 2] = ["rather", "slowly"]
-        return body.replace(longest, " ".join(words))
-    middle = len(longest) // 2
-    return body.replace(longest, f"{longest[:middle]}慢慢{longest[middle + 2 :]}")
-
-
-_SAME_BYTES: dict[str, Copy] = {"mirror": mirror, "tracking": tracking, "parameters": parameters}
-_SAME_TEXT: dict[str, Copy] = {**_SAME_BYTES, "session": session}
-_SAME_MAIN: dict[str, Copy] = {**_SAME_TEXT, "printed": printed, "cached": cached}
-_ELSEWHERE: dict[str, Copy] = {**_SAME_MAIN, "syndicated": syndicated, "edited": edited}
-COPIES: dict[Amount, dict[str, Copy]] = {
-    "bytes": _SAME_BYTES,
-    "line": _SAME_TEXT,
-    "passage": _SAME_MAIN,
-    "story": _ELSEWHERE,
-    "wire": {**_ELSEWHERE, "retitled": retitled},
+COPIES: dict[str, Amount] = {
+    **dict.fromkeys(("mirror", "tracking", "parameters"), "bytes"),
+    "session": "line",
+    **dict.fromkeys(("printed", "cached"), "passage"),
+    **dict.fromkeys(("syndicated", "edited"), "story"),
+    "retitled": "wire",
 }
+"""Sorts of copies, each with the least that a page must say by itself for them to be found."""
+
+
+def copies_of(museum: Museum, number: int) -> dict[str, Shown]:
+    """A copy of each sort of one page."""
+    serve, original = partial(museum.serve, number), address(HOME, number)
+    mark = f";jsessionid={Random(number).randbytes(8).hex()}"
+    line = f"This is a copy of {original} as it was some days ago. It may have changed."
+    courier = Site("courier.example", "The Courier")
+    title = Writer(f"retitled {number}").headline()
+    return {
+        # The same bytes on another host.
+        "mirror": Shown(f"https://mirror.example/{number}", serve()),
+        # An address that tells where the reader came from.
+        "tracking": Shown(f"{original}&utm_source=mail&gclid=x{number}", serve()),
+        # Its arguments in another order, and a letter of its path in another case.
+        "parameters": Shown(f"https://{HOME.host}/Show?lang=en&id={number}", serve()),
+        # A session's number in the URL and in all links.
+        "session": Shown(f"https://{HOME.host}/show{mark}?id={number}", serve(session=mark)),
+        # A view without menus on the same host.
+        "printed": Shown(f"{original}&print=1", serve(layout=print_view)),
+        # Below a line of who keeps the copy, on their host.
+        "cached": Shown(
+            f"https://cache.example/{number}",
+            serve().replace("<body>", f"<body><div>{line}</div>"),
+        ),
+        # The text on another host, in a quite different frame.
+        "syndicated": Shown(address(courier, number), serve(courier, other_paper)),
+        # On another host, with a sentence of its longest paragraph edited.
+        "edited": Shown(f"https://edition.example/{number}", serve(change=edited)),
+        # As syndicated, and below a headline of that paper.
+        "retitled": Shown(
+            address(courier, number), serve(courier, other_paper, partial(retitled, title))
+        ),
+    }
+
+
+def edited(page: Page) -> Page:
+    """Put two other words into the middle of the longest piece of text."""
+    longest = max(re.findall("[^<>]+", page.body), key=len)
+    blank, other = (" ", ["rather", "slowly"]) if longest.isascii() else ("", ["慢", "慢"])
+    words = longest.split(" ") if blank else list(longest)
+    words[len(words) // 2 : len(words) // 2 + 2] = other
+    return page._replace(body=page.body.replace(longest, blank.join(words)))
+
+
+def retitled(title: str, page: Page) -> Page:
+    """Put another headline above it."""
+    return Page(title, re.sub("(<h1>).*?(</h1>)", rf"\g<1>{title}\2", page.body))
 
 
 def arrangements(kind: Kind) -> list[str]:
     """The names of all arrangements that make sense of a kind."""
-    return [*PLACES, *COPIES[kind.amount], "together"]
+    amounts = list(LEAST_OWN)
+    found = amounts[: amounts.index(kind.amount) + 1]
+    return [*PLACES, *(name for name, least in COPIES.items() if least in found), "together"]
 
 
 def streams(
@@ -202,23 +175,21 @@ def streams(
     if arrangement in PLACES:
         for seed in orders:
             yield shuffled(PLACES[arrangement](museum), seed)
-    else:
-        ways = COPIES[kind.amount]
-        chosen = ways.values() if arrangement == "together" else [ways[arrangement]]
-        originals = [page._replace(is_looked_at=False) for page in museum.originals()]
-        copied = [each for way in chosen for each in copies(museum, way)]
-        yield shuffled(originals, 1) + shuffled(copied, 2)
+        return
+    sorts = arrangements(kind)[len(PLACES) : -1] if arrangement == "together" else [arrangement]
+    numbers = Random(kind.name).sample(range(kind.pages), COPIED)
+    copied = [
+        copies_of(museum, number)[sort]._replace(original=address(HOME, number))
+        for sort in sorts
+        for number in numbers
+    ]
+    originals = [page._replace(is_looked_at=False) for page in museum.originals()]
+    yield shuffled(originals, 1) + shuffled(copied, 2)
 
 
 def shuffled(pages: list[Shown], seed: int) -> list[Shown]:
     """The same pages in another order."""
     return Random(seed).sample(pages, len(pages))
-
-
-def copies(museum: Museum, copy: Copy) -> list[Shown]:
-    """Copies of some pages, each with its original."""
-    numbers = Random(museum.kind.name).sample(range(museum.kind.pages), COPIED)
-    return [copy(museum, n)._replace(original=address(HOME, n)) for n in numbers]
 
 
 def judged(stream: list[Shown]) -> list[Seen]:

@@ -1,10 +1,12 @@
 """A page's own title and text -> the page as a site serves it: menus, sidebars, notices, footers.
 
 A layout places the same furniture in another markup: semantic elements, divs without meaning,
-tables, or the bare frame of a manual.
+tables, or the bare frame of a manual. A wrap puts the text in there where a reader of the visible
+tree does not look.
 """
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 MENUS = {
@@ -62,17 +64,33 @@ class Site:
 
 @dataclass(frozen=True)
 class Furniture:
-    """What surrounds a page's own text, as markup without a place."""
+    """What surrounds a page's own text, as text without a place."""
 
     title: str
     site: str
-    menu: list[str]
-    sidebar: list[str]
-    related: list[str]
-    cookies: str
-    legal: list[str]
-    rights: str
     language: str
+    notice: int
+    others: list[str]
+
+    @property
+    def menu(self) -> list[str]:
+        return MENUS[self.language]
+
+    @property
+    def sidebar(self) -> list[str]:
+        return SIDEBAR[self.language].split("|")
+
+    @property
+    def related(self) -> list[str]:
+        return [RELATED[self.language], *self.others] if self.others else []
+
+    @property
+    def legal(self) -> list[str]:
+        return legal(self.notice, self.language)
+
+    @property
+    def rights(self) -> str:
+        return RIGHTS[self.language].format(self.site)
 
 
 Layout = Callable[[Furniture, str], str]
@@ -83,28 +101,20 @@ def legal(sentences: int, language: str = "en") -> list[str]:
     return [" ".join(each.split()) for each in LEGAL[language].split("|")[:sentences]]
 
 
-def furniture(title: str, site: str, language: str, notice: int, related: list[str]) -> Furniture:
-    """What a site shows on all of its pages, and links to others."""
-    return Furniture(
-        title=title,
-        site=site,
-        menu=MENUS[language],
-        sidebar=SIDEBAR[language].split("|"),
-        related=[RELATED[language], *related] if related else [],
-        cookies=COOKIES[language],
-        legal=legal(notice, language),
-        rights=RIGHTS[language].format(site),
-        language=language,
-    )
+def table(rows: Iterable[tuple[object, ...]]) -> str:
+    """Rows of cells."""
+    cells = ("".join(f"<td>{cell}</td>" for cell in row) for row in rows)
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
 
 
-def links(names: list[str], session: str = "{session}") -> str:
+def listed(*entries: str) -> str:
+    """A list."""
+    return f"<ul>{''.join(f'<li>{entry}</li>' for entry in entries)}</ul>"
+
+
+def links(names: list[str]) -> str:
     """A list of links; a session's number goes where the mark stands."""
-    items = (
-        f'<li><a href="/page/{number}{session}">{name}</a></li>'
-        for number, name in enumerate(names)
-    )
-    return f"<ul>{''.join(items)}</ul>"
+    return listed(*(f'<a href="/page/{n}{{session}}">{name}</a>' for n, name in enumerate(names)))
 
 
 def document(of: Furniture, body: str) -> str:
@@ -120,7 +130,8 @@ def semantic(of: Furniture, body: str) -> str:
     related = f"<aside>{links(of.related)}</aside>" if of.related else ""
     return document(
         of,
-        f'<div class="cookie-banner" role="dialog"><p>{of.cookies}</p><button>OK</button></div>'
+        f'<div class="cookie-banner" role="dialog"><p>{COOKIES[of.language]}</p>'
+        "<button>OK</button></div>"
         f'<header><a href="/">{of.site}</a><nav>{links(of.menu)}</nav></header>'
         f"<main><article>{body}</article></main>{related}<aside>{links(of.sidebar)}</aside>"
         f"<footer>{''.join(f'<p>{each}</p>' for each in of.legal)}<p>{of.rights}</p></footer>",
@@ -136,7 +147,7 @@ def divs(of: Furniture, body: str) -> str:
         f'<div class="c4"><div class="d5">{body}</div>{related}'
         f'<div class="d6">{links(of.sidebar)}</div></div>'
         f'<div class="e9"><div>{" ".join(of.legal)}</div><div>{of.rights}</div>'
-        f"<div>{of.cookies}</div></div>",
+        f"<div>{COOKIES[of.language]}</div></div>",
     )
 
 
@@ -171,10 +182,79 @@ def other_paper(of: Furniture, body: str) -> str:
     offers = [f"Save {5 + number} % on {name} insurance" for number, name in enumerate(menu)]
     return document(
         of,
-        f'<div id="top"><ul>{"".join(f"<li>{name}</li>" for name in menu)}</ul></div>'
+        f'<div id="top">{listed(*menu)}</div>'
         f'<div class="promo"><p>Subscribe to the Courier for one pound a week</p></div>'
         f'<div id="story">{body}</div><div class="offers">{links(offers)}</div>'
         "<div id='foot'><p>The Courier is a member of the regional newspaper society and follows "
         "its code of practice. If you have a complaint, ring the readers' editor on weekdays.</p>"
         "<p>Terms of use, privacy, accessibility, work for us</p></div>",
     )
+
+
+LOADING = '<div id="root"><p>Loading …</p></div>'
+
+
+def streamed(of: Furniture, body: str, layout: Layout) -> str:
+    """A server streams the text in a hidden container, and a script moves it into view."""
+    shell = layout(of, '<!--$?--><template id="B:0"></template><p>Loading …</p><!--/$-->')
+    late = f'<div hidden id="S:0">{body}</div><script>$RC("B:0","S:0")</script></body>'
+    return shell.replace("</body>", late)
+
+
+def in_shadow(of: Furniture, body: str, layout: Layout) -> str:
+    """The text is the shadow of an element."""
+    style = "<style>:host { display: block }</style>"
+    return layout(
+        of, f'<my-page><template shadowrootmode="open">{style}{body}</template></my-page>'
+    )
+
+
+def all_in_shadow(of: Furniture, body: str, layout: Layout) -> str:
+    """The whole page is an element's shadow, and its text that of another one in there."""
+    page = in_shadow(of, body, layout).replace("</body>", "</template></my-app></body>")
+    return page.replace("<body>", '<body><my-app><template shadowrootmode="open">')
+
+
+def folded(of: Furniture, body: str, layout: Layout) -> str:
+    """The text is in a section that the reader opens, and in a tab that a script shows."""
+    head, end, rest = body.partition("</p>")
+    tab = f'<div role="tabpanel" class="pane" style="display:none">{rest}</div>'
+    return layout(of, f"<details><summary>Read it</summary>{head}{end}</details>{tab}")
+
+
+def without_script(of: Furniture, body: str, layout: Layout) -> str:
+    """The text is for who runs no scripts."""
+    return layout(of, f"{LOADING}<noscript>{body}</noscript>")
+
+
+def next_data(of: Furniture, body: str, layout: Layout) -> str:
+    """The text is in the data of Next.js, inside a frame that is visible."""
+    data = {"props": {"pageProps": {"post": {"title": of.title, "content": body}}}, "page": "/[x]"}
+    script = f'<script id="__NEXT_DATA__" type="application/json">{json.dumps(data)}</script>'
+    return _before("</body>", script, layout(of, LOADING))
+
+
+def linked_data(of: Furniture, body: str, layout: Layout) -> str:
+    """The text is the articleBody of linked data."""
+    said = body.replace("<p>", "").replace("</p>", "\n")
+    data = {"@type": "NewsArticle", "headline": of.title, "articleBody": said}
+    script = f'<script type="application/ld+json">{json.dumps(data)}</script>'
+    return _before("</head>", script, layout(of, LOADING))
+
+
+def nuxt_data(of: Furniture, body: str, layout: Layout) -> str:
+    """The text is one of the strings of Nuxt's flat list."""
+    data = [["Reactive", 1], {"data": 2}, {"title": 3, "body": 4}, of.title, body]
+    script = f'<script type="application/json" id="__NUXT_DATA__">{json.dumps(data)}</script>'
+    return _before("</body>", script, layout(of, LOADING))
+
+
+def script_state(of: Furniture, body: str, layout: Layout) -> str:
+    """The text is in a statement of a script."""
+    state = json.dumps({"entities": {"posts": [{"body": body}]}}).replace("<", "\\u003c")
+    script = f"<script>window.__INITIAL_STATE__ = {state};</script>"
+    return _before("</body>", script, layout(of, LOADING))
+
+
+def _before(end: str, script: str, page: str) -> str:
+    return page.replace(end, f"{script}{end}")

@@ -1,14 +1,17 @@
-"""A kind of site: different pages of one template, and how much each of them says by itself."""
+"""`kinds.txt` -> kinds of sites, their pages, and how much each of those says by itself."""
 
 import html
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from random import Random
-from typing import Literal, NamedTuple
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
-from museum.frames import Furniture, Layout, Site, divs, furniture, manual, semantic, tables
+from museum import frames, language
+from museum.frames import Furniture, Layout
+from museum.language import Writer, shared
 
 Amount = Literal["bytes", "line", "passage", "story", "wire"]
 """What each page says that no other does, and so which copies of it must be found
@@ -20,13 +23,7 @@ passage  60 and more: print views and cached copies, too
 story    200 and more: also in another frame, or with a sentence edited
 wire     the same: also below another headline
 """
-LEAST_OWN = {"bytes": 0, "line": 0, "passage": 60, "story": 200, "wire": 200}
-LAYOUTS: dict[str, Layout] = {
-    "semantic": semantic,
-    "divs": divs,
-    "tables": tables,
-    "manual": manual,
-}
+LEAST_OWN: dict[Amount, int] = {"bytes": 0, "line": 0, "passage": 60, "story": 200, "wire": 200}
 
 
 class Page(NamedTuple):
@@ -36,76 +33,88 @@ class Page(NamedTuple):
     body: str
 
 
-Builder = Callable[[Random, int], Page]
-Wrap = Callable[[Furniture, str, Layout], str]
-
-
-def visible(of: Furniture, body: str, layout: Layout) -> str:
+def _visible(of: Furniture, body: str, layout: Layout) -> str:
     """Show the text where the layout has its place."""
     return layout(of, body)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
     """Pages that look alike and are not the same."""
 
     name: str
-    build: Builder
+    template: list[str]
+    names: dict[str, Any]
+    """What the template may name."""
     pages: int
-    layout: str
-    amount: Amount
-    notice: int
+    title: str = ""
+    """Of all pages, unless the template has one for each."""
+    layout: Layout = frames.semantic
+    amount: Amount = "line"
+    notice: int = 5
     """Sentences of the notice below every page."""
-    language: str
-    is_related: bool
+    language: str = "en"
+    is_related: bool = False
     """Whether pages show the titles of others."""
-    wrap: Wrap
+    wrap: Callable[[Furniture, str, Layout], str] = _visible
 
     def contents(self) -> list[Page]:
         """All pages, without their frame; each has phrases that no other has."""
-        made = [self.build(Random(f"{self.name} {n}"), n) for n in range(self.pages)]
+        made = [self._page(number) for number in range(self.pages)]
         if not all(own_phrases(made)):
             raise ValueError(f"two pages of {self.name} say the same")
         return made
+
+    def _page(self, number: int) -> Page:
+        writer = Writer(f"{self.name} {number}", self.language)
+        names = self.names | {each: getattr(writer, each) for each in dir(writer)}
+        names |= {"number": number, "title": self.title}
+        names["shared"] = partial(shared, language=self.language)
+        body = ""
+        for line in self.template:
+            if re.match(r"[\w, ()\[\]]+ = ", line):
+                exec(line, names)
+                continue
+            times, markup = re.fullmatch("(?:([0-9]+) x )?(.*)", line).groups()
+            for n in range(int(times or 1)):
+                body += eval(f"f'''{markup}'''", names | {"n": n})
+        return Page(names["title"], body)
 
     def related(self, contents: list[Page], number: int) -> list[str]:
         """The titles of the three pages after this one."""
         others = contents[number + 1 :] + contents[:number]
         return [page.title for page in others[:3]] if self.is_related else []
 
-    def markup(self, page: Page, site: Site, related: list[str], layout: Layout | None) -> str:
+    def markup(self, page: Page, site: str, related: list[str], layout: Layout | None) -> str:
         """The page as a site serves it; without a layout in that of its kind."""
-        surround = furniture(page.title, site.name, self.language, self.notice, related)
-        return self.wrap(surround, page.body, layout or LAYOUTS[self.layout])
+        around = Furniture(page.title, site, self.language, self.notice, related)
+        return self.wrap(around, page.body, layout or self.layout)
 
 
-def kind(
-    *,
-    pages: int = 12,
-    layout: str = "semantic",
-    amount: Amount = "line",
-    notice: int = 5,
-    language: str = "en",
-    related: bool = False,
-    wrap: Wrap = visible,
-) -> Callable[[Builder], Kind]:
-    """Make a kind of a function that builds its pages by their numbers."""
-
-    def of(build: Builder) -> Kind:
-        return Kind(build.__name__, build, pages, layout, amount, notice, language, related, wrap)
-
-    return of
+def _kinds() -> Iterator[Kind]:
+    """Read the file, whose beginning tells how kinds are written."""
+    names = {**vars(language), **vars(frames)}
+    text = Path(__file__).with_name("kinds.txt").read_text(encoding="utf-8")
+    for block in re.split(r"\n\n+", re.sub(r"(?m)^#.*\n", "", text).strip()):
+        head, *template = map(str.strip, block.splitlines())
+        if found := re.fullmatch("([a-z_]+): (.*)", head):
+            yield Kind(found[1], template, names, **eval(f"dict({found[2]})", names))
+        else:
+            exec(block, names)
 
 
-def phrases(page: Page) -> Iterator[str]:
-    """Three words in a row each, of the title and the text; of Chinese, three signs."""
-    said = html.unescape(re.sub("<[^>]*>", " ", f"{page.title} | {page.body}"))
-    words = re.findall(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+", said)
-    return (" ".join(words[place : place + 3]) for place in range(len(words) - 2))
+KINDS = list(_kinds())
 
 
 def own_phrases(pages: list[Page]) -> list[int]:
     """Count the phrases of each page that no other has."""
-    of_pages = [set(phrases(page)) for page in pages]
+    of_pages = [set(_phrases(page)) for page in pages]
     holders = Counter(phrase for of_page in of_pages for phrase in of_page)
     return [sum(holders[phrase] == 1 for phrase in of_page) for of_page in of_pages]
+
+
+def _phrases(page: Page) -> Iterator[str]:
+    """Three words in a row each, of the title and the text; of Chinese, three signs."""
+    said = html.unescape(re.sub("<[^>]*>", " ", f"{page.title} | {page.body}"))
+    words = re.findall(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+", said)
+    return (" ".join(words[place : place + 3]) for place in range(len(words) - 2))

@@ -1,4 +1,4 @@
-"""Sentences, names and things in English and Chinese, drawn by a `random.Random`.
+"""Words and sentences in English and Chinese, drawn at random.
 
 Sentences have function words and lengths as real ones have; two of them are hardly ever equal.
 """
@@ -52,67 +52,122 @@ ZH_NAMES = "李明 王芳 张伟 刘洋 陈静 杨帆 赵磊 黄丽 周强 吴�
 ZH_THINGS = (
     "书桌 餐椅 衣柜 书架 茶几 床头柜 鞋柜 屏风 梳妆台 沙发 木凳 台灯 镜子 花架 米桶 案板".split()
 )
+METHODS = "append insert delete reverse replace indexOf length charAt compareTo setLength".split()
+CLASSES = """StringBuilder StringBuffer Math StrictMath Timer TimerMBean HashMap TreeMap LinkedList
+ArrayList Reader Writer AbstractElementVisitor6 AbstractElementVisitor7 AbstractElementVisitor8
+AbstractElementVisitor9 SimpleTypeVisitor6 SimpleTypeVisitor7 Stream IntStream""".split()
+COMMANDS = """diff diff-files diff-index diff-tree show log whatchanged format-patch range-diff
+shortlog blame annotate""".split()
+OPERANDS = """vdst vdata vaddr saddr sdst sbase soffset ssrc0 ssrc1 ssrc2 vsrc0 vsrc1 vsrc2 simm16
+simm32 imask hwreg waitcnt label msg""".split()
+OPTIONS = "patch stat raw unified minimal color follow quiet exit-code ignore notes".split()
+FOODS = "flour butter leeks barley trout apples honey walnuts plums lentils cream eggs".split()
+SERVICES = "Login Search Mail Storage Payments Maps".split()
+MONEY = "dollar euro yen pound franc krona peso rand rupee won real lira zloty baht dinar".split()
+SIGNS = """Aries Taurus Gemini Cancer Leo Virgo Libra Scorpio Sagittarius Capricorn Aquarius
+Pisces""".split()
+MIT = """Permission is hereby granted, free of charge, to any person who has a copy of this work and
+of what documents it, to deal in it without limits, and that means to use it, copy it, change it,
+join it to other works, publish it, hand it on and sell copies of it, and to let others do so to
+whom it is given, as long as the notice above and this permission stand in all copies of it or of
+large parts of it. The work is given as it is, without a promise of any kind, neither spoken nor
+meant, that it can be sold, that it suits a purpose or that it takes nobody's rights. In no case do
+those who made it or hold the rights in it answer for a claim, a damage or a duty of any kind."""
+PAYWALL = """You have read your three free articles this month. To go on reading, choose the
+subscription that suits you: the whole newspaper every morning on all your devices for nine pounds
+a month, or the weekend edition with the crossword and the magazine for four. You can cancel at any
+time, and students pay half. If you take the printed paper already, reading here is free: you only
+have to tell us the number on your last bill."""
+NOTICE = {
+    "English": "The office is closed on Friday. Letters can be left in the box beside the door.",
+    "Deutsch": "Das Amt ist am Freitag geschlossen. Briefe können in den Kasten geworfen werden.",
+    "Français": "Le bureau est fermé vendredi. Les lettres peuvent être déposées dans la boîte.",
+    "Español": "La oficina está cerrada el viernes. Las cartas pueden dejarse en el buzón.",
+    "Italiano": "L'ufficio è chiuso venerdì. Le lettere possono essere lasciate nella cassetta.",
+    "Nederlands": "Het kantoor is vrijdag gesloten. Brieven kunnen in de bus worden gedaan.",
+    "Português": "O escritório está fechado na sexta-feira. As cartas podem ficar na caixa.",
+    "Polski": "Biuro jest nieczynne w piątek. Listy można wrzucać do skrzynki obok drzwi.",
+    "Svenska": "Kontoret är stängt på fredag. Brev kan läggas i lådan bredvid dörren.",
+    "Русский": "В пятницу контора закрыта. Письма можно опустить в ящик рядом с дверью.",
+    "中文": "本办事处星期五不办公。信件可以投入门旁的信箱，我们会在星期一处理。",
+    "日本語": "金曜日は事務所を閉めます。手紙は入口の横の箱に入れてください。",
+}
 
 
-def clause(chance: Random, language: str = "en") -> str:
-    """Who did what, and where or with whom."""
-    if language == "zh":
-        one, other = (
-            f"{chance.choice(ZH_ADJECTIVES)}的{chance.choice(ZH_NOUNS)}" for _ in range(2)
-        )
-        place = f"在{chance.choice(ZH_TOWNS)}的{chance.choice(ZH_NOUNS)}"
-        return f"{one}{place}{chance.choice(ZH_VERBS)}了{other}"
-    one, other = (f"{chance.choice(ADJECTIVES)} {chance.choice(NOUNS)}" for _ in range(2))
-    of = chance.choice(["", f" of {chance.choice(TOWNS)}", f" and {person(chance)}"])
-    place = f"{chance.choice(PLACES)} the {chance.choice(NOUNS)}"
-    return f"the {one}{of} {chance.choice(VERBS)} {chance.choice(['a', 'the'])} {other} {place}"
+class Writer:
+    """Draws names, sentences and figures; the same ones for the same seed."""
+
+    def __init__(self, seed: str | int, language: str = "en") -> None:
+        chance = Random(seed)
+        self._is_chinese = language == "zh"
+        self.choice, self.sample, self.randbytes = chance.choice, chance.sample, chance.randbytes
+        self.randrange, self.uniform = chance.randrange, chance.uniform
+
+    def thing(self) -> str:
+        """Something with a property."""
+        return f"{self.choice(ADJECTIVES)} {self.choice(NOUNS)}"
+
+    def clause(self) -> str:
+        """Who did what, and where or with whom."""
+        choice = self.choice
+        if self._is_chinese:
+            one, other = (f"{choice(ZH_ADJECTIVES)}的{choice(ZH_NOUNS)}" for _ in range(2))
+            place = f"在{choice(ZH_TOWNS)}的{choice(ZH_NOUNS)}"
+            return f"{one}{place}{choice(ZH_VERBS)}了{other}"
+        one, other = self.thing(), self.thing()
+        of = choice(["", f" of {choice(TOWNS)}", f" and {self.person()}"])
+        place = f"{choice(PLACES)} the {choice(NOUNS)}"
+        return f"the {one}{of} {choice(VERBS)} {choice(['a', 'the'])} {other} {place}"
+
+    def headline(self) -> str:
+        """A clause with a capital."""
+        return _with_capital(self.clause())
+
+    def sentence(self) -> str:
+        """When it was, and two clauses: some 28 words."""
+        phrases = ZH_WHEN if self._is_chinese else WHEN
+        when = self.choice(phrases.split("|")).strip().format(self.randrange(1890, 2024))
+        one, other = self.clause(), self.clause()
+        if self._is_chinese:
+            return f"{when}，{one}，{self.choice(ZH_LINKS)}{other}。"
+        return f"{_with_capital(when)} {one}, {self.choice(LINKS)} {other}."
+
+    def text(self, sentences: int) -> str:
+        """Several sentences."""
+        blank = "" if self._is_chinese else " "
+        return blank.join(self.sentence() for _ in range(sentences))
+
+    def paragraphs(self, count: int) -> str:
+        """Paragraphs of three to five sentences, marked up."""
+        return "".join(f"<p>{self.text(self.randrange(3, 6))}</p>" for _ in range(count))
+
+    def article(self, paragraphs: int = 5) -> str:
+        """A headline and paragraphs, marked up."""
+        return f"<h1>{self.headline()}</h1>{self.paragraphs(paragraphs)}"
+
+    def person(self) -> str:
+        """A first and a last name."""
+        return f"{self.choice(FIRST)} {self.choice(LAST)}"
+
+    def day(self) -> str:
+        """A date."""
+        month = self.choice("January March April June July September October December".split())
+        return f"{self.randrange(1, 29)} {month} {self.randrange(2001, 2025)}"
+
+    def price(self) -> str:
+        """Some amount."""
+        return f"{self.randrange(10, 2000)}.{self.randrange(10, 100)}"
 
 
-def sentence(chance: Random, language: str = "en") -> str:
-    """When it was, and two clauses: some 28 words."""
-    phrases = ZH_WHEN if language == "zh" else WHEN
-    when = chance.choice(phrases.split("|")).strip().format(chance.randrange(1890, 2024))
-    one, other = clause(chance, language), clause(chance, language)
-    if language == "zh":
-        return f"{when}，{one}，{chance.choice(ZH_LINKS)}{other}。"
-    return f"{when[0].upper()}{when[1:]} {one}, {chance.choice(LINKS)} {other}."
-
-
-def text(chance: Random, sentences: int, language: str = "en") -> str:
-    """Several sentences."""
-    return ("" if language == "zh" else " ").join(
-        sentence(chance, language) for _ in range(sentences)
-    )
-
-
-def paragraphs(chance: Random, count: int, language: str = "en") -> str:
-    """Paragraphs of three to five sentences, marked up."""
-    return "".join(f"<p>{text(chance, chance.randint(3, 5), language)}</p>" for _ in range(count))
-
-
-def headline(chance: Random, language: str = "en") -> str:
-    """A clause with a capital."""
-    said = clause(chance, language)
+def _with_capital(said: str) -> str:
     return f"{said[0].upper()}{said[1:]}"
 
 
-def person(chance: Random) -> str:
-    """A first and a last name."""
-    return f"{chance.choice(FIRST)} {chance.choice(LAST)}"
+def shared(seed: str | int, sentences: int, language: str = "en") -> str:
+    """A text that is the same on all pages that ask for it."""
+    return Writer(seed, language).text(sentences)
 
 
-def day(chance: Random) -> str:
-    """A date."""
-    month = chance.choice("January March April June July September October December".split())
-    return f"{chance.randint(1, 28)} {month} {chance.randrange(2001, 2025)}"
-
-
-def table(rows: list[tuple[object, ...]]) -> str:
-    """Rows of cells, marked up."""
-    cells = ("".join(f"<td>{cell}</td>" for cell in row) for row in rows)
-    return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
-
-
-def listed(entries: list[str]) -> str:
-    """A list, marked up."""
-    return f"<ul>{''.join(f'<li>{entry}</li>' for entry in entries)}</ul>"
+def ware(number: int) -> str:
+    """The name of something for sale, that nothing else has."""
+    return f"{KINDS_OF_WOOD[number % 10]} {THINGS[(number // 10 + number) % 12]}".capitalize()

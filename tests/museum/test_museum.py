@@ -13,9 +13,8 @@ from museum.arrangements import (
     museum_of,
     streams,
 )
-from museum.catalogue import KINDS
 from museum.frames import Site
-from museum.kinds import LEAST_OWN, own_phrases
+from museum.kinds import KINDS, LEAST_OWN, own_phrases
 
 GAPS = {
     (kind, arrangement)
