@@ -1,12 +1,5 @@
 """The console script `dedup-filter`: which commands there are, and how each of them ends.
 
-    0    done
-    1    not done: something outside failed (a disk is full, memory ran out); or the answer of a
-         command that asks is no (`index check`: faults were found)
-    2    not done: a wrong option, a file or an index that cannot be used, a line that is none
-    130  ended by Ctrl-C
-    141  the reader of the output has gone (`| head`)
-
 What a user typed, or what a file holds, reaches the terminal with its control characters escaped.
 """
 
@@ -24,9 +17,6 @@ from dedup_filter.wording import printable
 
 __all__ = ["main"]
 
-_INTERRUPTED = 130
-_PIPE_CLOSED = 141
-
 
 @click.group(no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="dedup-filter", prog_name="dedup-filter")
@@ -37,8 +27,12 @@ def _cli() -> None:
     standard input (-). Results are JSON, one value a line.
 
     \b
-    Exit codes: 0 done, 1 failed, or the answer is no, 2 wrong options or input,
-    130 Ctrl-C, 141 nobody reads the output any more.
+    Exit codes:
+    0    done
+    1    something outside failed (a disk is full, memory ran out), or the answer is no
+    2    not done: a wrong option, a file or an index that cannot be used, a line that is none
+    130  ended by Ctrl-C
+    141  the reader of the output has gone (`| head`)
     """  # noqa: D301 - click must see the character
 
 
@@ -65,9 +59,9 @@ def main() -> None:
     except DedupError as error:
         code = _fail(f"Error: {error}", 2)
     except (KeyboardInterrupt, click.Abort):
-        code = _INTERRUPTED
+        code = 130
     except BrokenPipeError:
-        code = _PIPE_CLOSED
+        code = 141
     except (OSError, MemoryError) as error:
         code = _fail(f"Error: {error or 'out of memory'}", 1)
     try:

@@ -2,8 +2,8 @@
 
 `run` calls it in the process of the tests, which spares the second that a start takes, and with
 their warnings as errors. `run_process` starts it; for locks between processes, the exit code that
-a shell sees, and what else only a process has. To be sent signals or read while it works, start
-`COMMAND`.
+a shell sees, and what else only a process has. `start` lets a test send it signals, and read what
+it writes while it works.
 """
 
 import json
@@ -18,8 +18,6 @@ from unittest.mock import patch
 from dedup_filter.cli import main
 
 COMMAND = [sys.executable, "-m", "dedup_filter"]
-
-_INTERRUPTED = 130
 
 
 def run(*arguments, text=""):
@@ -42,6 +40,12 @@ def run_process(*arguments, text="", command=COMMAND, **options):
     return finished.returncode, finished.stdout.decode(), finished.stderr.decode()
 
 
+def start(*arguments):
+    """Start the command as a process, with pipes."""
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen([*COMMAND, *arguments], **pipes)
+
+
 def lines(*arguments, text="", run=run):
     code, out, err = run(*arguments, text=text)
     assert (code, err) == (0, "")
@@ -57,7 +61,7 @@ def _exit_code():
     try:
         main()
     except SystemExit as end:
-        if end.code == _INTERRUPTED:  # nobody but who runs the tests can have done it
+        if end.code == 130:  # nobody but who runs the tests can have done it
             raise KeyboardInterrupt from end
         return end.code
     raise AssertionError("the command ended without an exit code")

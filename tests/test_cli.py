@@ -1,13 +1,14 @@
 """The command line, as a user has it: processes, pipes, exit codes, lines."""
 
 import re
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from command_line import COMMAND, lines, run
+from command_line import COMMAND, lines, run, run_process, start
 
 from dedup_filter import NearDuplicateFilter, __version__
 
@@ -31,11 +32,7 @@ def stored(tmp_path):
         ("pairs --hex", "0xFF\n0Xfe\n255\n", [["0xfe", "0xff"]]),
         ("clusters --hex", "0xff\n254\n", [["0xff", "0xfe"]]),
         ("clusters -d 2", "11\n77777\n8\n12288\n8\n0\n", [[11, 8, 12288, 0]]),
-        (
-            "clusters --json",
-            "11\n8\n",
-            [{"representative": 11, "size": 2, "members": [11, 8]}],
-        ),
+        ("clusters --json", "11\n8\n", [{"representative": 11, "size": 2, "members": [11, 8]}]),
         ("near STORED", "15\n1048575\n9\n", [[11, 8], [], [8, 11, 4096]]),
         ("near STORED STORED -d 0", "", [[8], [11], [4096], [2**64 - 1]]),
         (
@@ -108,14 +105,31 @@ def test_wrong_arguments_end_with_2_and_a_word_why(arguments):
     assert "Traceback" not in err
 
 
+SCRIPT = shutil.which("dedup-filter", path=Path(sys.executable).parent)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(COMMAND, marks=pytest.mark.slow, id="module"),
+        pytest.param(
+            [SCRIPT], marks=pytest.mark.skipif(not SCRIPT, reason="not installed"), id="script"
+        ),
+    ],
+)
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [("--help", 0), ("plan --pages 9", 0), ("index stats", 2), ("pairs", 2)],
+)
+def test_a_process_says_what_is_said_in_that_of_the_tests(command, arguments, wanted):
+    said = run_process(*arguments.split(), text="8\nnine\n", command=command)
+    assert said[0] == wanted
+    assert said == run(*arguments.split(), text="8\nnine\n")
+
+
 def test_a_reader_that_goes_away_ends_it_quietly():
     many = "".join(f"{1 << a | 1 << b}\n" for a in range(64) for b in range(a))
-    with subprocess.Popen(
-        [*COMMAND, "pairs", "-d", "4"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
+    with start("pairs", "-d", "4") as process:
         process.stdin.write(many.encode())
         process.stdin.close()
         assert process.stdout.readline()
@@ -125,12 +139,7 @@ def test_a_reader_that_goes_away_ends_it_quietly():
 
 
 def test_each_line_is_answered_at_once_and_an_interrupt_ends_it_quietly(stored):
-    with subprocess.Popen(
-        [*COMMAND, "near", stored],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
+    with start("near", stored) as process:
         for asked, answer in ((b"15\n", b"[11, 8]\n"), (b"4096\n", b"[4096, 8]\n")):
             process.stdin.write(asked)
             process.stdin.flush()

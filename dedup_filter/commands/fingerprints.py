@@ -22,37 +22,37 @@ from dedup_filter.hamming.clusters import DisjointSets
 __all__ = ["clusters_command", "near_command", "pairs_command"]
 
 UInt64Array = npt.NDArray[np.uint64]
+Shown = Callable[[int], int | str]
 
 _LONGEST_LINE = 1000
 _FINGERPRINT = re.compile(rb"[0-9]+|0[xX][0-9a-fA-F]+")
 
 
-def _fingerprint_options(command: Callable[..., None]) -> Callable[..., None]:
+def _options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of all commands that compare fingerprints."""
     hex_option = click.option(
         "--hex",
-        "as_hex",
+        "shown",
         is_flag=True,
+        callback=lambda _, __, is_hex: hex if is_hex else int,
         help='Write fingerprints as strings like "0x1f", for readers that round large numbers.',
     )
-    return max_distance_option(3)(hex_option(json_option(command)))
+    return max_distance_option(default=3)(hex_option(json_option(command)))
 
 
 @click.command("near")
 @click.argument("stored", type=click.File("rb"))
 @click.argument("asked", type=click.File("rb"), default="-")
-@_fingerprint_options
+@_options
 def near_command(
-    stored: BinaryIO, asked: BinaryIO, max_distance: int, as_hex: bool, as_json: bool
+    stored: BinaryIO, asked: BinaryIO, max_distance: int, shown: Shown, as_json: bool
 ) -> None:
     """Answer each fingerprint with the stored ones that are near to it.
 
     STORED and ASKED are files with one on each line; ASKED is standard input (-) unless it is
-    given. Each line is answered at once, and in its turn, by an array of the near ones, nearest
-    first, empty if there are none. Blank lines get no answer.
-
-    A line of STORED that is no fingerprint ends the command before it answers; one of ASKED
-    after the answers to the lines before it. Exit code 2 in either case.
+    given. Each line is answered at once, in its turn, by an array of the near ones, nearest
+    first. Blank lines get no answer. A line that is no fingerprint ends the command with exit
+    code 2: one of STORED before it answers, one of ASKED after the answers to those before it.
 
     \b
     $ printf '%s\\n' 8 11 4096 > stored.txt
@@ -63,7 +63,6 @@ def near_command(
     """  # noqa: D301 - click must see the character
     if stored is asked:
         raise click.UsageError("only one of STORED and ASKED can be standard input")
-    shown = hex if as_hex else int
     stored_ones = distinct(_read_all(stored))
     index = HammingIndex(max_distance, expected=max(len(stored_ones), 1))
     index.add_many(stored_ones, range(len(stored_ones)))
@@ -80,13 +79,14 @@ def near_command(
 
 @click.command("pairs")
 @click.argument("fingerprints", type=click.File("rb"), default="-")
-@_fingerprint_options
-def pairs_command(fingerprints: BinaryIO, max_distance: int, as_hex: bool, as_json: bool) -> None:
+@_options
+def pairs_command(fingerprints: BinaryIO, max_distance: int, shown: Shown, as_json: bool) -> None:
     """Write all pairs of fingerprints that are near to one another.
 
-    FINGERPRINTS is a file with one on each line, or standard input (-). Each pair is written
-    once, the smaller number first, as soon as it is found; the order is the same in every run,
-    but not that of the numbers. Fingerprints that occur several times count as one.
+    FINGERPRINTS is a file with one on each line, or standard input (-); one that occurs several
+    times counts once. Each pair is written once, the smaller number first, as soon as it is
+    found; the order is the same in every run, but not that of the numbers. A line that is no
+    fingerprint ends the command before it writes anything, with exit code 2.
 
     \b
     $ printf '%s\\n' 8 11 11 4096 | dedup-filter pairs
@@ -95,60 +95,47 @@ def pairs_command(fingerprints: BinaryIO, max_distance: int, as_hex: bool, as_js
     $ printf '%s\\n' 8 11 11 4096 | dedup-filter pairs --max-distance 2 --json
     {"pair": [8, 11], "distance": 2}
     {"pair": [8, 4096], "distance": 2}
-
-    A line that is no fingerprint ends the command before it writes anything, with exit code 2.
     """  # noqa: D301 - click must see the character
-    shown = hex if as_hex else int
+
+    def line(left: int, right: int) -> Any:
+        pair = [shown(left), shown(right)]
+        return {"pair": pair, "distance": (left ^ right).bit_count()} if as_json else pair
+
     for block in pair_blocks(_read_all(fingerprints), max_distance):
-        pairs = block.tolist()
-        found: list[Any] = [[shown(left), shown(right)] for left, right in pairs]
-        if as_json:
-            distances = [(left ^ right).bit_count() for left, right in pairs]
-            both = zip(found, distances, strict=True)
-            found = [{"pair": pair, "distance": bits} for pair, bits in both]
-        write_lines(found)
+        write_lines(line(*pair) for pair in block.tolist())
 
 
 @click.command("clusters")
 @click.argument("fingerprints", type=click.File("rb"), default="-")
-@_fingerprint_options
+@_options
 def clusters_command(
-    fingerprints: BinaryIO, max_distance: int, as_hex: bool, as_json: bool
+    fingerprints: BinaryIO, max_distance: int, shown: Shown, as_json: bool
 ) -> None:
-    """Write the clusters of fingerprints: each is near to another one.
+    """Group fingerprints: connected components of those that are near to one another.
 
-    FINGERPRINTS is a file with one on each line, or standard input (-). Members and clusters
-    are written in the order in which they first occur, so the first of each represents it. One
-    that is near to no other is in no cluster; those that occur several times count as one. A
-    chain of small steps is one cluster, though its ends may be far apart.
+    FINGERPRINTS is a file with one on each line, or standard input (-); one that occurs several
+    times counts once. Members and clusters are written in the order in which they first occur,
+    so the first of each represents it; one that is near to no other is in no cluster. A chain of
+    small steps is one cluster, though its ends may be far apart. A line that is no fingerprint
+    ends the command before it writes anything, with exit code 2.
 
     \b
     $ printf '%s\\n' 11 8 12288 0 | dedup-filter clusters --max-distance 2
     [11, 8, 12288, 0]
     $ printf '%s\\n' 11 8 12288 0 | dedup-filter clusters --max-distance 2 --json
     {"representative": 11, "size": 4, "members": [11, 8, 12288, 0]}
-
-    A line that is no fingerprint ends the command before it writes anything, with exit code 2.
     """  # noqa: D301 - click must see the character
-    shown = hex if as_hex else int
-    clusters = _clusters(_read_all(fingerprints), max_distance)
-    found = ([shown(member) for member in cluster] for cluster in clusters)
+    members = _read_all(fingerprints)
+    order = np.argsort(members, kind="stable")
+    sets = DisjointSets(len(members))
+    for pairs in pair_blocks(members, max_distance):
+        positions = order[np.searchsorted(members, pairs, sorter=order)]
+        sets.unite(positions[:, 0], positions[:, 1])
+    found = ([shown(each) for each in members[cluster].tolist()] for cluster in sets.clusters())
     if as_json:
         write_lines({"representative": c[0], "size": len(c), "members": c} for c in found)
     else:
         write_lines(found)
-
-
-def _clusters(fingerprints: UInt64Array, max_distance: int) -> Iterator[list[int]]:
-    """Yield clusters: connected components of the positions at which fingerprints first occur."""
-    order = np.argsort(fingerprints, kind="stable")
-    ascending = fingerprints[order]
-    sets = DisjointSets(len(fingerprints))
-    for pairs in pair_blocks(fingerprints, max_distance):
-        positions = order[np.searchsorted(ascending, pairs)]
-        sets.unite(positions[:, 0], positions[:, 1])
-    for cluster in sets.clusters():
-        yield fingerprints[cluster].tolist()
 
 
 def _read_all(file: BinaryIO) -> UInt64Array:

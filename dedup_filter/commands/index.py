@@ -1,29 +1,21 @@
 """`dedup-filter index ...`: the commands that look after an index."""
 
+import itertools
 import json
 import logging
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, BinaryIO, TextIO
+from functools import partial, wraps
+from typing import Any, BinaryIO, TypeVar
 
 import click
 
-from dedup_filter.commands import (
-    filter_option,
-    index_argument,
-    json_option,
-    progress,
-    say,
-    tell,
-    write_lines,
-)
+from dedup_filter.commands import json_option, say, write_lines, write_report
 from dedup_filter.config import FilterConfig
 from dedup_filter.text.page_fields import FieldNames
-from dedup_filter.upkeep import Index
+from dedup_filter.upkeep import Index, index_at
 from dedup_filter.upkeep.export_lines import exported
 from dedup_filter.upkeep.importing import import_lines
 from dedup_filter.upkeep.migrate import migrate
@@ -31,10 +23,13 @@ from dedup_filter.wording import as_time
 
 __all__ = ["index_command"]
 
+T = TypeVar("T")
+Report = dict[str, Any]
+
 _LONGEST_LINE = 128 * 2**20
 """Bytes. The largest page that is judged has 16 MiB of characters, six bytes each if escaped."""
-_NO = 1
-"""Exit code: done, and the answer is no."""
+_NO = click.exceptions.Exit(1)
+"""Done, and the answer is no."""
 
 
 @click.group("index", no_args_is_help=False)
@@ -46,43 +41,46 @@ def index_command() -> None:
     work while a crawl writes to it. The others need a folder for themselves; a shared index they
     work on beside its crawlers, unless they say otherwise.
     """
-    logging.getLogger("dedup_filter").addHandler(_ToTerminal())
+    handler = logging.Handler()
+    handler.emit = lambda record: say(record.getMessage(), err=True)  # type: ignore[method-assign]
+    logging.getLogger("dedup_filter").addHandler(handler)
 
 
-class _ToTerminal(logging.Handler):
-    """Writes what the layers below log to standard error, for people."""
+def _command(name: str) -> Callable[[Callable[..., Iterator[Report]]], click.Command]:
+    """Make a command of what yields reports on an index; each is written at once."""
 
-    def emit(self, record: logging.LogRecord) -> None:
-        say(record.getMessage(), err=True)
+    def of(reports_on: Callable[..., Iterator[Report]]) -> click.Command:
+        @index_command.command(name)
+        @click.argument("index", callback=lambda _, __, location: index_at(location))
+        @json_option
+        @wraps(reports_on)
+        def command(index: Index, as_json: bool, **given: Any) -> None:
+            for report in reports_on(index, **given):
+                write_report(report, as_json)
+
+        return command
+
+    return of
 
 
-@index_command.command("check")
-@index_argument
-@json_option
-@click.pass_context
-def check_command(context: click.Context, index: Index, as_json: bool) -> None:
+@_command("check")
+def _check(index: Index) -> Iterator[Report]:
     """Verify an index: the record of pages, and the tables against it.
 
     Everything is read, nothing is written, and a crawl may go on meanwhile. Tables that are
     missing or out of date are no fault: they are made anew when the index is opened. Of a shared
     index, log, records and pages in flight are compared; what is under way is no fault.
 
-    \b
-    $ dedup-filter index check DIR --json
-    {"index": "DIR", "is_clean": true, "faults": [], "notes": [], "pages": 3, "entries": 2}
-
     Exit codes: 0 it is clean, 1 faults were found, 2 there is no index, or it cannot be read.
-    """  # noqa: D301 - click must see the character
+    """
     findings = index.check()
-    tell({"index": str(index), "is_clean": not findings.faults, **vars(findings)}, as_json)
+    yield {"index": str(index), "is_clean": not findings.faults, **vars(findings)}
     if findings.faults:
-        context.exit(_NO)
+        raise _NO
 
 
-@index_command.command("compact")
-@index_argument
-@json_option
-def compact_command(index: Index, as_json: bool) -> None:
+@_command("compact")
+def _compact(index: Index) -> Iterator[Report]:
     """Give back the room that forgotten pages have left in an index.
 
     The files of a directory are written anew. It takes as much room again while it lasts, and the
@@ -92,26 +90,13 @@ def compact_command(index: Index, as_json: bool) -> None:
     are records of no page, left by crawlers that crashed; pages that those had pending are
     released. Crawls may go on meanwhile. Bytes are estimated.
 
-    \b
-    $ dedup-filter index compact DIR --json
-    {"index": "DIR", "before": {"record": 98304, "tables": 400}, "after": {...}}
-
     Exit codes: 0 done, 2 there is no index, it is in use, or cannot be written.
-    """  # noqa: D301 - click must see the character
-    tell({"index": str(index), **index.compact()}, as_json)
+    """
+    yield {"index": str(index), **index.compact()}
 
 
-@index_command.command("export")
-@index_argument
-@click.option(
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write to a file, which must not exist; without it to standard output.",
-)
-@click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
-@json_option
-def export_command(index: Index, output: Path | None, overwrite: bool, as_json: bool) -> None:
+@_command("export")
+def _export(index: Index) -> Iterator[Report]:
     """Write each page that an index has recorded as a line of JSON.
 
     The first line says how fingerprints were made and which crawls there were. Then comes a line
@@ -120,76 +105,61 @@ def export_command(index: Index, output: Path | None, overwrite: bool, as_json: 
     under way are left out; a crawl may go on meanwhile. A shared index has no records of dropped
     pages, and exports no frames.
 
-    \b
-    {"dedup_filter_export": 2, "scheme": {...}, "crawls": [...]}
-    {"page": 1, "url": "https://...", "outcome": "new", "first_seen": "2026-01-31T12:00:00Z",
-     "fingerprint": "0x1f...", "digest": "base64", "sketch": "base64", ...}
-
-    With --output a summary is written to standard output.
-
-    Exit codes: 0 done, 1 the output cannot be written, 2 there is no index, it cannot be read,
-    or FILE exists.
-    """  # noqa: D301 - click must see the character
+    Exit codes: 0 done, 1 the lines cannot be written, 2 there is no index, or it cannot be read.
+    """
     with index.source() as source:
-        values = exported(source)
-        if output is None:
-            write_lines(values)
-            return
-        count = 0
-        with _new_file(output, overwrite=overwrite) as file:
-            for value in values:
-                file.write(json.dumps(value) + "\n")
-                count += 1
-    tell({"index": str(index), "output": str(output), "lines": count}, as_json)
+        write_lines(exported(source))
+    return iter(())
 
 
-@contextmanager
-def _new_file(path: Path, *, overwrite: bool) -> Iterator[TextIO]:
-    """Open a file that gets its name when it is whole; what was there stays until then."""
-    if path.exists() and not overwrite:
-        raise click.BadParameter(
-            f"{str(path)!r} exists: choose another name, or replace it with --overwrite",
-            param_hint="--output",
-        )
-    try:
-        with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
-            part = Path(folder, path.name)
-            with part.open("w", encoding="ascii") as file:
-                yield file
-            part.replace(path)
-    except OSError as error:
-        raise click.ClickException(f"{str(path)!r} cannot be written: {error.strerror}") from error
-
-
-@index_command.command("forget")
-@index_argument
+@_command("forget")
 @click.argument("urls", metavar="URL...", nargs=-1, required=True)
-@json_option
-@click.pass_context
-def forget_command(
-    context: click.Context, index: Index, urls: tuple[str, ...], as_json: bool
-) -> None:
+def _forget(index: Index, urls: tuple[str, ...]) -> Iterator[Report]:
     """Make an index forget all pages at URL, however that is spelt.
 
     Arguments of the URL may stand in another order, and it may have a fragment. Pages that
     repeat a forgotten one stay recorded as they are. Crawlers of a shared index may be at work:
     they forget pages too, but for those whose items are under way. All pages are read once.
 
-    \b
-    $ dedup-filter index forget DIR https://example.com/a --json
-    {"url": "https://example.com/a", "forgotten": 1}
-
     Exit codes: 0 done, 1 no page was known at any URL, 2 there is no index, or it is in use.
-    """  # noqa: D301 - click must see the character
+    """
     counts = index.forget(urls)
-    for url, count in counts.items():
-        tell({"url": url, "forgotten": count}, as_json)
+    yield from ({"url": url, "forgotten": count} for url, count in counts.items())
     if not any(counts.values()):
-        context.exit(_NO)
+        raise _NO
 
 
-@index_command.command("import")
-@index_argument
+def _filter_options(given: Sequence[str]) -> dict[str, Any]:
+    """Read options as they were given; the filter says whether they make sense.
+
+    >>> _filter_options(["features=shingles", "max_distance=3", "min_similarity=None"])
+    {'features': 'shingles', 'max_distance': 3, 'min_similarity': None}
+    """
+    options = {}
+    for each in given:
+        name, equals, value = (part.strip() for part in each.partition("="))
+        if not equals:
+            raise click.BadParameter(f"{each!r} is not NAME=VALUE")
+        try:
+            options[name] = json.loads({"none": "null"}.get(value.lower(), value.lower()))
+        except ValueError:
+            options[name] = value
+    return options
+
+
+_filter_option = click.option(
+    "--option",
+    "-o",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=lambda _, __, given: _filter_options(given),
+    help='An option of the filter, such as features=shingles or max_distance=3; "none" is no '
+    "value. Again for each.",
+)
+
+
+@_command("import")
 @click.argument("file", type=click.File("rb"), default="-")
 @click.option("--crawl", default="import", show_default=True, help="Name of the crawl of items.")
 @click.option(
@@ -200,16 +170,13 @@ def forget_command(
 @click.option(
     "--text-fields",
     metavar="NAMES",
+    default="",
     help="Those with its text, with commas between; 'text' unless one is named.",
 )
-@click.option("--url-field", metavar="NAME", help="The one with its URL; 'url' unless it is named.")
-@click.option(
-    "--from-line", type=click.IntRange(1), default=1, help="Pass over the items before it."
-)
+@click.option("--url-field", metavar="NAME", default="url", help="The one with its URL.")
 @click.option("--skip-bad-lines", is_flag=True, help="Count bad lines instead of stopping.")
-@filter_option
-@json_option
-def import_command(index: Index, file: BinaryIO, as_json: bool, **given: Any) -> None:
+@_filter_option
+def _import(index: Index, file: BinaryIO, **given: Any) -> Iterator[Report]:
     """Put lines of JSON into an index, which is made if there is none.
 
     FILE, or standard input (-), is what `index export` wrote, or the feed of an earlier crawl.
@@ -224,28 +191,52 @@ def import_command(index: Index, file: BinaryIO, as_json: bool, **given: Any) ->
     named. With -o keep_text=true texts are kept, for `index migrate`.
 
     A bad line ends the import, with an error that names the line; the lines before it are in the
-    index. When it is mended, go on with --from-line for items; import an export again as a whole.
-
-    \b
-    $ zcat items.jsonl.gz | dedup-filter index import DIR --json
-    {"index": "DIR", "lines": 3, "outcomes": {"new": 2, "near": 1}, "bad_lines": 0, ...}
+    index. When it is mended, go on behind them if they are items; an export is imported again.
 
     Exit codes: 0 done, 2 a line is bad, FILE cannot be read, or the index cannot be used.
-    """  # noqa: D301 - click must see the character
+    """
     html = given["html_field"]
-    texts = tuple(filter(None, map(str.strip, (given["text_fields"] or "").split(","))))
+    texts = tuple(filter(None, map(str.strip, given["text_fields"].split(","))))
     if not html and not texts:
         html, texts = "html", ("text",)
     numbered = enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), 1)
-    with progress(numbered, "importing", _length(file), lambda line: len(line[1])) as shown:
+    with _progress(numbered, "importing", _length(file), lambda line: len(line[1])) as shown:
         imported = import_lines(
-            (line for line in shown if line[0] >= given["from_line"]),
+            shown,
             index,
-            FieldNames(html, texts, given["url_field"] or "url"),
+            FieldNames(html, texts, given["url_field"]),
             {"crawl": given["crawl"], **given["options"]},
             skip_bad_lines=given["skip_bad_lines"],
         )
-    tell({"index": str(index), **imported}, as_json)
+    yield {"index": str(index), **imported}
+
+
+@contextmanager
+def _progress(
+    values: Iterable[T], label: str, total: int | None, size: Callable[[T], int] = lambda _: 1
+) -> Iterator[Iterable[T]]:
+    """Show on a terminal how much of a total has passed, elsewhere nothing.
+
+    `size` tells how much of the total a value is.
+    """
+    if not sys.stderr.isatty():
+        yield values
+        return
+    with click.progressbar(
+        itertools.count(),
+        length=total,
+        label=label,
+        show_pos=total is None,
+        file=sys.stderr,
+        update_min_steps=(total or 0) // 1000 + 1,
+    ) as bar:
+
+        def passing() -> Iterator[T]:
+            for value in values:
+                yield value
+                bar.update(size(value))
+
+        yield passing()
 
 
 def _length(file: BinaryIO) -> int | None:
@@ -255,15 +246,13 @@ def _length(file: BinaryIO) -> int | None:
     return None
 
 
-@index_command.command("migrate")
-@index_argument
-@filter_option
+@_command("migrate")
+@_filter_option
 @click.option("--drop-unkept", is_flag=True, help="Leave pages behind whose texts were not kept.")
 @click.option("--fresh", is_flag=True, help="Begin an empty index; no fingerprints are made.")
-@json_option
-def migrate_command(
-    index: Index, options: dict[str, Any], drop_unkept: bool, fresh: bool, as_json: bool
-) -> None:
+def _migrate(
+    index: Index, options: dict[str, Any], drop_unkept: bool, fresh: bool
+) -> Iterator[Report]:
     """Make the fingerprints of an index in a directory anew.
 
     A crawl refuses an index whose fingerprints were made in another way: with other options, or by
@@ -275,29 +264,21 @@ def migrate_command(
 
     A shared index has no texts, so this is not for it: begin another one under a new name.
 
-    \b
-    $ dedup-filter index migrate DIR -o features=shingles --json
-    {"index": "DIR", "pages": 3, "left_behind": 0, "backup": "DIR.backup-20260131-120000-123456"}
-
     Exit codes: 0 done, or nothing to do; 2 there is no index, it is in use, or texts are missing
     and neither --drop-unkept nor --fresh is given. Then it is as it was.
-    """  # noqa: D301 - click must see the character
-    if fresh and drop_unkept:
-        raise click.UsageError("--fresh leaves all pages behind: give it without --drop-unkept")
+    """
     result = migrate(
         index,
         FilterConfig.of(options),
         drop_unkept=drop_unkept,
         fresh=fresh,
-        watch=lambda records, total: progress(records, "migrating", total),
+        watch=lambda records, total: _progress(records, "migrating", total),
     )
-    tell({"index": str(index), **result}, as_json)
+    yield {"index": str(index), **result}
 
 
-@index_command.command("stats")
-@index_argument
-@json_option
-def stats_command(index: Index, as_json: bool) -> None:
+@_command("stats")
+def _stats(index: Index) -> Iterator[Report]:
     """Tell what an index holds: pages, hosts, crawls, bytes.
 
     A page has the outcome that it had when it was seen last, so a page that came again at its
@@ -308,17 +289,13 @@ def stats_command(index: Index, as_json: bool) -> None:
     Of a shared index the outcomes are those that all its crawlers have counted since it was made;
     the log is read, and what a page takes on the servers is estimated.
 
-    \b
-    $ dedup-filter index stats DIR --json
-    {"index": "DIR", "pages": 3, "kept": 2, "outcomes": {"new": 2, "near": 1}, ...}
-
     Exit codes: 0 done, 2 there is no index, or it cannot be read.
-    """  # noqa: D301 - click must see the character
+    """
     figures = _with_times(index.figures())
     figures["crawls"] = [_with_times(crawl) for crawl in figures["crawls"]]
-    tell({"index": str(index), **figures}, as_json)
+    yield {"index": str(index), **figures}
 
 
-def _with_times(figures: dict[str, Any]) -> dict[str, Any]:
+def _with_times(figures: Report) -> Report:
     times = ("first_seen", "last_seen", "started", "ended")
     return figures | {name: as_time(figures[name]) for name in times if figures.get(name)}

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import json_option, max_distance_option, say, scaled, write_lines
+from dedup_filter.commands import json_option, max_distance_option, say, write_lines
 from dedup_filter.config import FilterConfig
 from dedup_filter.hamming.planner import (
     Estimate,
@@ -23,12 +23,16 @@ from dedup_filter.wording import counted
 
 __all__ = ["plan_command"]
 
-_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-_UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 _MOST_PAGES = 10**15
 _SHOWN = 8
-_LINE = "{:<27}{:>8}{:>7}{:>9}{:>12}{:>9}{:>9}{:>7}  {}"
-_HEADINGS = ("layout", "tables", "bits", "probes", "candidates", "look-up", "page", "bytes", "")
+_HEADINGS = (
+    "layout                      tables   bits  probes      candidates   look-up us"
+    "    us a page bytes  against the best"
+)
+_LINE = (
+    "{name:<27}{tables:>7}{bits:>7}{probes:>8,}{candidates:>16,.0f}{look_up_us:>13,.1f}"
+    "{page_us:>13,.1f}{bytes_per_page:>6.0f}  {reason}"
+)
 
 
 def _pages(value: str) -> int:
@@ -44,10 +48,11 @@ def _pages(value: str) -> int:
 
 def _bytes(value: str) -> int:
     """Read 64GB, 500 MB or 1.5GiB."""
-    found = re.fullmatch(r"([0-9]{1,18}(?:\.[0-9]{1,9})?)\s*([A-Z]*)", value.upper())
-    if found is None or found[2] not in _UNITS:
+    number = r"([0-9]{1,18}(?:\.[0-9]{1,9})?)"
+    found = re.fullmatch(rf"{number}\s*(?:([KMGT])(I?))?B?", value.upper())
+    if found is None:
         raise click.BadParameter(f"{value!r} is not a size: write it like 64GB or 500MiB")
-    return int(float(found[1]) * _UNITS[found[2]])
+    return int(float(found[1]) * (1024 if found[3] else 1000) ** " KMGT".index(found[2] or " "))
 
 
 @click.command("plan")
@@ -55,36 +60,35 @@ def _bytes(value: str) -> int:
     "--pages", type=_pages, metavar="NUMBER", required=True, help="Pages to be stored, like 1e9."
 )
 @click.option("--memory", type=_bytes, metavar="SIZE", help="What the index may take, like 64GB.")
-@max_distance_option(FilterConfig.max_distance)
+@max_distance_option(default=FilterConfig.max_distance)
 @json_option
 def plan_command(pages: int, memory: int | None, max_distance: int, as_json: bool) -> None:
     """Rank the layouts of an index: tables, probes, time and memory.
 
-    The memory is that of the tables alone; what the records of the pages take is not in it.
-    The best one that fits into the memory comes first; what the literature proposes is listed
-    after the others, for comparison. Times are estimates for a 2-core machine: compare them with
-    one another. They leave out what it takes to confirm a candidate.
+    The memory is that of the tables alone, without the records of the pages. The best layout
+    that fits into it comes first, and what the literature proposes last. Compare the times with
+    one another: they are estimates, in microseconds, without what it takes to confirm candidates.
 
     \b
     bits        of the prefix that a probe looks up
     candidates  stored fingerprints that a look-up compares
-    page        time of a look-up and of an insert; the last column: against the best
+    us a page   time of a look-up and of an insert; the last column: against the best
     bytes       of memory for each page stored
     """  # noqa: D301 - click must see the character
     rows = _rows(pages, memory, max_distance)
     if as_json:
         write_lines(rows)
         return
-    chance = chance_neighbours(max_distance, pages)
     say(f"{counted(pages, 'page')}, at most {counted(max_distance, 'bit')} apart.")
+    chance = chance_neighbours(max_distance, pages)
     say(f"Unrelated pages near to each by chance: {chance:.2g}, if bits are fair coins.")
     ours, papers = ([row for row in rows if row["from_literature"] is it] for it in (False, True))
     shown = [row for place, row in enumerate(ours) if place < _SHOWN or row["layout"] is None]
-    for line in ("", _LINE.format(*_HEADINGS), *map(_line, shown), "", *map(_line, papers)):
-        say(line.rstrip())
+    for line in ("", _HEADINGS, *map(_line, shown), "", *map(_line, papers)):
+        say(line)
     if not rows[0]["fits"]:
         least = min(row["bytes_per_page"] for row in ours) * pages
-        raise click.ClickException(f"no layout fits; the smallest needs {least / 1e9:,.3g} GB")
+        raise click.ClickException(f"no layout fits; the smallest needs {_gigabytes(least)}")
 
 
 def _rows(pages: int, memory: int | None, max_distance: int) -> list[dict[str, Any]]:
@@ -97,6 +101,7 @@ def _rows(pages: int, memory: int | None, max_distance: int) -> list[dict[str, A
     for place, (name, one) in enumerate(named):
         size = one.bytes_per_entry * pages
         fits = memory is None or size <= memory
+        slower = "quickest that fits" if one is best else f"{one.page_us / best.page_us:,.3g} x"
         rows.append(
             {
                 "name": name,
@@ -111,7 +116,7 @@ def _rows(pages: int, memory: int | None, max_distance: int) -> list[dict[str, A
                 "page_us": round(one.page_us, 2),
                 "bytes_per_page": round(one.bytes_per_entry, 1),
                 "fits": fits,
-                "reason": _reason(one, best) if fits else f"needs {size / 1e9:,.3g} GB",
+                "reason": slower if fits else f"needs {_gigabytes(size)}",
             }
         )
     return rows
@@ -125,30 +130,9 @@ def _name(one: Estimate) -> str:
     return f"{one.layout.block_count} blocks, {one.layout.leading_blocks} lead"
 
 
-def _reason(one: Estimate, best: Estimate) -> str:
-    """Compare one that fits with the quickest that does, and say what it has most more of."""
-    if one is best:
-        return "quickest that fits"
-    slower = one.page_us / best.page_us
-    if slower < 1.005:
-        return "as quick"
-    more = {
-        "candidates": one.candidates / (best.candidates or 1),
-        "probes": one.probes / (best.probes or 1),
-        "tables": one.tables / best.tables,
-    }
-    return f"{slower:.3g} x: more {max(more, key=lambda part: more[part])}"
+def _gigabytes(size: float) -> str:
+    return f"{size / 1e9:,.3g} GB"
 
 
 def _line(row: dict[str, Any]) -> str:
-    return _LINE.format(
-        row["name"],
-        row["tables"],
-        "-".join(map(str, sorted({*row["prefix_bits"]}))),
-        f"{row['probes']:,}",
-        scaled(row["candidates"], "", "k", "M", "G"),
-        scaled(row["look_up_us"], "us", "ms", "s"),
-        scaled(row["page_us"], "us", "ms", "s"),
-        f"{row['bytes_per_page']:.0f}",
-        row["reason"],
-    )
+    return _LINE.format(**row, bits="-".join(map(str, sorted({*row["prefix_bits"]}))))

@@ -27,63 +27,52 @@ def index(seeded, tmp_path):
 
 
 @pytest.fixture
-def export(index, tmp_path):
-    path = tmp_path / "export.jsonl"
-    assert run("index", "export", str(index), "--output", str(path))[0] == 0
-    return path
+def export(index):
+    """The lines of its export."""
+    return run("index", "export", str(index))[1]
 
 
-class InDirectory:
-    """Folders."""
+class Place:
+    """Where indexes are: in folders, or on the servers of a fixture."""
 
     def __init__(self, request):
-        self._request = request
+        self._fixture = request.getfixturevalue
+        self.servers = request.param
 
     def new(self, name):
         """Name an index that there is not yet."""
-        return str(self._request.getfixturevalue("tmp_path") / name)
+        if self.servers:
+            return f"{self._fixture(self.servers).url}?name={name}"
+        return str(self._fixture("tmp_path") / name)
 
     def seeded(self, name="index"):
         """Make an index of the feed."""
-        seeded = self._request.getfixturevalue("seeded")
-        return str(shutil.copytree(seeded, self.new(name)))
-
-
-class OnServer(InDirectory):
-    """Names on a server."""
-
-    servers = "redis_server"
-
-    def new(self, name):
-        return f"{self._request.getfixturevalue(self.servers).url}?name={name}"
-
-    def seeded(self, name="index"):
         location = self.new(name)
+        if not self.servers:
+            return str(shutil.copytree(self._fixture("seeded"), location))
         with NearDuplicateFilter.open(location, crawl="import") as pages:
             for each in ITEMS:
                 pages.see(**each)
         return location
 
-
-class OnCluster(OnServer):
-    """Names on a cluster."""
-
-    servers = "redis_cluster"
+    def client(self):
+        """Connect to the servers."""
+        return self._fixture(self.servers).client()
 
 
-@pytest.fixture(params=[InDirectory, OnServer], ids=lambda kind: kind.__name__)
+@pytest.fixture(params=[None, "redis_server"], ids=["folder", "server"])
 def place(request):
     """Where an index can be, for what is the same in each."""
-    return request.param(request)
+    return Place(request)
 
 
-@pytest.fixture(params=[InDirectory, OnServer, OnCluster], ids=lambda kind: kind.__name__)
+@pytest.fixture(params=[None, "redis_server", "redis_cluster"], ids=["folder", "server", "cluster"])
 def every_place(request):
     """The same, and a cluster, for what reads or writes keys of many slots."""
-    return request.param(request)
+    return Place(request)
 
 
-@pytest.fixture(params=[OnServer, OnCluster], ids=lambda kind: kind.__name__)
+@pytest.fixture(params=["redis_server", "redis_cluster"], ids=["server", "cluster"])
 def servers(request):
     """Where a shared index can be."""
-    return request.param(request)
+    return Place(request)

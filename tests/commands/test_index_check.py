@@ -3,7 +3,8 @@
 import json
 import random
 import shutil
-import threading
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
 from command_line import lines, run
@@ -13,99 +14,9 @@ from dedup_filter import NearDuplicateFilter
 from dedup_filter.pages.redis import CHUNK, SharedKeeper
 from dedup_filter.upkeep import index_at
 
-
-def faults(location):
-    return index_at(str(location)).check().faults
-
-
-class TestCheck:
-    @pytest.mark.parametrize("scope", ["all", "host"])
-    def test_a_clean_index(self, tmp_path, scope):
-        with NearDuplicateFilter.open(tmp_path / "index", scope=scope) as pages:
-            for number in range(10):
-                pages.see(f"https://{number % 3}.example.com/", text=article(number))
-        (found,) = lines("index", "check", str(tmp_path / "index"), "--json")
-        assert found["is_clean"]
-        assert (found["pages"], found["entries"]) == (10, 10)
-        assert (found["faults"], found["notes"]) == ([], [])
-        assert stats(tmp_path / "index")["tables"]["scope"] == scope
-
-    def test_a_wrong_row(self, index):
-        tamper(index, "UPDATE pages SET host = 99 WHERE id = 3")
-        code, out, err = run("index", "check", str(index))
-        assert (code, err) == (1, "")
-        assert "faults        a page has no host\n" in out
-
-    def test_tables_that_hold_something_else_than_the_record(self, index):
-        # As no trigger lets it happen: the log knows nothing of the change.
-        tamper(
-            index,
-            """
-            CREATE TEMP TABLE log AS SELECT * FROM sqlite_sequence;
-            UPDATE pages SET fingerprint = 5 WHERE id = 3;
-            DELETE FROM superseded;
-            UPDATE sqlite_sequence SET seq = ifnull(
-                (SELECT seq FROM log WHERE log.name = 'superseded'), 0
-            ) WHERE name = 'superseded';
-            """,
-        )
-        (fault,) = faults(index)
-        assert "the entries of 1 page, page 3 first" in fault
-
-    def test_tables_that_are_missing_or_behind_are_no_fault(self, index):
-        assert run("index", "forget", str(index), ITEMS[3]["url"])[0] == 0
-        (found,) = lines("index", "check", str(index), "--json")
-        assert (found["pages"], found["entries"]) == (24, 20)
-        assert (found["is_clean"], found["notes"]) == (True, [])
-        shutil.rmtree(index / "tables")
-        (found,) = lines("index", "check", str(index), "--json")
-        assert (found["is_clean"], found["entries"]) == (True, 0)
-        assert found["notes"][0].startswith("the tables: there are none")
-
-    @pytest.mark.parametrize(
-        ("file", "place"),
-        [
-            ("pages.sqlite3", 0),
-            ("pages.sqlite3", 3000),
-            ("pages.sqlite3", 30_000),
-            ("run0.bin", 17),
-        ],
-    )
-    def test_a_file_that_is_overwritten(self, index, file, place):
-        (path,) = index.rglob(file)
-        content = bytearray(path.read_bytes())
-        content[place : place + 20_000] = b"x" * len(content[place : place + 20_000])
-        path.write_bytes(content)
-        code, out, err = run("index", "check", str(index), "--json")
-        assert code in (1, 2)
-        assert len((out + err).splitlines()) == 1
-        assert "Traceback" not in err
-        if file == "run0.bin":
-            assert json.loads(out)["faults"][0].startswith("the tables: ")
-
-
-class TestCompact:
-    def test_gives_back_the_room_of_what_was_forgotten(self, index):
-        with NearDuplicateFilter.open(index) as pages:
-            for number in range(600):
-                pages.see(f"https://example.org/{number}", text=f"word{number} " * 100)
-        urls = [f"https://example.org/{number}" for number in range(600)]
-        run("index", "forget", str(index), *urls)
-        before = records(index)
-        (found,) = lines("index", "compact", str(index), "--json")
-        assert found["after"]["record"] < found["before"]["record"]
-        assert found["after"]["tables"] < found["before"]["tables"]
-        assert records(index) == before
-        (checked,) = lines("index", "check", str(index), "--json")
-        assert (checked["is_clean"], checked["entries"]) == (True, 20)
-        assert len(stats(index)["crawls"]) == 2
-        shutil.rmtree(index / "tables")
-        assert run("index", "compact", str(index))[0] == 0
-        assert records(index) == before
-
-
 LOG, FLIGHT = "dedup:{index}:log:0", "dedup:{index}:flight"
 META, PROCESSES = "dedup:{index}:meta", "dedup:{index}:processes"
+NOTHING = {"released": 0, "taken_out": 0, "deleted": 0}
 
 
 def record_key(page):
@@ -114,13 +25,22 @@ def record_key(page):
 
 @pytest.fixture
 def location(servers):
-    return servers.seeded("index")
+    return servers.seeded()
 
 
 @pytest.fixture
-def client(location, request):
-    fixture = "redis_cluster" if "+cluster" in location else "redis_server"
-    return request.getfixturevalue(fixture).client()
+def client(servers, location):
+    return servers.client()
+
+
+def checked(location):
+    (found,) = lines("index", "check", str(location), "--json")
+    assert found["is_clean"]
+    return found
+
+
+def faults(location):
+    return index_at(str(location)).check().faults
 
 
 def notes(location):
@@ -139,18 +59,121 @@ def forget(location, *items):
     assert all(index_at(location).forget([item["url"] for item in items]).values())
 
 
-NOTHING = {"released": 0, "taken_out": 0, "deleted": 0}
+def test_a_clean_directory_of_pages_that_are_compared_within_hosts(tmp_path):
+    with NearDuplicateFilter.open(tmp_path / "index", scope="host") as pages:
+        for number in range(10):
+            pages.see(f"https://{number % 3}.example.com/", text=article(number))
+    found = checked(tmp_path / "index")
+    assert (found["pages"], found["entries"], found["notes"]) == (10, 10, [])
+    assert stats(tmp_path / "index")["tables"]["scope"] == "host"
 
 
-def test_there_is_nothing_to_do(location):
+def test_a_wrong_row(index):
+    tamper(index, "UPDATE pages SET host = 99 WHERE id = 3")
+    code, out, err = run("index", "check", str(index))
+    assert (code, err) == (1, "")
+    assert "faults        a page has no host\n" in out
+
+
+def test_tables_that_hold_something_else_than_the_record(index):
+    # As no trigger lets it happen: the log knows nothing of the change.
+    tamper(
+        index,
+        """
+        CREATE TEMP TABLE log AS SELECT * FROM sqlite_sequence;
+        UPDATE pages SET fingerprint = 5 WHERE id = 3;
+        DELETE FROM superseded;
+        UPDATE sqlite_sequence SET seq = ifnull(
+            (SELECT seq FROM log WHERE log.name = 'superseded'), 0
+        ) WHERE name = 'superseded';
+        """,
+    )
+    (fault,) = faults(index)
+    assert "the entries of 1 page, page 3 first" in fault
+
+
+def test_tables_that_are_missing_or_behind_are_no_fault(index):
+    assert run("index", "forget", str(index), ITEMS[3]["url"])[0] == 0
+    found = checked(index)
+    assert (found["pages"], found["entries"], found["notes"]) == (24, 20, [])
+    shutil.rmtree(index / "tables")
+    found = checked(index)
+    assert found["entries"] == 0
+    assert found["notes"][0].startswith("the tables: there are none")
+
+
+@pytest.mark.parametrize(
+    ("file", "place"),
+    [("pages.sqlite3", 0), ("pages.sqlite3", 3000), ("pages.sqlite3", 30_000), ("run0.bin", 17)],
+)
+def test_a_file_that_is_overwritten(index, file, place):
+    (path,) = index.rglob(file)
+    content = bytearray(path.read_bytes())
+    content[place : place + 20_000] = b"x" * len(content[place : place + 20_000])
+    path.write_bytes(content)
+    code, out, err = run("index", "check", str(index), "--json")
+    assert code in (1, 2)
+    assert len((out + err).splitlines()) == 1
+    assert "Traceback" not in err
+    if file == "run0.bin":
+        assert json.loads(out)["faults"][0].startswith("the tables: ")
+
+
+def test_compact_gives_back_the_room_of_what_was_forgotten(index):
+    urls = [f"https://example.org/{number}" for number in range(600)]
+    with NearDuplicateFilter.open(index) as pages:
+        for url in urls:
+            pages.see(url, text=f"word{url[20:]} " * 100)
+    run("index", "forget", str(index), *urls)
+    before = records(index)
+    (found,) = lines("index", "compact", str(index), "--json")
+    assert found["after"]["record"] < found["before"]["record"]
+    assert found["after"]["tables"] < found["before"]["tables"]
+    assert checked(index)["entries"] == 20
+    assert len(stats(index)["crawls"]) == 2
+    shutil.rmtree(index / "tables")
+    assert run("index", "compact", str(index))[0] == 0
+    assert records(index) == before
+
+
+def test_there_is_nothing_to_do_on_servers(location):
     before = kept(location)
     (found,) = lines("index", "compact", location, "--json")
     assert {**found, **NOTHING} == found
     assert found["before"] == found["after"]
-    (checked,) = lines("index", "check", location, "--json")
-    assert checked["is_clean"]
-    assert (checked["pages"], checked["entries"]) == (20, 20)
+    found = checked(location)
+    assert (found["pages"], found["entries"]) == (20, 20)
     assert kept(location) == before
+
+
+FAULTS = {
+    "1 of the pages, 3 first: not the same in the log and in the record": (
+        lambda client: client.set(record_key(3), client.get(record_key(4)))
+    ),
+    "the log has lost 5 events: the servers": (
+        lambda client: client.set(LOG, client.get(LOG)[: 24 * 15])
+    ),
+    "1 of the pages, 3 first: in flight and claimed by no process": (
+        lambda client: client.hset(FLIGHT, 3, client.get(record_key(3)))
+    ),
+    "1 of the pages, 999 first: in flight and not in the log": (
+        lambda client: client.hset(FLIGHT, 999, client.get(record_key(3)))
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_on_servers(location, client, fault):
+    FAULTS[fault](client)
+    assert any(found.startswith(fault) for found in faults(location))
+
+
+def test_a_damaged_record_on_servers(location, client):
+    client.setrange(record_key(3), 0, b"\xff")
+    for command, code in (("check", 1), ("export", 2)):
+        ended, out, err = run("index", command, location)
+        assert ended == code
+        assert "the record of page 3" in out + err
 
 
 def test_a_record_is_missing(location, client):
@@ -162,30 +185,6 @@ def test_a_record_is_missing(location, client):
     with NearDuplicateFilter.open(location) as pages:
         assert pages.see("https://example.org/", text=article(2)).outcome == "new"
         pages.check()
-
-
-def test_records_are_of_another_page_and_damaged(location, client):
-    client.set(record_key(3), client.get(record_key(4)))
-    assert faults(location) == [
-        "1 of the pages, 3 first: not the same in the log and in the record"
-    ]
-    client.setrange(record_key(3), 0, b"\xff")
-    for command, code in (("check", 1), ("export", 2)):
-        ended, out, err = run("index", command, location)
-        assert ended == code
-        assert "the record of page 3" in out + err
-
-
-def test_a_part_of_the_log_is_lost(location, client):
-    client.set(LOG, client.get(LOG)[: 24 * 15])
-    assert any("the log has lost 5 events: the servers" in fault for fault in faults(location))
-
-
-def test_a_pending_page_is_nobodys_or_gone(location, client):
-    client.hset(FLIGHT, 3, client.get(record_key(3)))
-    assert faults(location) == ["1 of the pages, 3 first: in flight and claimed by no process"]
-    client.hset(FLIGHT, 999, client.get(record_key(3)))
-    assert "1 of the pages, 999 first: in flight and not in the log" in faults(location)
 
 
 def test_a_process_died(location, client):
@@ -218,21 +217,18 @@ def test_records_are_of_no_page(location, client, servers):
 
 
 def test_pages_have_expired(location, client):
-    with NearDuplicateFilter.open(location, expire_days=1):
-        pass
+    NearDuplicateFilter.open(location, expire_days=1).close()
     events = bytearray(client.get(LOG))
     events[20:24] = (1_000_000_000).to_bytes(4, "little")
     client.set(LOG, bytes(events))
     client.delete(record_key(1))
-    (note,) = notes(location)
-    assert note == "1 of the pages, 1 first: expired; the next crawl removes them"
+    assert notes(location) == ["1 of the pages, 1 first: expired; the next crawl removes them"]
     assert compacted(location) == {**NOTHING, "taken_out": 1}
 
 
 def test_the_beginning_of_the_log_tells_of_nothing(location, client):
     with index_at(location).source() as source:
-        record = next(source.pages).record
-        scheme = source.scheme
+        record, scheme = next(source.pages).record, source.scheme
     keeper = SharedKeeper.open(location, scheme)
     for _ in range(CHUNK):
         keeper.restore(record._replace(url="https://example.com/"))
@@ -254,44 +250,37 @@ def test_the_beginning_of_the_log_tells_of_nothing(location, client):
         pages.check()
 
 
-def work(location, seed, is_over, errors):
+def work(location, seed, is_over):
     """Claim, commit, release and forget pages at random."""
     chance = random.Random(seed)
-    try:
-        with NearDuplicateFilter.open(location) as pages:
-            while not is_over.is_set():
-                number = chance.randrange(60)
-                verdict = pages.claim(f"https://{seed}.example.com/{number}", text=article(number))
-                chance.choice([pages.commit, pages.commit, pages.release])(verdict)
-                if chance.random() < 0.05:
-                    pages.forget(f"https://{seed}.example.com/{number}")
-    except Exception as error:
-        errors.append(error)
+    with NearDuplicateFilter.open(location) as pages:
+        while not is_over.is_set():
+            url = f"https://{seed}.example.com/{chance.randrange(60)}"
+            verdict = pages.claim(url, text=article(int(url.rpartition("/")[2])))
+            chance.choice([pages.commit, pages.commit, pages.release])(verdict)
+            if chance.random() < 0.05:
+                pages.forget(url)
 
 
 @pytest.mark.parametrize("rounds", [3, pytest.param(12, marks=pytest.mark.slow)])
 def test_it_is_clean_and_stays_so(servers, rounds):
-    location, is_over, errors = servers.new("index"), threading.Event(), []
+    location, is_over = servers.new("index"), Event()
     NearDuplicateFilter.open(location).close()
-    crawlers = [
-        threading.Thread(target=work, args=(location, seed, is_over, errors)) for seed in range(3)
-    ]
-    for crawler in crawlers:
-        crawler.start()
-    try:
-        index = index_at(location)
-        for number in range(rounds):
-            assert index.check().faults == []
-            with index.source() as source:
-                assert all(not page.record.is_pending for page in source.pages)
-            assert index.figures()["processes"] <= 3
-            index.compact()
-            index.forget([f"https://{number % 3}.example.com/{number}"])
-    finally:
-        is_over.set()
+    index = index_at(location)
+    with ThreadPoolExecutor() as pool:
+        crawlers = [pool.submit(work, location, seed, is_over) for seed in range(3)]
+        try:
+            for number in range(rounds):
+                assert index.check().faults == []
+                with index.source() as source:
+                    assert all(not page.record.is_pending for page in source.pages)
+                assert index.figures()["processes"] <= 3
+                index.compact()
+                index.forget([f"https://{number % 3}.example.com/{number}"])
+        finally:
+            is_over.set()
         for crawler in crawlers:
-            crawler.join()
-    assert errors == []
+            crawler.result()
     with NearDuplicateFilter.open(location) as pages:
         pages.check()
-    assert faults(location) == []
+    assert index.check().faults == []

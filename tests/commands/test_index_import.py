@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import pytest
-from command_line import COMMAND, lines, run
+from command_line import COMMAND, lines, run, start
 from index_feed import ITEMS, article, item, kept, records, stats, write_jsonl
 from redis_servers import wait_until
 
@@ -19,138 +19,129 @@ def imported(location, *items, options=()):
     return found
 
 
-class TestImportOfItems:
-    def test_reads_html_or_else_text_and_nothing_else(self, place):
-        items = [
-            {"url": "https://example.com/1", "html": f"<p>{article(1)}</p>", "text": "A teaser."},
-            {"url": "https://example.com/2", "html": None, "text": article(2)},
-            {"url": "https://example.com/3", "text": article(2), "body": article(4)},
-            {"url": "https://example.com/4", "text": article(1), "link": "https://example.org"},
-            {"url": "https://example.com/5", "text": ""},
-        ]
-        found = imported(place.new("index"), *items)
-        assert found["outcomes"] == {"new": 2, "exact": 2, "unjudged": 1}
-        assert [record.url for record in kept(place.new("index"))] == [
-            f"https://example.com/{number}" for number in (1, 2)
-        ]
+def test_reads_html_or_else_text_and_nothing_else(place):
+    items = [
+        {"url": "https://example.com/1", "html": f"<p>{article(1)}</p>", "text": "A teaser."},
+        {"url": "https://example.com/2", "html": None, "text": article(2)},
+        {"url": "https://example.com/3", "text": article(2), "body": article(4)},
+        {"url": "https://example.com/4", "text": article(1), "link": "https://example.org"},
+        {"url": "https://example.com/5", "text": ""},
+    ]
+    found = imported(place.new("index"), *items)
+    assert found["outcomes"] == {"new": 2, "exact": 2, "unjudged": 1}
+    assert [record.url for record in kept(place.new("index"))] == [
+        f"https://example.com/{number}" for number in (1, 2)
+    ]
 
-    def test_takes_the_names_that_are_given(self, tmp_path):
-        feed = [{"where": "https://example.com/1", "head": "A title", "what": article(1)}, ITEMS[0]]
-        options = ["--url-field", "where", "--text-fields", "head, what", "--skip-bad-lines"]
-        found = imported(tmp_path / "index", *feed, options=options)
-        assert (found["outcomes"], found["bad_lines"]) == ({"new": 1}, 1)
-        assert found["first_bad"].startswith("line 2: it has no URL (looked for: where)")
 
-    def test_counts_as_a_crawl_of_its_own(self, place):
-        index = place.seeded()
-        with NearDuplicateFilter.open(index) as pages:
-            assert pages.see(ITEMS[0]["url"], text=article(0)).outcome == "revisit"
-            assert pages.see("https://example.org/", text=article(1)).outcome == "exact"
-        assert [crawl["name"] for crawl in stats(index)["crawls"]] == ["import", None]
+def test_takes_the_names_that_are_given(tmp_path):
+    feed = [{"where": "https://example.com/1", "head": "A title", "what": article(1)}, ITEMS[0]]
+    options = ["--url-field", "where", "--text-fields", "head, what", "--skip-bad-lines"]
+    found = imported(tmp_path / "index", *feed, options=options)
+    assert (found["outcomes"], found["bad_lines"]) == ({"new": 1}, 1)
+    assert found["first_bad"].startswith("line 2: it has no URL (looked for: where)")
 
-    def test_uses_the_options_that_the_index_was_made_with(self, place):
-        index = place.new("index")
-        options = {"max_distance": 3, "scope": "host", "features": "shingles", "title_weight": 2}
-        with NearDuplicateFilter.open(index, **options) as pages:
-            pages.see(**ITEMS[0])
-        assert imported(index, item(0, url="https://elsewhere.example/"))["outcomes"] == {"new": 1}
-        found = stats(index)
-        tables = found["options"] if "redis:" in index else found["tables"]
-        assert (tables["max_distance"], tables["scope"]) == (3, "host")
-        feed = json.dumps(ITEMS[1])
-        code, _, err = run("index", "import", index, "-o", "features=words", text=feed)
-        assert code == 2
-        assert "title_weight" in err
 
-    def test_says_that_tables_are_made_anew(self, index):
-        (path,) = index.glob("tables/*/run0.bin")
-        path.write_bytes(b"")
-        code, _, err = run("index", "import", str(index), text=json.dumps(item(30)))
-        assert code == 0
-        assert "its tables are made anew from the record" in err
-        assert len(err.splitlines()) == 1
+def test_counts_as_a_crawl_of_its_own(place):
+    index = place.seeded()
+    with NearDuplicateFilter.open(index) as pages:
+        assert pages.see(ITEMS[0]["url"], text=article(0)).outcome == "revisit"
+        assert pages.see("https://example.org/", text=article(1)).outcome == "exact"
+    assert [crawl["name"] for crawl in stats(index)["crawls"]] == ["import", None]
 
-    @pytest.mark.parametrize(
-        ("bad", "why"),
-        [
-            ("{", "is no JSON object"),
-            ("[" * 100_000, "is no JSON object; one on each line is wanted"),
-            ('{"text": "no address"}', "has no URL"),
-            ('{"url": "https://example.com/"}', "has no text of a page (looked for: html, text)"),
-            ('{"url": "https://example.com/", "body": "<html><p>a"}', "has no text of a page"),
-            ('{"url": "https://example.com/", "html": {}}', "has no text of a page"),
-        ],
-        ids=range(6),
+
+def test_uses_the_options_that_the_index_was_made_with(place):
+    index = place.new("index")
+    options = {"max_distance": 3, "scope": "host", "features": "shingles", "title_weight": 2}
+    with NearDuplicateFilter.open(index, **options) as pages:
+        pages.see(**ITEMS[0])
+    assert imported(index, item(0, url="https://elsewhere.example/"))["outcomes"] == {"new": 1}
+    found = stats(index)
+    tables = found["options"] if place.servers else found["tables"]
+    assert (tables["max_distance"], tables["scope"]) == (3, "host")
+    feed = json.dumps(ITEMS[1])
+    code, _, err = run("index", "import", index, "-o", "features=words", text=feed)
+    assert code == 2
+    assert "title_weight" in err
+
+
+def test_says_that_tables_are_made_anew(index):
+    (path,) = index.glob("tables/*/run0.bin")
+    path.write_bytes(b"")
+    code, _, err = run("index", "import", str(index), text=json.dumps(item(30)))
+    assert code == 0
+    assert "its tables are made anew from the record" in err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        ("{", "is no JSON object"),
+        ("[" * 100_000, "is no JSON object; one on each line is wanted"),
+        ('{"text": "no address"}', "has no URL"),
+        ('{"url": "https://example.com/"}', "has no text of a page (looked for: html, text)"),
+        ('{"url": "https://example.com/", "body": "<html><p>a"}', "has no text of a page"),
+        ('{"url": "https://example.com/", "html": {}}', "has no text of a page"),
+    ],
+    ids=range(6),
+)
+def test_a_bad_line_ends_it_unless_told_otherwise(tmp_path, bad, why):
+    feed = [json.dumps(ITEMS[0]), bad, "", json.dumps(ITEMS[1])]
+    code, out, err = run("index", "import", str(tmp_path / "one"), text="\n".join(feed))
+    assert (code, out) == (2, "")
+    assert err.startswith(f"Error: line 2: it {why}")
+    assert len(err.splitlines()) == 1
+    assert len(err) < 300
+    assert len(records(tmp_path / "one")) == 1
+    arguments = ["index", "import", str(tmp_path / "two"), "--skip-bad-lines", "--json"]
+    (found,) = lines(*arguments, text="\n".join(feed))
+    assert (found["outcomes"], found["bad_lines"]) == ({"new": 2}, 1)
+    assert found["first_bad"].startswith(f"line 2: it {why}")
+
+
+@pytest.mark.parametrize("text", ["", "{}\n", json.dumps(ITEMS, indent=0)])
+def test_of_nothing_makes_nothing(place, text):
+    (found,) = lines("index", "import", place.new("index"), "--skip-bad-lines", "--json", text=text)
+    assert found["lines"] == 0
+    assert "there is no index at" in run("index", "stats", place.new("index"))[2]
+
+
+def test_shows_how_far_it_is_on_a_terminal_only(tmp_path):
+    pty = pytest.importorskip("pty")
+    feed = write_jsonl(tmp_path / "feed.jsonl", ITEMS)
+    ours, theirs = pty.openpty()
+    finished = subprocess.run(
+        [*COMMAND, "index", "import", str(tmp_path / "index"), feed, "--json"],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        check=False,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
     )
-    def test_a_bad_line_ends_it_unless_told_otherwise(self, tmp_path, bad, why):
-        feed = [json.dumps(ITEMS[0]), bad, "", json.dumps(ITEMS[1])]
-        code, out, err = run("index", "import", str(tmp_path / "one"), text="\n".join(feed))
-        assert (code, out) == (2, "")
-        assert err.startswith(f"Error: line 2: it {why}")
-        assert len(err.splitlines()) == 1
-        assert len(err) < 300
-        assert len(records(tmp_path / "one")) == 1
-        arguments = ["index", "import", str(tmp_path / "two"), "--skip-bad-lines", "--json"]
-        (found,) = lines(*arguments, text="\n".join(feed))
-        assert (found["outcomes"], found["bad_lines"]) == ({"new": 2}, 1)
-        assert found["first_bad"].startswith(f"line 2: it {why}")
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert json.loads(finished.stdout)["outcomes"] == {"near": 5, "new": 20}
+    assert "importing" in shown
+    assert "100%" in shown
 
-    @pytest.mark.parametrize("bad", [1, 2])
-    def test_can_go_on_behind_a_bad_line(self, place, bad):
-        feed = [json.dumps(each) for each in ITEMS[:3]]
-        text = "\n".join([*feed[: bad - 1], "{}", *feed[bad:]])
-        arguments = ["index", "import", place.new("one"), "--json"]
-        assert run(*arguments, text=text)[0] == 2
-        (found,) = lines(*arguments, "--from-line", str(bad + 1), text=text)
-        assert found["outcomes"] == {"new": 3 - bad}
 
-    @pytest.mark.parametrize("text", ["", "{}\n", json.dumps(ITEMS, indent=0)])
-    def test_of_nothing_makes_nothing(self, place, text):
-        (found,) = lines(
-            "index", "import", place.new("index"), "--skip-bad-lines", "--json", text=text
-        )
-        assert found["lines"] == 0
-        assert "there is no index at" in run("index", "stats", place.new("index"))[2]
-
-    def test_shows_how_far_it_is_on_a_terminal_only(self, tmp_path):
-        pty = pytest.importorskip("pty")
-        feed = write_jsonl(tmp_path / "feed.jsonl", ITEMS)
-        ours, theirs = pty.openpty()
-        finished = subprocess.run(
-            [*COMMAND, "index", "import", str(tmp_path / "index"), feed, "--json"],
-            stdout=subprocess.PIPE,
-            stderr=theirs,
-            check=False,
-            env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
-        )
-        os.close(theirs)
-        shown = os.read(ours, 100_000).decode()
-        os.close(ours)
-        assert json.loads(finished.stdout)["outcomes"] == {"near": 5, "new": 20}
-        assert "importing" in shown
-        assert "100%" in shown
-
-    def test_that_is_interrupted_keeps_what_was_taken(self, place):
-        location = place.new("index")
-        with subprocess.Popen(
-            [*COMMAND, "index", "import", location],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        ) as process:
-            for each in ITEMS[:10]:
-                process.stdin.write(json.dumps(each).encode() + b"\n")
-            process.stdin.flush()
-            wait_until(lambda: run("index", "stats", location)[0] == 0, "there is an index")
-            if "redis:" in location:  # a directory shows its pages when they are flushed
-                wait_until(lambda: stats(location)["kept"], "a page is kept")
-            process.send_signal(signal.SIGINT)
-            assert process.stderr.read().strip() == b""
-            assert process.wait() == 130
-        found = stats(location)
-        assert found["kept"] <= 10
-        assert found["pending"] == found.get("processes", 0) == 0
-        assert run("index", "check", location)[0] == 0
+def test_that_is_interrupted_keeps_what_was_taken(place):
+    location = place.new("index")
+    with start("index", "import", location) as process:
+        for each in ITEMS[:10]:
+            process.stdin.write(json.dumps(each).encode() + b"\n")
+        process.stdin.flush()
+        wait_until(lambda: run("index", "stats", location)[0] == 0, "there is an index")
+        if place.servers:  # a directory shows its pages when they are flushed
+            wait_until(lambda: stats(location)["kept"], "a page is kept")
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read().strip() == b""
+        assert process.wait() == 130
+    found = stats(location)
+    assert found["kept"] <= 10
+    assert found["pending"] == found.get("processes", 0) == 0
+    assert run("index", "check", location)[0] == 0
 
 
 @pytest.mark.parametrize("command", ["import", "migrate"])

@@ -10,17 +10,16 @@ from dedup_filter import FilterConfig, NearDuplicateFilter
 
 def test_of_a_directory(index):
     found = stats(index)
-    assert (found["pages"], found["kept"], found["pending"]) == (25, 20, 0)
-    assert found["outcomes"] == {"new": 20, "near": 5}
-    assert (found["hosts"], found["texts"]) == (1, 25)
+    distance = FilterConfig().max_distance
+    wanted = {"pages": 25, "kept": 20, "pending": 0, "hosts": 1, "texts": 25}
+    wanted["tables"] = {"max_distance": distance, "scope": "all", "entries": 20}
+    assert wanted.items() <= found.items()
     assert found["first_seen"] <= found["last_seen"]
     assert found["bytes"]["record"] > 25 * 500
-    distance = FilterConfig().max_distance
-    assert found["tables"] == {"max_distance": distance, "scope": "all", "entries": 20}
     assert found["scheme"]["features"] == "content"
     (crawl,) = found["crawls"]
     assert (crawl["crawl"], crawl["name"]) == (1, "import")
-    assert crawl["outcomes"] == found["outcomes"]
+    assert crawl["outcomes"] == found["outcomes"] == {"new": 20, "near": 5}
     code, out, err = run("index", "stats", str(index))
     assert (code, err) == (0, "")
     assert "pages         25\n" in out
@@ -35,27 +34,25 @@ def test_of_pages_that_came_again(tmp_path):
             for number in numbers:
                 pages.see(**item(number))
             pages.see("https://example.com/twin", text=article(2, 1))
-
-    first, second, third = stats(index)["crawls"]
-
-    assert first["kept"] == {"first_seen": 4, "last_seen": 1, "revisited": 0}
-    assert second["kept"] == {"first_seen": 0, "last_seen": 2, "revisited": 2}
-    assert third["kept"] == {"first_seen": 1, "last_seen": 2, "revisited": 1}
-    assert first["repeats"] == second["repeats"] == third["repeats"] == {"near": 1}
-    assert stats(index)["outcomes"] == {"near": 3, "new": 2, "revisit": 3}
+    found = stats(index)
+    assert found["outcomes"] == {"near": 3, "new": 2, "revisit": 3}
+    assert [tuple(crawl["kept"].values()) for crawl in found["crawls"]] == [
+        (4, 1, 0), (0, 2, 2), (1, 2, 1)
+    ]  # fmt: skip
+    assert list(found["crawls"][0]["kept"]) == ["first_seen", "last_seen", "revisited"]
+    assert [crawl["repeats"] for crawl in found["crawls"]] == [{"near": 1}] * 3
 
 
 def test_of_servers(servers):
     location = servers.seeded()
     with NearDuplicateFilter.open(location, crawl="import", max_distance=3) as pages:
         pages.claim("https://example.com/pending", text=article(40))
-        found = stats(location)
-        assert (found["pages"], found["kept"], found["pending"]) == (25, 21, 1)
-        assert (found["outcomes"], found["processes"]) == ({"new": 20, "near": 5}, 1)
+        open_one = stats(location)
+    wanted = {"pages": 25, "kept": 21, "pending": 1, "processes": 1}
+    assert (wanted | {"outcomes": {"new": 20, "near": 5}}).items() <= open_one.items()
     found = stats(location)
-    assert (found["pages"], found["kept"], found["pending"]) == (26, 20, 0)
-    assert (found["outcomes"], found["processes"]) == ({"new": 21, "near": 5}, 0)
-    assert found["hosts"] == 1
+    wanted = {"pages": 26, "kept": 20, "pending": 0, "processes": 0, "hosts": 1}
+    assert (wanted | {"outcomes": {"new": 21, "near": 5}}).items() <= found.items()
     assert 300 < found["server_bytes"]["a_page"] < 700
     assert found["options"]["max_distance"] == 3
     assert found["scheme"]["features"] == "content"
@@ -69,21 +66,19 @@ def test_of_an_empty_index_whose_crawl_has_a_wild_name(place):
     found = stats(place.new("index"))
     assert (found["pages"], found["outcomes"], found["first_seen"]) == (0, {}, None)
     code, out, _ = run("index", "stats", place.new("index"))
-    assert code == 0
+    assert (code, "\x1b" in out) == (0, False)
     assert "\\x1b[31mred\\n" in out
-    assert "\x1b" not in out
 
 
-def test_reads_only(place, redis_server):
+def test_reads_only(place):
     location = place.seeded()
-    client = redis_server.client()
 
     def content():
-        if "redis:" in location:
-            return {key: client.dump(key) for key in client.keys("*")}
-        return contents(Path(location))
+        if not place.servers:
+            return contents(Path(location))
+        return {key: place.client().dump(key) for key in place.client().keys("*")}
 
     before = content()
-    for command in (["stats"], ["check"], ["export"]):
-        assert run("index", *command, location)[0] == 0
+    for command in ("stats", "check", "export"):
+        assert run("index", command, location)[0] == 0
     assert content() == before
