@@ -1,12 +1,10 @@
 """`dedup-filter index ...`: the commands that look after an index."""
 
-import itertools
 import json
 import logging
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial, wraps
 from typing import Any, BinaryIO, TypeVar
 
@@ -200,7 +198,7 @@ def _import(index: Index, file: BinaryIO, **given: Any) -> Iterator[Report]:
     if not html and not texts:
         html, texts = "html", ("text",)
     numbered = enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), 1)
-    with _progress(numbered, "importing", _length(file), lambda line: len(line[1])) as shown:
+    with _progress(numbered, "importing") as shown:
         imported = import_lines(
             shown,
             index,
@@ -211,39 +209,15 @@ def _import(index: Index, file: BinaryIO, **given: Any) -> Iterator[Report]:
     yield {"index": str(index), **imported}
 
 
-@contextmanager
 def _progress(
-    values: Iterable[T], label: str, total: int | None, size: Callable[[T], int] = lambda _: 1
-) -> Iterator[Iterable[T]]:
-    """Show on a terminal how much of a total has passed, elsewhere nothing.
-
-    `size` tells how much of the total a value is.
-    """
+    values: Iterable[T], label: str, total: int | None = None
+) -> AbstractContextManager[Iterable[T]]:
+    """Show on a terminal how many have passed, elsewhere nothing."""
     if not sys.stderr.isatty():
-        yield values
-        return
-    with click.progressbar(
-        itertools.count(),
-        length=total,
-        label=label,
-        show_pos=total is None,
-        file=sys.stderr,
-        update_min_steps=(total or 0) // 1000 + 1,
-    ) as bar:
-
-        def passing() -> Iterator[T]:
-            for value in values:
-                yield value
-                bar.update(size(value))
-
-        yield passing()
-
-
-def _length(file: BinaryIO) -> int | None:
-    """Return the length of a file, None if it has none, as a pipe."""
-    with suppress(OSError):
-        return os.fstat(file.fileno()).st_size or None
-    return None
+        return nullcontext(values)
+    return click.progressbar(
+        values, total, label, show_pos=True, file=sys.stderr, update_min_steps=10
+    )
 
 
 @_command("migrate")
