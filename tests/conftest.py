@@ -3,9 +3,7 @@
 import os
 import random
 import signal
-from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -37,14 +35,14 @@ def article():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _interruptible_children() -> None:
+def _interruptible_children():
     """Let children be interrupted: a job in the background ignores SIGINT, and they would, too."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
-def _redis_program() -> None:
+def _redis_program():
     """Skip tests that need a Redis server where there is none; the gate must have one."""
     try:
         redis_server_program()
@@ -55,48 +53,40 @@ def _redis_program() -> None:
 
 
 @pytest.fixture(scope="session")
-def _one_redis_server(_redis_program: None) -> Iterator[RedisServer]:
+def _one_redis_server(_redis_program):
     with RedisServer() as server:
         yield server
 
 
 @pytest.fixture(scope="session")
-def _one_redis_cluster(_redis_program: None) -> Iterator[RedisNodes]:
+def _one_redis_cluster(_redis_program):
     with RedisNodes() as cluster:
         yield cluster
 
 
 @pytest.fixture
-def redis_server(_one_redis_server: RedisServer) -> RedisServer:
-    """Return the suite's server, empty. Tests that kill it or set it up use `start_redis`."""
+def redis_server(_one_redis_server):
+    """The suite's server, empty. Tests that kill it or set it up use `start_redis`."""
     _one_redis_server.flush()
     return _one_redis_server
 
 
 @pytest.fixture
-def redis_cluster(_one_redis_cluster: RedisNodes) -> RedisNodes:
-    """Return the suite's cluster of three masters, empty. To kill nodes: `start_redis_cluster`."""
+def redis_cluster(_one_redis_cluster):
+    """The suite's cluster of three masters, empty. To kill nodes: `start_redis_cluster`."""
     _one_redis_cluster.flush()
     return _one_redis_cluster
 
 
 @pytest.fixture
-def start_redis(_redis_program: None) -> Iterator[Callable[..., RedisServer]]:
+def start_redis(_redis_program):
     """Start servers that end with the test; takes what `RedisServer` takes."""
     with ExitStack() as servers:
-
-        def start(**options: Any) -> RedisServer:
-            return servers.enter_context(RedisServer(**options))
-
-        yield start
+        yield lambda **options: servers.enter_context(RedisServer(**options))
 
 
 @pytest.fixture
-def start_redis_cluster(_redis_program: None) -> Iterator[Callable[..., RedisNodes]]:
+def start_redis_cluster(_redis_program):
     """Start clusters that end with the test; takes what `RedisNodes` takes."""
     with ExitStack() as clusters:
-
-        def start(**options: Any) -> RedisNodes:
-            return clusters.enter_context(RedisNodes(**options))
-
-        yield start
+        yield lambda **options: clusters.enter_context(RedisNodes(**options))

@@ -6,15 +6,15 @@ with the library: the Jaccard similarity of the sets of runs of four words (five
 in Chinese). Edits come from a fixed seed.
 """
 
-import random
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from html import escape
-from pathlib import Path
+from random import Random
 from string import Template
+from typing import NamedTuple
 
-SITE = Path(__file__).parent.parent / "crawler" / "demo_site"
+from crawler.demo_site.articles import read_article
+from crawler.demo_site.tables import SITE_FOLDER
+
 EDITED = (0.0, 0.0, 0.02, 0.03, 0.05, 0.05, 0.07, 0.1, 0.1, 0.15, 0.2, 0.3, 0.4, 0.7)
 """Share of sentences that are edited, version by version."""
 FRAMES = {
@@ -26,24 +26,37 @@ DUPLICATE, DIFFERENT = 0.8, 0.4
 _SENTENCE = re.compile(r"[^.!?。!?]+[.!?。!?]+[”」\"']*\s*")
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(NamedTuple):
     """A version of an article."""
 
     url: str
     text: str
     html: str
-    grams: frozenset[str | tuple[str, ...]]
+    grams: frozenset[str]
 
 
 def documents(language: str, seed: int = 1) -> list[Document]:
     """Return all versions of all articles of a language, shuffled."""
-    generator = random.Random(seed)
-    articles = {file.stem: _read(file) for file in sorted((SITE / "articles" / language).glob("*"))}
-    made = [
-        document for name in articles for document in _versions(name, articles, language, generator)
-    ]
-    generator.shuffle(made)
+    chance, made = Random(seed), []
+    files = sorted((SITE_FOLDER / "articles" / language).glob("*"))
+    articles = {file.stem: read_article(f"{language}/{file.stem}") for file in files}
+    titles = [article.title for article in articles.values()]
+    for name, article in articles.items():
+        foreign = [
+            sentence
+            for other in articles.values()
+            if other is not article
+            for paragraph in other.paragraphs
+            for sentence in _SENTENCE.findall(paragraph)
+        ]
+        for number, share in enumerate(EDITED):
+            edited = [_edit(each, share, foreign, chance) for each in article.paragraphs]
+            frame = FRAMES[language][number % len(FRAMES[language])]
+            html = _page(frame, article.title, edited, chance.sample(titles, 2))
+            text = "\n".join(edited)
+            url = f"http://{frame}.example/{name}/{number}"
+            made.append(Document(url, text, html, _grams(text, language)))
+    chance.shuffle(made)
     return made
 
 
@@ -52,58 +65,30 @@ def jaccard(one: Document, other: Document) -> float:
     return len(one.grams & other.grams) / len(one.grams | other.grams)
 
 
-def _read(file: Path) -> tuple[str, list[str]]:
-    header, *paragraphs = file.read_text(encoding="utf-8").strip().split("\n\n")
-    return re.search("title: (.*)", header)[1], paragraphs
-
-
-def _versions(
-    name: str,
-    articles: dict[str, tuple[str, list[str]]],
-    language: str,
-    generator: random.Random,
-) -> Iterator[Document]:
-    title, paragraphs = articles[name]
-    foreign = [
-        sentence
-        for other, (_, texts) in articles.items()
-        if other != name
-        for text in texts
-        for sentence in _SENTENCE.findall(text)
-    ]
-    for number, share in enumerate(EDITED):
-        edited = [_edit(paragraph, share, foreign, generator) for paragraph in paragraphs]
-        frame = FRAMES[language][number % len(FRAMES[language])]
-        related = generator.sample([other[0] for other in articles.values()], 2)
-        html = _page(frame, title, edited, related)
-        text = "\n".join(edited)
-        url = f"http://{frame}.example/{name}/{number}"
-        yield Document(url, text, html, frozenset(_grams(text, language)))
-
-
-def _edit(paragraph: str, share: float, foreign: list[str], generator: random.Random) -> str:
+def _edit(paragraph: str, share: float, foreign: list[str], chance: Random) -> str:
     sentences = []
     for sentence in _SENTENCE.findall(paragraph) or [paragraph]:
-        if generator.random() >= share:
+        if chance.random() >= share:
             sentences.append(sentence)
-        elif generator.random() < 0.5:
-            sentences.append(generator.choice(foreign))
+        elif chance.random() < 0.5:
+            sentences.append(chance.choice(foreign))
     return "".join(sentences)
 
 
-def _grams(text: str, language: str) -> set[str] | set[tuple[str, ...]]:
+def _grams(text: str, language: str) -> frozenset[str]:
     if language != "en":
         letters = "".join(re.findall(r"\w+", text))
-        return {letters[i : i + 5] for i in range(len(letters) - 4)}
+        return frozenset(letters[i : i + 5] for i in range(len(letters) - 4))
     words = re.findall(r"\w+", text.lower())
-    return {tuple(words[i : i + 4]) for i in range(len(words) - 3)}
+    return frozenset(" ".join(words[i : i + 4]) for i in range(len(words) - 3))
 
 
 def _page(frame: str, title: str, paragraphs: list[str], related: list[str]) -> str:
     shown = [escape(paragraph, quote=False) for paragraph in paragraphs]
     links = "".join(f'<li><a href="/{i}">{escape(r)}</a></li>' for i, r in enumerate(related))
-    comments = SITE / "templates" / f"{frame}.comments.html"
-    return Template((SITE / "templates" / f"{frame}.html").read_text(encoding="utf-8")).substitute(
+    comments = SITE_FOLDER / "templates" / f"{frame}.comments.html"
+    template = (SITE_FOLDER / "templates" / f"{frame}.html").read_text(encoding="utf-8")
+    return Template(template).substitute(
         title=escape(title),
         author="A. Writer",
         date="1 May 2024",
