@@ -7,11 +7,8 @@ it writes while it works.
 """
 
 import json
-import logging
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from io import BytesIO, TextIOWrapper
 from unittest.mock import patch
 
@@ -26,7 +23,7 @@ def run(*arguments, text=""):
     streams = {"stdin": _stream(BytesIO(text.encode())), "stdout": _stream(out)}
     # As the interpreter's own: what the encoding does not have must not hide an error.
     streams["stderr"] = _stream(err, errors="backslashreplace", write_through=True)
-    with patch.multiple(sys, argv=["dedup-filter", *arguments], **streams), _loggers_put_back():
+    with patch.multiple(sys, argv=["dedup-filter", *arguments], **streams):
         code = _exit_code()
         sys.stdout.flush()
     return code, out.getvalue().decode(), err.getvalue().decode()
@@ -65,15 +62,3 @@ def _exit_code():
             raise KeyboardInterrupt from end
         return end.code
     raise AssertionError("the command ended without an exit code")
-
-
-@contextmanager
-def _loggers_put_back() -> Iterator[None]:
-    """Take away the handlers that the command gives the package's logger: they write to `err`."""
-    logger = logging.getLogger("dedup_filter")
-    handlers, level = logger.handlers[:], logger.level
-    try:
-        yield
-    finally:
-        logger.handlers[:] = handlers
-        logger.setLevel(level)

@@ -41,7 +41,9 @@ def index_command() -> None:
     """
     handler = logging.Handler()
     handler.emit = lambda record: say(record.getMessage(), err=True)  # type: ignore[method-assign]
-    logging.getLogger("dedup_filter").addHandler(handler)
+    logger = logging.getLogger("dedup_filter")
+    logger.addHandler(handler)
+    click.get_current_context().call_on_close(lambda: logger.removeHandler(handler))
 
 
 def _command(name: str) -> Callable[[Callable[..., Iterator[Report]]], click.Command]:

@@ -3,6 +3,8 @@
 import json
 import random
 import shutil
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
@@ -188,12 +190,16 @@ def test_a_record_is_missing(location, client):
 
 
 def test_a_process_died(location, client):
-    pages = NearDuplicateFilter.open(location)
-    pages.claim("https://example.com/pending", text=article(40))
-    process = pages._kept._process
-    client.zadd(PROCESSES, {process.name: 1})  # as one that was killed, whose lease is over by now
-    process.close()
-    pages._is_closed = True
+    code = f"""if True:
+        import os
+        from dedup_filter import NearDuplicateFilter
+        pages = NearDuplicateFilter.open({location!r})
+        pages.claim("https://example.com/pending", text={article(40)!r})
+        os._exit(0)
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)
+    (process,) = client.zrange(PROCESSES, 0, -1)
+    client.zadd(PROCESSES, {process: 1})  # its lease is over by now
     (note,) = notes(location)
     assert note.startswith("a process was killed or crashed;")
     assert stats(location)["pending"] == 1
