@@ -31,7 +31,7 @@ _HEADINGS = (
 )
 _LINE = (
     "{name:<27}{tables:>7}{bits:>7}{probes:>8,}{candidates:>16,.0f}{look_up_us:>13,.1f}"
-    "{page_us:>13,.1f}{bytes_per_page:>6.0f}  {reason}"
+    "{page_us:>13,.1f}{bytes_per_entry:>6.0f}  {reason}"
 )
 
 
@@ -87,7 +87,7 @@ def plan_command(pages: int, memory: int | None, max_distance: int, as_json: boo
     for line in ("", _HEADINGS, *map(_line, shown), "", *map(_line, papers)):
         say(line)
     if not rows[0]["fits"]:
-        least = min(row["bytes_per_page"] for row in ours) * pages
+        least = min(row["bytes_per_entry"] for row in ours) * pages
         raise click.ClickException(f"no layout fits; the smallest needs {_gigabytes(least)}")
 
 
@@ -105,16 +105,11 @@ def _rows(pages: int, memory: int | None, max_distance: int) -> list[dict[str, A
         rows.append(
             {
                 "name": name,
+                **vars(one),
                 "layout": one.layout and repr(one.layout),
+                "page_us": one.page_us,
                 "from_literature": place > len(others),
                 "chosen": place == 0 and fits,
-                "tables": one.tables,
-                "prefix_bits": list(one.prefix_bits),
-                "probes": one.probes,
-                "candidates": one.candidates,
-                "look_up_us": round(one.look_up_us, 2),
-                "page_us": round(one.page_us, 2),
-                "bytes_per_page": round(one.bytes_per_entry, 1),
                 "fits": fits,
                 "reason": slower if fits else f"needs {_gigabytes(size)}",
             }
