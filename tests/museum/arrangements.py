@@ -12,18 +12,17 @@ Every stream has a filter of its own.
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import partial
 from itertools import cycle, repeat
 from random import Random
 from typing import NamedTuple
 
-from museum.frames import Layout, Site, other_paper, print_view
+from museum.frames import other_paper, print_view
 from museum.kinds import LEAST_OWN, Amount, Kind, Page
 from museum.language import TOWNS, Writer
 
 from dedup_filter import NearDuplicateFilter, Verdict
 
-HOME = Site("www.home.example", "Home Gazette")
 ORDERS = (1, 2, 3)
 COPIED = 5
 """Pages of a kind of which copies are made."""
@@ -54,51 +53,26 @@ class Seen(NamedTuple):
         return not self.verdict.is_duplicate or self.verdict.original != self.shown.original
 
 
-def address(site: Site, number: int) -> str:
+def address(number: int, host: str = "www.home.example") -> str:
     """The URL of a page."""
-    return f"https://{site.host}/show?id={number}&lang=en"
+    return f"https://{host}/show?id={number}&lang=en"
 
 
-class Museum:
-    """The pages of a kind, served in any frame."""
-
-    def __init__(self, kind: Kind) -> None:
-        self.kind = kind
-        self.pages = kind.contents()
-
-    def serve(
-        self,
-        number: int,
-        site: Site = HOME,
-        layout: Layout | None = None,
-        change: Callable[[Page], Page] = lambda page: page,
-        session: str = "",
-    ) -> str:
-        """One page as markup."""
-        page = change(self.pages[number])
-        markup = self.kind.markup(page, site.name, self.kind.related(self.pages, number), layout)
-        return markup.replace("{session}", session)
-
-    def originals(self) -> list[Shown]:
-        """All pages on one host."""
-        return [Shown(address(HOME, n), self.serve(n)) for n in range(self.kind.pages)]
-
-    def elsewhere(self, names: Iterator[str]) -> list[Shown]:
-        """Each page on a host of its own, under one of the names."""
-        sites = [Site(f"www.host{n}.example", next(names)) for n in range(self.kind.pages)]
-        return [Shown(address(site, n), self.serve(n, site)) for n, site in enumerate(sites)]
+def on_one_host(kind: Kind) -> list[Shown]:
+    """All pages on one host."""
+    return [Shown(address(n), kind.serve(n)) for n in range(kind.pages)]
 
 
-@cache
-def museum_of(kind: Kind) -> Museum:
-    """The museum of a kind, whose pages are built once."""
-    return Museum(kind)
+def on_many_hosts(kind: Kind, names: Iterator[str]) -> list[Shown]:
+    """Each page on a host of its own, under one of the names."""
+    hosts = [f"www.host{n}.example" for n in range(kind.pages)]
+    return [Shown(address(n, host), kind.serve(n, next(names))) for n, host in enumerate(hosts)]
 
 
-PLACES: dict[str, Callable[[Museum], list[Shown]]] = {
-    "host": Museum.originals,
-    "hosts": lambda museum: museum.elsewhere(repeat(HOME.name)),
-    "names": lambda museum: museum.elsewhere(f"{town} Gazette" for town in cycle(TOWNS)),
+PLACES: dict[str, Callable[[Kind], list[Shown]]] = {
+    "host": on_one_host,
+    "hosts": lambda kind: on_many_hosts(kind, repeat("Home Gazette")),
+    "names": lambda kind: on_many_hosts(kind, (f"{town} Gazette" for town in cycle(TOWNS))),
 }
 """Arrangements of which no page may be dropped."""
 
@@ -112,12 +86,12 @@ COPIES: dict[str, Amount] = {
 """Sorts of copies, each with the least that a page must say by itself for them to be found."""
 
 
-def copies_of(museum: Museum, number: int) -> dict[str, Shown]:
+def copies_of(kind: Kind, number: int) -> dict[str, Shown]:
     """A copy of each sort of one page."""
-    serve, original = partial(museum.serve, number), address(HOME, number)
+    serve, original = partial(kind.serve, number), address(number)
     mark = f";jsessionid={Random(number).randbytes(8).hex()}"
     line = f"This is a copy of {original} as it was some days ago. It may have changed."
-    courier = Site("courier.example", "The Courier")
+    courier = partial(serve, "The Courier", other_paper)
     title = Writer(f"retitled {number}").headline()
     return {
         # The same bytes on another host.
@@ -125,9 +99,9 @@ def copies_of(museum: Museum, number: int) -> dict[str, Shown]:
         # An address that tells where the reader came from.
         "tracking": Shown(f"{original}&utm_source=mail&gclid=x{number}", serve()),
         # Its arguments in another order, and a letter of its path in another case.
-        "parameters": Shown(f"https://{HOME.host}/Show?lang=en&id={number}", serve()),
+        "parameters": Shown(f"https://www.home.example/Show?lang=en&id={number}", serve()),
         # A session's number in the URL and in all links.
-        "session": Shown(f"https://{HOME.host}/show{mark}?id={number}", serve(session=mark)),
+        "session": Shown(f"https://www.home.example/show{mark}?id={number}", serve(session=mark)),
         # A view without menus on the same host.
         "printed": Shown(f"{original}&print=1", serve(layout=print_view)),
         # Below a line of who keeps the copy, on their host.
@@ -136,12 +110,12 @@ def copies_of(museum: Museum, number: int) -> dict[str, Shown]:
             serve().replace("<body>", f"<body><div>{line}</div>"),
         ),
         # The text on another host, in a quite different frame.
-        "syndicated": Shown(address(courier, number), serve(courier, other_paper)),
+        "syndicated": Shown(address(number, "courier.example"), courier()),
         # On another host, with a sentence of its longest paragraph edited.
         "edited": Shown(f"https://edition.example/{number}", serve(change=edited)),
         # As syndicated, and below a headline of that paper.
         "retitled": Shown(
-            address(courier, number), serve(courier, other_paper, partial(retitled, title))
+            address(number, "courier.example"), courier(change=partial(retitled, title))
         ),
     }
 
@@ -171,19 +145,18 @@ def streams(
     kind: Kind, arrangement: str, orders: tuple[int, ...] = ORDERS
 ) -> Iterator[list[Shown]]:
     """What crawls meet; pages of which none may be dropped in several orders."""
-    museum = museum_of(kind)
     if arrangement in PLACES:
         for seed in orders:
-            yield shuffled(PLACES[arrangement](museum), seed)
+            yield shuffled(PLACES[arrangement](kind), seed)
         return
     sorts = arrangements(kind)[len(PLACES) : -1] if arrangement == "together" else [arrangement]
     numbers = Random(kind.name).sample(range(kind.pages), COPIED)
     copied = [
-        copies_of(museum, number)[sort]._replace(original=address(HOME, number))
+        copies_of(kind, number)[sort]._replace(original=address(number))
         for sort in sorts
         for number in numbers
     ]
-    originals = [page._replace(is_looked_at=False) for page in museum.originals()]
+    originals = [page._replace(is_looked_at=False) for page in on_one_host(kind)]
     yield shuffled(originals, 1) + shuffled(copied, 2)
 
 

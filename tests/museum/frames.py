@@ -55,14 +55,6 @@ RIGHTS = {"en": "Copyright {} Ltd. All rights reserved.", "zh": "版权所有 {}
 
 
 @dataclass(frozen=True)
-class Site:
-    """Where pages are shown: its name stands in its header and footer."""
-
-    host: str
-    name: str
-
-
-@dataclass(frozen=True)
 class Furniture:
     """What surrounds a page's own text, as text without a place."""
 

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -38,7 +38,7 @@ def _visible(of: Furniture, body: str, layout: Layout) -> str:
     return layout(of, body)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Kind:
     """Pages that look alike and are not the same."""
 
@@ -55,9 +55,10 @@ class Kind:
     """Sentences of the notice below every page."""
     language: str = "en"
     is_related: bool = False
-    """Whether pages show the titles of others."""
+    """Whether pages show the titles of the three after them."""
     wrap: Callable[[Furniture, str, Layout], str] = _visible
 
+    @cached_property
     def contents(self) -> list[Page]:
         """All pages, without their frame; each has phrases that no other has."""
         made = [self._page(number) for number in range(self.pages)]
@@ -80,15 +81,20 @@ class Kind:
                 body += eval(f"f'''{markup}'''", names | {"n": n})
         return Page(names["title"], body)
 
-    def related(self, contents: list[Page], number: int) -> list[str]:
-        """The titles of the three pages after this one."""
-        others = contents[number + 1 :] + contents[:number]
-        return [page.title for page in others[:3]] if self.is_related else []
-
-    def markup(self, page: Page, site: str, related: list[str], layout: Layout | None) -> str:
-        """The page as a site serves it; without a layout in that of its kind."""
+    def serve(
+        self,
+        number: int,
+        site: str = "Home Gazette",
+        layout: Layout | None = None,
+        change: Callable[[Page], Page] = lambda page: page,
+        session: str = "",
+    ) -> str:
+        """A page as a site of some name serves it; without a layout in that of its kind."""
+        page = change(self.contents[number])
+        others = self.contents[number + 1 :] + self.contents[:number]
+        related = [other.title for other in others[:3]] if self.is_related else []
         around = Furniture(page.title, site, self.language, self.notice, related)
-        return self.wrap(around, page.body, layout or self.layout)
+        return self.wrap(around, page.body, layout or self.layout).replace("{session}", session)
 
 
 def _kinds() -> Iterator[Kind]:
