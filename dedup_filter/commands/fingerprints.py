@@ -12,16 +12,15 @@ from typing import Any, BinaryIO
 
 import click
 import numpy as np
-import numpy.typing as npt
 
 from dedup_filter.commands import json_option, max_distance_option, write_lines
 from dedup_filter.errors import DedupError
 from dedup_filter.hamming import HammingIndex, distinct, pair_blocks
 from dedup_filter.hamming.clusters import DisjointSets
+from dedup_filter.hamming.pairs import UInt64Array
 
 __all__ = ["clusters_command", "near_command", "pairs_command"]
 
-UInt64Array = npt.NDArray[np.uint64]
 Shown = Callable[[int], int | str]
 
 _LONGEST_LINE = 1000

@@ -26,8 +26,8 @@ Report = dict[str, Any]
 
 _LONGEST_LINE = 128 * 2**20
 """Bytes. The largest page that is judged has 16 MiB of characters, six bytes each if escaped."""
-_NO = click.exceptions.Exit(1)
-"""Done, and the answer is no."""
+_NO = 1
+"""Exit code: done, and the answer is no."""
 
 
 @click.group("index", no_args_is_help=False)
@@ -76,7 +76,7 @@ def _check(index: Index) -> Iterator[Report]:
     findings = index.check()
     yield {"index": str(index), "is_clean": not findings.faults, **vars(findings)}
     if findings.faults:
-        raise _NO
+        raise click.exceptions.Exit(_NO)
 
 
 @_command("compact")
@@ -126,7 +126,7 @@ def _forget(index: Index, urls: tuple[str, ...]) -> Iterator[Report]:
     counts = index.forget(urls)
     yield from ({"url": url, "forgotten": count} for url, count in counts.items())
     if not any(counts.values()):
-        raise _NO
+        raise click.exceptions.Exit(_NO)
 
 
 def _filter_options(given: Sequence[str]) -> dict[str, Any]:
@@ -135,13 +135,14 @@ def _filter_options(given: Sequence[str]) -> dict[str, Any]:
     >>> _filter_options(["features=shingles", "max_distance=3", "min_similarity=None"])
     {'features': 'shingles', 'max_distance': 3, 'min_similarity': None}
     """
+    literals = {"none": "null", "true": "true", "false": "false"}
     options = {}
     for each in given:
         name, equals, value = (part.strip() for part in each.partition("="))
         if not equals:
             raise click.BadParameter(f"{each!r} is not NAME=VALUE")
         try:
-            options[name] = json.loads({"none": "null"}.get(value.lower(), value.lower()))
+            options[name] = json.loads(literals.get(value.lower(), value))
         except ValueError:
             options[name] = value
     return options
