@@ -2,10 +2,9 @@
 
 All stats are numbers, below "dedup/"; docs/statistics.md tells what each means.
 
-No fault may cost an item: what is caught elsewhere is reported here, and the crawl goes on, or is
-closed if so wished. While a server cannot be reached, each page that is not judged is counted; the
-log has one line when the outage begins and one when it ends. A server that answers some calls and
-refuses others (its memory is full, a node of a cluster is down) is out until it has had no fault
+No fault may cost an item: what is caught elsewhere is reported here. While a server cannot be
+reached, the log has one line when the outage begins and one when it ends; a server that answers
+some calls and refuses others (its memory is full, a node is down) is out until it has had no fault
 for a while.
 """
 
@@ -24,10 +23,10 @@ from dedup_filter.wording import counted, printable
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
-__all__ = ["NOT_JUDGED", "NOT_RECORDED", "CrawlStats", "Faults", "Figures", "of_all_crawlers"]
+__all__ = ["NOT_JUDGED", "CrawlStats", "Figures", "of_all_crawlers"]
 
 NOT_JUDGED = "A page could not be judged; its items are kept"
-NOT_RECORDED = "What became of a page could not be recorded in the index"
+_NOT_RECORDED = "What became of a page could not be recorded in the index"
 
 Figures = Mapping[str, int]
 """What the index says of itself, by stat; empty if it does not tell."""
@@ -42,10 +41,19 @@ logger = logging.getLogger("dedup_filter")
 
 
 class CrawlStats:
-    """Count into the stats collector of a crawl."""
+    """Count into the stats collector of a crawl; `end_crawl` is called after the first fault."""
 
-    def __init__(self, collector: "StatsCollector") -> None:
+    def __init__(
+        self, collector: "StatsCollector", end_crawl: Callable[[], None] | None = None
+    ) -> None:
         self._collector = collector
+        self._end_crawl = end_crawl
+        self._logged = 0
+        """Faults other than outages."""
+        self.is_away = False
+        """Whether an outage is going on."""
+        self._outage_faults = 0
+        self._outage_began = self._last_outage_fault = 0.0
         self.spent: Callable[[float], None] = partial(collector.inc_value, "dedup/seconds")
         """Adds seconds that judging took."""
         for name in ("pages", "new", "near", "exact", "unjudged", "items_dropped", "errors"):
@@ -70,9 +78,40 @@ class CrawlStats:
         # The page itself tells its language: no strange code may become a stat of its own.
         if verdict.language is not None and _LANGUAGE_CODE.fullmatch(verdict.language):
             self.add(f"language/{verdict.language}")
-        self.add("candidates", verdict.candidates)
-        self.add("shingles", verdict.shingles)
-        self.add("shingles_without_stopword", verdict.shingles_without_stopword)
+        for name in ("candidates", "shingles", "shingles_without_stopword"):
+            self.add(name, getattr(verdict, name))
+
+    def fault(self, fault: BaseException, message: str = _NOT_RECORDED) -> None:
+        """Count a fault and log it."""
+        self.add("errors")
+        what = printable(f"{type(fault).__name__}: {fault}", _LONGEST_FAULT)
+        if isinstance(fault, StoreAway):
+            self._last_outage_fault = monotonic()
+            if not self.is_away:
+                self.is_away = True
+                self._outage_began, self._outage_faults = self._last_outage_fault, 0
+                logger.error(
+                    "Index server unreachable; items are kept unjudged meanwhile: %s", what
+                )
+            self._outage_faults += 1
+        else:
+            self._log(fault, message, what)
+        if self._end_crawl is not None:
+            end_crawl, self._end_crawl = self._end_crawl, None
+            logger.error(
+                "Spider closed after a fault (DEDUP_ON_ERROR); items still under way are kept"
+            )
+            end_crawl()
+
+    def answered(self, *, is_last: bool = False) -> None:
+        """Note that the index did what it was asked to; this ends an outage, once it is calm."""
+        if self.is_away and (is_last or monotonic() - self._last_outage_fault >= _CALM):
+            self.is_away = False
+            logger.warning(
+                "Index server reachable again after %.0f s and %s; pages are judged again",
+                monotonic() - self._outage_began,
+                counted(self._outage_faults, "fault"),
+            )
 
     def close(self, figures: Figures) -> None:
         """Set the figures that are known at the end."""
@@ -104,60 +143,7 @@ class CrawlStats:
             parts.append(f"all crawlers since the index was made, {everywhere}")
         return "; ".join(parts)
 
-
-class Faults:
-    """Counts the faults of one crawl; `end_crawl`, if there is one, is called after the first."""
-
-    def __init__(self, stats: CrawlStats, end_crawl: Callable[[], None] | None = None) -> None:
-        self.is_away = False
-        """Whether an outage is going on."""
-        self._stats = stats
-        self._end_crawl = end_crawl
-        self._logged = 0
-        """Faults other than outages."""
-        self._outage_faults = 0
-        self._outage_began = self._last_outage_fault = 0.0
-
-    def report(self, fault: BaseException, message: str = NOT_RECORDED) -> None:
-        """Count a fault and log it; one that is meant to end the program is raised."""
-        if not isinstance(fault, Exception):
-            raise fault
-        self._stats.add("errors")
-        what = printable(f"{type(fault).__name__}: {fault}", _LONGEST_FAULT)
-        if not isinstance(fault, StoreAway):
-            self._log(fault, message, what)
-        else:
-            self._last_outage_fault = monotonic()
-            if not self.is_away:
-                self.is_away = True
-                self._outage_began, self._outage_faults = self._last_outage_fault, 0
-                logger.error(
-                    "Index server unreachable; items are kept unjudged meanwhile: %s", what
-                )
-            self._outage_faults += 1
-        if self._end_crawl is not None:
-            end_crawl, self._end_crawl = self._end_crawl, None
-            logger.error(
-                "Spider closed after a fault (DEDUP_ON_ERROR); items still under way are kept"
-            )
-            end_crawl()
-
-    def note_answer(self) -> None:
-        """Note that the index did what it was asked to; after a while this ends an outage."""
-        if monotonic() - self._last_outage_fault >= _CALM:
-            self.end_outage()
-
-    def end_outage(self) -> None:
-        """Log the end of an outage, if there was one."""
-        if self.is_away:
-            self.is_away = False
-            logger.warning(
-                "Index server reachable again after %.0f s and %s; pages are judged again",
-                monotonic() - self._outage_began,
-                counted(self._outage_faults, "fault"),
-            )
-
-    def _log(self, fault: Exception, message: str, what: str) -> None:
+    def _log(self, fault: BaseException, message: str, what: str) -> None:
         """Log the 1st, 2nd, 4th, 8th, ... fault: one on every page must not fill the disk."""
         self._logged += 1
         if self._logged == 1 and isinstance(fault, DedupError):

@@ -1,16 +1,21 @@
+import asyncio
 import sys
 
 import pytest
-from passages import end, judged, run
+from passages import Collector
 from scrapy.settings import Settings
 from scrapy.signalmanager import SignalManager
 from scrapy.utils.misc import load_object
 
 from dedup_filter import ConfigError, NearDuplicateFilter
 from dedup_filter.errors import StoreError
-from dedup_filter.scrapy_plugin.addon import Addon, SettingsError, crawl_name
-from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
-from dedup_filter.scrapy_plugin.spider_middleware import NearDuplicateMiddleware
+from dedup_filter.scrapy_plugin.pipeline import (
+    Addon,
+    NearDuplicateMiddleware,
+    NearDuplicatePipeline,
+    SettingsError,
+    crawl_name,
+)
 
 PIPELINE = "dedup_filter.scrapy_plugin.pipeline.NearDuplicatePipeline"
 
@@ -83,9 +88,9 @@ class Crawler:
     spider = "the spider"
     engine = None
 
-    def __init__(self, addon, stats, **settings):
+    def __init__(self, addon, **settings):
         self.addon = addon
-        self.stats = stats
+        self.stats = Collector()
         self.signals = SignalManager()
         self.settings = Settings(settings)
 
@@ -93,8 +98,8 @@ class Crawler:
         return self.addon if isinstance(self.addon, cls) else None
 
 
-def test_pipeline_and_middleware_of_a_crawl_share_one_judge(stats):
-    crawler, other = Crawler(Addon(), stats), Crawler(Addon(), stats)
+def test_pipeline_and_middleware_of_a_crawl_share_one_judge():
+    crawler, other = Crawler(Addon()), Crawler(Addon())
 
     pipeline = NearDuplicatePipeline.from_crawler(crawler)
     middleware = NearDuplicateMiddleware.from_crawler(crawler)
@@ -103,9 +108,9 @@ def test_pipeline_and_middleware_of_a_crawl_share_one_judge(stats):
     assert Addon.judge_of(crawler) is not Addon.judge_of(other)
 
 
-def test_component_without_the_addon_names_the_line_that_is_missing(stats):
+def test_component_without_the_addon_names_the_line_that_is_missing():
     with pytest.raises(ConfigError, match="ADDONS"):
-        NearDuplicatePipeline.from_crawler(Crawler(None, stats))
+        NearDuplicatePipeline.from_crawler(Crawler(None))
 
 
 @pytest.fixture
@@ -114,8 +119,8 @@ def occupied(tmp_path):
     return str(tmp_path)
 
 
-def test_index_that_cannot_be_opened_is_told_of_by_the_setting(stats, occupied, in_a_program):
-    crawler = Crawler(Addon(), stats, DEDUP_INDEX=occupied)
+def test_index_that_cannot_be_opened_is_told_of_by_the_setting(occupied, in_a_program):
+    crawler = Crawler(Addon(), DEDUP_INDEX=occupied)
 
     with pytest.raises(ConfigError, match=r"^DEDUP_INDEX: .*notes\.txt") as caught:
         Addon.judge_of(crawler)
@@ -123,19 +128,19 @@ def test_index_that_cannot_be_opened_is_told_of_by_the_setting(stats, occupied, 
     assert not isinstance(caught.value, SystemExit)
 
 
-def test_index_that_cannot_be_opened_ends_the_scrapy_command(stats, occupied, monkeypatch):
+def test_index_that_cannot_be_opened_ends_the_scrapy_command(occupied, monkeypatch):
     monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
 
     with pytest.raises(SettingsError, match="notes") as caught:
-        Addon.judge_of(Crawler(Addon(), stats, DEDUP_INDEX=occupied))
+        Addon.judge_of(Crawler(Addon(), DEDUP_INDEX=occupied))
 
     assert caught.value.code == f"dedup_filter: {caught.value}"
 
 
-def test_job_names_its_crawl_and_keeps_its_index(stats, tmp_path):
+def test_job_names_its_crawl_and_keeps_its_index(tmp_path):
     for _ in range(2):
-        judge = Addon.judge_of(Crawler(Addon(), stats, JOBDIR=str(tmp_path / "job")))
-        run(end(judge))
+        judge = Addon.judge_of(Crawler(Addon(), JOBDIR=str(tmp_path / "job")))
+        asyncio.run(judge.finish())
 
     assert sorted(path.name for path in (tmp_path / "job").iterdir()) == [
         "dedup_filter.crawl",
@@ -162,19 +167,19 @@ class Engine(OldEngine):
 
 
 @pytest.mark.parametrize("engine", [OldEngine, Engine])
-def test_spider_is_closed_once_at_the_first_fault_if_so_wished(engine, stats, page):
-    crawler = Crawler(Addon(), stats, DEDUP_ON_ERROR="close")
+def test_spider_is_closed_once_at_the_first_fault_if_so_wished(engine, page):
+    crawler = Crawler(Addon(), DEDUP_ON_ERROR="close")
     crawler.engine = engine()
     judge = Addon.judge_of(crawler)
     judge.pages.close()
 
     for _ in range(2):
-        assert judged(judge, {"html": page(1)}).verdict.reason == "error"
+        assert asyncio.run(judge.item({"html": page(1)})).verdict.reason == "error"
 
     assert crawler.engine.closed == [("the spider", "dedup_error")]
 
 
-@pytest.mark.parametrize("left_over", [None, "dedup_filter.crawl.new", "dedup_filter.crawl"])
+@pytest.mark.parametrize("left_over", [None, "dedup_filter.crawl"])
 def test_crawl_of_a_job_is_named_once_whatever_a_crash_has_left(tmp_path, left_over):
     folder = tmp_path / "jobs" / "one"
     if left_over:
