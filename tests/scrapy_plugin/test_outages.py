@@ -133,7 +133,6 @@ def test_calls_are_made_in_one_thread_in_the_order_asked_for(crawl, pages):
         calls.tell(lambda: call(3), told.append)
         await asked
         await calls.ask(lambda: call(4))
-        await calls.close()
 
     crawl.run(test())
 

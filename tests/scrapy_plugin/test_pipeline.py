@@ -1,6 +1,5 @@
 """Items are kept, dropped or tagged, links followed or held back; a line tells of each page."""
 
-import asyncio
 import inspect
 import logging
 from dataclasses import make_dataclass
@@ -9,7 +8,6 @@ import attrs
 import pydantic
 import pytest
 import scrapy
-from passages import SharedPages
 from scrapy import Request
 from scrapy.exceptions import DropItem
 from scrapy.http import HtmlResponse
@@ -85,14 +83,6 @@ def log(caplog):
     return caplog
 
 
-def test_new_item_passes_unchanged(components, page):
-    item = {"url": "http://a/", "html": page(1)}
-    before = dict(item)
-
-    assert components.process(item) is item
-    assert item == before
-
-
 def test_repeated_item_is_dropped_with_its_original(components, page, log):
     components.process({"url": "http://a/", "html": page(1)})
 
@@ -138,25 +128,6 @@ def test_tag_marks_instead_of_dropping(make, page, log):
     ]
 
 
-def test_final_figures_and_summary_are_written_at_the_close(components, page, log):
-    components.process({"html": page(1)})
-    components.crawl.has_ended = True
-
-    async def close():  # older versions of Scrapy are given a Deferred
-        await components.pipeline.close_spider().asFuture(asyncio.get_running_loop())
-
-    if scrapy.version_info < (2, 14):
-        components.crawl.run(close())
-    else:
-        components.crawl.run(components.pipeline.close_spider())
-
-    stats = components.stats
-    assert stats["dedup/index_size"] == 1
-    assert stats["dedup/index_bytes"] > 0
-    (record,) = log.records
-    assert record.getMessage().startswith("1 page: 1 new, 0 near")
-
-
 @pytest.mark.parametrize(("interval", "summed_up"), [(60.0, ["2 pages", "4 pages"]), (0.0, [])])
 def test_summary_comes_at_the_interval_of_scrapys_own(
     make, page, log, monkeypatch, interval, summed_up
@@ -195,29 +166,6 @@ def test_links_of_a_repeated_page_are_held_back(holding_back, respond, page):
     assert first == outputs
     assert twin == [{"number": 1}]
     assert holding_back.stats["dedup/links_not_followed"] == 2
-
-
-def test_links_are_held_back_when_the_server_has_answered(make, respond, page):
-    pages, outputs = SharedPages(), [LINK, {"number": 1}, LINK]
-    components = make(pages=pages, DEDUP_FOLLOW_LINKS=False)
-    first, twin = respond("http://a/", page(1)), respond("http://b/", page(1))
-    assert components.passed(first, outputs) == outputs
-
-    pages.hang()
-    waiting = components.crawl.loop.create_task(components.collect(twin, outputs))
-    components.crawl.until(lambda: pages.calls.count("claim") == 2)
-    assert not waiting.done()
-    pages.answer()
-
-    assert components.crawl.run(waiting) == [{"number": 1}]
-    assert pages.calls.count("claim") == 2
-
-
-def test_request_for_the_page_itself_is_another_try_not_a_link(holding_back, respond, page):
-    holding_back.passed(respond("http://a/", page(1)), [LINK])
-    retry = Request("http://b/", dont_filter=True)
-
-    assert holding_back.passed(respond("http://b/", page(1)), [LINK, retry]) == [retry]
 
 
 @pytest.mark.parametrize("url", ["http://a/", "http://a/#fragment"])

@@ -97,10 +97,6 @@ def test_url_is_found_by_its_usual_names(name):
     assert [url_in({name: value}, NO_NAMES) for value in values] == ["http://a/"] * 2 + [None] * 5
 
 
-def test_size_is_in_bytes():
-    assert [PageText(html=html).size for html in ("猫", b"\xff", "\ud800")] == [3, 1, 3]
-
-
 DOCUMENTS = [
     "<html>",
     " \r\n<!DOCTYPE html>",
@@ -247,48 +243,10 @@ def test_request_opts_out_by_its_meta(respond, meta, opted_out):
     assert not Visit(response).opted_out
 
 
-class Shared:
-    """A response whose items share judgements on their pages."""
-
-    def __init__(self, *response):
-        self.visit = Visit(*response)
-
-    def new(self, url, text):
-        return self._share(url, text, Verdict("new"))
-
-    def near(self, url, text, original):
-        return self._share(url, text, Verdict("near", original, distance=2))
-
-    def _share(self, url, text, verdict):
-        return self.visit.share(Page(url, PageText(text=text)), Judgement(verdict, url))
-
-    def known(self, url, text):
-        return self.visit.known(Page(url, PageText(text=text)))
-
-
-def test_page_that_repeats_only_its_own_response_gets_the_first_judgement(respond):
-    shared = Shared(respond("http://a/"))
-    first = shared.new("http://a/", "1")
-
-    assert shared.near("http://a/", "2", "http://a/") is first
-    assert shared.near("http://a/print", "3", "http://a/") is first
-    assert shared.known("http://a/print", "3") is first
-
-
-def test_items_of_a_feed_are_pages_of_their_own(respond):
-    shared = Shared(respond("http://feed/", "[]", JsonResponse))
-    first, twin = shared.new("http://a/", "1"), shared.near("http://b/", "1", "http://a/")
-
-    assert twin.verdict.is_duplicate
-    assert shared.known("http://b/", "1") is twin
-    assert shared.known("http://a/", "1") is first
-    assert shared.near("http://a/", "2", "http://a/") is first
-
-
 def test_memory_of_a_response_is_bounded(respond):
-    shared = Shared(respond("http://feed/", "[]", JsonResponse))
-    for number in range(3000):
-        shared.new(f"http://a/{number}", f"{number}")
+    visit = Visit(respond("http://feed/", "[]", JsonResponse))
+    pages = [Page(f"http://a/{number}", PageText(text=f"{number}")) for number in range(3000)]
+    for page in pages:
+        visit.share(page, Judgement(Verdict("new"), page.url))
 
-    known = [number for number in range(3000) if shared.known(f"http://a/{number}", f"{number}")]
-    assert known == list(range(2000, 3000))
+    assert [page for page in pages if visit.known(page)] == pages[2000:]
