@@ -44,16 +44,15 @@ from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Fate, Verdict
 from dedup_filter.scrapy_plugin.index_calls import IndexCalls, pause
 from dedup_filter.scrapy_plugin.settings import PluginSettings
-from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats, Figures, of_all_crawlers
+from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats, Figures, figures_of
 from dedup_filter.scrapy_plugin.visits import Judgement, Page, Visit
 from dedup_filter.text.page_fields import page_in, url_in
 
 __all__ = ["Judge"]
 
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, *[1.0] * 58)
-"""Seconds between looks at the fate of a page's original: a minute; then the item is kept."""
-_MOST_ORIGINALS = 100
-"""Originals of a page that may come to nothing one after the other, before it is kept unjudged."""
+"""Seconds between looks at the fate of a page's original: a minute; then the item is kept, also
+if so many originals came to nothing, one after the other."""
 
 Result = TypeVar("Result")
 
@@ -106,9 +105,13 @@ class Judge:
 
         Does not wait for the original's commit: the links are followed from there.
         """
-        visit = self._visit(response)
-        # A request for the page itself is a retry; it follows no link.
-        if visit.asks_for_itself(request) or visit.opted_out or not visit.is_one_page:
+        visit, own = self._visit(response), response.request
+        # Of the two only that of the request has a fragment.
+        if own is not None and request.url in (own.url, response.url):
+            # A retry, or a link of a page to itself, which Scrapy filters out.
+            visit.comes_again |= request.dont_filter or own.dont_filter
+            return False
+        if visit.opted_out or not visit.is_one_page:
             return False
         try:
             judgement = await self._judged(visit.read(), visit)
@@ -158,13 +161,7 @@ class Judge:
 
     async def figures(self) -> Figures:
         """Return the figures of the index; none if it cannot tell them."""
-
-        def ask() -> Figures:
-            totals, pages = self.pages.totals(), self.pages
-            own = {"index_size": len(pages), "index_bytes": pages.nbytes, "capped": pages.capped}
-            return own if totals is None else {**own, **of_all_crawlers(totals)}
-
-        return await self._reported(self._calls.ask(ask)) or {}
+        return await self._reported(self._calls.ask(partial(figures_of, self.pages))) or {}
 
     async def finish(self) -> Figures:
         """Release the pages whose fate is not known, and close the index; return its figures."""
@@ -242,13 +239,25 @@ class Judge:
 
     async def _final(self, page: Page, visit: Visit) -> Judgement:
         """Return a judgement whose original was committed, or whose wait was given up."""
-        for _ in range(_MOST_ORIGINALS):
+        reason = "pending"
+        for seconds in _PAUSES:
             judgement = await self._judged(page, visit)
-            if judgement.waits:
-                await self._wait(judgement)
-            if judgement.fate != "gone":
+            fate = await self._fate_of_original(judgement)
+            if fate == "kept":
+                judgement.waits = False
                 return judgement
-        self._give_up(judgement, "pending")
+            if fate is None:
+                reason = "error"
+                break
+            if fate == "gone":
+                self._end(judgement, "gone")
+                judgement.fate = "gone"
+            else:
+                await pause(seconds)
+        # What will become of its original is not known: it is kept, unjudged.
+        self._end(judgement, None)
+        judgement.verdict = judgement.verdict.as_unjudged(reason)
+        judgement.fate, judgement.waits = None, False
         return judgement
 
     async def _judged(self, page: Page, visit: Visit) -> Judgement:
@@ -296,27 +305,11 @@ class Judge:
         self.stats.page(judgement)
         return judgement
 
-    async def _wait(self, judgement: Judgement) -> None:
-        """Wait for a page's original; afterwards the judgement holds, is void or is given up."""
-        fate = None
-        try:
-            for seconds in _PAUSES:
-                fate = await self._fate(judgement.verdict.original_page or 0)
-                if fate != "pending":
-                    break
-                await pause(seconds)
-        except Exception as fault:
-            self.stats.fault(fault)
-            fate = None
-        judgement.waits = False
-        if fate == "gone":
-            self._end(judgement, "gone")
-            judgement.fate = "gone"
-        elif fate != "kept":
-            self._give_up(judgement, fate or "error")
-
-    async def _fate(self, page: int) -> Fate | None:
-        """Tell what has become of a page; None: the index cannot be told to forget it."""
+    async def _fate_of_original(self, judgement: Judgement) -> Fate | None:
+        """Tell what has become of a page's original; None: of it nothing can be learnt."""
+        page = judgement.verdict.original_page
+        if not judgement.waits or page is None:
+            return "kept"
         if page in self._claimed:
             self._reconsider(self._claimed[page][0], is_awaited=True)
         if page in self._claimed:
@@ -325,13 +318,7 @@ class Judge:
         for ended in self._unwritten:
             if ended.verdict.page == page:
                 return "kept" if ended.fate == "kept" else None
-        return await self._calls.ask(partial(self.pages.fate, page))
-
-    def _give_up(self, judgement: Judgement, reason: str) -> None:
-        """Keep a duplicate, unjudged, because its original's fate will not be known."""
-        judgement.verdict = judgement.verdict.as_unjudged(reason)
-        self._end(judgement, None)
-        judgement.fate = None
+        return await self._reported(self._calls.ask(partial(self.pages.fate, page)))
 
     def _end(self, judgement: Judgement, fate: Fate | None) -> None:
         """If a page is claimed, end that, and tell the index; None: its verdict stands."""

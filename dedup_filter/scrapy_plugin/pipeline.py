@@ -35,7 +35,7 @@ from dedup_filter.errors import ConfigError, StoreError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
 from dedup_filter.scrapy_plugin.judge import Judge
-from dedup_filter.scrapy_plugin.settings import PluginSettings, in_settings, is_enabled
+from dedup_filter.scrapy_plugin.settings import PluginSettings, in_settings
 from dedup_filter.scrapy_plugin.stats import CrawlStats, Figures
 from dedup_filter.scrapy_plugin.visits import Judgement
 from dedup_filter.wording import counted, printable
@@ -252,11 +252,7 @@ class NearDuplicatePipeline:
 
 
 def crawl_name(folder: str) -> str:
-    """Return the name of a job's crawl, kept in its folder; a job that is resumed is one crawl.
-
-    Raises:
-        StoreError: it cannot be kept.
-    """
+    """Return the name of a job's crawl, given the first time. A StoreError: it cannot be kept."""
     path = Path(folder) / "dedup_filter.crawl"
     try:
         name = path.read_text("ascii").strip() if path.exists() else ""
@@ -272,7 +268,7 @@ def crawl_name(folder: str) -> str:
 def _takes_part(settings: "BaseSettings", *, ends_program: bool) -> bool:
     """Tell whether the filter is to take part in the crawl; then its settings are right."""
     try:
-        return is_enabled(settings) and bool(PluginSettings.read(settings))
+        return PluginSettings.read(settings).enabled
     except ConfigError as error:
         raise SettingsError(str(error)) if ends_program else error from None
 

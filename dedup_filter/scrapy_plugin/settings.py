@@ -22,7 +22,7 @@ from dedup_filter.text.page_fields import FieldNames
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-__all__ = ["SETTINGS", "PluginSettings", "in_settings", "is_enabled"]
+__all__ = ["SETTINGS", "PluginSettings", "in_settings"]
 
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -92,7 +92,9 @@ class PluginSettings:
 
     @classmethod
     def read(cls, settings: "BaseSettings") -> "PluginSettings":
-        """Read and check all DEDUP_ settings."""
+        """Read and check all DEDUP_ settings; only DEDUP_ENABLED if that is False."""
+        if not _own("DEDUP_ENABLED", settings.get("DEDUP_ENABLED", True)):
+            return cls(enabled=False)
         _refuse_unknown(settings)
         job_folder = str(settings.get("JOBDIR") or "") or None
         own: dict[str, Any] = {}
@@ -132,11 +134,6 @@ SETTINGS = (*_OWN, *_OPTIONS)
 _SETTING_OF = {"location": "DEDUP_INDEX", **{each.name: name for name, each in _OPTIONS.items()}}
 """The setting for each argument of `NearDuplicateFilter.open`."""
 _ARGUMENT = re.compile(rf"^({'|'.join(_SETTING_OF)})\b|\b({'|'.join(_SETTING_OF)})(?==)")
-
-
-def is_enabled(settings: "BaseSettings") -> bool:
-    """Tell whether the filter is to take part in the crawl."""
-    return bool(_own("DEDUP_ENABLED", settings.get("DEDUP_ENABLED", True)))
 
 
 def in_settings(message: str) -> str:

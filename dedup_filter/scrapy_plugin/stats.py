@@ -23,7 +23,9 @@ from dedup_filter.wording import counted, printable
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
-__all__ = ["NOT_JUDGED", "CrawlStats", "Figures", "of_all_crawlers"]
+    from dedup_filter.filter import NearDuplicateFilter
+
+__all__ = ["NOT_JUDGED", "CrawlStats", "Figures", "figures_of"]
 
 NOT_JUDGED = "A page could not be judged; its items are kept"
 _NOT_RECORDED = "What became of a page could not be recorded in the index"
@@ -154,10 +156,14 @@ class CrawlStats:
             logger.error("%d faults so far; the last: %s: %s", self._logged, message, what)
 
 
-def of_all_crawlers(totals: Mapping[str, int]) -> Figures:
-    """Name the pages that all crawlers have judged, by outcome, as the stats do."""
-    by_stat = {f"all/{name}": totals.get(outcome, 0) for outcome, name in _STAT_OF.items()}
-    return {"all/pages": sum(by_stat.values()), **by_stat}
+def figures_of(pages: "NearDuplicateFilter") -> Figures:
+    """Return the figures of an index; if it is shared, also of all pages that crawlers judged."""
+    figures = {"index_size": len(pages), "index_bytes": pages.nbytes, "capped": pages.capped}
+    totals = pages.totals()
+    if totals is not None:
+        figures |= {f"all/{name}": totals.get(outcome, 0) for outcome, name in _STAT_OF.items()}
+        figures["all/pages"] = sum(totals.get(outcome, 0) for outcome in _STAT_OF)
+    return figures
 
 
 def _pages(count: Callable[[str], float], failed: float = 0) -> str:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from scrapy.http import HtmlResponse, JsonResponse, Request, Response, TextResponse, XmlResponse
+from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlResponse
 
 from dedup_filter.model import Fate, Verdict
 from dedup_filter.text import decode, looks_binary
@@ -103,9 +103,6 @@ class Visit:
         """Whether its output is exhausted, or broke off."""
         self.comes_again = response is None
         """Whether its output broke off, or asks for the page again: what it lacks may come then."""
-        # Of the two only that of the request has a fragment.
-        self._own_urls = {self.url, getattr(request, "url", self.url)}
-        self._was_unfiltered = bool(getattr(request, "dont_filter", False))
         self._shared: dict[str | int, Judgement] = {}
         """Judgements on pages of its items: the first by URL, all by the hash of their text."""
 
@@ -117,14 +114,6 @@ class Visit:
                 return Page(self.url, "no_response")
             self.page = Page(self.url, response_page(response))
         return self.page
-
-    def asks_for_itself(self, request: Request) -> bool:
-        """Tell whether a request of its output is for the page itself; note if it is a retry."""
-        is_own = request.url in self._own_urls
-        # Scrapy filters out all others: they are links of a page to itself.
-        if is_own and (request.dont_filter or self._was_unfiltered):
-            self.comes_again = True
-        return is_own
 
     def known(self, page: Page) -> Judgement | None:
         """Return the judgement that holds for a page of an item with this text."""

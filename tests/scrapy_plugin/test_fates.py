@@ -422,5 +422,5 @@ def test_originals_that_come_to_nothing_one_after_the_other_do_not_keep_an_item_
 
     assert on_server.put_through(page_item(1)).reason == "pending"
     on_server.end()
-    assert shared.calls.count("claim") == 100
+    assert shared.calls.count("claim") < 100
     assert not shared.pending

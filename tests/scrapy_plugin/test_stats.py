@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from passages import Collector
+from passages import Collector, SharedPages
 
 from dedup_filter import Verdict
-from dedup_filter.scrapy_plugin.stats import CrawlStats, of_all_crawlers
+from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
 from dedup_filter.scrapy_plugin.visits import Judgement
 
 VERDICTS = [
@@ -91,20 +91,19 @@ def test_summary_explains_all_pages_if_some_met_a_fault(filled):
 
 
 def test_figures_of_all_crawlers_are_stats_and_end_the_summary(filled, stats):
-    everywhere = {"new": 40, "near": 30, "revisit": 1, "unjudged": 20}
-    figures = {"index_size": 1, "index_bytes": 700, **of_all_crawlers(everywhere)}
+    figures = figures_of(SharedPages())
 
     filled.close(figures)
 
     assert {name: count for name, count in stats.items() if name.startswith("dedup/all/")} == {
-        "dedup/all/pages": 91,
-        "dedup/all/new": 40,
-        "dedup/all/near": 30,
-        "dedup/all/exact": 0,
-        "dedup/all/revisits": 1,
-        "dedup/all/unjudged": 20,
+        "dedup/all/pages": 7,
+        "dedup/all/new": 4,
+        "dedup/all/near": 2,
+        "dedup/all/exact": 1,
+        "dedup/all/revisits": 0,
+        "dedup/all/unjudged": 0,
     }
     assert filled.summary(figures).endswith(
         " ms a page; all crawlers since the index was made, "
-        "91 pages: 40 new, 30 near, 0 exact, 1 revisit, 20 unjudged"
+        "7 pages: 4 new, 2 near, 1 exact, 0 unjudged"
     )
