@@ -1,4 +1,8 @@
+"""The add-on refuses what cannot be meant, and opens one index for a crawl."""
+
+import asyncio
 import sys
+from unittest.mock import Mock
 
 import pytest
 from passages import Collector
@@ -104,6 +108,20 @@ def test_component_without_the_addon_names_the_line_that_is_missing():
 def occupied(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     return str(tmp_path)
+
+
+@pytest.mark.parametrize("method", ["close_spider", "close_spider_async"])
+def test_spider_is_closed_once_at_the_first_fault_if_so_wished(method):
+    """By the method that this version of Scrapy has."""
+    crawler = Crawler(Addon(), DEDUP_ON_ERROR="close")
+    crawler.engine = Mock(spec=[method])
+    judge = Addon.judge_of(crawler)
+    judge.pages.close()
+
+    for _ in range(2):
+        asyncio.run(judge.item({"html": "<html>"}))
+
+    getattr(crawler.engine, method).assert_called_once()
 
 
 @pytest.mark.parametrize("left_over", [None, "dedup_filter.crawl"])

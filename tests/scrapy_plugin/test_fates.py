@@ -380,31 +380,6 @@ def test_original_whose_claim_ends_while_its_twin_is_judged(
     assert not shared.pending
 
 
-def test_twin_of_a_page_that_is_pending_elsewhere_waits_until_it_is_kept(on_server, shared):
-    shared.elsewhere, shared.fates = {"same": 1001}, {1001: ["pending"] * 4 + ["kept"]}
-
-    items = [on_server.send(page_item(number)) for number in range(3)]
-
-    assert on_server.put_through(page_item(4, text="other")).outcome == "new"  # nobody else waits
-    assert [each.end() for each in items] == ["near"] * 3
-    on_server.end()
-    assert len(shared.committed) == 4
-
-
-def test_twin_of_a_page_that_came_to_nothing_elsewhere_is_judged_anew(on_server, shared):
-    shared.elsewhere, shared.fates = {"same": 1001}, {1001: ["pending", "gone"]}
-
-    items = [on_server.send(page_item(number)) for number in range(3)]
-    on_server.until(lambda: any(each.outcome for each in items))
-    first, *others = sorted(items, key=lambda each: not each.outcome)
-
-    assert first.end() == "new"
-    assert [each.end() for each in others] == ["exact"] * 2
-    on_server.end()
-    assert on_server.stats["dedup/pages"] == len(shared.committed) == 3
-    assert not shared.pending  # neither claim on that page is left
-
-
 def test_fate_that_cannot_be_asked_for_keeps_the_item(on_server, shared):
     shared.elsewhere = {"same": 1001}
     shared.fault, shared.failing = ValueError("no fate"), {"fate"}

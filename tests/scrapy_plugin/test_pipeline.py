@@ -11,6 +11,8 @@ import scrapy
 from scrapy import Request
 from scrapy.exceptions import DropItem
 from scrapy.http import HtmlResponse
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
 
 from dedup_filter import NearDuplicate, Verdict
 from dedup_filter.scrapy_plugin import pipeline as pipeline_module
@@ -83,21 +85,6 @@ def log(caplog):
     return caplog
 
 
-def test_repeated_item_is_dropped_with_its_original(components, page, log):
-    components.process({"url": "http://a/", "html": page(1)})
-
-    dropped = components.drop({"url": "http://b/\n", "html": page(1, edits=1)})
-
-    assert (dropped.url, dropped.original) == ("http://b/", "http://a/")
-    assert 0 <= dropped.distance <= 8
-    assert 0.7 <= dropped.similarity <= 1
-    assert components.stats["dedup/bytes_dropped"] == len(page(1, edits=1))
-    (record,) = log.records
-    assert record.levelno == logging.INFO
-    assert record.getMessage() == f"Dropped {dropped}"
-    assert "http://b/ repeats http://a/" in record.getMessage()
-
-
 def test_bytes_of_a_page_are_counted_once_however_many_items_it_has(components, respond, page):
     first, twin = respond("http://a/", page(1)), respond("http://b/", page(1))
     items = [{"number": number} for number in range(4)]
@@ -128,6 +115,20 @@ def test_tag_marks_instead_of_dropping(make, page, log):
     ]
 
 
+def test_final_figures_and_summary_are_written_at_the_close(components, page, log):
+    components.process({"html": page(1)})
+    components.crawl.has_ended = True
+
+    async def close():
+        closing = components.pipeline.close_spider()
+        await maybe_deferred_to_future(closing) if isinstance(closing, Deferred) else await closing
+
+    components.crawl.run(close())
+
+    assert components.stats["dedup/index_size"] == 1
+    assert log.records[-1].getMessage().startswith("1 page: 1 new, 0 near")
+
+
 @pytest.mark.parametrize(("interval", "summed_up"), [(60.0, ["2 pages", "4 pages"]), (0.0, [])])
 def test_summary_comes_at_the_interval_of_scrapys_own(
     make, page, log, monkeypatch, interval, summed_up
@@ -156,15 +157,10 @@ def test_output_passes_in_order_and_no_response_is_judged_before_an_item_needs_i
 
 
 def test_links_of_a_repeated_page_are_held_back(holding_back, respond, page):
-    outputs = [LINK, {"number": 1}, LINK]
-    response = respond("http://a/", page(1))
+    item = {"number": 1}
+    holding_back.passed(respond("http://a/", page(1)), [LINK, item])
 
-    first = holding_back.passed(response, outputs)
-    holding_back.process(outputs[1], response)
-    twin = holding_back.passed(respond("http://b/", page(1)), outputs)
-
-    assert first == outputs
-    assert twin == [{"number": 1}]
+    assert holding_back.passed(respond("http://b/", page(1)), [LINK, item, LINK]) == [item]
     assert holding_back.stats["dedup/links_not_followed"] == 2
 
 

@@ -1,3 +1,5 @@
+"""Settings are read from values and from texts, and refused in a sentence."""
+
 import logging
 from dataclasses import fields
 from pathlib import Path
