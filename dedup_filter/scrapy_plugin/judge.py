@@ -29,7 +29,7 @@ the next one, and at the end of the crawl; what repeats a page that cannot be re
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -44,7 +44,7 @@ from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Fate, Verdict
 from dedup_filter.scrapy_plugin.index_calls import IndexCalls, pause
 from dedup_filter.scrapy_plugin.settings import PluginSettings
-from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats, Figures, figures_of
+from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats, figures_of
 from dedup_filter.scrapy_plugin.visits import Judgement, Page, Visit
 from dedup_filter.text.page_fields import page_in, url_in
 
@@ -159,11 +159,11 @@ class Judge:
         """Act on an item that a pipeline dropped or failed on."""
         self._came_out(item, response, went_through=False)
 
-    async def figures(self) -> Figures:
+    async def figures(self) -> Mapping[str, int]:
         """Return the figures of the index; none if it cannot tell them."""
         return await self._reported(self._calls.ask(partial(figures_of, self.pages))) or {}
 
-    async def finish(self) -> Figures:
+    async def finish(self) -> Mapping[str, int]:
         """Release the pages whose fate is not known, and close the index; return its figures."""
         await self._calls.ask(lambda: None)  # all earlier writes have succeeded or failed
         self._write()

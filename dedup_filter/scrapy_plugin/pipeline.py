@@ -18,7 +18,7 @@ about it.
 
 import logging
 import sys
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator, Mapping
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -36,7 +36,7 @@ from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
 from dedup_filter.scrapy_plugin.judge import Judge
 from dedup_filter.scrapy_plugin.settings import PluginSettings, in_settings
-from dedup_filter.scrapy_plugin.stats import CrawlStats, Figures
+from dedup_filter.scrapy_plugin.stats import CrawlStats
 from dedup_filter.scrapy_plugin.visits import Judgement
 from dedup_filter.wording import counted, printable
 
@@ -246,7 +246,7 @@ class NearDuplicatePipeline:
             judgement.is_logged = True
             logger.log(self._settings.log_level, message, what)
 
-    def _sum_up(self, figures: Figures) -> None:
+    def _sum_up(self, figures: Mapping[str, int]) -> None:
         if self._stats.get("pages"):
             logger.info(self._stats.summary(figures))
 

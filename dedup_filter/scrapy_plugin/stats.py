@@ -25,13 +25,10 @@ if TYPE_CHECKING:
 
     from dedup_filter.filter import NearDuplicateFilter
 
-__all__ = ["NOT_JUDGED", "CrawlStats", "Figures", "figures_of"]
+__all__ = ["NOT_JUDGED", "CrawlStats", "figures_of"]
 
 NOT_JUDGED = "A page could not be judged; its items are kept"
 _NOT_RECORDED = "What became of a page could not be recorded in the index"
-
-Figures = Mapping[str, int]
-"""What the index says of itself, by stat; empty if it does not tell."""
 
 _STAT_OF = {outcome: outcome.replace("revisit", "revisits") for outcome in get_args(Outcome)}
 _LANGUAGE_CODE = re.compile("[a-z]{2,3}")
@@ -115,7 +112,7 @@ class CrawlStats:
                 counted(self._outage_faults, "fault"),
             )
 
-    def close(self, figures: Figures) -> None:
+    def close(self, figures: Mapping[str, int]) -> None:
         """Set the figures that are known at the end."""
         for name, count in {**figures, "seconds": round(self.get("seconds"), 3)}.items():
             self._collector.set_value(f"dedup/{name}", count)
@@ -125,7 +122,7 @@ class CrawlStats:
         value: float = self._collector.get_value(f"dedup/{name}", 0)
         return value
 
-    def summary(self, figures: Figures) -> str:
+    def summary(self, figures: Mapping[str, int]) -> str:
         """Sum up the crawl so far in one line."""
         pages = self.get("pages")
         each = 1000 * self.get("seconds") / pages if pages else 0.0
@@ -148,15 +145,13 @@ class CrawlStats:
     def _log(self, fault: BaseException, message: str, what: str) -> None:
         """Log the 1st, 2nd, 4th, 8th, ... fault: one on every page must not fill the disk."""
         self._logged += 1
-        if self._logged == 1 and isinstance(fault, DedupError):
-            logger.error("%s: %s", message, what)  # its message says all, without a traceback
-        elif self._logged == 1:
-            logger.error(message, exc_info=fault)
-        elif self._logged & (self._logged - 1) == 0:
-            logger.error("%d faults so far; the last: %s: %s", self._logged, message, what)
+        if self._logged & (self._logged - 1) == 0:
+            again = f"{self._logged} faults so far; the last: " if self._logged > 1 else ""
+            says_all = bool(again) or isinstance(fault, DedupError)
+            logger.error("%s%s: %s", again, message, what, exc_info=None if says_all else fault)
 
 
-def figures_of(pages: "NearDuplicateFilter") -> Figures:
+def figures_of(pages: "NearDuplicateFilter") -> Mapping[str, int]:
     """Return the figures of an index; if it is shared, also of all pages that crawlers judged."""
     figures = {"index_size": len(pages), "index_bytes": pages.nbytes, "capped": pages.capped}
     totals = pages.totals()

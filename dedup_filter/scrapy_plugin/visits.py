@@ -32,9 +32,8 @@ if TYPE_CHECKING:
 
     from dedup_filter.filter import ReadPage
 
-__all__ = ["Judgement", "Page", "Visit", "response_page"]
+__all__ = ["Judgement", "Page", "Visit"]
 
-_NO_PAGE = "not_html"
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _DATA_ENDINGS = ("xml", "json", "csv", "tab-separated-values", "calendar")
 """How the names of those text types end that hold many records."""
@@ -112,7 +111,10 @@ class Visit:
             response = self._response()
             if response is None:
                 return Page(self.url, "no_response")
-            self.page = Page(self.url, response_page(response))
+            text: PageText | str = "not_html"
+            if self.is_one_page and isinstance(response, TextResponse):
+                text = _page_text(response)
+            self.page = Page(self.url, text)
         return self.page
 
     def known(self, page: Page) -> Judgement | None:
@@ -138,10 +140,7 @@ class Visit:
         return None if found is None or found.fate == "gone" else found
 
 
-def response_page(response: Response) -> PageText | str:
-    """Return the page of a response, or the reason why there is none."""
-    if not isinstance(response, TextResponse) or not _is_one_page(response):
-        return _NO_PAGE
+def _page_text(response: TextResponse) -> PageText | str:
     # `response.encoding` would be Scrapy's guess where none is declared; the filter guesses better.
     encoding, body = response._declared_encoding(), response.body
     content_type = None if encoding is None else f"text/html; charset={encoding}"

@@ -11,7 +11,7 @@ from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlR
 from scrapy.responsetypes import responsetypes
 
 from dedup_filter import Verdict
-from dedup_filter.scrapy_plugin.visits import Judgement, Page, Visit, response_page
+from dedup_filter.scrapy_plugin.visits import Judgement, Page, Visit
 from dedup_filter.text.page_fields import (
     URL_NAMES,
     FieldNames,
@@ -135,7 +135,7 @@ def test_page_is_read_from_the_bytes_that_came_and_not_from_the_tree(receive):
     response.css("p").drop()
     response.selector.root.clear()
 
-    page = response_page(response)
+    page = Visit(response).read().text
 
     assert (page.html, page.size) == (HTML.encode(), len(HTML))
 
@@ -156,7 +156,7 @@ def test_encoding_is_that_of_the_response_of_its_header_or_of_the_page(
         "http://a/", headers={"Content-Type": header}, body=meta.encode(), encoding=encoding
     )
 
-    assert response_page(response).content_type == f"text/html; charset={stated}"
+    assert Visit(response).read().text.content_type == f"text/html; charset={stated}"
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_encoding_is_that_of_the_response_of_its_header_or_of_the_page(
 def test_html_is_known_by_class_header_or_how_it_begins(receive, header, body, url):
     response = receive(body, header, url)
 
-    assert response_page(response).html == body.encode()
+    assert Visit(response).read().text.html == body.encode()
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_html_is_known_by_class_header_or_how_it_begins(receive, header, body, u
 def test_other_text_is_text_even_if_it_has_tags(receive, header, body):
     response = receive(body, header)
 
-    page = response_page(response)
+    page = Visit(response).read().text
     assert (page.text, page.html, page.size) == (body, None, len(body.encode()))
 
 
@@ -209,14 +209,15 @@ NO_PAGES = [
 def test_feeds_answers_of_an_api_and_images_are_no_pages(receive, header, body):
     response = receive(body, header)
 
-    assert response_page(response) == "not_html"
+    assert Visit(response).read().text == "not_html"
     assert not Visit(response).is_one_page
 
 
 @pytest.mark.parametrize("cls", [Response, XmlResponse, JsonResponse])
 def test_class_tells_what_is_no_page_whatever_the_header_says(respond, cls):
     assert (
-        response_page(respond("http://a/", "Hello", cls, Content_Type="text/plain")) == "not_html"
+        Visit(respond("http://a/", "Hello", cls, Content_Type="text/plain")).read().text
+        == "not_html"
     )
 
 
@@ -231,7 +232,7 @@ def test_class_tells_what_is_no_page_whatever_the_header_says(respond, cls):
 def test_text_that_cannot_be_read_has_a_reason(respond, body, reason):
     response = respond("http://a/", body, TextResponse, Content_Type="text/plain")
 
-    assert response_page(response) == reason
+    assert Visit(response).read().text == reason
 
 
 @pytest.mark.parametrize(("meta", "opted_out"), [({}, False), ({"dedup": False}, True)])
