@@ -17,6 +17,7 @@ from twisted.internet import task
 
 from dedup_filter.filter import NearDuplicateFilter, ReadPage
 from dedup_filter.model import Verdict
+from dedup_filter.scrapy_plugin.visits import Page
 from dedup_filter.text.page_fields import PageText
 
 __all__ = ["IndexCalls", "pause"]
@@ -50,24 +51,30 @@ class IndexCalls:
             fault = error
         then(fault)
 
-    def read(self, url: str, page: PageText) -> "Future[ReadPage]":
-        """Let a page be read: by a worker, or at once if there is none."""
-        return self._timed(partial(self.pages.submit, url, **page._asdict()), self._spent)
+    def read(self, page: Page) -> "Future[ReadPage]":
+        """Let a page be read, unless that has begun: by a worker, or at once if there is none."""
+        if page.reading is None:
+            assert isinstance(page.text, PageText)
+            read = partial(self.pages.submit, page.url, **page.text._asdict())
+            page.reading = self._timed(read, self._spent)
+        return page.reading
 
-    async def claim(self, reading: "Future[ReadPage]") -> Verdict:
-        """Claim a page that is read, or that a worker reads.
+    async def claim(self, page: Page) -> Verdict:
+        """Claim a page that has a text, when it is read.
 
         A worker measures it in its turn: each page before it can teach what of it is frame.
         """
-        can_wait = _running_loop() is not None
+        reading, can_wait = self.read(page), _running_loop() is not None
         if can_wait and not reading.done():
             await asyncio.wait([asyncio.wrap_future(reading)])
-        page = reading.result()
+        read = reading.result()
         if can_wait and self._has_workers:
-            measured = await self.ask(partial(self.pages.prepare, page))
+            measured = await self.ask(partial(self.pages.prepare, read))
             if measured is not None:
                 await asyncio.wait([asyncio.wrap_future(measured)])
-        return await self.ask(partial(self.pages.claim_read, page))
+        verdict = await self.ask(partial(self.pages.claim_read, read))
+        page.reading = None
+        return verdict
 
     def _in_thread(self, call: Callable[[], Result]) -> "asyncio.Future[Result] | None":
         """Begin a call in the thread; None: it is to be made directly."""

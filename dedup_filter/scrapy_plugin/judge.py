@@ -266,9 +266,8 @@ class Judge:
         if judgement is not None:
             return judgement
         try:
-            if not isinstance(page.text, str) and page.reading is None:
-                # Now already, while those before it have their turn.
-                page.reading = self._calls.read(page.url, page.text)
+            if self._turn.locked() and not isinstance(page.text, str):
+                self._calls.read(page)  # now already, while others have their turn
             async with self._turn:
                 judgement = _known(page, visit) or await self._new(page, visit)
         except Exception as fault:
@@ -281,9 +280,7 @@ class Judge:
         """Judge a page, and claim it if it is recorded."""
         if isinstance(page.text, str):
             return Judgement(Verdict("unjudged", reason=page.text), page.url)
-        reading = page.reading or self._calls.read(page.url, page.text)
-        verdict = await self._calls.claim(reading)
-        page.reading = None
+        verdict = await self._calls.claim(page)
         if self.stats.is_away:
             self.stats.answered()
         judgement = Judgement(verdict, page.url)

@@ -125,7 +125,7 @@ class Addon:
             raise ConfigError('dedup_filter needs its add-on: ADDONS = {"dedup_filter.Addon": 500}')
         if addon._judge is None:
             settings = PluginSettings.read(crawler.settings)
-            end_crawl = partial(_close, crawler) if settings.on_error == "close" else None
+            end_crawl = partial(_end_crawl, crawler) if settings.on_error == "close" else None
             stats = CrawlStats(crawler.stats, end_crawl)
             addon._judge = Judge(settings, _open(settings), stats)
         return addon._judge
@@ -286,7 +286,7 @@ def _open(settings: PluginSettings) -> NearDuplicateFilter:
         raise kind(message) from None
 
 
-def _close(crawler: "Crawler") -> None:
+def _end_crawl(crawler: "Crawler") -> None:
     """Close the spider without waiting: closing itself waits for the items under way."""
     if hasattr(crawler.engine, "close_spider_async"):  # since Scrapy 2.14
         deferred_from_coro(crawler.engine.close_spider_async(reason="dedup_error"))

@@ -11,8 +11,6 @@ import scrapy
 from scrapy import Request
 from scrapy.exceptions import DropItem
 from scrapy.http import HtmlResponse
-from scrapy.utils.defer import maybe_deferred_to_future
-from twisted.internet.defer import Deferred
 
 from dedup_filter import NearDuplicate, Verdict
 from dedup_filter.scrapy_plugin import pipeline as pipeline_module
@@ -115,15 +113,12 @@ def test_tag_marks_instead_of_dropping(make, page, log):
     ]
 
 
-def test_final_figures_and_summary_are_written_at_the_close(components, page, log):
+def test_final_figures_and_summary_are_written_at_the_close(components, page, log, monkeypatch):
+    monkeypatch.setattr(pipeline_module, "version_info", (2, 14))  # older ones need a reactor
     components.process({"html": page(1)})
     components.crawl.has_ended = True
 
-    async def close():
-        closing = components.pipeline.close_spider()
-        await maybe_deferred_to_future(closing) if isinstance(closing, Deferred) else await closing
-
-    components.crawl.run(close())
+    components.crawl.run(components.pipeline.close_spider())
 
     assert components.stats["dedup/index_size"] == 1
     assert log.records[-1].getMessage().startswith("1 page: 1 new, 0 near")
