@@ -1,14 +1,18 @@
-"""Items on their way through the pipelines, without a crawl."""
+"""The plugin's part of a crawl without Scrapy's engine, and filters that fail on demand."""
 
+import asyncio
 import itertools
-from unittest import mock
+import math
+import selectors
+import threading
+import time
+from concurrent.futures import Future
+from contextlib import contextmanager
 
-import pytest
 from scrapy.settings import Settings
-from twisted.internet.defer import Deferred
 
-from dedup_filter import FilterConfig, NearDuplicate, Verdict
-from dedup_filter.scrapy_plugin import fates
+from dedup_filter import FilterConfig, NearDuplicateFilter, Verdict
+from dedup_filter.errors import StoreAway
 from dedup_filter.scrapy_plugin.judge import Judge
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
@@ -30,36 +34,135 @@ class Collector(dict):
         return self.get(key, default)
 
 
-def new_judge(pages, stats, end_crawl=None, **settings):
-    """Make a judge without a crawler."""
-    return Judge(PluginSettings.read(Settings(settings)), pages, CrawlStats(stats), end_crawl)
+class _HastySelector(selectors.DefaultSelector):
+    """Lets nobody wait for the clock, but threads for their turn."""
+
+    skipped = 0.0
+
+    def select(self, timeout=None):
+        events = super().select(timeout and min(timeout, 0.001))
+        if timeout and not events:
+            self.skipped += timeout
+        return events
 
 
-def run(coroutine):
-    """Run a coroutine that awaits nothing; one that did would fail here."""
-    with pytest.raises(StopIteration) as done:
-        coroutine.send(None)
-    return done.value.value
+class HastyLoop(asyncio.SelectorEventLoop):
+    """A loop in which an hour is over at once if nothing happens in it."""
+
+    def __init__(self):
+        self._hasty = _HastySelector()
+        super().__init__(self._hasty)
+
+    def time(self):
+        return super().time() + self._hasty.skipped
 
 
-def close(pipeline):
-    """Close a pipeline as Scrapy does from 2.14 on: with a coroutine, which needs no reactor."""
-    with mock.patch("dedup_filter.scrapy_plugin.pipeline.version_info", (2, 14)):
-        run(pipeline.close_spider())
+class Crawl:
+    """The judge of a crawl, and a loop that runs while something is asked for."""
+
+    def __init__(self, pages=None, end_crawl=None, **settings):
+        self.loop = HastyLoop()
+        self.has_ended = False
+        self.stats = Collector()
+        self.pages = NearDuplicateFilter.open() if pages is None else pages
+        counting = CrawlStats(self.stats, end_crawl)
+        self.judge = Judge(PluginSettings.read(Settings(settings)), self.pages, counting)
+
+    def run(self, coroutine):
+        return self.loop.run_until_complete(coroutine)
+
+    def pause(self, seconds=2.0):
+        """Let all who wait look again."""
+        self.run(asyncio.sleep(seconds))
+
+    def until(self, is_so):
+        """Let the loop run until something is so."""
+        end = time.monotonic() + 20
+        while not is_so():
+            assert time.monotonic() < end, "it never came to be so"
+            self.run(asyncio.sleep(0.001))
+
+    def call(self, handler, *arguments, **named):
+        """Call a handler as Scrapy does, in the loop; and let all who wait look again."""
+
+        async def call():
+            handler(*arguments, **named)
+            await asyncio.sleep(2)
+
+        self.run(call())
+
+    def expect(self, response, *items, ends=False):
+        """Let a response give items, and perhaps no more."""
+        for item in items:
+            self.judge.expect(item, response)
+        if ends:
+            self.call(self.judge.output_ended, response, has_failed=False)
+
+    def send(self, item, response=None):
+        """Let an item come to the pipeline; it may have to wait there."""
+        sent = Sent(self, item, response)
+        self.run(asyncio.sleep(0))
+        return sent
+
+    def judged(self, item):
+        """Let an item come to the pipeline, and return what is said of its page."""
+        return self.run(self.judge.item(item))
+
+    def put_through(self, item, response=None):
+        """Let an item pass all pipelines, or be dropped by that of the filter."""
+        sent = self.send(item, response)
+        sent.end()
+        return sent.verdict
+
+    def scraped(self, item, response=None):
+        self.call(self.judge.item_scraped, item, response)
+
+    def lost(self, item, response=None):
+        """Let an item come to nothing."""
+        self.call(self.judge.item_lost, item, response)
+
+    def end(self):
+        self.has_ended = True
+        return self.run(self.judge.finish())
+
+    def close(self):
+        """End what a test has left."""
+        if self.pages.is_shared:
+            self.pages.answer()
+        if not self.has_ended:
+            self.end()
+        self.loop.close()
 
 
-async def end(judge):
-    """End a crawl as the pipeline does; return the last figures."""
-    figures = await judge.finish()
-    await judge.close()
-    return figures
+class Sent:
+    """An item in the pipelines."""
 
+    def __init__(self, crawl, item, response):
+        self._crawl, self._item, self._response = crawl, item, response
+        self._task = crawl.loop.create_task(crawl.judge.item(item))
 
-async def through(judge, item):
-    """Judge an item as the pipeline does; return passage and exception."""
-    passage = await judge.item(item)
-    dropped = NearDuplicate("", passage.judgement.verdict) if passage.is_dropped else None
-    return passage, dropped
+    @property
+    def verdict(self):
+        judgement = self._task.result()
+        return judgement and judgement.verdict
+
+    @property
+    def is_dropped(self):
+        return self.verdict is not None and self.verdict.outcome in self._crawl.judge.drops
+
+    @property
+    def outcome(self):
+        """What was said of it; None: it waits, or nothing was."""
+        verdict = self.verdict if self._task.done() else None
+        return verdict and (verdict.reason or verdict.outcome)
+
+    def end(self, went_through=True):
+        """Let it come out of the pipelines; return what was said of it."""
+        self._crawl.run(self._task)
+        crawl = self._crawl
+        comes_out = crawl.scraped if went_through and not self.is_dropped else crawl.lost
+        comes_out(self._item, self._response)
+        return self.outcome
 
 
 def page_item(name, text="same"):
@@ -67,131 +170,143 @@ def page_item(name, text="same"):
     return {"url": f"http://a/{name}", "text": text}
 
 
-def expect(judge, response, *items, ends=False):
-    """Let a response give items, and perhaps no more."""
-    visit = judge.fates.visit(response)
-    for item in items:
-        judge.fates.expect(item, visit)
-    if ends:
-        judge.fates.output_ended(visit, has_failed=False)
-
-
-def judged(judge, item):
-    """Judge an item, act on the verdict, and return the judgement."""
-    passage, _ = run(through(judge, item))
-    return passage.judgement
-
-
-def came_out(judge, item, response=None, *, went_through=True):
-    """Tell the outcome of an item, and let those look again who wait for it."""
-    judge.fates.came_out(item, response, went_through=went_through)
-    tick()
-
-
-def lost(judge, item, response=None):
-    """Let an item come to nothing."""
-    came_out(judge, item, response, went_through=False)
-
-
-def put_through(judge, item, response=None):
-    """Let an item pass all pipelines, or be dropped by that of the filter."""
-    passage, dropped = run(through(judge, item))
-    came_out(judge, item, response, went_through=dropped is None or None)
-    return passage.judgement
-
-
 class PlainPages:
-    """A filter in a few lines: pages with the same text are duplicates of the earliest."""
+    """A filter in a few lines: pages with the same text are duplicates of the earliest.
+
+    The next `failures` of its calls that are named in `failing` raise `fault`. Repeats get numbers
+    of their own if they are recorded.
+    """
 
     config = FilterConfig()
     is_shared = has_workers = False
     nbytes = capped = 0
 
-    def __init__(self):
+    def __init__(self, *, records_repeats=True):
+        self.records_repeats = records_repeats
         self.kept = {}
         self.pending = {}
         self.committed = []
         self.released = []
-        self.flushed = 0
         self.numbers = itertools.count(1)
+        self.fault = None
+        self.failing = set()
+        self.failures = math.inf
+        self.closed = False
 
-    def read(self, url, *, html=None, text=None, content_type=None):
-        return url, html if text is None else text
+    def submit(self, url, *, html=None, text=None, content_type=None):
+        read = Future()
+        read.set_result((url, html if text is None else text))
+        return read
 
     def claim_read(self, page):
-        url, content = page
-        page = next(self.numbers)
-        self.pending[page] = content
-        if content in self.kept:
-            original, original_url = self.kept[content]
-            return Verdict("exact", original_url, 0, 1.0, page=page, original_page=original)
-        self.kept[content] = (page, url)
-        return Verdict("new", page=page)
+        with self._call("claim"):
+            url, content = page
+            if content not in self.kept:
+                self.pending[number := next(self.numbers)] = content
+                self.kept[content] = (number, url)
+                return Verdict("new", page=number)
+            return self._repeat("exact", content, *self.kept[content])
+
+    def _repeat(self, outcome, content, original, url):
+        number = next(self.numbers) if self.records_repeats else None
+        if number is not None:
+            self.pending[number] = content
+        return Verdict(outcome, url, 0, 1.0, page=number, original_page=original)
 
     def commit(self, verdict):
-        if self.pending.pop(verdict.page, None) is not None:
-            self.committed.append(verdict.page)
+        with self._call("commit"):
+            if self.pending.pop(verdict.page, None) is not None:
+                self.committed.append(verdict.page)
 
     def release(self, verdict):
-        content = self.pending.pop(verdict.page, None)
-        if content is None:
-            return
-        self.released.append(verdict.page)
-        if self.kept.get(content, (None,))[0] == verdict.page:
-            del self.kept[content]
-            for repeat in [each for each, text in self.pending.items() if text == content]:
-                del self.pending[repeat]  # as a store does
+        with self._call("release"):
+            content = self.pending.pop(verdict.page, None)
+            if content is None:
+                return
+            self.released.append(verdict.page)
+            if self.kept.get(content, (None,))[0] == verdict.page:
+                del self.kept[content]
+                for repeat in [each for each, text in self.pending.items() if text == content]:
+                    del self.pending[repeat]  # as a store does
+
+    def fate(self, page):
+        with self._call("fate"):
+            is_kept = page in self.committed
+            return "pending" if page in self.pending else "kept" if is_kept else "gone"
 
     def flush(self):
-        self.flushed += 1
+        with self._call("flush"):
+            pass
 
     def totals(self):
         return None
 
     def close(self):
-        pass
+        with self._call("close"):
+            self.closed = True
+
+    @contextmanager
+    def _call(self, name):
+        if self.fault and name in self.failing and self.failures:
+            self.failures -= 1
+            raise self.fault
+        yield
 
     def __len__(self):
         return len(self.kept)
 
 
-_paused = []
+class SharedPages(PlainPages):
+    """Plain pages that are asked over a wire.
 
+    `calls` names the calls that were begun; `wire` lets them go on; `away` is what each fails with.
+    `elsewhere` maps texts that other processes brought to the number of their page, and `fates`
+    numbers to what is told of them, one answer after the other.
+    """
 
-async def _pause(_seconds):
-    _paused.append(Deferred())
-    await _paused[-1]
+    is_shared = True
 
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.wire = threading.Event()
+        self.wire.set()
+        self.away = None
+        self.calls = []
+        self.elsewhere = {}
+        self.fates = {}
 
-def tick():
-    """Let all who wait look again."""
-    woken, _paused[:] = _paused[:], []
-    for each in woken:
-        each.callback(None)
+    def claim_read(self, page):
+        _, content = page
+        if content not in self.elsewhere or content in self.kept:
+            return super().claim_read(page)
+        with self._call("claim"):
+            return self._repeat("near", content, self.elsewhere[content], "http://x/")
 
+    def fate(self, page):
+        told = self.fates.get(page)
+        if not told:
+            return super().fate(page)
+        with self._call("fate"):
+            fate = told.pop(0) if len(told) > 1 else told[0]
+            if fate == "gone":
+                self.elsewhere = {text: at for text, at in self.elsewhere.items() if at != page}
+            return fate
 
-def without_asyncio():
-    """Pause as under a reactor that is not asyncio's: whoever waits goes on with the next tick."""
-    _paused.clear()
-    return mock.patch.object(fates, "pause", _pause)
+    def totals(self):
+        with self._call("totals"):
+            return {"new": 4, "near": 2, "exact": 1, "revisit": 0, "unjudged": 0}
 
+    @contextmanager
+    def _call(self, name):
+        self.calls.append(name)
+        assert self.wire.wait(20)
+        if self.away:
+            raise StoreAway(self.away)
+        with super()._call(name):
+            yield
 
-class Waiting:
-    """An item that was sent into the pipeline and may have to wait there."""
+    def hang(self):
+        self.wire.clear()
 
-    def __init__(self, judge, item, response=None):
-        self.response = response
-        self.outcome = None
-        self.passage = None
-        """None: it waits."""
-        self.dropped = None
-        self._judge = judge
-        Deferred.fromCoroutine(self._go(item)).addErrback(self._fail)
-
-    async def _go(self, item):
-        self.passage, self.dropped = await through(self._judge, item)
-        verdict = self.passage.judgement.verdict
-        self.outcome = verdict.reason or verdict.outcome
-
-    def _fail(self, failure):
-        self.outcome = failure
+    def answer(self):
+        self.wire.set()

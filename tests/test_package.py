@@ -19,7 +19,7 @@ def test_the_library_loads_neither_scrapy_nor_a_dictionary():
 
 
 def test_the_addon_is_reached_by_its_short_name():
-    assert "dedup_filter.scrapy_plugin.addon" in modules_after("from dedup_filter import Addon")
+    assert "dedup_filter.scrapy_plugin.pipeline" in modules_after("from dedup_filter import Addon")
 
 
 def test_every_public_name_exists_and_they_are_sorted():

@@ -3,20 +3,17 @@
 A start address that ends in "/" bounds the crawl to what lies below it, any other to its host.
 """
 
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 import scrapy
-from scrapy import signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DontCloseSpider
 from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import LinkExtractor
 
 from crawler.arguments import urls_of, whole_number_of
 from crawler.items import PageItem, page_item
-from crawler.page_budget import PageBudget
 
 __all__ = ["SiteSpider"]
 
@@ -26,9 +23,8 @@ USAGE = "scrapy crawl site -a url=https://example.com/docs/ [-a max_pages=500]"
 class SiteSpider(scrapy.Spider):
     """Crawl one or more sites; several addresses are separated by commas or white space.
 
-    `max_pages` is exact: so many items are yielded if there are so many pages, and no address
-    is asked for beyond them. With JOBDIR it counts the pages of each run, and the next run goes
-    on where the last one ended.
+    After `max_pages` responses no more are asked for; those under way are worked on. With JOBDIR
+    the next run goes on from there.
     """
 
     name = "site"
@@ -40,18 +36,17 @@ class SiteSpider(scrapy.Spider):
         self.start_urls = urls_of(url, USAGE)
         self._sites = [_site_of(start) for start in self.start_urls]
         self._links = LinkExtractor()
-        self._budget = PageBudget(whole_number_of(max_pages, "max_pages"))
+        self._max_pages = whole_number_of(max_pages, "max_pages")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> "SiteSpider":
         spider = super().from_crawler(crawler, *args, **kwargs)
-        crawler.signals.connect(spider._ask_for_waiting, signals.spider_idle)
+        crawler.settings.set("CLOSESPIDER_PAGECOUNT", spider._max_pages or 0, "spider")
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
-        self._budget.keep_in(getattr(self, "state", {}))  # there is a state with JOBDIR only
-        for request in self._requests(self.start_urls):
-            yield request
+        for url in self.start_urls:  # once, if a page links to them
+            yield scrapy.Request(url)
 
     def parse(self, response: Response) -> Iterator[PageItem | scrapy.Request]:
         """Yield the page and the links on it."""
@@ -60,13 +55,10 @@ class SiteSpider(scrapy.Spider):
         if not self._is_inside(response.url):
             self.logger.info("left out: a redirection leads out of the site to %s", response.url)
             return
-        self._budget.count_page()
         yield page_item(response)
-        links = (link.url for link in self._links.extract_links(response))
-        yield from self._requests(url for url in links if self._is_inside(url))
-
-    def _requests(self, urls: Iterable[str]) -> Iterator[scrapy.Request]:
-        return (scrapy.Request(url) for url in urls if self._budget.admit(url))
+        for link in self._links.extract_links(response):
+            if self._is_inside(link.url):
+                yield scrapy.Request(link.url)
 
     def _is_inside(self, url: str) -> bool:
         try:
@@ -74,16 +66,6 @@ class SiteSpider(scrapy.Spider):
         except ValueError:  # a link such as http://[1/ or http://host:port/
             return False
         return any(host == site and path.startswith(below) for site, below in self._sites)
-
-    def _ask_for_waiting(self) -> None:
-        """Go on when everything is answered and some of it was no page."""
-        engine = self.crawler.engine
-        urls = self._budget.release()
-        if engine is None or not urls:
-            return
-        for url in urls:
-            engine.crawl(scrapy.Request(url))
-        raise DontCloseSpider
 
 
 def _site_of(url: str) -> tuple[str, str]:

@@ -7,7 +7,6 @@ The only layer that imports Scrapy. It decides what the text of an item's page i
 acts on the verdict and counts. It knows neither text extraction nor fingerprints nor the index.
 """
 
-from dedup_filter.scrapy_plugin.addon import Addon
-from dedup_filter.scrapy_plugin.pipeline import NearDuplicate
+from dedup_filter.scrapy_plugin.pipeline import Addon, NearDuplicate
 
 __all__ = ["Addon", "NearDuplicate"]

@@ -1,40 +1,28 @@
 """Calls of the index -> their answers, without holding up the crawl.
 
-An index in this process is called directly, and nothing is ever awaited. An index on a server is
-called in a thread of its own, all calls in their order. Under a reactor other than asyncio's
-nothing can wait for a thread: then that index is called directly too, and the crawl stands still
-while a call is made. Pages are read before their turn, by workers if there are any and they can be
-waited for.
-
-The thread is a daemon and each wait is bounded: a server that hangs, with a client that does not
-notice, holds up neither the crawl nor its end.
+An index in this process is called directly, and nothing is ever awaited. One on a server is called
+in a thread, all calls in their order; its client ends each after a few seconds. Under a reactor
+other than asyncio's nothing can wait for a thread or for a worker that reads a page: then the crawl
+stands still meanwhile.
 """
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import Future
-from contextlib import suppress
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from queue import SimpleQueue
-from threading import Thread
 from time import perf_counter
 from typing import Any, TypeVar, cast
 
-from scrapy.utils.reactor import CallLaterOnce
-from twisted.internet.defer import Deferred
+from twisted.internet import task
 
-from dedup_filter.errors import StoreAway
 from dedup_filter.filter import NearDuplicateFilter, ReadPage
 from dedup_filter.model import Verdict
+from dedup_filter.scrapy_plugin.visits import Page
 from dedup_filter.text.page_fields import PageText
 
-__all__ = ["LONGEST_ANSWER", "IndexCalls", "pause"]
-
-LONGEST_ANSWER = 30.0
-"""Seconds that a call is waited for; then it has failed. Clients give up sooner."""
+__all__ = ["IndexCalls", "pause"]
 
 Result = TypeVar("Result")
-Then = Callable[["Future[Any]"], None]
 
 
 class IndexCalls:
@@ -43,106 +31,66 @@ class IndexCalls:
     def __init__(self, pages: NearDuplicateFilter, spent: Callable[[float], None]) -> None:
         self.pages = pages
         self._spent = spent
-        self.are_shared = pages.is_shared
-        """Whether calls wait for a server."""
         self._has_workers = pages.has_workers
-        self._jobs: SimpleQueue[tuple[Callable[[], Any], Then] | None] = SimpleQueue()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        """The loop of the crawl, once the thread runs."""
-        self._is_stuck = False
-        """Whether a call is under way that was waited for too long."""
+        self._thread = ThreadPoolExecutor(1, "dedup_filter") if pages.is_shared else None
 
-    def tell(self, call: Callable[[], Any], then: Then) -> None:
-        """Make a call after those before it; `then` gets its answer, in the crawl's thread."""
-        if self._loop_of_thread() is None:
-            self._answer(then, *_made(call))
-        else:
-            self._jobs.put((call, then))
+    async def ask(self, call: Callable[[], Result]) -> Result:
+        """Make a call after those before it, and wait for its answer."""
+        waiting = self._in_thread(call)
+        return self._timed(call, self._spent) if waiting is None else await waiting
 
-    async def ask(
-        self, call: Callable[[], Result], undo: Callable[[Result], None] | None = None
-    ) -> Result:
-        """Make a call after those before it, and wait; raise StoreAway if that takes too long.
+    def tell(self, call: Callable[[], None], then: Callable[[BaseException | None], None]) -> None:
+        """Make a call after those before it; `then` gets its fault, in the crawl's thread."""
+        waiting, fault = self._in_thread(call), None
+        if waiting is not None:
+            waiting.add_done_callback(lambda made: then(made.exception()))
+            return
+        try:
+            self._timed(call, self._spent)
+        except Exception as error:
+            fault = error
+        then(fault)
 
-        `undo` takes back what comes when nobody waits any more.
-        """
-        loop = self._loop_of_thread()
-        if loop is None:
-            answers: list[Future[Result]] = []
-            self.tell(call, answers.append)
-            return answers[0].result()
-        given: asyncio.Future[Future[Result]] = loop.create_future()
+    def read(self, page: Page) -> "Future[ReadPage]":
+        """Let a page be read, unless that has begun: by a worker, or at once if there is none."""
+        if page.reading is None:
+            assert isinstance(page.text, PageText)
+            read = partial(self.pages.submit, page.url, **page.text._asdict())
+            page.reading = self._timed(read, self._spent)
+        return page.reading
 
-        def take(answer: Future[Result]) -> None:
-            if not given.done():
-                given.set_result(answer)
-            elif undo is not None and answer.exception() is None:
-                self.tell(partial(undo, answer.result()), _ignore)
-
-        if not self._is_stuck:
-            self.tell(call, take)
-            try:
-                await asyncio.wait([given], timeout=LONGEST_ANSWER)
-                if given.done():
-                    return given.result().result()
-            finally:
-                given.cancel()
-            self._is_stuck = True
-        raise StoreAway(f"the server has not answered for {LONGEST_ANSWER:g} s")
-
-    def read(self, url: str, page: PageText) -> Future[ReadPage]:
-        """Let a page be read; whatever goes wrong is in the answer."""
-        if self._has_workers and _running_loop() is not None:
-            return self.pages.submit(url, **page._asdict())
-        read, seconds = _made(partial(self.pages.read, url, **page._asdict()))
-        self._spent(seconds)
-        return read
-
-    async def claim(self, reading: Future[ReadPage]) -> Verdict:
-        """Claim a page that is read, or that a worker reads.
+    async def claim(self, page: Page) -> Verdict:
+        """Claim a page that has a text, when it is read.
 
         A worker measures it in its turn: each page before it can teach what of it is frame.
         """
-        page = reading.result() if reading.done() else await asyncio.wrap_future(reading)
-        if self._has_workers:
-            measured = await self.ask(partial(self.pages.prepare, page))
+        reading, can_wait = self.read(page), _running_loop() is not None
+        if can_wait and not reading.done():
+            await asyncio.wait([asyncio.wrap_future(reading)])
+        read = reading.result()
+        if can_wait and self._has_workers:
+            measured = await self.ask(partial(self.pages.prepare, read))
             if measured is not None:
                 await asyncio.wait([asyncio.wrap_future(measured)])
-        return await self.ask(partial(self.pages.claim_read, page), undo=self.pages.release)
+        verdict = await self.ask(partial(self.pages.claim_read, read))
+        page.reading = None
+        return verdict
 
-    async def close(self) -> None:
-        """Close the filter when all calls before are made, and end the thread."""
-        self._spent = _ignore  # by now the seconds are summed up
+    def _in_thread(self, call: Callable[[], Result]) -> "asyncio.Future[Result] | None":
+        """Begin a call in the thread; None: it is to be made directly."""
+        loop = _running_loop()
+        if self._thread is None or loop is None:
+            return None
+        spent = partial(loop.call_soon_threadsafe, cast("Any", self._spent))
+        return loop.run_in_executor(self._thread, self._timed, call, spent)
+
+    @staticmethod
+    def _timed(call: Callable[[], Result], spent: Callable[[float], object]) -> Result:
+        started = perf_counter()
         try:
-            await self.ask(self.pages.close)
+            return call()
         finally:
-            if self._loop is not None:
-                self.tell(self.pages.close, _ignore)  # in case the server answers again
-                self._jobs.put(None)
-
-    def _loop_of_thread(self) -> asyncio.AbstractEventLoop | None:
-        """Return the loop that waits for the thread; None: calls are direct.
-
-        The thread is started when the loop is first seen.
-        """
-        if self._loop is None and self.are_shared:
-            self._loop = _running_loop()
-            if self._loop is not None:
-                Thread(target=self._work, name="dedup_filter", daemon=True).start()
-        return self._loop
-
-    def _work(self) -> None:
-        loop = cast("asyncio.AbstractEventLoop", self._loop)
-        while (job := self._jobs.get()) is not None:
-            call, then = job
-            made = _made(call)
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(self._answer, then, *made)
-
-    def _answer(self, then: Then, answer: Future[Any], seconds: float) -> None:
-        self._is_stuck = False
-        self._spent(seconds)
-        then(answer)
+            spent(perf_counter() - started)
 
 
 async def pause(seconds: float) -> None:
@@ -150,9 +98,9 @@ async def pause(seconds: float) -> None:
     if _running_loop() is not None:
         await asyncio.sleep(seconds)
         return
-    over: Deferred[None] = Deferred()
-    CallLaterOnce(over.callback, None).schedule(seconds)
-    await over
+    from twisted.internet import reactor
+
+    await task.deferLater(reactor, seconds)
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
@@ -160,18 +108,3 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
-
-
-def _made(call: Callable[[], Result]) -> tuple[Future[Result], float]:
-    """Return what a call returns or raises, and the seconds that it takes."""
-    made: Future[Result] = Future()
-    started = perf_counter()
-    try:
-        made.set_result(call())
-    except BaseException as fault:  # `result` raises it, in the thread of the crawl
-        made.set_exception(fault)
-    return made, perf_counter() - started
-
-
-def _ignore(_: object) -> None:
-    """Do nothing: whoever asked was told already that the call failed."""

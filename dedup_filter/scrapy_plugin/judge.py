@@ -1,47 +1,58 @@
-"""Items and responses -> judgements: the one place where the plugin asks the index about pages.
+"""Items and responses -> judgements; what becomes of items -> what becomes of their pages.
 
     item -> the page that it stands for -> read and claimed -> its original's fate -> judgement
 
-What an item is judged by (DEDUP_SOURCE):
+    an item went through (item_scraped)                   its page is committed
+    none of a page's items did, and no more can come      the page is released
+    its items are dropped, as a duplicate                 the page is committed, as a duplicate
+    its original was released                             the page is released, and judged anew
+    the fate of its original is not known in time         the page is released, its item kept
 
-    response    the response it comes from, as all items of that response
-    item        its own fields
-    auto        its own fields if settings name them, or if no response that is a page brought it;
-                else its response
+Judging. An item is judged by its own fields if settings name them (DEDUP_SOURCE="item": always), or
+if no response that is a page brought it; else by its response, as all items of that. No other
+judgement comes between the look at what is known of a page and the end of its claim; and nothing is
+awaited between a verdict and what is done about it. A fault is caught here, and the item is kept.
 
-A fault is caught here and reported, and the item is kept. No other judgement comes between the look
-at what is known of a page and the end of its claim, so that pages of concurrent items cannot slip
-in; and nothing is awaited between a verdict and what is done about it. What becomes of a claimed
-page, and how its duplicates wait for that: `fates`.
+Items. A pipeline is not told the response. The spider middleware is, so it tells which object it
+lets pass, and the pipeline asks for it by identity. No more items can come when the response's
+output has ended and the outcome of each of its items is known; if another page waits for this one,
+when an item came to nothing and no other is on its way: one that comes later is judged anew. An
+item that a later pipeline made anew is known by its response only: its outcome is held until as
+many items of that are left as there are outcomes held. Of items whose outcome is not known the
+pages are released: a page wrongly committed loses its content (its copies are dropped), one wrongly
+released only lets a copy through.
+
+Claims. A claim ends here before the index is told, so that a fault there leaves nobody waiting.
+Each commit is flushed at once: it must outlive the process. A write that failed is tried again with
+the next one, and at the end of the crawl; what repeats a page that cannot be released is kept.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import urljoin
+from weakref import WeakKeyDictionary, WeakSet
 
 from itemadapter import ItemAdapter
+from scrapy import Request
+from scrapy.http import Response
 
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.model import Verdict
-from dedup_filter.scrapy_plugin.fates import Fates
-from dedup_filter.scrapy_plugin.index_calls import IndexCalls
+from dedup_filter.model import Fate, Verdict
+from dedup_filter.scrapy_plugin.index_calls import IndexCalls, pause
 from dedup_filter.scrapy_plugin.settings import PluginSettings
-from dedup_filter.scrapy_plugin.stats import (
-    NOT_JUDGED,
-    CrawlStats,
-    Faults,
-    Figures,
-    of_all_crawlers,
-)
-from dedup_filter.scrapy_plugin.visits import Judgement, Page, Passage, Visit
-from dedup_filter.text.page_fields import page_in
+from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats, figures_of
+from dedup_filter.scrapy_plugin.visits import Judgement, Page, Visit
+from dedup_filter.text.page_fields import page_in, url_in
 
 __all__ = ["Judge"]
 
-_MOST_ORIGINALS = 100
-"""Originals of a page that may come to nothing one after the other, before it is kept unjudged."""
+_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, *[1.0] * 58)
+"""Seconds between looks at the fate of a page's original: a minute; then the item is kept, also
+if so many originals came to nothing, one after the other."""
 
 Result = TypeVar("Result")
 
@@ -49,101 +60,165 @@ logger = logging.getLogger("dedup_filter")
 
 
 class Judge:
-    """Judge the items and responses of one crawl; `end_crawl` is called after the first fault."""
+    """Judge the items and responses of one crawl."""
 
     def __init__(
-        self,
-        settings: PluginSettings,
-        pages: NearDuplicateFilter,
-        stats: CrawlStats,
-        end_crawl: Callable[[], None] | None = None,
+        self, settings: PluginSettings, pages: NearDuplicateFilter, stats: CrawlStats
     ) -> None:
         self.settings = settings
         self.pages = pages
         self.stats = stats
+        self.drops = set() if settings.action == "tag" else {"near", "exact"}
+        """Outcomes of pages whose items are to be dropped."""
+        if self.drops and pages.config.revisit == "drop":
+            self.drops.add("revisit")
         self._names = settings.field_names
         # Fields that are named are asked as if the items alone were to be.
         is_by_names = settings.source == "auto" and self._names.name_page
         self._source = "item" if is_by_names else settings.source
-        self._dropped = set() if settings.action == "tag" else {"near", "exact"}
-        if self._dropped and pages.config.revisit == "drop":
-            self._dropped.add("revisit")
         self._has_warned = False
         """Whether the user knows that named fields are missing: the names may be misspelt."""
-        self._faults = Faults(stats, end_crawl)
         self._calls = IndexCalls(pages, stats.spent)
         self._turn = asyncio.Lock()
         """Keeps other judgements out while a page is looked up and claimed; awaits nothing if
         calls are direct and no worker reads, for then nobody else can hold it."""
-        self.fates = Fates(self._calls, stats, self._faults, self._names)
+        self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
+        self._giving: WeakSet[Visit] = WeakSet()
+        """Visits that have given items which have not reached the pipeline."""
+        self._nobody = Visit(None)
+        """What brings items without a response."""
+        self._claimed: dict[int | None, tuple[Judgement, Visit]] = {}
+        """By the numbers of their pages: judgements whose fate is pending."""
+        self._unwritten: list[Judgement] = []
+        """Pages whose commit or release failed."""
 
-    async def item(self, item: Any) -> Passage:
-        """Judge the page of an item that reached the pipeline; wait while its original is claimed.
+    def expect(self, item: Any, response: Response) -> None:
+        """Note that an item of a response is on its way to the pipeline."""
+        visit = self._visit(response)
+        visit.gave_items = True
+        visit.items_to_come += 1
+        visit.expected.append(item)
+        self._giving.add(visit)
 
-        Unless it is dropped, it goes on; what becomes of it is told by `Fates.came_out`.
-        """
-        try:
-            passage = self.fates.arrive(item)
-            visit = passage.visit
-            if visit is None or not visit.opted_out:
-                passage.judgement = await self._final(self._page(passage), visit)
-                self.stats.page(passage.judgement)
-        except Exception as fault:
-            passage = Passage(item, judgement=self._failed(fault))
-        judgement = passage.judgement
-        if judgement is not None and judgement.verdict.outcome in self._dropped:
-            passage.is_dropped = True
-            self.fates.end(judgement, "kept")
-        else:
-            self.fates.go_on(passage)
-        return passage
-
-    async def repeats(self, visit: Visit) -> bool:
-        """Tell whether a response is a page that was seen before, before its output passes.
+    async def holds_back(self, request: Request, response: Response) -> bool:
+        """Tell whether a request of a response's output is a link of a repeated page.
 
         Does not wait for the original's commit: the links are followed from there.
         """
+        visit, own = self._visit(response), response.request
+        # Of the two only that of the request has a fragment.
+        if own is not None and request.url in (own.url, response.url):
+            # A retry, or a link of a page to itself, which Scrapy filters out.
+            visit.comes_again |= request.dont_filter or own.dont_filter
+            return False
         if visit.opted_out or not visit.is_one_page:
             return False
         try:
-            return (await self._judged(visit.read(), visit)).verdict.is_duplicate
+            judgement = await self._judged(visit.read(), visit)
         except Exception as fault:
-            self._failed(fault)
-            return False
+            judgement = self._failed(fault)
+        if judgement.verdict.is_duplicate:
+            self.stats.add("links_not_followed")
+        return judgement.verdict.is_duplicate
 
-    async def figures(self) -> Figures:
-        """Return the figures of the index."""
-        return await self._reported(self._calls.ask(self._figures)) or {}
+    def output_ended(self, response: Response, *, has_failed: bool) -> None:
+        """Note that a response gives no more items, and act on what follows for its pages."""
+        visit = self._visit(response)
+        if visit is not self._nobody:
+            visit.has_ended = True
+            visit.comes_again |= has_failed
+            if visit.page and visit.page.judgement and not visit.gave_items:
+                self.stats.page(visit.page.judgement)
+            self._settle(visit)
 
-    async def finish(self) -> Figures:
-        """Release the pages whose fate is not known; return the last figures of the index."""
-        await self.fates.close()
-        totals = await self._reported(self._calls.ask(self.pages.totals))
+    async def item(self, item: Any) -> Judgement | None:
+        """Judge the page of an item that reached the pipeline; wait while its original is claimed.
+
+        None: its response opted out. Unless the item is to be dropped, it goes on; `item_scraped`
+        or `item_lost` is told what becomes of it.
+        """
+        visit, judgement = self._nobody, None
+        try:
+            visit = self._giver(item)
+            if not visit.opted_out:
+                judgement = await self._final(self._page(item, visit), visit)
+                self.stats.page(judgement)
+        except Exception as fault:
+            judgement = self._failed(fault)
+        if judgement is not None and judgement.verdict.outcome in self.drops:
+            self._end(judgement, "kept")
+        else:
+            visit.under_way.append((item, judgement))
+        return judgement
+
+    def item_scraped(self, item: Any, response: Any) -> None:
+        """Act on an item that went through all pipelines."""
+        self._came_out(item, response, went_through=True)
+
+    def item_lost(self, item: Any, response: Any) -> None:
+        """Act on an item that a pipeline dropped or failed on."""
+        self._came_out(item, response, went_through=False)
+
+    async def figures(self) -> Mapping[str, int]:
+        """Return the figures of the index; none if it cannot tell them."""
+        return await self._reported(self._calls.ask(partial(figures_of, self.pages))) or {}
+
+    async def finish(self) -> Mapping[str, int]:
+        """Release the pages whose fate is not known, and close the index; return its figures."""
+        await self._calls.ask(lambda: None)  # all earlier writes have succeeded or failed
+        self._write()
+        for judgement, _ in list(self._claimed.values()):
+            self._end(judgement, "gone")
         figures = await self.figures()
-        if totals is None or not figures:
-            return figures
-        self._faults.end_outage()
-        return {**figures, **of_all_crawlers(totals)}
-
-    async def close(self) -> None:
-        """Close the index."""
-        await self._reported(self._calls.close())
+        if figures:
+            self.stats.answered(is_last=True)
+        await self._reported(self._calls.ask(self.pages.close))
+        return figures
 
     async def _reported(self, answer: Awaitable[Result]) -> Result | None:
         try:
             return await answer
         except Exception as fault:
-            self._faults.report(fault)
+            self.stats.fault(fault)
             return None
 
-    def _figures(self) -> Figures:
-        pages = self.pages
-        return {"index_size": len(pages), "index_bytes": pages.nbytes, "capped": pages.capped}
+    def _visit(self, response: Any) -> Visit:
+        """Return the visit of a response, a new one the first time."""
+        if not isinstance(response, Response):
+            return self._nobody
+        try:
+            if response not in self._visits:
+                self._visits[response] = Visit(response)
+                if self._visits[response].opted_out:
+                    self.stats.add("opted_out")
+            return self._visits[response]
+        except Exception as fault:
+            self.stats.fault(fault, NOT_JUDGED)
+            return self._nobody
 
-    def _page(self, passage: Passage) -> Page:
+    def _giver(self, item: Any) -> Visit:
+        """Return the visit that gave an item.
+
+        An item that another pipeline made anew is known by its page's URL, if only one visit
+        under way has that URL.
+        """
+        for visit in list(self._giving):
+            for place, expected in enumerate(visit.expected):
+                if expected is item:
+                    del visit.expected[place]
+                    if not visit.expected:
+                        self._giving.discard(visit)
+                    return visit
+        url = self._url(item)
+        there = [visit for visit in self._visits.values() if visit.url == url]
+        return there[0] if len(there) == 1 else self._nobody
+
+    def _url(self, item: Any) -> str:
+        return (url_in(ItemAdapter(item), self._names) if ItemAdapter.is_item(item) else "") or ""
+
+    def _page(self, item: Any, visit: Visit) -> Page:
         """Return what an item is judged by. Its URL may be relative to that of its response."""
-        visit, item, url = passage.visit, passage.item, passage.url or ""
-        is_by_response = visit is not None and visit.is_one_page and self._source == "auto"
+        is_by_response = visit.is_one_page and self._source == "auto"
         if not is_by_response and self._source != "response":
             is_item = ItemAdapter.is_item(item)
             text = page_in(ItemAdapter(item), self._names) if is_item else "no_field"
@@ -156,68 +231,179 @@ class Judge:
                     text,
                 )
             if not isinstance(text, str) or self._source == "item":
-                return Page(url if visit is None else _absolute(url, visit.url), text)
-        return Page(url, "no_response") if visit is None else visit.read()
+                url = self._url(item)
+                with suppress(ValueError):  # such as http://[1/
+                    return Page(urljoin(visit.url, url), text)
+                return Page(visit.url or url, text)
+        return visit.read()
 
-    async def _final(self, page: Page, visit: Visit | None) -> Judgement:
+    async def _final(self, page: Page, visit: Visit) -> Judgement:
         """Return a judgement whose original was committed, or whose wait was given up."""
-        for _ in range(_MOST_ORIGINALS):
+        reason = "pending"
+        for seconds in _PAUSES:
             judgement = await self._judged(page, visit)
-            if judgement.original is not None and judgement.waits:
-                await self.fates.wait(judgement)
-            if judgement.original is None or not judgement.is_void:
+            fate = await self._fate_of_original(judgement)
+            if fate == "kept":
+                judgement.waits = False
                 return judgement
-        self.fates.give_up(judgement)
+            if fate is None:
+                reason = "error"
+                break
+            if fate == "gone":
+                self._end(judgement, "gone")
+                judgement.fate = "gone"
+            else:
+                await pause(seconds)
+        # What will become of its original is not known: it is kept, unjudged.
+        self._end(judgement, None)
+        judgement.verdict = judgement.verdict.as_unjudged(reason)
+        judgement.fate, judgement.waits = None, False
         return judgement
 
-    async def _judged(self, page: Page, visit: Visit | None) -> Judgement:
+    async def _judged(self, page: Page, visit: Visit) -> Judgement:
         """Return the judgement on a page, claiming it if there is none that holds."""
+        judgement = _known(page, visit)
+        if judgement is not None:
+            return judgement
         try:
-            if not isinstance(page.text, str) and not page.reading and not _known(page, visit):
-                # Now already, while those before it have their turn.
-                page.reading = self._calls.read(page.url, page.text)
+            if self._turn.locked() and not isinstance(page.text, str):
+                self._calls.read(page)  # now already, while others have their turn
             async with self._turn:
-                judgement = _known(page, visit) or await self._claimed(page, visit)
+                judgement = _known(page, visit) or await self._new(page, visit)
         except Exception as fault:
             judgement = self._failed(fault)
         # If judging fails, it fails once: the other items of a response share this.
         page.judgement = judgement
         return judgement
 
-    async def _claimed(self, page: Page, visit: Visit | None) -> Judgement:
+    async def _new(self, page: Page, visit: Visit) -> Judgement:
+        """Judge a page, and claim it if it is recorded."""
         if isinstance(page.text, str):
             return Judgement(Verdict("unjudged", reason=page.text), page.url)
-        reading, page.reading = page.reading, None
-        verdict = await self._calls.claim(reading or self._calls.read(page.url, page.text))
-        if self._faults.is_away:
-            self._faults.note_answer()
-        size = 0 if verdict.original is None else page.text.size
-        judgement = Judgement(verdict, page.url, size)
-        self.fates.add(judgement, visit)
-        if visit is None or page is visit.page:
+        verdict = await self._calls.claim(page)
+        if self.stats.is_away:
+            self.stats.answered()
+        judgement = Judgement(verdict, page.url)
+        if verdict.is_duplicate:
+            judgement.size, judgement.waits = page.text.size, True
+        if verdict.page is not None:  # an index in memory may record no duplicates
+            judgement.fate = "pending"
+            self._claimed[verdict.page] = (judgement, visit)
+        if visit is self._nobody or page is visit.page:
             return judgement
         first = visit.share(page, judgement)
         if first is not judgement:
-            self.fates.end(judgement, "gone")  # it repeats only its own response
+            self._end(judgement, "gone")  # it repeats only its own response
         return first
 
     def _failed(self, fault: Exception) -> Judgement:
-        self._faults.report(fault, NOT_JUDGED)
+        self.stats.fault(fault, NOT_JUDGED)
         judgement = Judgement(Verdict("unjudged", reason="error"), "")
         self.stats.page(judgement)
         return judgement
 
+    async def _fate_of_original(self, judgement: Judgement) -> Fate | None:
+        """Tell what has become of a page's original; None: of it nothing can be learnt."""
+        page = judgement.verdict.original_page
+        if not judgement.waits or page is None:
+            return "kept"
+        if page in self._claimed:
+            self._reconsider(self._claimed[page][0], is_awaited=True)
+        if page in self._claimed:
+            return "pending"
+        self._write()  # what could not be written before
+        for ended in self._unwritten:
+            if ended.verdict.page == page:
+                return "kept" if ended.fate == "kept" else None
+        return await self._reported(self._calls.ask(partial(self.pages.fate, page)))
 
-def _known(page: Page, visit: Visit | None) -> Judgement | None:
+    def _end(self, judgement: Judgement, fate: Fate | None) -> None:
+        """If a page is claimed, end that, and tell the index; None: its verdict stands."""
+        if self._claimed.pop(judgement.verdict.page, None) is not None:
+            judgement.fate = fate
+            if fate == "gone" and not judgement.verdict.is_duplicate:
+                self.stats.add("released")
+            self._write(judgement)
+
+    def _came_out(self, item: Any, response: Any, *, went_through: bool) -> None:
+        visit = self._visit(response)
+        visit.items_to_come = max(visit.items_to_come - 1, 0)
+        for giver in (visit, self._nobody):  # who gave it may not have been known
+            passages = [passage for passage in giver.under_way if passage[0] is item]
+            if passages:
+                self._end_passage(giver, passages[0], went_through)
+                break
+        else:
+            visit.held += went_through
+        self._settle(visit)
+
+    def _settle(self, visit: Visit) -> None:
+        """Act on the outcomes that are known of a visit's items.
+
+        Those that are left are the ones made anew, if as many of these went through. If no more
+        outcomes are to come, they are lost.
+        """
+        went_through = len(visit.under_way) <= visit.held
+        if went_through or _is_over(visit):
+            visit.held = 0
+            for passage in visit.under_way:
+                self._end_passage(visit, passage, went_through)
+        if _is_over(visit):
+            for judgement, brought_by in list(self._claimed.values()):
+                if brought_by is visit:
+                    self._reconsider(judgement)
+
+    def _end_passage(
+        self, visit: Visit, passage: tuple[Any, Judgement | None], went_through: bool
+    ) -> None:
+        """Act on the outcome of an item that is known."""
+        visit.under_way = [each for each in visit.under_way if each is not passage]
+        judgement = passage[1]
+        if judgement is not None and went_through:
+            self._end(judgement, "kept")
+        elif judgement is not None:
+            judgement.has_lost_items = True
+            self._reconsider(judgement)
+
+    def _reconsider(self, judgement: Judgement, *, is_awaited: bool = False) -> None:
+        """Commit or release a page if no more is to be learnt of its items."""
+        _, visit = self._claimed.get(judgement.verdict.page, (None, self._nobody))
+        if judgement.fate != "pending" or any(each is judgement for _, each in visit.under_way):
+            return
+        is_over = visit is self._nobody or _is_over(visit)
+        if is_over or (judgement.has_lost_items and is_awaited):
+            # A page counts as seen, too, if nothing but its links was wanted.
+            gave_links = not (visit.gave_items or visit.comes_again)
+            self._end(judgement, "kept" if gave_links else "gone")
+
+    def _write(self, *ended: Judgement) -> None:
+        """Tell the index what became of pages, and wait for nothing."""
+        left, self._unwritten = [*ended, *self._unwritten], []
+
+        def write() -> None:
+            while left:
+                is_kept = left[0].fate == "kept"
+                (self.pages.commit if is_kept else self.pages.release)(left[0].verdict)
+                self.pages.flush()
+                del left[0]
+
+        def then(fault: BaseException | None) -> None:
+            self._unwritten += [*left[1:], *left[:1]]  # one that always fails holds up no other
+            if fault is not None:
+                self.stats.fault(fault)
+
+        if left:
+            self._calls.tell(write, then)
+
+
+def _is_over(visit: Visit) -> bool:
+    """Tell whether a visit has no item under way and will give none."""
+    return visit.has_ended and not visit.items_to_come
+
+
+def _known(page: Page, visit: Visit) -> Judgement | None:
     """Return the judgement on a page that holds, if there is one."""
-    if page.judgement is not None and not page.judgement.is_void:
+    if page.judgement is not None and page.judgement.fate != "gone":
         return page.judgement
-    is_of_item = visit is not None and page is not visit.page and not isinstance(page.text, str)
-    return visit.known(page) if visit is not None and is_of_item else None
-
-
-def _absolute(url: str, base: str) -> str:
-    try:
-        return urljoin(base, url)
-    except ValueError:  # such as http://[1/
-        return base
+    is_of_item = page is not visit.page and not isinstance(page.text, str)
+    return visit.known(page) if is_of_item else None

@@ -1,34 +1,60 @@
-"""Judgement -> item kept, marked or dropped, with one line in the log for each page dropped.
+"""What Scrapy calls: the add-on, the spider middleware and the item pipeline.
+
+    ADDONS = {"dedup_filter.Addon": 500}    the filter takes part in a crawl
+    output of a response                    its items are noted; links of a repeated page held back
+    item                                    kept, marked or dropped, with a line in the log for it
+
+A wrong setting must stop the crawl, with one sentence and exit code 1. Scrapy asks an add-on twice:
+when the process is set up (settings of the project and of the command line), and for each crawl
+(those of the spider too). The first time nothing runs yet, so the error may be the end of the
+program, whose message Python shows; a `try` around CrawlerProcess still catches a ConfigError.
+Later that would tear down the event loop: right under the `scrapy` command, which runs one crawl;
+in a program of the user it would end other crawls too, so there it is a plain ConfigError.
 
 Scrapy runs `process_item` for many items at once, and two pages must not both be new because each
-was looked up before the other was inserted: between a verdict and what is done about it nothing
-is awaited. What is awaited, before, is the fate of the page's original.
-
-Scrapy logs a dropped item whole, at the level that the exception names. A page of 100 KB is no
-log line, so the level named here is one that never shows (NOTSET: no logger is enabled for 0,
-whatever LOG_LEVEL says), and the pipeline writes its own line instead.
+was looked up before the other was inserted: nothing is awaited between a verdict and what is done
+about it.
 """
 
 import logging
+import sys
+from collections.abc import AsyncIterable, AsyncIterator, Mapping
+from functools import partial
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from itemadapter import ItemAdapter
-from scrapy import signals, version_info
+from scrapy import Request, signals, version_info
 from scrapy.exceptions import DropItem
+from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro
 
+from dedup_filter.errors import ConfigError, StoreError
+from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
 from dedup_filter.scrapy_plugin.judge import Judge
-from dedup_filter.scrapy_plugin.stats import Figures
+from dedup_filter.scrapy_plugin.settings import PluginSettings, in_settings
+from dedup_filter.scrapy_plugin.stats import CrawlStats
 from dedup_filter.scrapy_plugin.visits import Judgement
 from dedup_filter.wording import counted, printable
 
 if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
 
-__all__ = ["NearDuplicate", "NearDuplicatePipeline", "Revisit", "describe", "tag"]
+__all__ = [
+    "Addon",
+    "NearDuplicate",
+    "NearDuplicateMiddleware",
+    "NearDuplicatePipeline",
+    "Revisit",
+    "SettingsError",
+    "crawl_name",
+    "describe",
+]
 
 _LONGEST_URL = 500
 
@@ -39,7 +65,8 @@ class NearDuplicate(DropItem):
     """Drop an item because its page repeats one that was seen before.
 
     `url` is that of the item's page, `original` that of the page that it repeats; `distance` and
-    `similarity` are those of the `verdict`.
+    `similarity` are those of the `verdict`. Scrapy would log the item whole, at the level that is
+    named here; so that is one that never shows, and the pipeline writes a line of its own.
     """
 
     def __init__(self, url: str, verdict: Verdict) -> None:
@@ -55,76 +82,153 @@ class Revisit(NearDuplicate):
     """Drop an item because its page was kept in an earlier crawl (`revisit="drop"`)."""
 
 
+class SettingsError(SystemExit, ConfigError):
+    """A wrong setting, or under the `scrapy` command an index that cannot be opened.
+
+    It can be caught, or else is the end of the program with the error's message.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.code = f"dedup_filter: {message}"
+
+
+class Addon:
+    """Put the near-duplicate filter into a crawl."""
+
+    def __init__(self) -> None:
+        self._judge: Judge | None = None
+
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: "BaseSettings") -> None:
+        """Refuse wrong settings of project and command line with a SettingsError."""
+        _takes_part(settings, ends_program=True)
+
+    def update_settings(self, settings: "BaseSettings") -> None:
+        """Add pipeline and spider middleware, unless the project did, or raise a ConfigError."""
+        if _takes_part(settings, ends_program=_is_scrapy_command()):
+            add = settings.setdefault_in_component_priority_dict
+            # Before all others (images have 1): they only see what is kept.
+            add("ITEM_PIPELINES", NearDuplicatePipeline, 0)
+            # Next to the engine: what passes here is the very object that reaches the pipelines.
+            add("SPIDER_MIDDLEWARES", NearDuplicateMiddleware, 10)
+
+    @classmethod
+    def judge_of(cls, crawler: "Crawler") -> Judge:
+        """Return what the pipeline and the spider middleware of a crawl share.
+
+        Raises:
+            ConfigError, StoreError: the crawl has no add-on, or the index cannot be opened.
+        """
+        addon = crawler.get_addon(cls)
+        if addon is None:
+            raise ConfigError('dedup_filter needs its add-on: ADDONS = {"dedup_filter.Addon": 500}')
+        if addon._judge is None:
+            settings = PluginSettings.read(crawler.settings)
+            end_crawl = partial(_end_crawl, crawler) if settings.on_error == "close" else None
+            stats = CrawlStats(crawler.stats, end_crawl)
+            addon._judge = Judge(settings, _open(settings), stats)
+        return addon._judge
+
+
+class NearDuplicateMiddleware:
+    """Note the items of each response, and hold back links of repeated pages if so wished."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+
+    @classmethod
+    def from_crawler(cls, crawler: "Crawler") -> "NearDuplicateMiddleware":
+        """Make the spider middleware of a crawl."""
+        return cls(Addon.judge_of(crawler))
+
+    async def process_spider_output(
+        self,
+        response: Response,
+        result: AsyncIterable[Any],
+        spider: "Spider | None" = None,  # noqa: ARG002
+    ) -> AsyncIterator[Any]:
+        """Pass on what a callback gives."""
+        judge = self._judge
+        try:
+            async for output in result:
+                if isinstance(output, Request):
+                    if not judge.settings.follow_links and await judge.holds_back(output, response):
+                        continue
+                elif output is not None:
+                    judge.expect(output, response)
+                yield output
+        except Exception:
+            judge.output_ended(response, has_failed=True)
+            raise
+        judge.output_ended(response, has_failed=False)
+
+
 class NearDuplicatePipeline:
     """Drop the items of pages that repeat an earlier page."""
 
     def __init__(self, judge: Judge, summary_interval: float) -> None:
-        self._judge = judge
-        self._settings = judge.settings
-        self._stats = judge.stats
+        self._judge, self._stats, self._settings = judge, judge.stats, judge.settings
         self._summary_interval = summary_interval
-        self._summary_at = monotonic() + summary_interval
+        self._summed_up = monotonic()
 
     @classmethod
     def from_crawler(cls, crawler: "Crawler") -> "NearDuplicatePipeline":
         """Make the pipeline of a crawl, and let Scrapy tell it what becomes of items."""
-        from dedup_filter.scrapy_plugin.addon import Addon  # which adds this to the crawl
-
-        pipeline = cls(Addon.judge_of(crawler), crawler.settings.getfloat("LOGSTATS_INTERVAL"))
-        crawler.signals.connect(pipeline.item_scraped, signals.item_scraped)
-        crawler.signals.connect(pipeline.item_dropped, signals.item_dropped)
-        crawler.signals.connect(pipeline.item_error, signals.item_error)
-        return pipeline
+        judge = Addon.judge_of(crawler)
+        crawler.signals.connect(judge.item_scraped, signals.item_scraped)
+        crawler.signals.connect(judge.item_lost, signals.item_dropped)
+        crawler.signals.connect(judge.item_lost, signals.item_error)
+        return cls(judge, crawler.settings.getfloat("LOGSTATS_INTERVAL"))
 
     async def process_item(self, item: Any, spider: "Spider | None" = None) -> Any:  # noqa: ARG002
-        """Return the item, or raise NearDuplicate if its page repeats an earlier one."""
-        await self._sum_up_now_and_then()
-        passage = await self._judge.item(item)
-        judgement = passage.judgement
-        if judgement is not None and passage.is_dropped:
+        """Return the item, or raise NearDuplicate if its page repeats an earlier one.
+
+        Sums up every LOGSTATS_INTERVAL. That is checked here instead of by a timer: without items
+        there is no news, and no timer works on every supported Scrapy, with and without a reactor.
+        """
+        if 0 < self._summary_interval <= monotonic() - self._summed_up:
+            self._summed_up = monotonic()
+            self._sum_up(await self._judge.figures())
+        judgement = await self._judge.item(item)
+        if judgement is not None and judgement.verdict.outcome in self._judge.drops:
             raise self._dropped(judgement)
         if judgement is not None and self._settings.action == "tag":
             self._tag(item, judgement)
         return item
 
-    def item_scraped(self, item: Any, response: Any) -> None:
-        """Note an item that went through all pipelines."""
-        self._judge.fates.came_out(item, response, went_through=True)
-
-    def item_dropped(self, item: Any, response: Any, exception: Any) -> None:
-        """Note an item that was dropped, by this pipeline or another."""
-        is_repeat = isinstance(exception, NearDuplicate)
-        self._judge.fates.came_out(item, response, went_through=None if is_repeat else False)
-
-    def item_error(self, item: Any, response: Any) -> None:
-        """Note an item that a pipeline failed on."""
-        self._judge.fates.came_out(item, response, went_through=False)
-
     def close_spider(self, spider: "Spider | None" = None) -> Any:  # noqa: ARG002
-        """Release what is claimed, sum up and close the index; what this returns is awaited."""
+        """Release what is claimed, close the index and sum up; what this returns is awaited."""
         closing = self._close()
         return closing if version_info >= (2, 14) else deferred_from_coro(closing)
 
     async def _close(self) -> None:
-        try:
-            figures = await self._judge.finish()
-            self._stats.close(figures)
-            self._sum_up(figures)
-        finally:
-            await self._judge.close()
+        figures = await self._judge.finish()
+        self._stats.close(figures)
+        self._sum_up(figures)
 
     def _dropped(self, judgement: Judgement) -> NearDuplicate:
         kind = Revisit if judgement.verdict.outcome == "revisit" else NearDuplicate
         dropped = kind(judgement.url, judgement.verdict)
         self._stats.add("items_dropped")
-        self._stats.add("bytes_dropped", judgement.size)
-        judgement.size = 0  # further items of the same page add nothing
+        self._stats.add("bytes_dropped", 0 if judgement.is_logged else judgement.size)
         self._log(judgement, "Dropped %s", dropped)
         return dropped
 
     def _tag(self, item: Any, judgement: Judgement) -> None:
-        field = self._settings.tag_field
-        if not tag(item, field, judgement.verdict):
+        """Write the verdict into a field of the item, if it has room for it.
+
+        Dicts always have. Other kinds of items need the field, or must allow extra ones (pydantic).
+        """
+        field, verdict = self._settings.tag_field, judgement.verdict
+        names = ("outcome", "original", "distance", "similarity", "reason")
+        mark = {name: getattr(verdict, name) for name in names}
+        try:
+            if getattr(item, "model_config", {}).get("extra") == "allow":
+                setattr(item, field, mark)
+            else:
+                ItemAdapter(item)[field] = mark
+        except Exception:  # no such field, no item at all, frozen, or whatever its class objects to
             self._stats.add("items_not_tagged")
             if self._stats.get("items_not_tagged") == 1:
                 logger.warning(
@@ -133,8 +237,8 @@ class NearDuplicatePipeline:
                     type(item).__name__,
                     field,
                 )
-        if judgement.verdict.is_duplicate:
-            self._log(judgement, "Found %s", describe(judgement.url, judgement.verdict))
+        if verdict.is_duplicate:
+            self._log(judgement, "Found %s", describe(judgement.url, verdict))
 
     def _log(self, judgement: Judgement, message: str, what: object) -> None:
         """Write one line a page, however many items were made of it."""
@@ -142,19 +246,56 @@ class NearDuplicatePipeline:
             judgement.is_logged = True
             logger.log(self._settings.log_level, message, what)
 
-    async def _sum_up_now_and_then(self) -> None:
-        """Sum up every LOGSTATS_INTERVAL.
-
-        Checked at each item instead of by a timer: without items there is no news, and there
-        is no timer that works on every supported Scrapy, with and without a reactor.
-        """
-        if self._summary_interval > 0 and monotonic() >= self._summary_at:
-            self._summary_at = monotonic() + self._summary_interval
-            self._sum_up(await self._judge.figures())
-
-    def _sum_up(self, figures: Figures) -> None:
+    def _sum_up(self, figures: Mapping[str, int]) -> None:
         if self._stats.get("pages"):
             logger.info(self._stats.summary(figures))
+
+
+def crawl_name(folder: str) -> str:
+    """Return the name of a job's crawl, given the first time. A StoreError: it cannot be kept."""
+    path = Path(folder) / "dedup_filter.crawl"
+    try:
+        name = path.read_text("ascii").strip() if path.exists() else ""
+        if not name:  # the first time, or a crash of the system has emptied it
+            name = uuid4().hex
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(name, "ascii")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreError(f"the name of the crawl cannot be kept in {path}: {error}") from error
+    return name
+
+
+def _takes_part(settings: "BaseSettings", *, ends_program: bool) -> bool:
+    """Tell whether the filter is to take part in the crawl; then its settings are right."""
+    try:
+        return PluginSettings.read(settings).enabled
+    except ConfigError as error:
+        raise SettingsError(str(error)) if ends_program else error from None
+
+
+def _open(settings: PluginSettings) -> NearDuplicateFilter:
+    """Open the index before anything is crawled and before a feed is begun."""
+    try:
+        crawl = None if settings.job_folder is None else crawl_name(settings.job_folder)
+        return NearDuplicateFilter.open(settings.index, crawl=crawl, **settings.options)
+    except (ConfigError, StoreError) as error:
+        message = in_settings(str(error))
+        if not message.startswith("DEDUP_"):
+            message = f"DEDUP_INDEX: {message}"
+        kind = SettingsError if _is_scrapy_command() else type(error)
+        raise kind(message) from None
+
+
+def _end_crawl(crawler: "Crawler") -> None:
+    """Close the spider without waiting: closing itself waits for the items under way."""
+    if hasattr(crawler.engine, "close_spider_async"):  # since Scrapy 2.14
+        deferred_from_coro(crawler.engine.close_spider_async(reason="dedup_error"))
+    else:
+        crawler.engine.close_spider(crawler.spider, "dedup_error")  # type: ignore[arg-type]
+
+
+def _is_scrapy_command() -> bool:
+    return "scrapy.cmdline" in sys.modules
 
 
 def describe(url: str, verdict: Verdict) -> str:
@@ -175,22 +316,3 @@ def describe(url: str, verdict: Verdict) -> str:
     if verdict.outcome == "revisit":
         return f"({', '.join(kind)}): {page} was kept in an earlier crawl"
     return f"({', '.join(kind)}): {page} repeats {original}"
-
-
-def tag(item: Any, field: str, verdict: Verdict) -> bool:
-    """Write the verdict into a field of the item; return whether the item has room for it.
-
-    Dicts always have. Other kinds of items need the field, or must allow extra ones (pydantic).
-    """
-    names = ("outcome", "original", "distance", "similarity", "reason")
-    mark = {name: getattr(verdict, name) for name in names}
-    try:
-        if getattr(item, "model_config", {}).get("extra") == "allow":
-            setattr(item, field, mark)
-        else:
-            ItemAdapter(item)[field] = mark
-    except Exception:
-        # No such field, no item at all, frozen, or whatever else its class objects to: the
-        # caller counts and warns. An item must not be lost because it cannot be marked.
-        return False
-    return True

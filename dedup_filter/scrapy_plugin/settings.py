@@ -7,12 +7,12 @@ too: DEDUP_ and its name in capitals. docs/settings.md tells what each means.
 import logging
 import os
 import re
+from ast import literal_eval
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
@@ -22,121 +22,89 @@ from dedup_filter.text.page_fields import FieldNames
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-__all__ = ["SETTINGS", "PluginSettings", "in_settings", "is_enabled"]
+__all__ = ["SETTINGS", "PluginSettings", "in_settings"]
+
+_FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
-def _word(name: str, value: Any) -> str:
+def _text(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise ConfigError(f"{name} must be a text, not {value!r}")
+        raise ValueError
     return value.strip()
 
 
-def _choice(*choices: str) -> Callable[[str, Any], str]:
-    def chosen(name: str, value: Any) -> str:
-        value = value.lower() if isinstance(value, str) else value
-        if value not in choices:
-            known = " or ".join(f'"{choice}"' for choice in choices)
-            raise ConfigError(f"{name} must be {known}, not {value!r}")
-        return str(value)
-
-    return chosen
+def _one_of(*choices: str) -> tuple[str, Callable[[Any], str]]:
+    by_text = {choice: choice for choice in choices}
+    meant = " or ".join(f'"{choice}"' for choice in choices)
+    return meant, lambda value: by_text[str(value).lower()]
 
 
-def _flag(name: str, value: Any) -> bool:
-    try:
-        return _FLAGS[str(value).lower()]
-    except KeyError:
-        raise ConfigError(f"{name} must be True or False, not {value!r}") from None
+def _flag(value: Any) -> bool:
+    return _FLAGS[str(value).lower()]
 
 
-def _log_level(name: str, value: Any) -> int:
-    level = value
+def _log_level(value: Any) -> int:
     if isinstance(value, str):
-        level = int(value) if value.isdecimal() else logging.getLevelName(value.upper())
-    if isinstance(level, bool) or not isinstance(level, int):
-        raise ConfigError(
-            f'{name} must be a level such as "DEBUG", "INFO" or "WARNING", not {value!r}'
-        )
-    return level
+        value = int(value) if value.isdecimal() else value.upper()
+    return logging.Logger("", value).level  # which refuses what is no level
 
 
-def _field_name(name: str, value: Any) -> str | None:
-    if not isinstance(value, str):
-        raise ConfigError(f"{name} must be the name of an item field, not {value!r}")
-    return None if value in ("", "None") else value.strip()
+def _place(value: Any) -> str:
+    return os.fsdecode(value) if isinstance(value, os.PathLike) else _text(value)
 
 
-def _field_names(name: str, value: Any) -> tuple[str, ...]:
+def _field_name(value: Any) -> str | None:
+    return None if value in ("", "None") else _text(value)
+
+
+def _field_names(value: Any) -> tuple[str, ...]:
     names = value.split(",") if isinstance(value, str) else value
     if not isinstance(names, list | tuple) or not all(isinstance(each, str) for each in names):
-        raise ConfigError(f"{name} must be a list of item fields, not {value!r}")
+        raise TypeError
     return () if value == "None" else tuple(each.strip() for each in names if each.strip())
 
 
-_FLAGS = {"true": True, "1": True, "false": False, "0": False}
-_FROM_TEXT: Mapping[Any, Callable[[str], Any]] = {
-    bool: lambda text: _FLAGS[text.lower()],
-    int: int,
-    float: float,
-    type(None): lambda text: {"none": None}[text.lower()],
-}
-_OWN: Mapping[str, Callable[[str, Any], Any]] = {
-    "DEDUP_ENABLED": _flag,
-    "DEDUP_INDEX": lambda name, place: (
-        os.fsdecode(place) if isinstance(place, os.PathLike) else _word(name, place)
-    ),
-    "DEDUP_ACTION": _choice("drop", "tag"),
-    "DEDUP_TAG_FIELD": _word,
-    "DEDUP_HTML_FIELD": _field_name,
-    "DEDUP_TEXT_FIELDS": _field_names,
-    "DEDUP_URL_FIELD": _field_name,
-    "DEDUP_SOURCE": _choice("auto", "item", "response"),
-    "DEDUP_FOLLOW_LINKS": _flag,
-    "DEDUP_ON_ERROR": _choice("keep", "close"),
-    "DEDUP_LOG_LEVEL": _log_level,
-}
-"""The plugin's own settings, and what checks and reads a value that is not None."""
-_OPTIONS = {f"DEDUP_{option.name.upper()}": option.name for option in fields(FilterConfig)}
-SETTINGS = (*_OWN, *_OPTIONS)
-"""Every setting."""
-_SETTING_OF = {"location": "DEDUP_INDEX", **{option: name for name, option in _OPTIONS.items()}}
-"""The setting for each argument of `NearDuplicateFilter.open`."""
-_ARGUMENT = re.compile(rf"^({'|'.join(_SETTING_OF)})\b|\b({'|'.join(_SETTING_OF)})(?==)")
+def _setting(default: Any, meant: str, read: Callable[[Any], Any], *, is_shown: bool = True) -> Any:
+    return field(default=default, repr=is_shown, metadata={"meant": meant, "read": read})
 
 
 @dataclass(frozen=True)
 class PluginSettings:
     """The settings of one crawl; `read` refuses what cannot be meant with a ConfigError."""
 
-    enabled: bool = True
-    index: str = field(default="memory:", repr=False)  # there may be a password in it
+    enabled: bool = _setting(True, "True or False", _flag)
+    index: str = _setting("memory:", "a text", _place, is_shown=False)  # it may hold a password
+    action: str = _setting("drop", *_one_of("drop", "tag"))
+    tag_field: str = _setting("dedup", "a text", _text)
+    html_field: str | None = _setting(None, "the name of an item field", _field_name)
+    text_fields: tuple[str, ...] = _setting((), "a list of item fields", _field_names)
+    url_field: str | None = _setting(None, "the name of an item field", _field_name)
+    source: str = _setting("auto", *_one_of("auto", "item", "response"))
+    follow_links: bool = _setting(True, "True or False", _flag)
+    on_error: str = _setting("keep", *_one_of("keep", "close"))
+    log_level: int = _setting(
+        logging.INFO, 'a level such as "DEBUG", "INFO" or "WARNING"', _log_level
+    )
     job_folder: str | None = None
     """JOBDIR, if there is one."""
-    action: str = "drop"
-    tag_field: str = "dedup"
-    html_field: str | None = None
-    text_fields: tuple[str, ...] = ()
-    url_field: str | None = None
-    source: str = "auto"
-    follow_links: bool = True
-    on_error: str = "keep"
-    log_level: int = logging.INFO
     options: Mapping[str, Any] = field(default_factory=dict)
+    """Those of the filter that are set."""
 
     @classmethod
     def read(cls, settings: "BaseSettings") -> "PluginSettings":
-        """Read and check all DEDUP_ settings."""
+        """Read and check all DEDUP_ settings; only DEDUP_ENABLED if that is False."""
+        if not _own("DEDUP_ENABLED", settings.get("DEDUP_ENABLED", True)):
+            return cls(enabled=False)
         _refuse_unknown(settings)
         job_folder = str(settings.get("JOBDIR") or "") or None
         own: dict[str, Any] = {}
         if job_folder is not None:
             own["index"] = str(Path(job_folder, "dedup_index").absolute())
-        for name, read in _OWN.items():
+        for name, setting in _OWN.items():
             if settings.get(name) is not None:
-                own[name.removeprefix("DEDUP_").lower()] = read(name, settings.get(name))
-        hints = get_type_hints(FilterConfig)
+                own[setting.name] = _own(name, settings.get(name))
         options = {
-            option: _typed(settings[name], hints[option])
+            option.name: _typed(settings[name], is_flag=isinstance(option.default, bool))
             for name, option in _OPTIONS.items()
             if name in settings
         }
@@ -159,14 +127,26 @@ class PluginSettings:
         return FieldNames(self.html_field, self.text_fields, self.url_field)
 
 
-def is_enabled(settings: "BaseSettings") -> bool:
-    """Tell whether the filter is to take part in the crawl."""
-    return _flag("DEDUP_ENABLED", settings.get("DEDUP_ENABLED", True))
+_OWN = {f"DEDUP_{own.name.upper()}": own for own in fields(PluginSettings) if own.metadata}
+_OPTIONS = {f"DEDUP_{option.name.upper()}": option for option in fields(FilterConfig)}
+SETTINGS = (*_OWN, *_OPTIONS)
+"""Every setting."""
+_SETTING_OF = {"location": "DEDUP_INDEX", **{each.name: name for name, each in _OPTIONS.items()}}
+"""The setting for each argument of `NearDuplicateFilter.open`."""
+_ARGUMENT = re.compile(rf"^({'|'.join(_SETTING_OF)})\b|\b({'|'.join(_SETTING_OF)})(?==)")
 
 
 def in_settings(message: str) -> str:
     """Replace the filter's arguments in a message by the settings that they come from."""
     return _ARGUMENT.sub(lambda found: _SETTING_OF[found[0]], message)
+
+
+def _own(name: str, value: Any) -> Any:
+    how = _OWN[name].metadata
+    try:
+        return how["read"](value)
+    except (LookupError, TypeError, ValueError):
+        raise ConfigError(f"{name} must be {how['meant']}, not {value!r}") from None
 
 
 def _refuse_unknown(settings: "BaseSettings") -> None:
@@ -179,11 +159,13 @@ def _refuse_unknown(settings: "BaseSettings") -> None:
             raise ConfigError(f"unknown setting {name}: {hint}")
 
 
-def _typed(value: Any, hint: Any) -> Any:
-    """Give a string from the command line its option's type; the filter refuses the rest."""
+def _typed(value: Any, *, is_flag: bool) -> Any:
+    """Read a string from the command line; the filter refuses what it cannot mean."""
     if not isinstance(value, str):
         return value
-    for kind in get_args(hint) or (hint,):
-        with suppress(KeyError, ValueError):
-            return _FROM_TEXT[kind](value)
-    return value
+    if is_flag:
+        return _FLAGS.get(value.lower(), value)
+    try:
+        return literal_eval(value.capitalize())  # numbers, and none as well as None
+    except (SyntaxError, ValueError):
+        return value

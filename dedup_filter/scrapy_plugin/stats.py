@@ -2,10 +2,9 @@
 
 All stats are numbers, below "dedup/"; docs/statistics.md tells what each means.
 
-No fault may cost an item: what is caught elsewhere is reported here, and the crawl goes on, or is
-closed if so wished. While a server cannot be reached, each page that is not judged is counted; the
-log has one line when the outage begins and one when it ends. A server that answers some calls and
-refuses others (its memory is full, a node of a cluster is down) is out until it has had no fault
+No fault may cost an item: what is caught elsewhere is reported here. While a server cannot be
+reached, the log has one line when the outage begins and one when it ends; a server that answers
+some calls and refuses others (its memory is full, a node is down) is out until it has had no fault
 for a while.
 """
 
@@ -24,13 +23,12 @@ from dedup_filter.wording import counted, printable
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
-__all__ = ["NOT_JUDGED", "NOT_RECORDED", "CrawlStats", "Faults", "Figures", "of_all_crawlers"]
+    from dedup_filter.filter import NearDuplicateFilter
+
+__all__ = ["NOT_JUDGED", "CrawlStats", "figures_of"]
 
 NOT_JUDGED = "A page could not be judged; its items are kept"
-NOT_RECORDED = "What became of a page could not be recorded in the index"
-
-Figures = Mapping[str, int]
-"""What the index says of itself, by stat; empty if it does not tell."""
+_NOT_RECORDED = "What became of a page could not be recorded in the index"
 
 _STAT_OF = {outcome: outcome.replace("revisit", "revisits") for outcome in get_args(Outcome)}
 _LANGUAGE_CODE = re.compile("[a-z]{2,3}")
@@ -42,10 +40,19 @@ logger = logging.getLogger("dedup_filter")
 
 
 class CrawlStats:
-    """Count into the stats collector of a crawl."""
+    """Count into the stats collector of a crawl; `end_crawl` is called after the first fault."""
 
-    def __init__(self, collector: "StatsCollector") -> None:
+    def __init__(
+        self, collector: "StatsCollector", end_crawl: Callable[[], None] | None = None
+    ) -> None:
         self._collector = collector
+        self._end_crawl = end_crawl
+        self._logged = 0
+        """Faults other than outages."""
+        self.is_away = False
+        """Whether an outage is going on."""
+        self._outage_faults = 0
+        self._outage_began = self._last_outage_fault = 0.0
         self.spent: Callable[[float], None] = partial(collector.inc_value, "dedup/seconds")
         """Adds seconds that judging took."""
         for name in ("pages", "new", "near", "exact", "unjudged", "items_dropped", "errors"):
@@ -70,11 +77,42 @@ class CrawlStats:
         # The page itself tells its language: no strange code may become a stat of its own.
         if verdict.language is not None and _LANGUAGE_CODE.fullmatch(verdict.language):
             self.add(f"language/{verdict.language}")
-        self.add("candidates", verdict.candidates)
-        self.add("shingles", verdict.shingles)
-        self.add("shingles_without_stopword", verdict.shingles_without_stopword)
+        for name in ("candidates", "shingles", "shingles_without_stopword"):
+            self.add(name, getattr(verdict, name))
 
-    def close(self, figures: Figures) -> None:
+    def fault(self, fault: BaseException, message: str = _NOT_RECORDED) -> None:
+        """Count a fault and log it."""
+        self.add("errors")
+        what = printable(f"{type(fault).__name__}: {fault}", _LONGEST_FAULT)
+        if isinstance(fault, StoreAway):
+            self._last_outage_fault = monotonic()
+            if not self.is_away:
+                self.is_away = True
+                self._outage_began, self._outage_faults = self._last_outage_fault, 0
+                logger.error(
+                    "Index server unreachable; items are kept unjudged meanwhile: %s", what
+                )
+            self._outage_faults += 1
+        else:
+            self._log(fault, message, what)
+        if self._end_crawl is not None:
+            end_crawl, self._end_crawl = self._end_crawl, None
+            logger.error(
+                "Spider closed after a fault (DEDUP_ON_ERROR); items still under way are kept"
+            )
+            end_crawl()
+
+    def answered(self, *, is_last: bool = False) -> None:
+        """Note that the index did what it was asked to; this ends an outage, once it is calm."""
+        if self.is_away and (is_last or monotonic() - self._last_outage_fault >= _CALM):
+            self.is_away = False
+            logger.warning(
+                "Index server reachable again after %.0f s and %s; pages are judged again",
+                monotonic() - self._outage_began,
+                counted(self._outage_faults, "fault"),
+            )
+
+    def close(self, figures: Mapping[str, int]) -> None:
         """Set the figures that are known at the end."""
         for name, count in {**figures, "seconds": round(self.get("seconds"), 3)}.items():
             self._collector.set_value(f"dedup/{name}", count)
@@ -84,7 +122,7 @@ class CrawlStats:
         value: float = self._collector.get_value(f"dedup/{name}", 0)
         return value
 
-    def summary(self, figures: Figures) -> str:
+    def summary(self, figures: Mapping[str, int]) -> str:
         """Sum up the crawl so far in one line."""
         pages = self.get("pages")
         each = 1000 * self.get("seconds") / pages if pages else 0.0
@@ -104,74 +142,23 @@ class CrawlStats:
             parts.append(f"all crawlers since the index was made, {everywhere}")
         return "; ".join(parts)
 
-
-class Faults:
-    """Counts the faults of one crawl; `end_crawl`, if there is one, is called after the first."""
-
-    def __init__(self, stats: CrawlStats, end_crawl: Callable[[], None] | None = None) -> None:
-        self.is_away = False
-        """Whether an outage is going on."""
-        self._stats = stats
-        self._end_crawl = end_crawl
-        self._logged = 0
-        """Faults other than outages."""
-        self._outage_faults = 0
-        self._outage_began = self._last_outage_fault = 0.0
-
-    def report(self, fault: BaseException, message: str = NOT_RECORDED) -> None:
-        """Count a fault and log it; one that is meant to end the program is raised."""
-        if not isinstance(fault, Exception):
-            raise fault
-        self._stats.add("errors")
-        what = printable(f"{type(fault).__name__}: {fault}", _LONGEST_FAULT)
-        if not isinstance(fault, StoreAway):
-            self._log(fault, message, what)
-        else:
-            self._last_outage_fault = monotonic()
-            if not self.is_away:
-                self.is_away = True
-                self._outage_began, self._outage_faults = self._last_outage_fault, 0
-                logger.error(
-                    "Index server unreachable; items are kept unjudged meanwhile: %s", what
-                )
-            self._outage_faults += 1
-        if self._end_crawl is not None:
-            end_crawl, self._end_crawl = self._end_crawl, None
-            logger.error(
-                "Spider closed after a fault (DEDUP_ON_ERROR); items still under way are kept"
-            )
-            end_crawl()
-
-    def note_answer(self) -> None:
-        """Note that the index did what it was asked to; after a while this ends an outage."""
-        if monotonic() - self._last_outage_fault >= _CALM:
-            self.end_outage()
-
-    def end_outage(self) -> None:
-        """Log the end of an outage, if there was one."""
-        if self.is_away:
-            self.is_away = False
-            logger.warning(
-                "Index server reachable again after %.0f s and %s; pages are judged again",
-                monotonic() - self._outage_began,
-                counted(self._outage_faults, "fault"),
-            )
-
-    def _log(self, fault: Exception, message: str, what: str) -> None:
+    def _log(self, fault: BaseException, message: str, what: str) -> None:
         """Log the 1st, 2nd, 4th, 8th, ... fault: one on every page must not fill the disk."""
         self._logged += 1
-        if self._logged == 1 and isinstance(fault, DedupError):
-            logger.error("%s: %s", message, what)  # its message says all, without a traceback
-        elif self._logged == 1:
-            logger.error(message, exc_info=fault)
-        elif self._logged & (self._logged - 1) == 0:
-            logger.error("%d faults so far; the last: %s: %s", self._logged, message, what)
+        if self._logged & (self._logged - 1) == 0:
+            again = f"{self._logged} faults so far; the last: " if self._logged > 1 else ""
+            says_all = bool(again) or isinstance(fault, DedupError)
+            logger.error("%s%s: %s", again, message, what, exc_info=None if says_all else fault)
 
 
-def of_all_crawlers(totals: Mapping[str, int]) -> Figures:
-    """Name the pages that all crawlers have judged, by outcome, as the stats do."""
-    by_stat = {f"all/{name}": totals.get(outcome, 0) for outcome, name in _STAT_OF.items()}
-    return {"all/pages": sum(by_stat.values()), **by_stat}
+def figures_of(pages: "NearDuplicateFilter") -> Mapping[str, int]:
+    """Return the figures of an index; if it is shared, also of all pages that crawlers judged."""
+    figures = {"index_size": len(pages), "index_bytes": pages.nbytes, "capped": pages.capped}
+    totals = pages.totals()
+    if totals is not None:
+        figures |= {f"all/{name}": totals.get(outcome, 0) for outcome, name in _STAT_OF.items()}
+        figures["all/pages"] = sum(totals.get(outcome, 0) for outcome in _STAT_OF)
+    return figures
 
 
 def _pages(count: Callable[[str], float], failed: float = 0) -> str:

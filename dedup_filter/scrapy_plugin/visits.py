@@ -6,23 +6,21 @@ What page a response is:
     text    any other text/*, or text without a header
     none    what holds many pages or records (feeds, XML, JSON, tables) or none (images)
 
-XML and JSON are known by class and header, and by how they begin: servers call them text/plain or
-text/html often enough, and one verdict for all that a feed holds would lose most of it. A page is
-read from the bytes that came, never from the spider's tree, which a spider may change. Cost: that
-of parsing a page again which the spider has parsed, 0.9 ms for 100 KB.
+XML and JSON are known by how they begin, too: servers call them text/plain or text/html often
+enough. A page is read from the bytes that came, never from the spider's tree, which a spider may
+change; that costs a second parse, 0.9 ms for 100 KB.
 
-No page of a response is a duplicate of another of it. Items with the same page text share one
-judgement; an item whose page repeats one that this very response brought gets that page's
-judgement. If the response is not a page but holds many (a feed, an answer of an API), its items
-are pages of their own, told apart by their URLs.
+No page of a response is a duplicate of another of it: items with the same page text share one
+judgement, and one whose page repeats another that the response brought gets that page's judgement.
+The items of a feed are pages of their own, told apart by their URLs.
 """
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from scrapy.http import HtmlResponse, JsonResponse, Request, Response, TextResponse, XmlResponse
+from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlResponse
 
 from dedup_filter.model import Fate, Verdict
 from dedup_filter.text import decode, looks_binary
@@ -34,9 +32,8 @@ if TYPE_CHECKING:
 
     from dedup_filter.filter import ReadPage
 
-__all__ = ["Judgement", "Page", "Passage", "Visit", "response_page"]
+__all__ = ["Judgement", "Page", "Visit"]
 
-_NO_PAGE = "not_html"
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _DATA_ENDINGS = ("xml", "json", "csv", "tab-separated-values", "calendar")
 """How the names of those text types end that hold many records."""
@@ -54,71 +51,57 @@ class Judgement:
     verdict: Verdict
     url: str
     size: int = 0
-    """Bytes of the page; 0 once they are counted as dropped."""
-    original: Optional["Judgement"] = None
-    """Of a duplicate: the judgement on its original, if that was claimed."""
-    is_elsewhere: bool = False
-    """Whether this stands for a page that another process claimed."""
+    """Bytes of the page."""
+    waits: bool = False
+    """Whether it is not known yet if the page's original stays."""
     fate: Fate | None = None
-    """Pending while it is claimed. None: the index has no record of it, but the verdict stands."""
+    """Pending while it is claimed; gone: the page must be judged anew, or its content would be
+    lost. None: the index has no record of it, but the verdict stands."""
     is_logged: bool = False
-    """Whether the log has its line on this page."""
+    """Whether the log has its line on this page, and its bytes are counted as dropped."""
     is_counted: bool = False
     """Whether the verdict is in the stats."""
     has_lost_items: bool = False
     """Whether an item of the page was dropped or failed on its way."""
-    is_awaited: bool = False
-    """Whether a duplicate waits for its fate, or has waited."""
-
-    @property
-    def waits(self) -> bool:
-        """Whether it is not known yet if the page's original stays."""
-        return self.original is not None and self.original.fate == "pending"
-
-    @property
-    def is_void(self) -> bool:
-        """Whether the page must be judged anew: its content would be lost otherwise."""
-        pages = (self, self.original)
-        return any(page is not None and page.fate == "gone" for page in pages)
 
 
+@dataclass(eq=False)
 class Page:
     """A page that an item stands for: a response, or what is in the item's own fields."""
 
-    def __init__(self, url: str, text: PageText | str) -> None:
-        self.url = url
-        self.text = text
-        """What it is read from, or the reason why there is nothing."""
-        self.reading: Future[ReadPage] | None = None
-        """The page when it is read; None: nobody reads it."""
-        self.judgement: Judgement | None = None
-        """The last judgement on it, once somebody has asked for one."""
+    url: str
+    text: PageText | str
+    """What it is read from, or the reason why there is nothing."""
+    reading: "Future[ReadPage] | None" = None
+    """The page when it is read; None: nobody reads it."""
+    judgement: Judgement | None = None
+    """The last judgement on it, once somebody has asked for one."""
 
 
 class Visit:
     """One response, as long as Scrapy holds it: until its last item went through the pipelines."""
 
-    def __init__(self, response: Response) -> None:
-        request = response.request
-        self.url = response.url
+    def __init__(self, response: Response | None) -> None:
+        request = None if response is None else response.request
+        self.url = "" if response is None else response.url
         self.page: Page | None = None
         """The response itself, once somebody has asked for it."""
-        self.is_one_page = _is_one_page(response)
-        self._response = ref(response)
+        self.is_one_page = response is not None and _is_one_page(response)
+        self._response = (lambda: None) if response is None else ref(response)
         self.opted_out = request is not None and request.meta.get("dedup") is False
         self.expected: list[Any] = []
         """Items that have not reached the pipeline."""
         self.items_to_come = 0
         """Items that it gave and whose outcome is not known."""
+        self.under_way: list[tuple[Any, Judgement | None]] = []
+        """Those in the pipelines that follow; with None if it opted out."""
+        self.held = 0
+        """Items that went through, and may be any of those under way."""
         self.gave_items = False
         self.has_ended = False
         """Whether its output is exhausted, or broke off."""
-        self.has_failed = False
-        self.is_retried = False
-        """Whether its page was requested again: what it lacked may come then."""
-        # Of the two only that of the request has a fragment.
-        self._own_urls = {response.url, getattr(request, "url", response.url)}
-        self._was_unfiltered = bool(getattr(request, "dont_filter", False))
+        self.comes_again = response is None
+        """Whether its output broke off, or asks for the page again: what it lacks may come then."""
         self._shared: dict[str | int, Judgement] = {}
         """Judgements on pages of its items: the first by URL, all by the hash of their text."""
 
@@ -126,27 +109,13 @@ class Visit:
         """Return the response itself; it has no text if it holds many pages, or none."""
         if self.page is None:
             response = self._response()
-            text = "no_response" if response is None else response_page(response)
+            if response is None:
+                return Page(self.url, "no_response")
+            text: PageText | str = "not_html"
+            if self.is_one_page and isinstance(response, TextResponse):
+                text = _page_text(response)
             self.page = Page(self.url, text)
         return self.page
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it has no item under way and will give none."""
-        return self.has_ended and not self.items_to_come
-
-    @property
-    def gave_only_links(self) -> bool:
-        """Whether its output ended without a failure, an item or a retry."""
-        return self.has_ended and not (self.gave_items or self.has_failed or self.is_retried)
-
-    def asks_for_itself(self, request: Request) -> bool:
-        """Tell whether a request of its output is for the page itself; note if it is a retry."""
-        is_own = request.url in self._own_urls
-        # Scrapy filters out all others: they are links of a page to itself.
-        if is_own and (request.dont_filter or self._was_unfiltered):
-            self.is_retried = True
-        return is_own
 
     def known(self, page: Page) -> Judgement | None:
         """Return the judgement that holds for a page of an item with this text."""
@@ -158,8 +127,7 @@ class Visit:
         if judgement.verdict.is_duplicate and (self.is_one_page or original == page.url):
             judgement = self._shared_by(original) or judgement
         for key in (page.url, self._key(page)):
-            if self._shared_by(key) is None:
-                self._shared[key] = judgement
+            self._shared[key] = self._shared_by(key) or judgement
         while len(self._shared) > _MOST_SHARED:
             del self._shared[next(iter(self._shared))]
         return judgement
@@ -169,26 +137,10 @@ class Visit:
 
     def _shared_by(self, key: str | int) -> Judgement | None:
         found = self._shared.get(key)
-        return None if found is None or found.is_void else found
+        return None if found is None or found.fate == "gone" else found
 
 
-@dataclass(eq=False)
-class Passage:
-    """An item that came to the pipeline."""
-
-    item: Any
-    url: str | None = None
-    visit: Visit | None = None
-    judgement: Judgement | None = None
-    """None: its response opted out."""
-    is_dropped: bool = False
-    """Whether it is to be dropped because of its page's verdict."""
-
-
-def response_page(response: Response) -> PageText | str:
-    """Return the page of a response, or the reason why there is none."""
-    if not isinstance(response, TextResponse) or not _is_one_page(response):
-        return _NO_PAGE
+def _page_text(response: TextResponse) -> PageText | str:
     # `response.encoding` would be Scrapy's guess where none is declared; the filter guesses better.
     encoding, body = response._declared_encoding(), response.body
     content_type = None if encoding is None else f"text/html; charset={encoding}"

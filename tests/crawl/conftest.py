@@ -103,6 +103,7 @@ class Project:
         options = [f"-s{name}={value}" for name, value in settings.items()]
         command = ["crawl", spider, "-O", "items.jsonl", *options, *arguments]
         log = self.folder / f"crawl-{len(self._begun)}.log"
+        log.touch()  # it may be killed before it writes
         self._begun.append(self._server.start(*command, folder=self.folder, log=log))
         return self._begun[-1]
 

@@ -14,12 +14,9 @@ import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
-from crawl_server import PATIENCE
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.pages.directory.page_reader import PageReader
@@ -120,18 +117,10 @@ class Job:
     def run(self):
         # What a kill leaves of Scrapy's queue may hide requests; the spider knows what is left.
         shutil.rmtree(self.folder / "job" / "requests.queue", ignore_errors=True)
-        command = [sys.executable, "-m", "scrapy", "crawl", "quotes", "-sJOBDIR=job"]
-        command += ["-sCONCURRENT_REQUESTS=8", "-sCONCURRENT_REQUESTS_PER_DOMAIN=8"]
-        command += ['-sITEM_PIPELINES={"tutorial.pipelines.Keep": 300}']
-        log = (self.folder / "crawl.log").open("ab")
-        with log:
-            return subprocess.Popen(
-                command,
-                cwd=self.folder,
-                env={**os.environ, "no_proxy": "*"},
-                stdout=log,
-                stderr=log,
-            )
+        many = {"CONCURRENT_REQUESTS": 8, "CONCURRENT_REQUESTS_PER_DOMAIN": 8}
+        return self.project.begin(
+            JOBDIR="job", ITEM_PIPELINES='{"tutorial.pipelines.Keep": 300}', **many
+        )
 
     def run_and_kill(self):
         """Kill a crawl at a random point: as it starts, as it ends, or after so many pages.
@@ -143,19 +132,21 @@ class Job:
         after = self.chance.randrange(-2, left // 2 + 2)
         process = self.run()
         while after >= 0 and len(self.site.asked) - asked < min(after, left):
-            if process.poll() is not None:
+            if not process.is_running:
                 break
             time.sleep(0.001)
         time.sleep(self.chance.uniform(0, 1.5 if after < 0 else 0.05))
         process.kill()
-        was_killed = process.wait() == -signal.SIGKILL
+        process.log()
+        was_killed = process.exit_code == -signal.SIGKILL
         started = {words[1] for words in self.fates("started")}
         self.in_flight |= started - self.finished()
         return was_killed
 
     def finish(self):
         process = self.run()
-        assert process.wait(PATIENCE) == 0
+        log = process.log()
+        assert process.exit_code == 0, log
 
     @property
     def is_finished(self):

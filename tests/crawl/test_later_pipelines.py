@@ -45,12 +45,6 @@ PIPELINES = """
     class Remaking:
         def process_item(self, item, spider=None):
             return {**item, "remade": True}
-
-    class DroppingTheFirst:
-        def process_item(self, item, spider=None):
-            if item["number"] == 1:
-                raise DropItem("a rule of this project", log_level="INFO")
-            return item
 """
 
 
@@ -82,13 +76,6 @@ def test_twin_is_kept_when_the_items_of_the_first_come_to_nothing(crawl, pipelin
     assert kept == ["b1", "b2", "c1", "c2"]
     assert done.stats["dedup/released"] == 1
     assert done.stats["dedup/index_size"] == 2
-
-
-def test_page_stays_if_one_of_its_items_went_through(crawl):
-    done, kept = crawl("DroppingTheFirst")
-
-    assert kept == ["a2", "c2"]
-    assert "dedup/released" not in done.stats
 
 
 REACTORS = {

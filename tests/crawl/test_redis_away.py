@@ -110,18 +110,6 @@ def test_items_are_kept_meanwhile_and_judged_again_afterwards(
         pages.check()
 
 
-def test_spider_is_closed_if_so_wished(begin, project, site, server):
-    site.gate(f"/{GOES}")
-    process = begin(DEDUP_ON_ERROR="close")
-    with site.gate(f"/{GOES}").when_reached():
-        server.kill()
-    done = project.end(process)
-
-    check(done, server)
-    assert done.stats["finish_reason"] == "dedup_error"
-    assert len(site.asked) < GOES + 10
-
-
 @pytest.mark.parametrize("goes", ["kill", "pause"])
 def test_crawl_ends_without_its_server(begin, project, site, server, goes):
     last = site.gate(f"/{PAGES - 1}")

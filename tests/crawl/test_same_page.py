@@ -2,10 +2,6 @@
 
 import pytest
 
-TWO_ITEMS = """
-    yield {"url": response.url, "html": response.text}
-    yield {"url": response.url + "#again", "html": response.text + "<p>more</p>"}
-"""
 ITEM_AT_THE_SECOND_TRY = """
     from scrapy.downloadermiddlewares.retry import get_retry_request
     if "retry_times" not in response.meta:
@@ -36,16 +32,3 @@ def test_of_many_equal_pages_at_once_exactly_one_is_kept(project, site, article)
 
     assert len(crawl.items) == 1
     assert crawl.stats["dedup/exact"] == 19
-
-
-def test_opted_out_pages_are_neither_judged_nor_remembered(project, site, article):
-    site.add("/a", HTML.format(article(1)))
-    site.add("/b", HTML.format(article(1)))
-    site.add("/c", HTML.format(article(1)))
-    project.spider(parse=TWO_ITEMS, meta="{'dedup': False} if url[-1] in 'ab' else {}")
-
-    crawl = project.crawl(*site.urls())
-
-    assert len(crawl.items) == 6
-    assert crawl.stats["dedup/opted_out"] == 2
-    assert crawl.stats["dedup/pages"] == crawl.stats["dedup/new"] == 1

@@ -11,7 +11,6 @@ PARSE = """
     yield {"number": number, "again": True}
     yield from response.follow_all(css="a")
 """
-ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 SELECT = "twisted.internet.selectreactor.SelectReactor"
 
 
@@ -63,17 +62,8 @@ def check(crawls):
     assert kept(crawls) == dict.fromkeys(range(PAGES), 1)
 
 
-REACTORS = [
-    pytest.param(ASYNCIO, ASYNCIO, marks=pytest.mark.slow),
-    pytest.param(SELECT, SELECT, marks=pytest.mark.slow),
-    (ASYNCIO, SELECT),
-]
-
-
-@pytest.mark.parametrize(("one", "other"), REACTORS)
-def test_together_they_keep_each_page_once(crawl_both, redis_server, one, other):
-    reactors = {"TWISTED_REACTOR": one}, {"TWISTED_REACTOR": other}
-    crawls = crawl_both(*reactors, DEDUP_INDEX=redis_server.url)
+def test_together_they_keep_each_page_once(crawl_both, redis_server):
+    crawls = crawl_both({}, {"TWISTED_REACTOR": SELECT}, DEDUP_INDEX=redis_server.url)
 
     check(crawls)
     assert max(done.stats["dedup/all/pages"] for done in crawls) >= 2 * PAGES

@@ -64,10 +64,12 @@ def test_the_same_is_dropped_in_the_same_order(copied_site, new_project, workers
         {"CONCURRENT_REQUESTS": 16, "TWISTED_REACTOR": SELECT},  # nothing can be waited for
         {"CONCURRENT_REQUESTS": 16, "DEDUP_FOLLOW_LINKS": False},
         {"DEDUP_SOURCE": "item", "DEDUP_HTML_FIELD": "html"},
-        {"DEDUP_ACTION": "tag"},
+        {"DEDUP_ACTION": "tag", "CONCURRENT_REQUESTS": 8, "DEDUP_INDEX": "redis"},
     ],
 )
-def test_each_way_of_judging_works(copied_site, project, settings):
+def test_each_way_of_judging_works(copied_site, project, redis_server, settings):
+    if "DEDUP_INDEX" in settings:
+        settings = {**settings, "DEDUP_INDEX": redis_server.url}
     project.spider(parse='yield {"url": response.url, "html": response.text}')
 
     done = project.crawl(*copied_site.urls(), DEDUP_WORKERS=2, **settings)
@@ -77,16 +79,6 @@ def test_each_way_of_judging_works(copied_site, project, settings):
     assert done.stats["dedup/errors"] == 0, done.log
     assert done.stats["dedup/near"] == PAGES // 2
     assert done.stats["dedup/pages"] == PAGES
-
-
-def test_an_index_on_a_server(copied_site, project, redis_server):
-    project.spider(parse=PARSE)
-
-    done = project.crawl(
-        *copied_site.urls(), DEDUP_WORKERS=1, DEDUP_INDEX=redis_server.url, CONCURRENT_REQUESTS=8
-    )
-
-    check(done)
 
 
 def children(pid):

@@ -145,10 +145,6 @@ def test_memory_stays_small_whatever_the_record_unpacks_to(tmp_path) -> None:
     assert found[1].url == "http://a/1"
 
 
-def test_an_empty_file_has_no_record(tmp_path) -> None:
-    assert read(write(tmp_path / "a.warc")) == []
-
-
 def test_the_start_of_a_record_is_found_across_two_blocks(tmp_path) -> None:
     for gap in range(65_530, 65_540):
         noise = random.Random(gap).randbytes(gap)

@@ -1,48 +1,28 @@
-"""A judge without a crawler, and pages to judge."""
+"""Crawls without Scrapy's engine, and pages for them."""
+
+from unittest.mock import Mock
 
 import pytest
-from passages import Collector, new_judge, without_asyncio
+from passages import Crawl
 from scrapy.http import HtmlResponse, Request
 
-from dedup_filter import NearDuplicateFilter
-
-
-class FaultCounter:
-    def __init__(self):
-        self.count = 0
-
-    def __call__(self):
-        self.count += 1
-
-
-@pytest.fixture(autouse=True)
-def _without_asyncio():
-    with without_asyncio():
-        yield
-
 
 @pytest.fixture
-def stats():
-    return Collector()
+def make_crawl():
+    crawls = []
 
-
-@pytest.fixture
-def make_judge(stats):
     def make(pages=None, end_crawl=None, **settings):
-        pages = NearDuplicateFilter.open() if pages is None else pages
-        return new_judge(pages, stats, end_crawl, **settings)
+        crawls.append(Crawl(pages, end_crawl, **settings))
+        return crawls[-1]
 
-    return make
-
-
-@pytest.fixture
-def judge(make_judge):
-    return make_judge()
+    yield make
+    for crawl in crawls:
+        crawl.close()
 
 
 @pytest.fixture
-def end_crawl():
-    return FaultCounter()
+def crawl(make_crawl):
+    return make_crawl()
 
 
 @pytest.fixture
@@ -63,3 +43,9 @@ def respond():
         return cls(url, body=body, headers=named, request=Request(url, meta=meta or {}))
 
     return make
+
+
+@pytest.fixture
+def end_crawl():
+    """Count the calls that are to close the spider."""
+    return Mock()

@@ -1,16 +1,23 @@
+"""The add-on refuses what cannot be meant, and opens one index for a crawl."""
+
+import asyncio
 import sys
+from unittest.mock import Mock
 
 import pytest
-from passages import end, judged, run
+from passages import Collector
 from scrapy.settings import Settings
 from scrapy.signalmanager import SignalManager
-from scrapy.utils.misc import load_object
 
-from dedup_filter import ConfigError, NearDuplicateFilter
+from dedup_filter import ConfigError
 from dedup_filter.errors import StoreError
-from dedup_filter.scrapy_plugin.addon import Addon, SettingsError, crawl_name
-from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
-from dedup_filter.scrapy_plugin.spider_middleware import NearDuplicateMiddleware
+from dedup_filter.scrapy_plugin.pipeline import (
+    Addon,
+    NearDuplicateMiddleware,
+    NearDuplicatePipeline,
+    SettingsError,
+    crawl_name,
+)
 
 PIPELINE = "dedup_filter.scrapy_plugin.pipeline.NearDuplicatePipeline"
 
@@ -19,10 +26,6 @@ PIPELINE = "dedup_filter.scrapy_plugin.pipeline.NearDuplicatePipeline"
 def in_a_program(monkeypatch):
     """Be in a program of the user, not under the `scrapy` command."""
     monkeypatch.delitem(sys.modules, "scrapy.cmdline", raising=False)
-
-
-def test_scrapy_finds_the_addon_by_its_short_name():
-    assert load_object("dedup_filter.Addon") is Addon
 
 
 def test_pipeline_runs_before_all_others_and_the_middleware_next_to_the_engine():
@@ -72,20 +75,13 @@ def test_wrong_setting_is_refused_both_times(monkeypatch, in_a_program, name, is
     assert first.value.code == f"dedup_filter: {first.value}"
 
 
-def test_checking_the_settings_opens_no_index(monkeypatch):
-    monkeypatch.setattr(NearDuplicateFilter, "__init__", None)
-
-    Addon.update_pre_crawler_settings(Settings())
-    Addon().update_settings(Settings())
-
-
 class Crawler:
     spider = "the spider"
     engine = None
 
-    def __init__(self, addon, stats, **settings):
+    def __init__(self, addon, **settings):
         self.addon = addon
-        self.stats = stats
+        self.stats = Collector()
         self.signals = SignalManager()
         self.settings = Settings(settings)
 
@@ -93,8 +89,8 @@ class Crawler:
         return self.addon if isinstance(self.addon, cls) else None
 
 
-def test_pipeline_and_middleware_of_a_crawl_share_one_judge(stats):
-    crawler, other = Crawler(Addon(), stats), Crawler(Addon(), stats)
+def test_pipeline_and_middleware_of_a_crawl_share_one_judge():
+    crawler, other = Crawler(Addon()), Crawler(Addon())
 
     pipeline = NearDuplicatePipeline.from_crawler(crawler)
     middleware = NearDuplicateMiddleware.from_crawler(crawler)
@@ -103,9 +99,9 @@ def test_pipeline_and_middleware_of_a_crawl_share_one_judge(stats):
     assert Addon.judge_of(crawler) is not Addon.judge_of(other)
 
 
-def test_component_without_the_addon_names_the_line_that_is_missing(stats):
+def test_component_without_the_addon_names_the_line_that_is_missing():
     with pytest.raises(ConfigError, match="ADDONS"):
-        NearDuplicatePipeline.from_crawler(Crawler(None, stats))
+        NearDuplicatePipeline.from_crawler(Crawler(None))
 
 
 @pytest.fixture
@@ -114,67 +110,21 @@ def occupied(tmp_path):
     return str(tmp_path)
 
 
-def test_index_that_cannot_be_opened_is_told_of_by_the_setting(stats, occupied, in_a_program):
-    crawler = Crawler(Addon(), stats, DEDUP_INDEX=occupied)
-
-    with pytest.raises(ConfigError, match=r"^DEDUP_INDEX: .*notes\.txt") as caught:
-        Addon.judge_of(crawler)
-
-    assert not isinstance(caught.value, SystemExit)
-
-
-def test_index_that_cannot_be_opened_ends_the_scrapy_command(stats, occupied, monkeypatch):
-    monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
-
-    with pytest.raises(SettingsError, match="notes") as caught:
-        Addon.judge_of(Crawler(Addon(), stats, DEDUP_INDEX=occupied))
-
-    assert caught.value.code == f"dedup_filter: {caught.value}"
-
-
-def test_job_names_its_crawl_and_keeps_its_index(stats, tmp_path):
-    for _ in range(2):
-        judge = Addon.judge_of(Crawler(Addon(), stats, JOBDIR=str(tmp_path / "job")))
-        run(end(judge))
-
-    assert sorted(path.name for path in (tmp_path / "job").iterdir()) == [
-        "dedup_filter.crawl",
-        "dedup_index",
-    ]
-
-
-class OldEngine:
-    """Of Scrapy 2.13."""
-
-    def __init__(self):
-        self.closed = []
-
-    def close_spider(self, spider, reason):
-        self.closed.append((spider, reason))
-
-
-class Engine(OldEngine):
-    def close_spider(self, spider, reason):
-        raise AssertionError("deprecated since Scrapy 2.14")
-
-    def close_spider_async(self, *, reason):
-        self.closed.append(("the spider", reason))
-
-
-@pytest.mark.parametrize("engine", [OldEngine, Engine])
-def test_spider_is_closed_once_at_the_first_fault_if_so_wished(engine, stats, page):
-    crawler = Crawler(Addon(), stats, DEDUP_ON_ERROR="close")
-    crawler.engine = engine()
+@pytest.mark.parametrize("method", ["close_spider", "close_spider_async"])
+def test_spider_is_closed_once_at_the_first_fault_if_so_wished(method):
+    """By the method that this version of Scrapy has."""
+    crawler = Crawler(Addon(), DEDUP_ON_ERROR="close")
+    crawler.engine = Mock(spec=[method])
     judge = Addon.judge_of(crawler)
     judge.pages.close()
 
     for _ in range(2):
-        assert judged(judge, {"html": page(1)}).verdict.reason == "error"
+        asyncio.run(judge.item({"html": "<html>"}))
 
-    assert crawler.engine.closed == [("the spider", "dedup_error")]
+    getattr(crawler.engine, method).assert_called_once()
 
 
-@pytest.mark.parametrize("left_over", [None, "dedup_filter.crawl.new", "dedup_filter.crawl"])
+@pytest.mark.parametrize("left_over", [None, "dedup_filter.crawl"])
 def test_crawl_of_a_job_is_named_once_whatever_a_crash_has_left(tmp_path, left_over):
     folder = tmp_path / "jobs" / "one"
     if left_over:
@@ -193,3 +143,17 @@ def test_name_of_a_crawl_that_cannot_be_read_is_told(tmp_path):
 
     with pytest.raises(StoreError, match=str(path)):
         crawl_name(str(tmp_path))
+
+
+@pytest.mark.parametrize("is_command", [True, False])
+def test_index_that_cannot_be_opened_is_told_of_by_the_setting(
+    occupied, monkeypatch, in_a_program, is_command
+):
+    """It ends the `scrapy` command, but no program of the user."""
+    if is_command:
+        monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
+
+    with pytest.raises(ConfigError, match=r"^DEDUP_INDEX: .*notes\.txt") as caught:
+        Addon.judge_of(Crawler(Addon(), DEDUP_INDEX=occupied))
+
+    assert isinstance(caught.value, SystemExit) is is_command

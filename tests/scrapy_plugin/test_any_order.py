@@ -4,33 +4,13 @@ import asyncio
 import random
 
 import pytest
-from passages import BY_TEXT, Collector, PlainPages, end, expect, new_judge
+from passages import BY_TEXT, Crawl, PlainPages, SharedPages
 from scrapy.http import HtmlResponse, JsonResponse, Request
-from server_stand_in import RedisPages, in_a_loop
 
 from dedup_filter.errors import StoreError
-from dedup_filter.scrapy_plugin import fates
 
 
-class FailingPages(PlainPages):
-    """Pages in this process whose fates cannot be written while they are away."""
-
-    away = None
-
-    def commit(self, verdict):
-        self._reach()
-        super().commit(verdict)
-
-    def release(self, verdict):
-        self._reach()
-        super().release(verdict)
-
-    def _reach(self):
-        if self.away:
-            raise StoreError(self.away)
-
-
-class Crawl:
+class Chances:
     """Responses that give items at the same time, to an index that fails now and then."""
 
     def __init__(self, seed, pages, *, fails):
@@ -39,18 +19,23 @@ class Crawl:
         if pages.is_shared:  # another process has claimed the page "D"
             pages.elsewhere = {"D": 1001}
             pages.fates = {1001: ["pending"] * 3 + [self.chance.choice(["kept", "gone"])]}
+        else:
+            pages.failing = {"commit", "release"}
         self.fails = fails
-        self.stats = Collector()
-        self.judge = new_judge(pages, self.stats, **BY_TEXT)
+        self.crawl = Crawl(pages, **BY_TEXT)
+        self.judge = self.crawl.judge
         self.items = 0
         self.through = []
         """Texts of the items that went through."""
         self.dropped = []
 
-    async def run(self):
+    def run(self):
+        self.crawl.run(self.responses())
+        self.pages.fault = None
+        self.crawl.close()
+
+    async def responses(self):
         await asyncio.gather(*(self.response(number) for number in range(5)))
-        self.pages.away = None
-        await end(self.judge)
 
     async def response(self, number):
         url, kind = f"http://r/{number}", self.chance.choice([HtmlResponse, JsonResponse])
@@ -58,10 +43,10 @@ class Crawl:
         items = []
         for each in range(self.chance.randint(1, 4)):
             item = {"text": self.chance.choice("ABCD"), "url": f"http://i/{number}/{each}"}
-            expect(self.judge, response, item)
+            self.judge.expect(item, response)
             items.append(asyncio.ensure_future(self.item(item, response)))
             await self.any_time()
-        expect(self.judge, response, ends=True)
+        self.judge.output_ended(response, has_failed=False)
         await asyncio.gather(*items)
 
     async def item(self, item, response):
@@ -69,35 +54,30 @@ class Crawl:
         went_through = fate in ("through", "made anew")
         if fate != "lost before":
             self.items += 1
-            passage = await self.judge.item(item)
+            judgement = await self.judge.item(item)
             await self.any_time()
-            if passage.is_dropped:
-                went_through = None
+            if judgement.verdict.outcome in self.judge.drops:
+                went_through = False
                 self.dropped.append(item["text"])
             elif went_through:
                 self.through.append(item["text"])
                 item = dict(item) if fate == "made anew" else item
-        self.judge.fates.came_out(item, response, went_through=went_through)
+        (self.judge.item_scraped if went_through else self.judge.item_lost)(item, response)
 
     async def any_time(self):
-        self.pages.away = "no route" if self.chance.random() < self.fails else None
+        fails = self.chance.random() < self.fails
+        self.pages.fault = StoreError("no route") if fails else None
         for _ in range(self.chance.randint(0, 4)):
-            await asyncio.sleep(self.chance.choice([0, 0, 0.0005]))
+            await asyncio.sleep(self.chance.choice([0, 0, 0.05, 0.5]))
 
     def is_kept_elsewhere(self, text):
         return text == "D" and self.pages.is_shared and self.pages.fates[1001][-1] == "kept"
 
 
-@pytest.fixture(autouse=True)
-def _short_pauses(monkeypatch):
-    monkeypatch.setattr(fates, "_FIRST_PAUSE", 0.0005)
-    monkeypatch.setattr(fates, "_LONGEST_PAUSE", 0.001)
-
-
 PAGES = {
-    "here": FailingPages,
-    "on a server": RedisPages,
-    "without records of repeats": lambda: RedisPages(records_repeats=False),
+    "here": PlainPages,
+    "on a server": SharedPages,
+    "without records of repeats": lambda: SharedPages(records_repeats=False),
 }
 
 
@@ -105,16 +85,17 @@ PAGES = {
 @pytest.mark.parametrize("kind", PAGES)
 @pytest.mark.parametrize("seed", range(40))
 def test_no_page_costs_another_its_item(seed, kind, fails):
-    crawl = Crawl(seed, PAGES[kind](), fails=fails)
+    chances = Chances(seed, PAGES[kind](), fails=fails)
 
-    in_a_loop(crawl.run())
+    chances.run()
 
-    somewhere = {text for text in "ABCD" if text in crawl.through or crawl.is_kept_elsewhere(text)}
-    assert set(crawl.dropped) <= somewhere
-    assert set(crawl.pages.kept) <= set(crawl.through)
-    assert crawl.stats["dedup/pages"] <= crawl.items
+    kept_there = chances.is_kept_elsewhere
+    somewhere = {text for text in "ABCD" if text in chances.through or kept_there(text)}
+    assert set(chances.dropped) <= somewhere
+    assert set(chances.pages.kept) <= set(chances.through)
+    assert chances.crawl.stats["dedup/pages"] <= chances.items
     if not fails:
-        assert crawl.stats["dedup/errors"] == 0
-        assert not crawl.pages.pending
-        assert set(crawl.pages.kept) == set(crawl.through)
-        assert not any(map(crawl.is_kept_elsewhere, crawl.through))
+        assert chances.crawl.stats["dedup/errors"] == 0
+        assert not chances.pages.pending
+        assert set(chances.pages.kept) == set(chances.through)
+        assert not any(map(kept_there, chances.through))

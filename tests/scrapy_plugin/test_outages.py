@@ -1,23 +1,24 @@
-"""A server that cannot be reached costs no item, and is told of when it goes and comes."""
+"""A server that is slow or away holds up no crawl and costs no item."""
 
+import asyncio
 import logging
+import threading
 
 import pytest
-from passages import BY_TEXT, page_item, put_through
-from server_stand_in import Item, RedisPages, crawl, until
+from passages import BY_TEXT, SharedPages, page_item
 
 from dedup_filter.scrapy_plugin import stats as stats_module
+from dedup_filter.scrapy_plugin.index_calls import IndexCalls
 
 
 @pytest.fixture
 def pages():
-    return RedisPages()
+    return SharedPages()
 
 
 @pytest.fixture
-def judge(make_judge, pages):
-    """Make a judge that asks a server."""
-    return make_judge(pages, **BY_TEXT)
+def crawl(make_crawl, pages):
+    return make_crawl(pages, **BY_TEXT)
 
 
 @pytest.fixture
@@ -26,37 +27,43 @@ def log(caplog):
     return caplog
 
 
-@pytest.mark.parametrize("in_thread", [True, False])
-def test_items_are_kept_while_the_server_is_away_and_judged_when_it_is_back(
-    judge, pages, stats, log, monkeypatch, in_thread
-):
+@pytest.fixture
+def clock(monkeypatch):
     now = [1000.0]
     monkeypatch.setattr(stats_module, "monotonic", lambda: now[0])
+    return now
 
-    async def put(each):
-        return await Item(judge, each).end() if in_thread else put_through(judge, each)
 
-    async def test():
-        await put(page_item(1))
+def put_outside_a_loop(crawl, item):
+    """Judge an item as under a reactor that is not asyncio's: nothing is waited for."""
+    coroutine = crawl.judge.item(item)
+    with pytest.raises(StopIteration):
+        coroutine.send(None)
+    crawl.judge.item_scraped(item, None)
+
+
+@pytest.mark.parametrize("in_thread", [True, False])
+def test_items_are_kept_while_the_server_is_away_and_judged_when_it_is_back(
+    crawl, pages, log, clock, in_thread
+):
+    def put(item):
         if in_thread:
-            await until(lambda: pages.committed)
-        pages.away = "no route to redis://server"
-        for number in range(2, 12):
-            now[0] += 1
-            await put(page_item(number))
-        pages.away = None
-        await put(page_item(20))
-        now[0] += 1
-        await put(page_item(21))
+            crawl.put_through(item)
+        else:
+            put_outside_a_loop(crawl, item)
 
-    if in_thread:
-        crawl(judge, test)
-    else:
-        with pytest.raises(StopIteration):
-            test().send(None)
+    put(page_item(1))
+    pages.away = "no route to redis://server"
+    for number in range(2, 12):
+        clock[0] += 1
+        put(page_item(number))
+    pages.away = None
+    put(page_item(20))
+    clock[0] += 1
+    put(page_item(21))
 
-    assert stats["dedup/errors"] == stats["dedup/unjudged/error"] == 10
-    assert stats["dedup/exact"] == 2
+    assert crawl.stats["dedup/errors"] == crawl.stats["dedup/unjudged/error"] == 10
+    assert crawl.stats["dedup/exact"] == 2
     begin, end = [record.getMessage() for record in log.records]
     assert begin.startswith(
         "Index server unreachable; items are kept unjudged meanwhile: StoreAway"
@@ -64,48 +71,71 @@ def test_items_are_kept_while_the_server_is_away_and_judged_when_it_is_back(
     assert end == "Index server reachable again after 10 s and 10 faults; pages are judged again"
 
 
-def test_server_that_answers_now_and_then_is_away_until_it_is_calm(judge, pages, log, monkeypatch):
-    now = [1000.0]
-    monkeypatch.setattr(stats_module, "monotonic", lambda: now[0])
-
-    async def test():
-        for number in range(20):
-            now[0] += 0.3
-            pages.away = "cluster down" if number % 2 else None
-            await Item(judge, page_item(number, text=f"{number}")).end()
-        pages.away = None
-
-    crawl(judge, test)
+def test_server_that_answers_now_and_then_is_away_until_it_is_calm(crawl, pages, log, clock):
+    for number in range(20):
+        clock[0] += 0.3
+        pages.away = "cluster down" if number % 2 else None
+        crawl.put_through(page_item(number, text=f"{number}"))
+    pages.away = None
+    crawl.end()
 
     assert [record.levelname for record in log.records] == ["ERROR", "WARNING"]
 
 
 @pytest.mark.parametrize("comes_back", [True, False])
-def test_end_of_the_crawl_tells_that_the_server_is_back_if_it_is(judge, pages, log, comes_back):
-    async def test():
-        pages.away = "no route"
-        await Item(judge, page_item(1)).end()
-        if comes_back:
-            pages.away = None
-            await Item(judge, page_item(2)).end()
-
-    crawl(judge, test)
+def test_end_of_the_crawl_tells_that_the_server_is_back_if_it_is(crawl, pages, log, comes_back):
+    pages.away = "no route"
+    crawl.put_through(page_item(1))
+    if comes_back:
+        pages.away = None
+        crawl.put_through(page_item(2))
+    figures = crawl.end()
 
     told = [record.getMessage().partition(" after")[0] for record in log.records]
     assert told[0].startswith("Index server unreachable")
     assert told[1:] == ["Index server reachable again"] * comes_back
+    assert figures.get("all/pages") == (7 if comes_back else None)
 
 
-def test_outage_is_no_fault_of_another_kind(judge, pages, log):
-    async def test():
-        pages.away = "no route"
-        for number in range(3):
-            await Item(judge, page_item(number)).end()
-        pages.away = None
-        pages.read = lambda url, **parts: len(5)
-        await Item(judge, page_item(4)).end()
-
-    crawl(judge, test)
+def test_outage_is_no_fault_of_another_kind(crawl, pages, log):
+    pages.away = "no route"
+    for number in range(3):
+        crawl.put_through(page_item(number))
+    pages.away = None
+    pages.submit = lambda url, **parts: len(5)
+    crawl.put_through(page_item(4))
+    crawl.end()
 
     assert [record.levelname for record in log.records] == ["ERROR", "ERROR", "WARNING"]
     assert "TypeError" in log.records[1].exc_text
+
+
+def test_heart_of_the_crawl_beats_while_the_server_hangs(crawl, pages):
+    pages.hang()
+    items = [crawl.send(page_item(number)) for number in range(3)]
+    crawl.pause(3600)
+    assert pages.calls == ["claim"]
+    assert not any(each.outcome for each in items)
+    pages.answer()
+    assert [each.end() for each in items] == ["new", "exact", "exact"]
+
+
+def test_calls_are_made_in_one_thread_in_the_order_asked_for(crawl, pages):
+    calls, made, told = IndexCalls(pages, lambda seconds: None), [], []
+
+    def call(number):
+        made.append((number, threading.current_thread().name))
+
+    async def test():
+        calls.tell(lambda: call(1), told.append)
+        asked = asyncio.ensure_future(calls.ask(lambda: call(2)))
+        await asyncio.sleep(0)
+        calls.tell(lambda: call(3), told.append)
+        await asked
+        await calls.ask(lambda: call(4))
+
+    crawl.run(test())
+
+    assert [number for number, _ in made] == [1, 2, 3, 4]
+    assert {thread.rpartition("_")[0] for _, thread in made} == {"dedup_filter"}
+    assert told == [None, None]

@@ -1,5 +1,6 @@
-"""Items are kept, dropped or tagged, with one line for each page dropped and one at the end."""
+"""Items are kept, dropped or tagged, links followed or held back; a line tells of each page."""
 
+import inspect
 import logging
 from dataclasses import make_dataclass
 
@@ -7,27 +8,73 @@ import attrs
 import pydantic
 import pytest
 import scrapy
-from passages import close, expect, run
+from scrapy import Request
 from scrapy.exceptions import DropItem
+from scrapy.http import HtmlResponse
 
 from dedup_filter import NearDuplicate, Verdict
 from dedup_filter.scrapy_plugin import pipeline as pipeline_module
-from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline, Revisit, describe, tag
+from dedup_filter.scrapy_plugin.pipeline import (
+    NearDuplicateMiddleware,
+    NearDuplicatePipeline,
+    Revisit,
+    describe,
+)
 
 NEAR = Verdict("near", "http://a/1", distance=3, similarity=0.92, language="en", candidates=2)
+LINK = Request("http://a/next")
+
+
+class Components:
+    """Pipeline and spider middleware of a crawl, called as Scrapy calls them."""
+
+    def __init__(self, crawl, summary_interval=0.0):
+        self.crawl, self.stats = crawl, crawl.stats
+        self.pipeline = NearDuplicatePipeline(crawl.judge, summary_interval)
+        self.middleware = NearDuplicateMiddleware(crawl.judge)
+
+    def process(self, item, response=None):
+        """Let an item pass all pipelines."""
+        passed = self.crawl.run(self.pipeline.process_item(item))
+        self.crawl.scraped(item, response)
+        return passed
+
+    def drop(self, item):
+        with pytest.raises(NearDuplicate) as dropped:
+            self.crawl.run(self.pipeline.process_item(item))
+        return dropped.value
+
+    async def collect(self, response, outputs, ends_with=None):
+        async def callback():
+            for output in outputs:
+                yield output
+            if ends_with:
+                raise ends_with
+
+        passed = self.middleware.process_spider_output(response, callback())
+        return [output async for output in passed]
+
+    def passed(self, *arguments):
+        """Return what the spider middleware lets pass of the output of a response."""
+        return self.crawl.run(self.collect(*arguments))
 
 
 @pytest.fixture
-def make_pipeline(make_judge):
-    def make(summary_interval=0.0, **settings):
-        return NearDuplicatePipeline(make_judge(**settings), summary_interval)
+def make(make_crawl):
+    def make(summary_interval=0.0, pages=None, **settings):
+        return Components(make_crawl(pages, **settings), summary_interval)
 
     return make
 
 
 @pytest.fixture
-def pipeline(make_pipeline):
-    return make_pipeline()
+def components(make):
+    return make()
+
+
+@pytest.fixture
+def holding_back(make):
+    return make(DEDUP_FOLLOW_LINKS=False)
 
 
 @pytest.fixture
@@ -36,74 +83,29 @@ def log(caplog):
     return caplog
 
 
-def process(pipeline, item):
-    passed = run(pipeline.process_item(item))
-    pipeline.item_scraped(item, None)
-    return passed
-
-
-def drop(pipeline, item):
-    coroutine = pipeline.process_item(item)
-    with pytest.raises(NearDuplicate) as dropped:
-        coroutine.send(None)
-    return dropped.value
-
-
-def test_new_item_passes_unchanged(pipeline, page):
-    item = {"url": "http://a/", "html": page(1)}
-    before = dict(item)
-
-    assert process(pipeline, item) is item
-    assert item == before
-
-
-def test_repeated_item_is_dropped_with_its_original(pipeline, page, stats, log):
-    process(pipeline, {"url": "http://a/", "html": page(1)})
-
-    dropped = drop(pipeline, {"url": "http://b/\n", "html": page(1, edits=1)})
-
-    assert (dropped.url, dropped.original) == ("http://b/", "http://a/")
-    assert 0 <= dropped.distance <= 8
-    assert 0.7 <= dropped.similarity <= 1
-    assert stats["dedup/bytes_dropped"] == len(page(1, edits=1))
-    (record,) = log.records
-    assert record.levelno == logging.INFO
-    assert record.getMessage() == f"Dropped {dropped}"
-    assert "http://b/ repeats http://a/" in record.getMessage()
-
-
-def test_bytes_of_a_page_are_counted_once_however_many_items_it_has(pipeline, respond, page, stats):
+def test_bytes_of_a_page_are_counted_once_however_many_items_it_has(components, respond, page):
     first, twin = respond("http://a/", page(1)), respond("http://b/", page(1))
     items = [{"number": number} for number in range(4)]
-    expect(pipeline._judge, first, items[0])
-    expect(pipeline._judge, twin, *items[1:])
+    components.passed(first, items[:1])
+    components.passed(twin, items[1:])
 
-    process(pipeline, items[0])
+    components.process(items[0], first)
     for item in items[1:]:
-        drop(pipeline, item)
+        components.drop(item)
 
-    assert stats["dedup/items_dropped"] == 3
-    assert stats["dedup/bytes_dropped"] == len(page(1))
-
-
-def test_opted_out_item_passes_unchanged(make_pipeline, respond, page):
-    pipeline = make_pipeline(DEDUP_ACTION="tag")
-    item, response = {"html": page(1)}, respond("http://a/", meta={"dedup": False})
-    expect(pipeline._judge, response, item)
-
-    assert process(pipeline, item) is item
-    assert "dedup" not in item
+    assert components.stats["dedup/items_dropped"] == 3
+    assert components.stats["dedup/bytes_dropped"] == len(page(1))
 
 
-def test_tag_marks_instead_of_dropping(make_pipeline, page, log):
-    pipeline = make_pipeline(DEDUP_ACTION="tag", DEDUP_TAG_FIELD="twin")
+def test_tag_marks_instead_of_dropping(make, page, log):
+    components = make(DEDUP_ACTION="tag", DEDUP_TAG_FIELD="twin")
     items = [
         {"url": "http://a/", "html": page(1)},
         {"url": "http://b/", "html": page(1)},
         {"number": 3},
     ]
 
-    assert [process(pipeline, item) for item in items] == items
+    assert [components.process(item) for item in items] == items
     assert [item["twin"]["outcome"] for item in items] == ["new", "exact", "unjudged"]
     assert items[1]["twin"]["original"] == "http://a/"
     assert [record.getMessage() for record in log.records] == [
@@ -111,40 +113,95 @@ def test_tag_marks_instead_of_dropping(make_pipeline, page, log):
     ]
 
 
-def test_item_without_room_for_the_tag_is_kept_with_one_warning(make_pipeline, stats, log):
-    pipeline = make_pipeline(DEDUP_ACTION="tag")
-    items = [OtherScrapyItem(name=str(number)) for number in range(3)]
+def test_final_figures_and_summary_are_written_at_the_close(components, page, log, monkeypatch):
+    monkeypatch.setattr(pipeline_module, "version_info", (2, 14))  # older ones need a reactor
+    components.process({"html": page(1)})
+    components.crawl.has_ended = True
 
-    assert [process(pipeline, item) for item in items] == items
-    assert stats["dedup/items_not_tagged"] == 3
-    (record,) = log.records
-    assert record.levelno == logging.WARNING
-    assert "OtherScrapyItem items cannot be tagged" in record.getMessage()
+    components.crawl.run(components.pipeline.close_spider())
 
-
-def test_final_figures_and_summary_are_written_at_the_close(pipeline, page, stats, log):
-    process(pipeline, {"html": page(1)})
-    close(pipeline)
-
-    assert stats["dedup/index_size"] == 1
-    assert stats["dedup/index_bytes"] > 0
-    assert [record.getMessage() for record in log.records] == [
-        pipeline._stats.summary({"index_size": 1, "index_bytes": stats["dedup/index_bytes"]})
-    ]
+    assert components.stats["dedup/index_size"] == 1
+    assert log.records[-1].getMessage().startswith("1 page: 1 new, 0 near")
 
 
 @pytest.mark.parametrize(("interval", "summed_up"), [(60.0, ["2 pages", "4 pages"]), (0.0, [])])
 def test_summary_comes_at_the_interval_of_scrapys_own(
-    make_pipeline, page, log, monkeypatch, interval, summed_up
+    make, page, log, monkeypatch, interval, summed_up
 ):
     now = [1000.0]
     monkeypatch.setattr(pipeline_module, "monotonic", lambda: now[0])
-    pipeline = make_pipeline(summary_interval=interval)
+    components = make(summary_interval=interval)
     for seconds in (0, 30, 61, 62, 125):
         now[0] = 1000.0 + seconds
-        process(pipeline, {"html": page(seconds)})
+        components.process({"html": page(seconds)})
 
     assert [record.getMessage().partition(":")[0] for record in log.records] == summed_up
+
+
+def test_output_passes_in_order_and_no_response_is_judged_before_an_item_needs_it(
+    components, respond, page
+):
+    response, outputs = respond("http://a/", page(1)), [{"n": 1}, LINK, None, {"n": 2}]
+
+    assert components.passed(response, outputs) == outputs
+    assert inspect.isasyncgenfunction(components.middleware.process_spider_output)
+
+    assert len(components.crawl.pages) == 0
+    components.process(outputs[0], response)
+    assert components.drop({"url": "http://b/", "html": page(1)}).original == "http://a/"
+
+
+def test_links_of_a_repeated_page_are_held_back(holding_back, respond, page):
+    item = {"number": 1}
+    holding_back.passed(respond("http://a/", page(1)), [LINK, item])
+
+    assert holding_back.passed(respond("http://b/", page(1)), [LINK, item, LINK]) == [item]
+    assert holding_back.stats["dedup/links_not_followed"] == 2
+
+
+@pytest.mark.parametrize("url", ["http://a/", "http://a/#fragment"])
+def test_item_of_a_page_that_is_tried_again_survives(holding_back, respond, page, url):
+    first, again = (respond("http://a/", page(1)) for _ in range(2))
+    retry = first.request = Request(url, dont_filter=True)
+    item = {"number": 1}
+
+    assert holding_back.passed(first, [LINK, retry]) == [LINK, retry]
+    outputs = [LINK, item]
+    assert holding_back.passed(again, outputs) == outputs
+    assert holding_back.process(item, again) is item
+    assert holding_back.stats["dedup/released"] == 1
+    assert holding_back.stats["dedup/new"] == 2
+    assert len(holding_back.crawl.pages) == 1
+
+
+@pytest.mark.parametrize(("was_unfiltered", "remembered"), [(True, 0), (False, 1)])
+def test_link_of_a_page_to_itself_is_another_try_only_if_scrapy_follows_it(
+    holding_back, respond, page, was_unfiltered, remembered
+):
+    response = respond("http://a/", page(1))
+    response.request = Request("http://a/", dont_filter=was_unfiltered)
+
+    holding_back.passed(response, [Request("http://a/"), LINK])
+
+    assert len(holding_back.crawl.pages) == remembered
+
+
+def test_response_that_cannot_be_read_costs_no_link(holding_back):
+    class Undeclared(HtmlResponse):
+        def _declared_encoding(self):
+            raise RuntimeError("no encoding")
+
+    outputs = [LINK, {"number": 1}]
+
+    assert holding_back.passed(Undeclared("http://a/"), outputs) == outputs
+    assert holding_back.stats["dedup/errors"] == holding_back.stats["dedup/unjudged/error"] == 1
+
+
+def test_error_of_the_spider_goes_on_to_scrapy(components, respond, page):
+    response = respond("http://a/", page(1))
+
+    with pytest.raises(ZeroDivisionError):
+        components.passed(response, [{"number": 1}], ZeroDivisionError())
 
 
 def test_exception_tells_all_of_the_verdict():
@@ -193,6 +250,11 @@ class WithExtras(pydantic.BaseModel, extra="allow"):
     pass
 
 
+class Stubborn(dict):
+    def __setitem__(self, key, value):
+        raise RuntimeError("read only")
+
+
 FIELD = {"dedup": (object, None)}
 ROOM = {
     "dict": dict,
@@ -202,40 +264,42 @@ ROOM = {
     "pydantic": pydantic.create_model("PydanticItem", **FIELD),
     "pydantic with extras": WithExtras,
 }
+NO_ROOM = {
+    "scrapy": lambda: OtherScrapyItem(name="x"),
+    "frozen": make_dataclass("Frozen", [("dedup", object, None)], frozen=True),
+    "frozen pydantic": pydantic.create_model("F", __config__={"frozen": True}, **FIELD),
+    "stubborn": Stubborn,
+    "none": lambda: 5,
+}
 
 
 @pytest.mark.parametrize("kind", ROOM)
-def test_item_with_room_is_marked_with_a_plain_dict(kind):
-    item = ROOM[kind]()
+def test_item_with_room_is_marked_with_a_plain_dict(make, respond, page, kind):
+    components = make(DEDUP_ACTION="tag")
+    components.process({"url": "http://a/", "html": page(1)})
+    response, item = respond("http://b/", page(1)), ROOM[kind]()
+    components.passed(response, [item])
 
-    assert tag(item, "dedup", NEAR)
+    components.process(item, response)
+
     assert (item.dedup if hasattr(item, "dedup") else item["dedup"]) == {
-        "outcome": "near",
-        "original": "http://a/1",
-        "distance": 3,
-        "similarity": 0.92,
+        "outcome": "exact",
+        "original": "http://a/",
+        "distance": 0,
+        "similarity": 1.0,
         "reason": None,
     }
 
 
-class Stubborn(dict):
-    def __setitem__(self, key, value):
-        raise RuntimeError("read only")
-
-
-NO_ROOM = {
-    "scrapy": OtherScrapyItem(name="x"),
-    "frozen": make_dataclass("Frozen", [("dedup", object, None)], frozen=True)(),
-    "frozen pydantic": pydantic.create_model("F", __config__={"frozen": True}, **FIELD)(),
-    "stubborn": Stubborn(name="x"),
-    "none": 5,
-}
-
-
 @pytest.mark.parametrize("kind", NO_ROOM)
-def test_item_without_room_is_left_as_it_is(kind):
-    item = NO_ROOM[kind]
-    before = repr(item)
+def test_item_without_room_is_kept_as_it_is_and_told_of_once(make, log, kind):
+    components = make(DEDUP_ACTION="tag")
+    items = [NO_ROOM[kind]() for _ in range(2)]
+    before = repr(items)
 
-    assert not tag(item, "dedup", NEAR)
-    assert repr(item) == before
+    assert [components.process(item) for item in items] == items
+    assert repr(items) == before
+    assert components.stats["dedup/items_not_tagged"] == 2
+    (record,) = log.records
+    assert record.levelno == logging.WARNING
+    assert f"{type(items[0]).__name__} items cannot be tagged" in record.getMessage()

@@ -11,7 +11,7 @@ from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlR
 from scrapy.responsetypes import responsetypes
 
 from dedup_filter import Verdict
-from dedup_filter.scrapy_plugin.visits import Judgement, Page, Visit, response_page
+from dedup_filter.scrapy_plugin.visits import Judgement, Page, Visit
 from dedup_filter.text.page_fields import (
     URL_NAMES,
     FieldNames,
@@ -97,10 +97,6 @@ def test_url_is_found_by_its_usual_names(name):
     assert [url_in({name: value}, NO_NAMES) for value in values] == ["http://a/"] * 2 + [None] * 5
 
 
-def test_size_is_in_bytes():
-    assert [PageText(html=html).size for html in ("猫", b"\xff", "\ud800")] == [3, 1, 3]
-
-
 DOCUMENTS = [
     "<html>",
     " \r\n<!DOCTYPE html>",
@@ -139,7 +135,7 @@ def test_page_is_read_from_the_bytes_that_came_and_not_from_the_tree(receive):
     response.css("p").drop()
     response.selector.root.clear()
 
-    page = response_page(response)
+    page = Visit(response).read().text
 
     assert (page.html, page.size) == (HTML.encode(), len(HTML))
 
@@ -160,7 +156,7 @@ def test_encoding_is_that_of_the_response_of_its_header_or_of_the_page(
         "http://a/", headers={"Content-Type": header}, body=meta.encode(), encoding=encoding
     )
 
-    assert response_page(response).content_type == f"text/html; charset={stated}"
+    assert Visit(response).read().text.content_type == f"text/html; charset={stated}"
 
 
 @pytest.mark.parametrize(
@@ -179,7 +175,7 @@ def test_encoding_is_that_of_the_response_of_its_header_or_of_the_page(
 def test_html_is_known_by_class_header_or_how_it_begins(receive, header, body, url):
     response = receive(body, header, url)
 
-    assert response_page(response).html == body.encode()
+    assert Visit(response).read().text.html == body.encode()
 
 
 @pytest.mark.parametrize(
@@ -192,7 +188,7 @@ def test_html_is_known_by_class_header_or_how_it_begins(receive, header, body, u
 def test_other_text_is_text_even_if_it_has_tags(receive, header, body):
     response = receive(body, header)
 
-    page = response_page(response)
+    page = Visit(response).read().text
     assert (page.text, page.html, page.size) == (body, None, len(body.encode()))
 
 
@@ -213,14 +209,15 @@ NO_PAGES = [
 def test_feeds_answers_of_an_api_and_images_are_no_pages(receive, header, body):
     response = receive(body, header)
 
-    assert response_page(response) == "not_html"
+    assert Visit(response).read().text == "not_html"
     assert not Visit(response).is_one_page
 
 
 @pytest.mark.parametrize("cls", [Response, XmlResponse, JsonResponse])
 def test_class_tells_what_is_no_page_whatever_the_header_says(respond, cls):
     assert (
-        response_page(respond("http://a/", "Hello", cls, Content_Type="text/plain")) == "not_html"
+        Visit(respond("http://a/", "Hello", cls, Content_Type="text/plain")).read().text
+        == "not_html"
     )
 
 
@@ -235,7 +232,7 @@ def test_class_tells_what_is_no_page_whatever_the_header_says(respond, cls):
 def test_text_that_cannot_be_read_has_a_reason(respond, body, reason):
     response = respond("http://a/", body, TextResponse, Content_Type="text/plain")
 
-    assert response_page(response) == reason
+    assert Visit(response).read().text == reason
 
 
 @pytest.mark.parametrize(("meta", "opted_out"), [({}, False), ({"dedup": False}, True)])
@@ -247,48 +244,10 @@ def test_request_opts_out_by_its_meta(respond, meta, opted_out):
     assert not Visit(response).opted_out
 
 
-class Shared:
-    """A response whose items share judgements on their pages."""
-
-    def __init__(self, *response):
-        self.visit = Visit(*response)
-
-    def new(self, url, text):
-        return self._share(url, text, Verdict("new"))
-
-    def near(self, url, text, original):
-        return self._share(url, text, Verdict("near", original, distance=2))
-
-    def _share(self, url, text, verdict):
-        return self.visit.share(Page(url, PageText(text=text)), Judgement(verdict, url))
-
-    def known(self, url, text):
-        return self.visit.known(Page(url, PageText(text=text)))
-
-
-def test_page_that_repeats_only_its_own_response_gets_the_first_judgement(respond):
-    shared = Shared(respond("http://a/"))
-    first = shared.new("http://a/", "1")
-
-    assert shared.near("http://a/", "2", "http://a/") is first
-    assert shared.near("http://a/print", "3", "http://a/") is first
-    assert shared.known("http://a/print", "3") is first
-
-
-def test_items_of_a_feed_are_pages_of_their_own(respond):
-    shared = Shared(respond("http://feed/", "[]", JsonResponse))
-    first, twin = shared.new("http://a/", "1"), shared.near("http://b/", "1", "http://a/")
-
-    assert twin.verdict.is_duplicate
-    assert shared.known("http://b/", "1") is twin
-    assert shared.known("http://a/", "1") is first
-    assert shared.near("http://a/", "2", "http://a/") is first
-
-
 def test_memory_of_a_response_is_bounded(respond):
-    shared = Shared(respond("http://feed/", "[]", JsonResponse))
-    for number in range(3000):
-        shared.new(f"http://a/{number}", f"{number}")
+    visit = Visit(respond("http://feed/", "[]", JsonResponse))
+    pages = [Page(f"http://a/{number}", PageText(text=f"{number}")) for number in range(3000)]
+    for page in pages:
+        visit.share(page, Judgement(Verdict("new"), page.url))
 
-    known = [number for number in range(3000) if shared.known(f"http://a/{number}", f"{number}")]
-    assert known == list(range(2000, 3000))
+    assert [page for page in pages if visit.known(page)] == pages[2000:]
