@@ -1,8 +1,7 @@
 """Page -> bytes -> a page that the same content is chosen from; and the memory that a page takes.
 
 Packed are the blocks and the containers around them, parents before their children. Of a container
-these are kept: its role, which blocks it holds, and its parent. Containers without text are left
-out, for nothing asks for them. Of images, their hashes and places are kept.
+its role, its parent, and which blocks it holds are kept; of images, their hashes and places.
 
 The form is JSON, which holds strings of any content, compressed by zlib: 6 to 8 KB for a page of
 110 to 120 KB. It is stored on disk: never change a meaning, raise `_FORMAT`.
@@ -15,16 +14,11 @@ Cost: 0.9 ms to pack a page of 110 KB, 2 ms to unpack it, 0.1 ms to find out its
 
 import json
 import zlib
-from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from sys import getsizeof
-from typing import Any
 
-from dedup_filter.text.blocks import Block, text_hash
-from dedup_filter.text.containers import NOWHERE, Containers
-from dedup_filter.text.elements import Role
-from dedup_filter.text.images import Image, ImageSource
-from dedup_filter.text.reading import NO_PARTS, Page, WantedParts
+from dedup_filter.text.blocks import NOWHERE, Block, Containers, Role, text_hash
+from dedup_filter.text.reading import Image, Page
 
 __all__ = ["pack_page", "page_nbytes", "unpack_page"]
 
@@ -44,29 +38,23 @@ _IMAGE = getsizeof((0, 0, 0)) + _HASH + 2 * _POSITION
 
 
 def pack_page(page: Page) -> bytes:
-    """Write a page as bytes. Its images and headings stay as far as they were asked for."""
-    containers = page.blocks[0].containers if page.blocks else Containers()
-    numbers = _numbers(page.blocks, containers.parents)
+    """Write a page as bytes. Its images stay if they were asked for."""
+    around = page.blocks[0].containers if page.blocks else Containers()
+    columns = zip(around.roles, around.parents, around.firsts, around.ends, strict=True)
     packed = {
         "format": _FORMAT,
         "title": page.title,
         "language": page.language,
         "unread": (page.unread_words, page.unread_hash, page.is_by_script),
-        "headings": page.wanted.headings,
-        "images": None if page.wanted.images is None else list(page.images),
+        "headings": True,
+        "images": page.images,
         "containers": [
-            (
-                *containers.roles[each],
-                numbers.get(containers.parents[each]),
-                containers.firsts[each],
-                containers.ends[each],
-            )
-            for each in numbers
+            (*role, None if parent == NOWHERE else parent, first, end)
+            for role, parent, first, end in columns
         ],
         "fields": _FIELDS,
         "blocks": [
-            (numbers[each.inside], *(getattr(each, name) for name in _FIELDS))
-            for each in page.blocks
+            (each.inside, *(getattr(each, name) for name in _FIELDS)) for each in page.blocks
         ],
     }
     text = json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
@@ -99,7 +87,7 @@ def unpack_page(packed: bytes) -> Page:
         for container, *values in read["blocks"]
     ]
     images = [Image(*image) for image in read["images"] or ()]
-    return Page(blocks, read["title"], read["language"], images, _wanted(read), *read["unread"])
+    return Page(blocks, read["title"], read["language"], images, *read["unread"])
 
 
 def page_nbytes(page: Page) -> int:
@@ -116,23 +104,3 @@ def page_nbytes(page: Page) -> int:
     containers = page.blocks[0].containers
     columns = (getattr(containers, name) for name in containers.__slots__)
     return total + getsizeof(containers) + sum(map(getsizeof, columns))
-
-
-def _wanted(read: dict[str, Any]) -> WantedParts:
-    if read["images"] is None and not read["headings"]:
-        return NO_PARTS
-    return WantedParts(read["headings"], None if read["images"] is None else ImageSource(""))
-
-
-def _numbers(blocks: Iterable[Block], parents: Sequence[int]) -> dict[int, int]:
-    """Give new numbers to the containers around some blocks, each after the one around it."""
-    numbers: dict[int, int] = {}
-    for block in blocks:
-        unnumbered = []
-        around = block.inside
-        while around != NOWHERE and around not in numbers:
-            unnumbered.append(around)
-            around = parents[around]
-        for each in reversed(unnumbered):
-            numbers[each] = len(numbers)
-    return numbers

@@ -1,20 +1,11 @@
-"""What is a page's main content, shown on pages that anybody would judge alike."""
+"""What is a page's main content, and what its menus, on pages that anybody would judge alike."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from text_samples import CHINESE, FIRST, SECOND, blocks_of, main_text
 
-from dedup_filter.text import Block, find_content, parse, tree_blocks
-
-FIRST = (
-    "The committee met on Tuesday to discuss how the harbour could be kept open during the"
-    " winter months, when ice had closed it in three of the last five years."
-)
-SECOND = (
-    "Several members said that an icebreaker would cost more than it saved, but the captain"
-    " of the ferry told them that two farms on the island had run out of fodder in March."
-)
-CHINESE = "委员会星期二开会，讨论怎样让港口在冬季保持开放，因为过去五年里有三年港口被冰封住。"
+from dedup_filter.text import find_content, first_link, menus, text_hash
 
 MENU = "".join(
     f'<li><a href="/{name}">{name} and more</a></li>' for name in ("News", "Sport", "Arts")
@@ -28,12 +19,6 @@ FOOTER = (
 )
 
 
-def main_text(markup: str) -> list[str]:
-    tree = parse(markup)
-    assert tree is not None
-    return [block.text for block in find_content(tree_blocks(tree)).main]
-
-
 def framed(article: str) -> str:
     return f"""<html><head><title>Harbour</title></head><body>
         <div id="top"><ul>{MENU}</ul></div>
@@ -41,14 +26,16 @@ def framed(article: str) -> str:
         <div class="footer"><p>{FOOTER}</p></div></body></html>"""
 
 
-def test_article_in_a_frame():
-    article = f"<h1>Harbour to stay open</h1><p>{FIRST}</p><p>{SECOND}</p>"
-    assert main_text(framed(article)) == ["Harbour to stay open", FIRST, SECOND]
+RIGHT_TO_LEFT = "اجتمعت اللجنة يوم الثلاثاء لمناقشة كيفية إبقاء الميناء مفتوحا خلال أشهر الشتاء"
 
 
-def test_chinese_article_in_a_frame():
-    article = f"<h1>港口保持开放</h1><p>{CHINESE}</p><p>{CHINESE}</p>"
-    assert main_text(framed(article)) == ["港口保持开放", CHINESE, CHINESE]
+@pytest.mark.parametrize(
+    ("headline", "text"),
+    [("Harbour to stay open", FIRST), ("港口保持开放", CHINESE), ("الميناء", RIGHT_TO_LEFT)],
+)
+def test_article_in_a_frame(headline, text):
+    article = f'<div dir="auto"><h1>{headline}</h1><p>{text}</p><p>{text}</p></div>'
+    assert main_text(framed(article)) == [headline, text, text]
 
 
 def test_the_same_article_in_another_frame():
@@ -183,9 +170,7 @@ class TestOwnContent:
     LINKS = "".join(f'<li><a href="/{n}">Chapter {n} of the manual</a></li>' for n in range(40))
 
     def own_text(self, markup: str) -> list[str]:
-        tree = parse(markup)
-        assert tree is not None
-        return [block.text for block in find_content(tree_blocks(tree)).own]
+        return [block.text for block in find_content(blocks_of(markup)).own]
 
     def test_of_a_table_of_contents_is_all_of_it(self):
         page = f"<div><h1>Manual</h1><p>{FIRST}</p><ul>{self.LINKS}</ul></div>"
@@ -211,12 +196,6 @@ def test_class_names_of_frames_in_any_spelling(name: str):
     assert main_text(f"<div><p>{FIRST}</p><p>{SECOND}</p>{framed_text}</div>") == [FIRST, SECOND]
 
 
-def test_right_to_left_text_in_a_frame():
-    first = "اجتمعت اللجنة يوم الثلاثاء لمناقشة كيفية إبقاء الميناء مفتوحا خلال أشهر الشتاء"
-    article = f'<div dir="rtl"><h1>الميناء</h1><p>{first}</p><p>{first}</p></div>'
-    assert main_text(framed(article)) == ["الميناء", first, first]
-
-
 def test_named_frames_are_dropped_and_what_holds_the_page_is_not():
     comments = f'<div class="comments"><p>{FOOTER}</p><p>{FOOTER}</p></div>'
     assert main_text(f"<p>{FIRST}</p><p>{SECOND}</p>{comments}") == [FIRST, SECOND]
@@ -228,9 +207,7 @@ def test_named_frames_are_dropped_and_what_holds_the_page_is_not():
 
 def test_blocks_can_be_dropped_beforehand():
     page = framed(f"<p>{FOOTER}</p><p>{FIRST}</p><p>{FOOTER}</p><p>{SECOND}</p>")
-    tree = parse(page)
-    assert tree is not None
-    left = [block for block in tree_blocks(tree) if block.text != FOOTER]
+    left = [block for block in blocks_of(page) if block.text != FOOTER]
     assert [block.text for block in find_content(left).main] == [FIRST, SECOND]
 
 
@@ -245,15 +222,78 @@ PIECES = st.sampled_from(
 @pytest.mark.parametrize("dropped", [0, 2, 3])
 @given(pieces=st.lists(WORDS | PIECES, max_size=30))
 def test_content_is_some_of_the_blocks_in_order(pieces: list[str], dropped: int):
-    tree = parse("<body>" + "".join(pieces))
-    assert tree is not None
-    blocks = tree_blocks(tree)
+    blocks = blocks_of("<body>" + "".join(pieces))
     given_blocks = [block for block in blocks if not dropped or block.position % dropped]
     chosen = find_content(given_blocks).main
     assert set(chosen) <= set(given_blocks)
     assert [block.position for block in chosen] == sorted({block.position for block in chosen})
-    assert all(is_mostly_text(block) for block in chosen)
+    assert all(3 * block.link_words <= block.words for block in chosen)
 
 
-def is_mostly_text(block: Block) -> bool:
-    return 3 * block.link_words <= block.words
+HEAD = ["home", "news", "sports", "arts"]
+NEXT = ["letters", "weather", "shop", "archive"]
+FOOT = ["terms", "contact", "help", "staff"]
+TEXT = "<p>A paragraph of the page that is nobody's menu.</p>"
+
+
+def links(*names: str) -> str:
+    return "".join(f"<li><a href=/{number}>{name}</a></li>" for number, name in enumerate(names))
+
+
+def menus_of(markup: str) -> list[int]:
+    return menus(blocks_of(markup))
+
+
+def common(markup: str, other: str) -> int:
+    """Count the menus that two pages have in common."""
+    return len(set(menus_of(markup)) & set(menus_of(other)))
+
+
+class TestMenus:
+    def test_are_the_first_two_and_the_last_whatever_stands_between(self):
+        def page(text: str, *related: str) -> str:
+            return f"{links(*HEAD, *NEXT)}<p>{text}</p>{links(*related)}{links(*FOOT)}"
+
+        one = page("A story of the sea.", "ice", "fish", "ships", "nets")
+        other = page("A story of the hills, and of those who live there.", "snow")
+        assert len(menus_of(one)) == 3
+        assert menus_of(one) == menus_of(other)
+
+    def test_are_told_apart_by_what_they_say_and_not_by_where_they_lead(self):
+        assert common(links(*HEAD), links(*HEAD).replace("href=/", "href=/other/")) == 1
+        assert common(links(*HEAD), links(*HEAD[:3], "culture")) == 0
+        assert common(links(*HEAD), links(*reversed(HEAD))) == 0
+
+    @pytest.mark.parametrize(("at", "left"), [(0, 2), (4, 2), (-1, 2), (9, 3)])
+    def test_one_may_hold_the_name_of_the_host(self, at, left):
+        names = [*HEAD, *NEXT, "ice", "fish", *FOOT]
+        named = list(names)
+        named[at] = "a.example"
+        assert common(links(*names), links(*named)) == left
+
+    @pytest.mark.parametrize(("count", "found"), [(0, 0), (3, 0), (4, 1), (5, 2), (7, 2), (8, 2)])
+    def test_have_four_links(self, count, found):
+        """Four are the first menu and the last, and eight the second and the last."""
+        assert len(menus_of(TEXT + links(*(HEAD + NEXT)[:count]))) == found
+
+    @pytest.mark.parametrize(("words", "found"), [(5, 0), (6, 1)])
+    def test_or_six_words_of_links_in_a_block(self, words, found):
+        one = "".join(f"<a href=/{number}>word{number}</a> " for number in range(words))
+        assert len(menus_of(f"<p>{one}</p>{TEXT}")) == found
+
+    def test_are_no_text(self):
+        """What is known of a menu and of a block with the same text is not mixed up."""
+        assert text_hash("\n".join(HEAD)) not in menus_of(links(*HEAD))
+        (block,) = blocks_of(f"<a href=/>{' '.join(HEAD * 3)}</a>")
+        assert menus([block]) != [block.hash]
+
+    @pytest.mark.parametrize(
+        ("markup", "position"),
+        [
+            ("<p>one</p>", 0),
+            ("<p>1 2 3 4 5</p><p><a href=/>1</a> 2 3 4 5</p><p><a href=/>1</a> 2 3 4</p>", 2),
+            ("<p>one</p><p><a href=/>two</a></p><p><a href=/>three</a></p>", 1),
+        ],
+    )
+    def test_begin_where_a_fifth_of_a_block_is_links(self, markup, position):
+        assert first_link(blocks_of(markup)) == position

@@ -140,10 +140,6 @@ def test_empty_body():
     assert decode(b"", "text/html; charset=gbk") == ""
 
 
-def test_binary_body_has_no_text():
-    assert decode(b"%PDF-1.7\n1 0 obj <</Type /Catalog>>", "text/html; charset=utf-8") == ""
-
-
 def test_a_few_nul_bytes_do_not_hide_a_page():
     body = page(GERMAN).encode().replace(b"</p>", b"\0</p>")
     assert decode(body).replace("\0", "") == page(GERMAN)
