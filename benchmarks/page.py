@@ -81,8 +81,8 @@ def time_steps(pages: list[Page], config: FilterConfig) -> dict[str, float]:
 
 def _blocks(marked: str) -> list[Block]:
     parts = parts_of(marked)
-    read = read_concealed(parts, split_blocks(parts.visible)).cut.blocks
-    return [block for block in read if block.kind != "title"]
+    cut, _ = read_concealed(parts, split_blocks(parts.visible))
+    return [block for block in cut.blocks if block.kind != "title"]
 
 
 def _index(config: FilterConfig) -> Callable[[tuple[int, int]], None]:

@@ -1,6 +1,6 @@
 """Sentences of an article, and pages taken apart, for the tests of the text layer."""
 
-from dedup_filter.text import Block, Page, find_content, parse_page
+from dedup_filter.text import Block, Page, find_content, parse, read_page
 
 FIRST = (
     "The committee met on Tuesday to discuss how the harbour could be kept open during the"
@@ -15,7 +15,8 @@ CHINESE = "委员会星期二开会，讨论怎样让港口在冬季保持开放
 
 def page_of(markup: str, images_of: str | None = None) -> Page:
     """Take a page apart; one of nothing has no blocks."""
-    return parse_page(markup, images_of) or Page(())
+    tree = parse(markup)
+    return Page(()) if tree is None else read_page(tree, images_of)
 
 
 def blocks_of(markup: str) -> list[Block]:

@@ -5,7 +5,7 @@
     marked_text   tree -> all its text, with marks
     split_blocks  marked text -> blocks; `concealed`: which hidden text and script data is read, too
     find_content  blocks -> the blocks of the main text
-    parse_page    str or UTF-8 -> Page: its blocks, title, language, headlines, menus, images
+    read_page     tree -> Page: its blocks, title, language, images; what it shows
     normalize     text -> its normal form; count_words: -> number of words, in any script
 
 Pure functions of their arguments that never raise on any page. Nothing here knows of hosts,
@@ -17,7 +17,6 @@ from dedup_filter.text.content import (
     ANY_MENU,
     find_content,
     first_link,
-    has_links,
     menus,
     whole_content,
     word_sum,
@@ -29,7 +28,6 @@ from dedup_filter.text.reading import (
     MOST_OF_HEADLINE,
     Page,
     Shown,
-    parse_page,
     part_hash,
     read_page,
     title_parts,
@@ -47,7 +45,6 @@ __all__ = [
     "decode",
     "find_content",
     "first_link",
-    "has_links",
     "is_headed_alike",
     "is_headed_as_elsewhere",
     "looks_binary",
@@ -55,7 +52,6 @@ __all__ = [
     "normalize",
     "normalize_parts",
     "parse",
-    "parse_page",
     "part_hash",
     "read_page",
     "text_hash",

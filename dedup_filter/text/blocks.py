@@ -1,19 +1,15 @@
 """Marked text -> blocks: a page as a list of small pieces of text, each with its place in it.
 
 A block is the text between one block-level boundary and the next: a paragraph, a heading, a list
-item, a table cell, or text that stands directly in a container. Blocks are in page order and never
-overlap; together they are all text that was given (`concealed` chooses it).
-
-Two blocks, of one page or of two, are the same piece of text if their `text` is equal: its white
-space is collapsed, and no other text of the page is part of it. `position` and `inside` tell where
-a block is on its page, and stay true if other blocks are dropped from a list.
+item, a table cell, or text that stands directly in a container. Blocks are in page order, never
+overlap, and together are all text that was given. Two blocks, of one page or of two, are the same
+piece of text if their `text` is equal. Other blocks may be dropped from a list: a block still tells
+where it stood.
 
 Containers are the block-level elements that hold text. They are kept as columns, because hundreds
 of pages may wait to be judged again (see `frames`), and an object for each container would be two
 thirds of all that Python's garbage collector passes over. Page frame is named by the elements that
 HTML has for it, by ARIA landmark roles, and by common class names.
-
-Bounded: text after 200,000 marks is returned to the caller as it is.
 
 Cost: 0.6 ms for a page of 100 KB (200 blocks in 200 containers), in any script.
 """
@@ -107,10 +103,8 @@ class Containers:
         self.ends: list[int] = []
         """The position after the last one, once the container is closed."""
         self.frames: list[int] = []
-        """The container that is page frame, of each and those around it.
-
-        The outermost that is "sure", else the innermost that is "named"; `NOWHERE`: there is none.
-        """
+        """Of each and those around it, the outermost that is "sure" page frame, else the innermost
+        that is "named"; `NOWHERE`: there is none."""
 
     def open(self, role: Role, parent: int, first: int) -> int:
         """Add a container that holds no block yet; return its number."""
@@ -153,7 +147,7 @@ class Block:
     """The number of the container that it stands in."""
     # Stored, because to compute these at each use would take as long as the choice of the content.
     kind: Kind
-    """What the text is: "paragraph", "heading", ..., by the element it stands in."""
+    """What the text is, by the element it stands in."""
     is_text: bool
     """Whether it is not mostly links: a block that can be content."""
     hash: int
@@ -167,8 +161,7 @@ class Cut(NamedTuple):
     rest: str
     """The marked text beyond the bound."""
     images: list[tuple[str, tuple[int, int]]]
-    """The address of each image, and the positions of the first block and after the last one in the
-    smallest container around it that holds text."""
+    """The address of each, and first and end of the smallest container with text around it."""
 
 
 def split_blocks(marked: str) -> Cut:
@@ -191,7 +184,7 @@ def split_blocks(marked: str) -> Cut:
             empty.pop()
         else:
             ends[inside] = position
-            inside = parents[inside] if inside else 0  # more ends than starts leave the root
+            inside = parents[inside] if inside else 0  # the first head closes nothing
         addresses = _IMAGE.findall(raw) if has_images else ()
         # Two of three texts are the white space between two tags.
         if not addresses and (not raw or raw.isspace()):
@@ -201,8 +194,10 @@ def split_blocks(marked: str) -> Cut:
             role = role_of(each if len(each) <= _MOST_OF_HEAD else each[:_MOST_OF_HEAD])
             inside = containers.open(role, inside, position)
         empty.clear()
-        images += [(address, inside) for address in addresses]
-        piece = _IMAGE.sub("", raw) if addresses else raw
+        piece = raw
+        if addresses:
+            images += [(address, inside) for address in addresses]
+            piece = _IMAGE.sub("", raw)
         measure = _known if len(piece) <= _SHORT else _measure
         # A link around several blocks starts again in each.
         measures = measure(LINK + piece if in_link else piece)
@@ -227,20 +222,18 @@ def role_of(head: str) -> Role:
     (Role(kind='paragraph', frame=''), Role(kind='other', frame='named'))
     """
     tag, _, names = head.partition(" ")
-    kind = _KIND.get(tag, "other")
+    frame: Frame = ""
     if tag in _SURE_FRAMES:
-        return _role(kind, "sure")
-    if tag == "form":
-        return _role(kind, "named")
-    names = _CAMEL_HUMP.sub("-", names).lower()
-    is_named = tag not in _NAMED_BY_CONTENT and _FRAME_NAME.search(names)
-    return _role(kind, "named" if is_named else "")
+        frame = "sure"
+    elif tag == "form" or (
+        tag not in _NAMED_BY_CONTENT and _FRAME_NAME.search(_CAMEL_HUMP.sub("-", names).lower())
+    ):
+        frame = "named"
+    return _role(_KIND.get(tag, "other"), frame)
 
 
-@cache
-def _role(kind: Kind, frame: Frame) -> Role:
-    """Return one object for equal roles: thousands would keep the garbage collector busy."""
-    return Role(kind, frame)
+# One object for equal roles: thousands would keep the garbage collector busy.
+_role = cache(Role)
 
 
 def text_hash(text: str) -> int:
@@ -249,10 +242,7 @@ def text_hash(text: str) -> int:
 
 
 def _heads_and_texts(marked: str) -> tuple[list[str], str]:
-    """Return heads and texts in turn, and the rest.
-
-    An empty head closes a container; the first one has no effect.
-    """
+    """Return heads (an empty one closes a container) and texts in turn, and the rest."""
     pieces = ["", *marked.split(OPEN, _MOST_MARKS)]
     # `_MOST_MARKS` is even, so the rest takes the place of a text.
     return (pieces, "") if len(pieces) < _MOST_MARKS + 2 else ([*pieces[:-1], ""], pieces[-1])
@@ -278,7 +268,7 @@ _known = lru_cache(maxsize=16_384)(_measure)
 def _without_links(raw: str) -> tuple[str, str, bool]:
     """Return a text without link marks, the part of it in links, and whether it ends inside one.
 
-    If the whole text is one link, as most texts with links are, both are the same object.
+    If the text is one link, as most with links are, both are the same object.
     """
     before, *pieces = raw.split(LINK)
     # A link inside a link (lxml can build them) leaves an end without a start.

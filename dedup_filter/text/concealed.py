@@ -7,28 +7,22 @@ A script may make what a reader sees from text that the page brings along:
     template             never read: rows and dialogs are made of it
 
 The first two are read if they have more words that are not in sight (outside frames, without links)
-than the page shows. So an article that waits for its script is read, while cookie dialogs and menus
-beside a text are not. Text that is not read is counted and hashed, so that two pages that differ in
-it are not taken for equal.
-
-Hidden text is read where it stands. Strings of script data are read at the end, those of each
-script in a container of its own. Sentences that are in sight already count for nothing, so a page
-whose script brings its article a second time is read once.
+than the page shows: so an article that waits for its script is read, while cookie dialogs and menus
+beside a text are not. Hidden text is read where it stands, strings of script data at the end, those
+of each script in a container of its own. Sentences that are in sight already count for nothing.
+Text that is not read is counted and hashed, so that two pages that differ in it are not taken for
+equal.
 
 The search in script data knows string literals of JSON, in their order, but no structure around
 them. So it serves ld+json, __NEXT_DATA__, `window.__NUXT__ = (function ...)`, React's streamed
-`self.__next_f.push([1, "..."])`, and data that is cut off. Keys are left out. A string that holds
-data is searched in turn; a string that holds HTML is parsed, and gives what a page shows of it. A
-string is prose if it has several words, and consists mostly of whole words: addresses, class names
-and code do not.
+`self.__next_f.push([1, "..."])`, and data that is cut off. A string that holds data is searched in
+turn; of one that holds HTML, what a page shows of it counts.
 
 A page is made by script if it shows hardly a word, or few words and an empty element that is the
 root of an application, and if no text is read from elsewhere.
 
-Bounded: sentences are sought in the first million characters of script data, and in some thousand
-strings of it. Time is linear in the length of the page; no nesting recurses.
-
-Cost: 8 ms for 100 KB of script data that is all prose, 3 ms for data without any.
+Time is linear in the length of the page; no nesting recurses. Cost: 8 ms for 100 KB of script data
+that is all prose, 3 ms for data without any.
 """
 
 import json
@@ -36,7 +30,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, islice
-from typing import NamedTuple
 
 import xxhash
 
@@ -45,7 +38,7 @@ from dedup_filter.text.decode import parse
 from dedup_filter.text.marked_text import CLOSE, OPEN, Parts, marked_text, parts_of, without_marks
 from dedup_filter.text.plain_text import count_words
 
-__all__ = ["Reading", "prose_of", "read_concealed"]
+__all__ = ["prose_of", "read_concealed"]
 
 _NO_PAGE = 20
 """Words below which a page with scripts shows nothing of its own: "Loading ...", a logo."""
@@ -60,7 +53,8 @@ _LEAST_WORDS = 6
 _LEAST_LENGTH = 10
 """Characters of a string that is prose: six words of Chinese."""
 _WHOLE_WORDS = 2 / 3
-"""Share of the characters of prose, white space aside, that are in whole words."""
+"""Share of the characters of prose, white space aside, that are in whole words: those of addresses,
+class names and code are not."""
 _SAMPLE = 500
 """Characters that tell whether a string is prose."""
 _MOST_DATA = 2**20
@@ -82,26 +76,18 @@ _MARKUP = re.compile("</?[a-zA-Z][^<>]*>")
 _WHOLE_WORD = re.compile(r"(?<![\w\-/.:#=])[^\W\d_]+(?![\w\-/#=(]|[.:]\w)")
 
 
-class Reading(NamedTuple):
-    """What is read of a page."""
+def read_concealed(parts: Parts, visible: Cut) -> tuple[Cut, tuple[float, int, bool]]:
+    """Choose what is read of a page of which `visible` is in sight.
 
-    cut: Cut
-    unread_words: float = 0.0
-    """Words of text that a script may show but that is not in the blocks."""
-    unread_hash: int = 0
-    """64 bits of that text, 0 for none."""
-    is_by_script: bool = False
-    """Whether scripts make what a reader sees, so that it cannot be read."""
-
-
-def read_concealed(parts: Parts, visible: Cut) -> Reading:
-    """Choose what is read of a page of which `visible` is in sight."""
+    Return that, and `unread_words`, `unread_hash` and `is_by_script` of the `Page`.
+    """
     choice = _Choice(visible.blocks)
     marked = _chosen(parts, choice) if parts.segments or parts.data else parts.visible
     cut = visible if marked is parts.visible else split_blocks(marked)
     choice.leave([], cut.rest)
+    unread_hash = choice.unread.intdigest() if choice.unread_words else 0
     is_by_script = parts.has_scripts and choice.is_hull(parts.empty_ids)
-    return Reading(cut, choice.unread_words, choice.unread_hash, is_by_script)
+    return cut, (choice.unread_words, unread_hash, is_by_script)
 
 
 def prose_of(scripts: Iterable[str]) -> tuple[list[list[str]], list[str]]:
@@ -129,13 +115,9 @@ class _Choice:
 
     def __init__(self, visible: Sequence[Block]) -> None:
         self.unread_words = 0.0
+        self.unread = xxhash.xxh3_64()
         self._visible = visible
         self._taken = 0.0
-        self._unread = xxhash.xxh3_64()
-
-    @property
-    def unread_hash(self) -> int:
-        return self._unread.intdigest() if self.unread_words else 0
 
     def takes(self, texts: Sequence[str], rest: str = "") -> bool:
         """Tell whether texts are longer than what was read so far; leave them if not."""
@@ -150,12 +132,12 @@ class _Choice:
         """Count and hash text that is not read; of text beyond a bound, count pieces as words."""
         for text in texts:
             self.unread_words += count_words(text)
-            self._unread.update(text.encode("utf-8", "surrogatepass") + b"\n")
+            self.unread.update(text.encode("utf-8", "surrogatepass") + b"\n")
         for rest in filter(None, rests):
             # Split at OPEN, a rest has texts and heads in turn.
             words = without_marks(" ".join(rest.split(OPEN)[0::2])).split()
             self.unread_words += len(words)
-            self._unread.update(" ".join(words).encode("utf-8", "surrogatepass"))
+            self.unread.update(" ".join(words).encode("utf-8", "surrogatepass"))
 
     def unseen(self, texts: Iterable[str]) -> Iterator[str]:
         """Yield each text without the sentences that were seen before."""

@@ -1,9 +1,5 @@
 """What a caller has of a page -> Page -> Document, or the reason why there is none.
 
-    read         HTML, a tree or text -> Page, Document or a reason
-    read_page    tree -> Page: its blocks, title and language; its images where asked for
-    parse_page   str or UTF-8 -> Page; the tree is freed at once
-
 The reasons:
 
     no_text      there is nothing in it
@@ -33,10 +29,10 @@ from lxml import etree
 
 from dedup_filter.model import Document, Unjudged
 from dedup_filter.text.blocks import Block, split_blocks
-from dedup_filter.text.concealed import Reading, read_concealed
+from dedup_filter.text.concealed import read_concealed
 from dedup_filter.text.content import ANY_MENU, Content, find_content, menus, words_before
 from dedup_filter.text.decode import as_utf8, looks_binary, parse
-from dedup_filter.text.marked_text import marked_text, parts_of
+from dedup_filter.text.marked_text import Parts, marked_text, parts_of
 
 __all__ = [
     "MAX_PAGE_LENGTH",
@@ -47,7 +43,6 @@ __all__ = [
     "Image",
     "Page",
     "Shown",
-    "parse_page",
     "part_hash",
     "read",
     "read_page",
@@ -237,22 +232,12 @@ def read(
 
 
 def read_page(tree: etree._Element | etree._ElementTree, images_of: str | None = None) -> Page:
-    """Take a parsed page, or a part of one, apart."""
+    """Take a parsed page, or a part of one, apart: its images, too, if it has a URL `images_of`."""
     root = tree if isinstance(tree, etree._Element) else tree.getroot()
     if root is None or not isinstance(root.tag, str):
         return Page(())
-    return _page(*_needed(root, images_of))
-
-
-def parse_page(markup: str | bytes, images_of: str | None = None) -> Page | None:
-    """Parse a page, bytes as UTF-8, and take it apart; None when there is nothing in it."""
-    root = parse(markup)
-    if root is None:
-        return None
-    needed = _needed(root, images_of)
-    # Freed now, while it is in the processor's caches, the tree takes half the time.
-    del root
-    return _page(*needed)
+    language, base, marked = _needed(root, images_of)
+    return _page(language, base, parts_of(marked))
 
 
 def _read_html(
@@ -268,9 +253,13 @@ def _read_html(
         tags = html.count("<") if isinstance(html, str) else html.count(b"<")
         if tags > MAX_TAGS:
             return Unjudged("too_large")
-    page = parse_page(html, images_of)
-    if page is None:
+    root = parse(html)
+    if root is None:
         return Unjudged("no_text")
+    language, base, marked = _needed(root, images_of)
+    # Freed now, while it is in the processor's caches, the tree takes half the time.
+    del root
+    page = _page(language, base, parts_of(marked))
     if page.is_by_script:
         # Nothing but its bytes tells it from other pages.
         body = html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
@@ -289,19 +278,19 @@ def _needed(root: etree._Element, images_of: str | None) -> tuple[str | None, st
     return _declared_language(root), base, marked_text(root, with_images=images_of is not None)
 
 
-def _page(language: str | None, base: str, marked: str) -> Page:
-    parts = parts_of(marked)
+def _page(language: str | None, base: str, parts: Parts) -> Page:
     cut = split_blocks(parts.visible)
-    is_simple = not (parts.segments or parts.has_scripts or cut.rest)
-    reading = Reading(cut) if is_simple else read_concealed(parts, cut)
-    blocks, _, images = reading.cut
+    unread = (0.0, 0, False)
+    if parts.segments or parts.has_scripts or cut.rest:
+        cut, unread = read_concealed(parts, cut)
+    blocks, _, images = cut
     titles = [block.text for block in blocks if block.kind == "title"]
     return Page(
         [block for block in blocks if block.kind != "title"] if titles else blocks,
         titles[0] if titles else "",
         language,
         [Image(_image_hash(base, image), *place) for image, place in images[:_MOST_IMAGES]],
-        *reading[1:],
+        *unread,
     )
 
 
