@@ -1,12 +1,10 @@
 """The text layer: bytes of a page -> str -> lxml tree -> blocks -> main text.
 
-    decode        bytes and Content-Type -> str; as_utf8: -> bytes of UTF-8
-    parse         str or UTF-8 -> lxml tree, always as HTML
+    decode        bytes and Content-Type -> str; -> lxml tree
     marked_text   tree -> all its text, with marks
-    split_blocks  marked text -> blocks; `concealed`: which hidden text and script data is read, too
-    find_content  blocks -> the blocks of the main text
-    read_page     tree -> Page: its blocks, title, language, images; what it shows
-    normalize     text -> its normal form; count_words: -> number of words, in any script
+    blocks        marked text -> blocks; `concealed`: which hidden text and script data is read, too
+    content       blocks -> the blocks of the main text
+    reading       all of these: -> Page, Document or why there is none
 
 Pure functions of their arguments that never raise on any page. Nothing here knows of hosts,
 features or an index.

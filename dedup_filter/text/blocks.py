@@ -67,8 +67,6 @@ _CAMEL_HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 _MOST_OF_HEAD = 500
 """Characters of an element's name and class names that are read. A page can have megabytes of them,
 and roles are cached by them."""
-_MOST_MARKS = 200_000
-"""Of a page: 50,000 blocks, or fewer in more containers. They take 36 MB at most."""
 _MAX_LINK_DENSITY = 1 / 3
 """Share of links up to which a block can be content (Kohlschuetter et al. 2010, see `content`)."""
 _SHORT = 256
@@ -158,16 +156,14 @@ class Cut(NamedTuple):
     """A marked text cut into blocks."""
 
     blocks: list[Block]
-    rest: str
-    """The marked text beyond the bound."""
     images: list[tuple[str, tuple[int, int]]]
     """The address of each, and first and end of the smallest container with text around it."""
 
 
 def split_blocks(marked: str) -> Cut:
     """Cut marked text into blocks."""
-    heads_and_texts, rest = _heads_and_texts(marked)
-    pieces = iter(heads_and_texts)
+    # Heads and texts in turn: an empty head closes a container, the first has no effect.
+    pieces = iter(["", *marked.split(OPEN)])
     blocks: list[Block] = []
     images: list[tuple[str, int]] = []
     has_images = IMAGE[0] in marked
@@ -184,7 +180,7 @@ def split_blocks(marked: str) -> Cut:
             empty.pop()
         else:
             ends[inside] = position
-            inside = parents[inside] if inside else 0  # the first head closes nothing
+            inside = parents[inside] if inside else 0
         addresses = _IMAGE.findall(raw) if has_images else ()
         # Two of three texts are the white space between two tags.
         if not addresses and (not raw or raw.isspace()):
@@ -211,7 +207,7 @@ def split_blocks(marked: str) -> Cut:
     while inside != NOWHERE:
         ends[inside] = position
         inside = parents[inside]
-    return Cut(blocks, rest, [(image, containers.text_around(place)) for image, place in images])
+    return Cut(blocks, [(image, containers.text_around(place)) for image, place in images])
 
 
 @lru_cache(maxsize=8192)
@@ -239,13 +235,6 @@ _role = cache(Role)
 def text_hash(text: str) -> int:
     """Return 64 bits (XXH3) that identify the text of a block."""
     return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
-
-
-def _heads_and_texts(marked: str) -> tuple[list[str], str]:
-    """Return heads (an empty one closes a container) and texts in turn, and the rest."""
-    pieces = ["", *marked.split(OPEN, _MOST_MARKS)]
-    # `_MOST_MARKS` is even, so the rest takes the place of a text.
-    return (pieces, "") if len(pieces) < _MOST_MARKS + 2 else ([*pieces[:-1], ""], pieces[-1])
 
 
 def _measure(raw: str) -> tuple[str, float, float, bool, int, bool]:

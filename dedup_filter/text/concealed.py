@@ -84,7 +84,6 @@ def read_concealed(parts: Parts, visible: Cut) -> tuple[Cut, tuple[float, int, b
     choice = _Choice(visible.blocks)
     marked = _chosen(parts, choice) if parts.segments or parts.data else parts.visible
     cut = visible if marked is parts.visible else split_blocks(marked)
-    choice.leave([], cut.rest)
     unread_hash = choice.unread.intdigest() if choice.unread_words else 0
     is_by_script = parts.has_scripts and choice.is_hull(parts.empty_ids)
     return cut, (choice.unread_words, unread_hash, is_by_script)
@@ -119,23 +118,24 @@ class _Choice:
         self._visible = visible
         self._taken = 0.0
 
-    def takes(self, texts: Sequence[str], rest: str = "") -> bool:
+    def takes(self, texts: Sequence[str]) -> bool:
         """Tell whether texts are longer than what was read so far; leave them if not."""
         words = sum(map(count_words, texts))
         if words > self._shown + self._taken:
             self._taken += words
             return True
-        self.leave(texts, rest)
+        self.leave(texts)
         return False
 
-    def leave(self, texts: Iterable[str], *rests: str) -> None:
-        """Count and hash text that is not read; of text beyond a bound, count pieces as words."""
+    def leave(self, texts: Iterable[str]) -> None:
+        """Count and hash text that is not read."""
         for text in texts:
             self.unread_words += count_words(text)
             self.unread.update(text.encode("utf-8", "surrogatepass") + b"\n")
-        for rest in filter(None, rests):
-            # Split at OPEN, a rest has texts and heads in turn.
-            words = without_marks(" ".join(rest.split(OPEN)[0::2])).split()
+
+    def leave_unsearched(self, data: Iterable[str]) -> None:
+        """Count and hash data beyond a bound: its pieces stand for words."""
+        for words in map(str.split, data):
             self.unread_words += len(words)
             self.unread.update(" ".join(words).encode("utf-8", "surrogatepass"))
 
@@ -173,15 +173,15 @@ def _chosen(parts: Parts, choice: _Choice) -> str:
     marked = parts.visible
     parts = parts._replace(segments=[_without_markup(*segment) for segment in parts.segments])
     hidden = split_blocks(parts.marked("hidden"))
-    if choice.takes(list(choice.unseen(_texts(hidden.blocks))), hidden.rest):
+    if choice.takes(list(choice.unseen(_texts(hidden.blocks)))):
         marked = parts.marked("", "hidden")
     found, unsearched = prose_of(parts.data)
     of_scripts = [list(choice.unseen(texts)) for texts in found]
     if choice.takes(list(chain.from_iterable(of_scripts))):
         marked += _as_marked(of_scripts)
-    choice.leave([], *unsearched)
+    choice.leave_unsearched(unsearched)
     template = split_blocks(parts.marked("template"))
-    choice.leave(choice.unseen(_texts(template.blocks)), template.rest)
+    choice.leave(choice.unseen(_texts(template.blocks)))
     return marked
 
 
@@ -202,8 +202,7 @@ def _markup_texts(markup: str) -> list[str]:
     tree = parse(markup)
     if tree is None:
         return []
-    cut = split_blocks(parts_of(marked_text(tree)).visible)
-    return [block.text for block in cut.blocks] + ([without_marks(cut.rest)] if cut.rest else [])
+    return [block.text for block in split_blocks(parts_of(marked_text(tree)).visible).blocks]
 
 
 def _texts(blocks: Iterable[Block]) -> Iterator[str]:

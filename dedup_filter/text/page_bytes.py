@@ -15,7 +15,7 @@ from dataclasses import fields
 from sys import getsizeof
 
 from dedup_filter.text.blocks import NOWHERE, Block, Containers, Role, text_hash
-from dedup_filter.text.reading import Image, Page
+from dedup_filter.text.reading import Page
 
 __all__ = ["pack_page", "page_nbytes", "unpack_page"]
 
@@ -80,7 +80,7 @@ def unpack_page(packed: bytes) -> Page:
         )
         for container, *values in read["blocks"]
     ]
-    images = [Image(*image) for image in read["images"] or ()]
+    images = [tuple(image) for image in read["images"] or ()]
     return Page(blocks, read["title"], read["language"], images, *read["unread"])
 
 

@@ -30,7 +30,7 @@ from lxml import etree
 from dedup_filter.model import Document, Unjudged
 from dedup_filter.text.blocks import Block, split_blocks
 from dedup_filter.text.concealed import read_concealed
-from dedup_filter.text.content import ANY_MENU, Content, find_content, menus, words_before
+from dedup_filter.text.content import ANY_MENU, menus, words_before
 from dedup_filter.text.decode import as_utf8, looks_binary, parse
 from dedup_filter.text.marked_text import Parts, marked_text, parts_of
 
@@ -53,8 +53,8 @@ MAX_PAGE_LENGTH = 16 * 2**20
 """Bytes or characters of a page. A longer one is a dump of data, and takes seconds to parse."""
 MAX_TEXT_LENGTH = 2 * 2**20
 """Characters of text: jieba cuts a million in two seconds."""
-MAX_TAGS = 400_000
-"""Tags of a page: so many take a second and 200 MB to parse. The longest manuals on one page have
+MAX_TAGS = 200_000
+"""Tags of a page: so many take half a second and 200 MB. The longest manuals on one page have
 100,000."""
 MOST_OF_HEADLINE = 200
 """Characters of an h1 or a title that are kept."""
@@ -62,6 +62,8 @@ _MOST_IMAGES = 1_000
 """Of a page, in its order. A page with more is a gallery, of which they are enough."""
 _MOST = 0.5
 
+Image = tuple[int, int, int]
+"""XXH3 of its absolute URL; first and end of the smallest container around it that holds text."""
 Html = str | bytes | etree._Element | etree._ElementTree
 
 # "xml:lang" is the name of the one before it in a tree that was read as HTML.
@@ -74,17 +76,6 @@ _BETWEEN_PARTS = re.compile(
     r"|(?<=[\u2e80-\uffef])\s*[-_\u2010-\u2015]+\s*|\s*[-_\u2010-\u2015]+\s*(?=[\u2e80-\uffef])"
 )
 _base = etree.XPath("normalize-space(//base/@href)")
-
-
-class Image(NamedTuple):
-    """An image, and the blocks of the smallest container around it that holds text."""
-
-    hash: int
-    """XXH3 of its absolute URL."""
-    first: int
-    """Position of the container's first block."""
-    end: int
-    """Position after its last block."""
 
 
 class Shown(NamedTuple):
@@ -121,7 +112,7 @@ class Page:
     """All its images, if asked for."""
     unread_words: float = 0
     """Words of text that a reader may see but that is not in the blocks: text that is hidden, or in
-    templates or script data, beside more visible text; text beyond the bound of blocks."""
+    templates or script data, beside more visible text."""
     unread_hash: int = 0
     """64 bits of that text, 0 for none. If more is unread than read, a page can repeat only pages
     with the same hash."""
@@ -140,11 +131,6 @@ class Page:
             link_words=[block.link_words for block in blocks],
             menus=menus(blocks),
         )
-
-    @cached_property
-    def content(self) -> Content:
-        """Its main content if nothing is known of its host."""
-        return find_content(self.blocks)
 
     def document(
         self, content: Iterable[Block], with_parts: Sequence[Block] | None = None
@@ -179,10 +165,9 @@ class Page:
         of_content = words_before(content, containers)
         of_all = words_before(self.blocks, containers)
         return tuple(
-            image.hash
-            for image in self.images
-            if of_content[image.end] - of_content[image.first]
-            > _MOST * (of_all[image.end] - of_all[image.first])
+            image
+            for image, first, end in self.images
+            if of_content[end] - of_content[first] > _MOST * (of_all[end] - of_all[first])
         )
 
 
@@ -281,15 +266,15 @@ def _needed(root: etree._Element, images_of: str | None) -> tuple[str | None, st
 def _page(language: str | None, base: str, parts: Parts) -> Page:
     cut = split_blocks(parts.visible)
     unread = (0.0, 0, False)
-    if parts.segments or parts.has_scripts or cut.rest:
+    if parts.segments or parts.has_scripts:
         cut, unread = read_concealed(parts, cut)
-    blocks, _, images = cut
+    blocks, images = cut
     titles = [block.text for block in blocks if block.kind == "title"]
     return Page(
         [block for block in blocks if block.kind != "title"] if titles else blocks,
         titles[0] if titles else "",
         language,
-        [Image(_image_hash(base, image), *place) for image, place in images[:_MOST_IMAGES]],
+        [(_image_hash(base, image), *place) for image, place in images[:_MOST_IMAGES]],
         *unread,
     )
 

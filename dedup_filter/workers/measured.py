@@ -147,7 +147,7 @@ def _contents(
     blocks = page.blocks
     new = [block for block, shown in zip(blocks, times, strict=True) if shown < 1]
     not_frame = [block for block, shown in zip(blocks, times, strict=True) if shown < FRAME_TIMES]
-    of_all = page.content
+    of_all = find_content(blocks)
     of_rare = of_all if len(not_frame) == len(blocks) else find_content(not_frame)
     of_own = of_rare if len(new) == len(not_frame) else find_content(new)
     own = of_own.own if any(times) else of_own.main

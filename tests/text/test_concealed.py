@@ -157,14 +157,6 @@ def test_hulls_are_made_by_script(markup, is_hull):
     assert page_of(markup).is_by_script == is_hull
 
 
-def test_blocks_beyond_the_bound_are_counted_and_hashed():
-    whole = page_of("<p>one two" * 60_000)
-    assert len(whole.blocks) < 60_000
-    read = sum(block.words for block in whole.blocks)
-    assert whole.unread_words == pytest.approx(120_000 - read, rel=0.01)
-    assert whole.unread_hash != page_of("<p>one two" * 59_999 + "<p>one").unread_hash
-
-
 MARKUP = (
     "<div hidden>,</div>,<noscript>,</noscript>,<template>,</template>,<p>,<li>,&lt;p&gt;,\0,\\u12,"
     "<template shadowrootmode=open>,<script>__x=,<script type=application/json>,</script>"

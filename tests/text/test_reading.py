@@ -21,6 +21,7 @@ PAGE = """<!DOCTYPE html>
 <form>Search <input name="q"></form><footer>© 2020 Island News</footer>
 </body></html>"""
 
+XHTML = "http://www.w3.org/1999/xhtml"
 MAIN = (
     "Ice\n"
     "The harbour was closed by ice for eleven weeks, and nobody on the island saw a ferry until"
@@ -32,7 +33,7 @@ MAIN = (
 def extract(tree: etree._Element | etree._ElementTree) -> Document:
     """The document of a page of which nothing but its tree is known."""
     page = read_page(tree)
-    return page.document(page.content.main)
+    return page.document(find_content(page.blocks).main)
 
 
 def whole_text(tree: etree._Element) -> str:
@@ -62,7 +63,7 @@ def test_a_tree_and_parts_of_it_are_read_and_not_changed():
 
 def test_trees_of_xml():
     markup = PAGE.replace("<!DOCTYPE html>", "").replace('name="q"', 'name="q"/')
-    xhtml = markup.replace("<html ", '<html xmlns="http://www.w3.org/1999/xhtml" ')
+    xhtml = markup.replace("<html ", f'<html xmlns="{XHTML}" ')
     assert extract(etree.fromstring(xhtml)) == document(PAGE)
     feed = etree.fromstring("<rss><channel><title>T</title><item>some words</item></channel></rss>")
     assert "some words" in whole_text(feed)
@@ -118,11 +119,7 @@ def test_title_is_the_first_and_not_that_of_a_picture():
         ("<p>one\0two", "onetwo"),
         ("<b>unclosed <i>tags", "unclosed tags"),
         ("<p>&lt;p&gt; &amp;amp; &nbsp; &bogus;", "<p> &amp; &bogus;"),
-        (
-            '<?xml version="1.0" encoding="GB2312"?><html xmlns="http://www.w3.org/1999/xhtml">'
-            + "<body><p>联合国 A & B&nbsp;C<br/>D</p></body></html>",
-            "联合国 A & B C D",
-        ),
+        (f'<?xml version="1.0" encoding="GB2312"?><html xmlns="{XHTML}"><p>港 A & B', "港 A & B"),
         # What the page declares was for its bytes.
         ('<meta charset="utf-16"><p>联合国 größer', "联合国 größer"),
     ],
@@ -185,7 +182,7 @@ def hashed(*urls):
 
 def images_of(markup):
     page = page_of(markup, URL)
-    return list(page.document(page.content.main).images)
+    return list(page.document(find_content(page.blocks).main).images)
 
 
 def test_images_of_an_article_count_and_those_of_its_frame_do_not():
@@ -254,7 +251,7 @@ def test_only_a_thousand_images_of_a_page_are_looked_at():
 def test_a_part_of_a_page_has_its_own_images():
     tree = parse(f"<div id=a><p>{FIRST}</p><img src=a></div><div><p>x</p><img src=b></div>")
     part = read_page(tree.get_element_by_id("a"), URL)
-    assert [image.hash for image in part.images] == hashed("https://a.example/news/a")
+    assert [image for image, *_ in part.images] == hashed("https://a.example/news/a")
 
 
 PIECES = [
