@@ -181,9 +181,8 @@ def split_blocks(marked: str) -> Cut:
         else:
             ends[inside] = position
             inside = parents[inside] if inside else 0
-        addresses = _IMAGE.findall(raw) if has_images else ()
         # Two of three texts are the white space between two tags.
-        if not addresses and (not raw or raw.isspace()):
+        if not raw or raw.isspace():
             continue
         for each in empty:
             # To slice a short head costs more than to compare its length.
@@ -191,8 +190,8 @@ def split_blocks(marked: str) -> Cut:
             inside = containers.open(role, inside, position)
         empty.clear()
         piece = raw
-        if addresses:
-            images += [(address, inside) for address in addresses]
+        if has_images:
+            images += [(address, inside) for address in _IMAGE.findall(raw)]
             piece = _IMAGE.sub("", raw)
         measure = _known if len(piece) <= _SHORT else _measure
         # A link around several blocks starts again in each.
