@@ -21,7 +21,7 @@ script may fill it.
 
 The writer is a compiled XSLT (output method "text"): in C, three times as fast as a walk in Python.
 It never changes the tree. libxslt recurses on the C stack, so what stands more than 256 levels deep
-(the page is malformed or hostile) is written as blocks in a row, without links and hidden parts.
+(the page is malformed or hostile) is written as blocks in a row, hidden parts among them.
 
 The marks are boundaries like those of MIME multipart messages (RFC 2046, 5.1.1): random private-use
 characters drawn once a process. No page can know them, so its text needs no escaping. They never
@@ -201,15 +201,23 @@ def _block_template(tag: str, inside: str) -> str:
 
 
 def _deep_template() -> str:
-    """Write an element that is too deep, and all inside it, as blocks in a row."""
-    unread = " or ".join(f"parent::{tag}" for tag in [*_SKIPPED, "script", "noscript", "template"])
-    blocks = " or ".join(f"parent::{tag}" for tag in _CONTAINERS + _OTHER_BLOCKS)
-    is_start = f"not(preceding-sibling::node()) and ({blocks})"
-    end = _text(f"{CLOSE}{OPEN}p {OPEN}")
+    """Write an element that is too deep as blocks in a row: each ends where the next begins."""
+
+    def is_one(axis: str, tags: Collection[str]) -> str:
+        return " or ".join(f"{axis}::{tag}" for tag in tags)
+
+    start = _text(CLOSE + OPEN) + _value("local-name()") + _text(f" {OPEN}")
+    unread = is_one("parent", [*_SKIPPED, "script", "noscript", "template"])
+    piece = _choice(
+        (is_one("self", _CONTAINERS + _OTHER_BLOCKS), start),
+        ("self::br", _text(" ")),
+        (f"not(self::text()) or {unread}", ""),
+        (is_one("parent", _LINKS), _text(LINK) + _value(".") + _text(UNLINK)),
+        ("true()", _value(".")),
+    )
     return (
-        f'<xsl:template match="{"*/" * _MAX_DEPTH}*" priority="9">{_text(f"{OPEN}p {OPEN}")}'
-        f'<xsl:for-each select=".//text()[not({unread})]"><xsl:if test="{is_start}">{end}</xsl:if>'
-        f"{_value('.')}</xsl:for-each>{_text(CLOSE)}</xsl:template>"
+        f'<xsl:template match="{"*/" * _MAX_DEPTH}*" priority="9">'
+        f'<xsl:for-each select="descendant-or-self::node()">{piece}</xsl:for-each></xsl:template>'
     )
 
 

@@ -21,6 +21,7 @@ from dedup_filter.text.marked_text import (
     UNLINK,
     UNSCRIPT,
     marked_text,
+    parts_of,
 )
 
 XHTML = "{http://www.w3.org/1999/xhtml}"
@@ -159,11 +160,17 @@ def nested(depth, deepest):
 
 
 def test_what_is_deeper_than_256_levels_is_written_as_blocks_in_a_row():
-    inside = "<p>1 <b>2</b> 3</p><p hidden><a href=/>4</a><script>no</script>5</p><pre>6</pre>"
-    tree = nested(254, inside)
+    inside = (
+        "<p>1 <b>2</b><br>3</p><div class=a><h1>4 <a href=/>5</a></h1></div><script>no</script>"
+        "<ul><li>6</ul>"
+    )
+    tree = nested(253, inside)
     assert marked_text(tree) == walked(tree, with_images=False)
-    blocks = split_blocks(marked_text(nested(256, inside))).blocks
-    assert [block.text for block in blocks] == ["1 2 3", "45", "6"]
+    for depth in (254, 256):
+        visible = parts_of(marked_text(nested(depth, inside))).visible
+        blocks = split_blocks(visible).blocks
+        kinds = [(block.text, block.link_words, block.kind) for block in blocks]
+        assert kinds == [("1 2 3", 0, "paragraph"), ("4 5", 1, "headline"), ("6", 0, "item")]
 
 
 def test_trees_of_any_depth_in_a_thread_with_a_small_stack():
