@@ -29,10 +29,11 @@ from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.hamming import HammingIndex
+from dedup_filter.text import Block, as_utf8, find_content, parse
 from dedup_filter.text import Page as TextPage
-from dedup_filter.text import as_utf8, find_content, parse
-from dedup_filter.text.concealed import read_blocks
-from dedup_filter.text.marked_text import marked_text
+from dedup_filter.text.blocks import split_blocks
+from dedup_filter.text.concealed import read_concealed
+from dedup_filter.text.marked_text import marked_text, parts_of
 
 Judge = Callable[[Page], object]
 Result = TypeVar("Result")
@@ -68,7 +69,7 @@ def time_steps(pages: list[Page], config: FilterConfig) -> dict[str, float]:
             continue
         marked = watch.time("marked text", partial(marked_text, trees[0]))
         watch.time("free the tree", trees.clear)
-        blocks = watch.time("blocks", partial(read_blocks, marked)).blocks
+        blocks = watch.time("blocks", partial(_blocks, marked))
         content = watch.time("content", partial(find_content, blocks)).main
         document = TextPage(blocks).document(content)
         texts = PageTexts.of(document)
@@ -76,6 +77,12 @@ def time_steps(pages: list[Page], config: FilterConfig) -> dict[str, float]:
         if measured.fingerprint is not None:
             watch.time("index", partial(find, (number, measured.fingerprint)))
     return {step: seconds / len(pages) * 1000 for step, seconds in watch.seconds.items()}
+
+
+def _blocks(marked: str) -> list[Block]:
+    parts = parts_of(marked)
+    cut, _ = read_concealed(parts, split_blocks(parts.visible))
+    return [block for block in cut.blocks if block.kind != "title"]
 
 
 def _index(config: FilterConfig) -> Callable[[tuple[int, int]], None]:

@@ -35,7 +35,6 @@ from dedup_filter.model import Fate, Unjudged, Verdict
 from dedup_filter.pages.directory import Place
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.pages.location import MEMORY, folder_of, open_index
-from dedup_filter.text import ImageSource, WantedParts
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.reading import Html
 from dedup_filter.workers.measured import MeasurablePage, Measured, Source
@@ -142,15 +141,12 @@ class NearDuplicateFilter:
         html: Html | None = None,
         text: str | None = None,
         content_type: str | None = None,
-        images: Mapping[str, bytes] | None = None,
     ) -> Verdict:
         """Judge a page and keep it for good.
 
         Give either `html` (str, bytes or a parsed tree, which is not changed) or `text`.
         `content_type` is the HTTP header; it helps to decode bytes. Frames are learnt by the host
-        in the URL. `images` gives the bytes of some of the page's images by their URL (absolute,
-        or as written on the page); the others are known by their URL alone. Images are features
-        only with `image_weight`, and only in the main content.
+        in the URL.
 
         Cost: 3 to 5 ms for a page of 100 KB, a third of it parsing. A shared index adds one to a
         few calls of the server. If the page repeats one that another process has pending, the call
@@ -164,7 +160,7 @@ class NearDuplicateFilter:
             StoreError: the index cannot be read or written, and is unchanged.
             DedupError: the filter is closed.
         """
-        page = self.read(url, html=html, text=text, content_type=content_type, images=images)
+        page = self.read(url, html=html, text=text, content_type=content_type)
         return self._judge(page, is_pending=False)
 
     def claim(
@@ -174,7 +170,6 @@ class NearDuplicateFilter:
         html: Html | None = None,
         text: str | None = None,
         content_type: str | None = None,
-        images: Mapping[str, bytes] | None = None,
     ) -> Verdict:
         """Judge a page as `see` does, and keep it pending until `commit` or `release`.
 
@@ -185,7 +180,7 @@ class NearDuplicateFilter:
         Raises:
             TypeError, StoreError, DedupError: as for `see`.
         """
-        page = self.read(url, html=html, text=text, content_type=content_type, images=images)
+        page = self.read(url, html=html, text=text, content_type=content_type)
         return self._judge(page, is_pending=True)
 
     def read(self, url: str, **page: Any) -> ReadPage:
@@ -378,19 +373,11 @@ class NearDuplicateFilter:
         html: Html | None = None,
         text: str | None = None,
         content_type: str | None = None,
-        images: Mapping[str, bytes] | None = None,
     ) -> Source:
-        """Say what a page is read from, and what of it is to be read besides its text."""
+        """Say what a page is read from."""
         self._check_url(url)
         page = PageText(html, text, content_type)
-        images = {} if images is None else images
-        if not isinstance(images, Mapping) or not all(map(_is_image, images.items())):
-            raise TypeError("images maps URLs (str) to contents (bytes)")
-        weights = self.config.part_weights
-        if not (weights.heading or weights.image):
-            return Source(page)
-        shown = ImageSource(url, images) if weights.image else None
-        return Source(page, WantedParts(bool(weights.heading), shown))
+        return Source(page, url if self.config.part_weights.image else None)
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -451,8 +438,3 @@ class NearDuplicateFilter:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _is_image(given: tuple[object, object]) -> bool:
-    address, content = given
-    return isinstance(address, str) and isinstance(content, bytes)

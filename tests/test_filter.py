@@ -393,25 +393,3 @@ class TestWeightsOfParts:
             view = re.sub("<ul>.*?</ul>", "<p>Print view</p>", full)  # no heading: those weigh
             assert pages.see("https://a.example/1p", html=view).original == "https://a.example/1"
             pages.check()
-
-    def test_the_same_picture_under_another_address_is_known_by_its_bytes(self):
-        options = {"features": "shingles", "min_similarity": None, "image_weight": 200}
-        one, other = picture_page(["a.jpg"]), picture_page(["https://cdn.example/9"])
-        other = other.replace(article(1, 150), edited(article(1, 150), 1, 1))
-        for images, outcome in (
-            (None, "new"),
-            ({"a.jpg": b"G", "https://cdn.example/9": b"G"}, "near"),
-        ):
-            with NearDuplicateFilter.open(**options) as pages:
-                pages.see("https://a.example/1", html=one, images=images)
-                assert (
-                    pages.see("https://b.example/1", html=other, images=images).outcome == outcome
-                )
-
-    @pytest.mark.parametrize("images", [["a.jpg"], {"a.jpg": "text"}, {5: b""}, b"GIF"])
-    def test_images_that_cannot_be_meant_are_a_type_error(self, images):
-        for options in ({}, {"features": "shingles", "image_weight": 1}):
-            with NearDuplicateFilter.open(**options) as pages:
-                with pytest.raises(TypeError, match="images maps URLs"):
-                    pages.see("https://a.example/1", html="<p>text", images=images)
-                assert len(pages) == 0

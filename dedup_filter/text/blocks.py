@@ -1,46 +1,132 @@
 """Marked text -> blocks: a page as a list of small pieces of text, each with its place in it.
 
 A block is the text between one block-level boundary and the next: a paragraph, a heading, a list
-item, a table cell, or text that stands directly in a container. Blocks are in page order and never
-overlap; together they are all text that was given (`concealed` chooses it).
+item, a table cell, or text that stands directly in a container. Blocks are in page order, never
+overlap, and together are all text that was given. Two blocks, of one page or of two, are the same
+piece of text if their `text` is equal. Other blocks may be dropped from a list: a block still tells
+where it stood.
 
-Two blocks, of one page or of two, are the same piece of text if their `text` is equal: its white
-space is collapsed, and no other text of the page is part of it. `position` and `container` tell
-where a block is on its page, and stay true if other blocks are dropped from a list.
-
-Bounded: text after 200,000 marks is returned to the caller as it is.
+Containers are the block-level elements that hold text. They are kept as columns, because hundreds
+of pages may wait to be judged again (see `frames`), and an object for each container would be two
+thirds of all that Python's garbage collector passes over. Page frame is named by the elements that
+HTML has for it, by ARIA landmark roles, and by common class names.
 
 Cost: 0.6 ms for a page of 100 KB (200 blocks in 200 containers), in any script.
 """
 
-from __future__ import annotations
-
-from array import array
+import re
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
+from typing import Literal, NamedTuple
 
 import xxhash
 
-from dedup_filter.text.containers import NOWHERE, Container, Containers
-from dedup_filter.text.elements import MOST_OF_HEAD, Kind, role_of
-from dedup_filter.text.marked_text import LINK, OPEN, UNLINK
+from dedup_filter.text.marked_text import IMAGE, LINK, OPEN, UNIMAGE, UNLINK
 from dedup_filter.text.plain_text import count_words, is_spaced
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+__all__ = ["NOWHERE", "Block", "Containers", "Cut", "Role", "split_blocks", "text_hash"]
 
-__all__ = ["Block", "blocks_hash", "split_blocks", "text_hash"]
+Kind = Literal[
+    "title", "headline", "heading", "paragraph", "item", "cell", "code", "caption", "other"
+]
+Frame = Literal["", "named", "sure"]
 
-_MOST_MARKS = 200_000
-"""Of a page: 50,000 blocks, or fewer in more containers. They take 36 MB at most."""
+_TAGS_OF_KIND: dict[Kind, str] = {
+    "title": "title",
+    "headline": "h1",
+    "heading": "h2 h3 h4 h5 h6",
+    "paragraph": "p blockquote",
+    "item": "li dt dd",
+    "cell": "td th",
+    "code": "pre listing plaintext xmp",
+    "caption": "caption figcaption legend summary",
+}
+_KIND = {tag: kind for kind, tags in _TAGS_OF_KIND.items() for tag in tags.split()}
 
+_SURE_FRAMES = ("aside", "dialog", "footer", "menu", "nav")
+_NAMED_BY_CONTENT = ("article", "main")
+"""Their class names often name the subject of a page: "post category-search tag-social"."""
+_FRAME_NAME = re.compile(
+    r"""(?<![a-z0-9])(?<!has[-_])(?<!with[-_])(?<!no[-_])(?<!tag[-_])(?<!category[-_])
+    (?: nav | navbar | navigation | breadcrumbs?
+      | comments? | commentlist | respond | disqus
+      | author | bio | byline
+      | related | recommend(?:ed|ation|ations|s)? | trending | popular
+      | footer | copyright | disclaimer | social
+      | cookies? | consent | gdpr | newsletter | subscribe | subscription | signup | login
+      | modal | popup
+      | complementary | contentinfo | search | dialog
+    )(?![a-z0-9])""",
+    re.VERBOSE,
+)
+# Not "sidebar", "menu", "share" or "ad": in a page's frame these hold links, which are dropped as
+# such; in manuals a "sidebar" holds an aside, and a "share-area" may hold an article. Not ids:
+# those of content are made of its headings ("search-and-replace").
+_CAMEL_HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
+
+_MOST_OF_HEAD = 500
+"""Characters of an element's name and class names that are read. A page can have megabytes of them,
+and roles are cached by them."""
 _MAX_LINK_DENSITY = 1 / 3
 """Share of links up to which a block can be content (Kohlschuetter et al. 2010, see `content`)."""
-
 _SHORT = 256
 """Characters up to which the measures of a text are cached: entries of menus, notices at the end of
 pages. Longer texts hardly occur twice."""
+
+_IMAGE = re.compile(f"{IMAGE}(.*?){UNIMAGE}", re.DOTALL)
+
+NOWHERE = -1
+"""Stands for the number of a container that there is not."""
+
+
+class Role(NamedTuple):
+    """What an element says of the text directly inside it."""
+
+    kind: Kind
+    frame: Frame
+    """Whether it is page frame: "sure" by its tag, "named" by a name that may mean other things."""
+
+
+class Containers:
+    """The containers of a page by their numbers, each after the one around it: 40 bytes each."""
+
+    __slots__ = ("ends", "firsts", "frames", "parents", "roles")
+
+    def __init__(self) -> None:
+        self.roles: list[Role] = []
+        self.parents: list[int] = []
+        """The container around each; `NOWHERE`: there is none."""
+        self.firsts: list[int] = []
+        """The position of the first block in each."""
+        self.ends: list[int] = []
+        """The position after the last one, once the container is closed."""
+        self.frames: list[int] = []
+        """Of each and those around it, the outermost that is "sure" page frame, else the innermost
+        that is "named"; `NOWHERE`: there is none."""
+
+    def open(self, role: Role, parent: int, first: int) -> int:
+        """Add a container that holds no block yet; return its number."""
+        number = len(self.roles)
+        self.roles.append(role)
+        self.parents.append(parent)
+        self.firsts.append(first)
+        self.ends.append(first)
+        frame = NOWHERE if parent == NOWHERE else self.frames[parent]
+        if role.frame and (frame == NOWHERE or self.roles[frame].frame != "sure"):
+            frame = number
+        self.frames.append(frame)
+        return number
+
+    def text_around(self, number: int) -> tuple[int, int]:
+        """Return first and end of the smallest container with text around a place.
+
+        It is within the frame in which the place stands.
+        """
+        while self.firsts[number] == self.ends[number] and number != self.frames[number]:
+            if self.parents[number] == NOWHERE:
+                break
+            number = self.parents[number]
+        return self.firsts[number], self.ends[number]
 
 
 @dataclass(slots=True, eq=False)
@@ -59,23 +145,28 @@ class Block:
     """The number of the container that it stands in."""
     # Stored, because to compute these at each use would take as long as the choice of the content.
     kind: Kind
-    """What the text is: "paragraph", "heading", ..., by the element it stands in."""
+    """What the text is, by the element it stands in."""
     is_text: bool
     """Whether it is not mostly links: a block that can be content."""
     hash: int
     """64 bits of the text, see `text_hash`."""
 
-    @property
-    def container(self) -> Container:
-        """The container that it stands in."""
-        return Container(self.containers, self.inside)
+
+class Cut(NamedTuple):
+    """A marked text cut into blocks."""
+
+    blocks: list[Block]
+    images: list[tuple[str, tuple[int, int]]]
+    """The address of each, and first and end of the smallest container with text around it."""
 
 
-def split_blocks(marked: str) -> tuple[list[Block], str]:
-    """Cut marked text into blocks; return the marked text beyond the bound, too."""
-    heads_and_texts, rest = _heads_and_texts(marked)
-    pieces = iter(heads_and_texts)
+def split_blocks(marked: str) -> Cut:
+    """Cut marked text into blocks."""
+    # Heads and texts in turn: an empty head closes a container, the first has no effect.
+    pieces = iter(["", *marked.split(OPEN)])
     blocks: list[Block] = []
+    images: list[tuple[str, int]] = []
+    has_images = IMAGE[0] in marked
     in_link = False
     position = 0
     containers = Containers()
@@ -89,19 +180,23 @@ def split_blocks(marked: str) -> tuple[list[Block], str]:
             empty.pop()
         else:
             ends[inside] = position
-            inside = parents[inside] if inside else 0  # more ends than starts leave the root
+            inside = parents[inside] if inside else 0
         # Two of three texts are the white space between two tags.
         if not raw or raw.isspace():
             continue
         for each in empty:
             # To slice a short head costs more than to compare its length.
-            role = role_of(each if len(each) <= MOST_OF_HEAD else each[:MOST_OF_HEAD])
+            role = role_of(each if len(each) <= _MOST_OF_HEAD else each[:_MOST_OF_HEAD])
             inside = containers.open(role, inside, position)
         empty.clear()
+        piece = raw
+        if has_images:
+            images += [(address, inside) for address in _IMAGE.findall(raw)]
+            piece = _IMAGE.sub("", raw)
+        measure = _known if len(piece) <= _SHORT else _measure
         # A link around several blocks starts again in each.
-        marked_piece = LINK + raw if in_link else raw
-        measure = _known if len(raw) <= _SHORT else _measure
-        text, count, link_count, is_text, hashed, in_link = measure(marked_piece)
+        measures = measure(LINK + piece if in_link else piece)
+        text, count, link_count, is_text, hashed, in_link = measures
         if text:
             kind = containers.roles[inside].kind
             blocks.append(
@@ -111,17 +206,34 @@ def split_blocks(marked: str) -> tuple[list[Block], str]:
     while inside != NOWHERE:
         ends[inside] = position
         inside = parents[inside]
-    return blocks, rest
+    return Cut(blocks, [(image, containers.text_around(place)) for image, place in images])
 
 
-def _heads_and_texts(marked: str) -> tuple[list[str], str]:
-    """Return heads and texts in turn, and the rest.
+@lru_cache(maxsize=8192)
+def role_of(head: str) -> Role:
+    """Return the role of an element, given as "tag class role".
 
-    An empty head closes a container; the first one has no effect.
+    >>> role_of("p "), role_of("div userComments left")
+    (Role(kind='paragraph', frame=''), Role(kind='other', frame='named'))
     """
-    pieces = ["", *marked.split(OPEN, _MOST_MARKS)]
-    # `_MOST_MARKS` is even, so the rest takes the place of a text.
-    return (pieces, "") if len(pieces) < _MOST_MARKS + 2 else ([*pieces[:-1], ""], pieces[-1])
+    tag, _, names = head.partition(" ")
+    frame: Frame = ""
+    if tag in _SURE_FRAMES:
+        frame = "sure"
+    elif tag == "form" or (
+        tag not in _NAMED_BY_CONTENT and _FRAME_NAME.search(_CAMEL_HUMP.sub("-", names).lower())
+    ):
+        frame = "named"
+    return _role(_KIND.get(tag, "other"), frame)
+
+
+# One object for equal roles: thousands would keep the garbage collector busy.
+_role = cache(Role)
+
+
+def text_hash(text: str) -> int:
+    """Return 64 bits (XXH3) that identify the text of a block."""
+    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
 
 
 def _measure(raw: str) -> tuple[str, float, float, bool, int, bool]:
@@ -137,16 +249,6 @@ def _measure(raw: str) -> tuple[str, float, float, bool, int, bool]:
     return text, count, link_count, is_text, text_hash(text), in_link
 
 
-def text_hash(text: str) -> int:
-    """Return 64 bits (XXH3) that identify the text of a block."""
-    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
-
-
-def blocks_hash(blocks: Iterable[Block]) -> int:
-    """Return 64 bits of some blocks in their order."""
-    return xxhash.xxh3_64_intdigest(array("Q", [block.hash for block in blocks]).tobytes())
-
-
 # The texts of a host's frame are on each of its pages. At most 25 MB, usually 5.
 _known = lru_cache(maxsize=16_384)(_measure)
 
@@ -154,15 +256,8 @@ _known = lru_cache(maxsize=16_384)(_measure)
 def _without_links(raw: str) -> tuple[str, str, bool]:
     """Return a text without link marks, the part of it in links, and whether it ends inside one.
 
-    If the whole text is one link, as most texts with links are, both are the same object.
+    If the text is one link, as most with links are, both are the same object.
     """
-    before, _, after = raw.partition(LINK)
-    inside, unlink, rest = after.partition(UNLINK)
-    is_one = not (before.strip() or rest.strip() or LINK in inside)
-    return (inside, inside, not unlink) if is_one else _without_some_links(raw)
-
-
-def _without_some_links(raw: str) -> tuple[str, str, bool]:
     before, *pieces = raw.split(LINK)
     # A link inside a link (lxml can build them) leaves an end without a start.
     plain = [before.replace(UNLINK, "")]
@@ -171,5 +266,7 @@ def _without_some_links(raw: str) -> tuple[str, str, bool]:
     for piece in pieces:
         inside, unlink, outside = piece.partition(UNLINK)
         linked.append(inside)
-        plain += (inside, outside.replace(UNLINK, "") if UNLINK in outside else outside)
+        plain += (inside, outside.replace(UNLINK, ""))
+    if len(linked) == 1 and not "".join(plain[::2]).strip():
+        return linked[0], linked[0], not unlink
     return "".join(plain), " ".join(linked), not unlink

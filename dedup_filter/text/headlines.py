@@ -19,33 +19,18 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-import xxhash
-
 from dedup_filter.text.plain_text import normalize
+from dedup_filter.text.reading import MOST_OF_HEADLINE, title_parts
 
-__all__ = [
-    "MOST_OF_HEADLINE",
-    "Headline",
-    "is_headed_alike",
-    "is_headed_as_elsewhere",
-    "part_hash",
-    "title_parts",
-]
+__all__ = ["Headline", "is_headed_alike", "is_headed_as_elsewhere"]
 
 TimesShown = Callable[[str], int]
 """A function: h1 or part of a title -> how many earlier pages of the host have shown it."""
 
 _SHARED = 2
 """What so many pages of a host show, its pages share."""
-MOST_OF_HEADLINE = 200
-"""Characters of an h1 or a title that are kept."""
 _LEAST_CUT = 40
 """Characters from which the beginning of a headline counts as the whole."""
-_BETWEEN_PARTS = re.compile(
-    r"\s+(?:[-\u2010-\u2015:/<>\u00b7\u2022~]|::|>>|<<)\s+|\s*[|\uff5c\u00bb\u00ab]+\s*"
-    # Chinese and Japanese titles have no spaces around separators.
-    r"|(?<=[\u2e80-\uffef])\s*[-_\u2010-\u2015]+\s*|\s*[-_\u2010-\u2015]+\s*(?=[\u2e80-\uffef])"
-)
 _SECTION = re.compile(
     r"(?:(?:chapter|section|part|appendix|§)\s*[\w.]{1,12}[.:)]?|(?:\d+|[a-z])(?:[.]\d+)+[.:)]?|\d+[.:)])"
     r"\s+(?=\D)"
@@ -82,25 +67,6 @@ class Headline(NamedTuple):
     def is_made_of(self, text: str) -> bool:
         """Tell whether a block of text is this h1."""
         return bool(self.h1) and text[:MOST_OF_HEADLINE] == self.h1
-
-
-def title_parts(title: str) -> list[str]:
-    """Return the parts of a title, such as that of the page and that of the site.
-
-    >>> title_parts("git-diff - Git 2.39 manual | Example")
-    ['git-diff', 'Git 2.39 manual', 'Example']
-    """
-    return [part for part in map(str.strip, _BETWEEN_PARTS.split(title)) if part]
-
-
-def part_hash(part: str) -> int:
-    """Return 64 bits that identify an h1 or a part of a title.
-
-    They differ from those of a block with the same text: the links of a menu name the headlines of
-    other pages.
-    """
-    titled = f"\0title\0{part[:MOST_OF_HEADLINE]}"
-    return xxhash.xxh3_64_intdigest(titled.encode("utf-8", "surrogatepass"))
 
 
 def is_headed_alike(page: Headline, original: Headline, times_shown: TimesShown) -> bool:

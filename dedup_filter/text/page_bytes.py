@@ -1,30 +1,21 @@
 """Page -> bytes -> a page that the same content is chosen from; and the memory that a page takes.
 
 Packed are the blocks and the containers around them, parents before their children. Of a container
-these are kept: its role, which blocks it holds, and its parent. Containers without text are left
-out, for nothing asks for them. Of images, their hashes and places are kept.
+its role, its parent, and which blocks it holds are kept; of images, their hashes and places.
 
 The form is JSON, which holds strings of any content, compressed by zlib: 6 to 8 KB for a page of
 110 to 120 KB. It is stored on disk: never change a meaning, raise `_FORMAT`.
-
-Pages differ in memory by a factor of a thousand, up to 36 MB, so whoever keeps many within a bound
-must know the size of each. Nine tenths are the objects, texts, hashes and positions of blocks.
 
 Cost: 0.9 ms to pack a page of 110 KB, 2 ms to unpack it, 0.1 ms to find out its memory.
 """
 
 import json
 import zlib
-from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from sys import getsizeof
-from typing import Any
 
-from dedup_filter.text.blocks import Block, text_hash
-from dedup_filter.text.containers import NOWHERE, Containers
-from dedup_filter.text.elements import Role
-from dedup_filter.text.images import Image, ImageSource
-from dedup_filter.text.reading import NO_PARTS, Page, WantedParts
+from dedup_filter.text.blocks import NOWHERE, Block, Containers, Role, text_hash
+from dedup_filter.text.reading import Page
 
 __all__ = ["pack_page", "page_nbytes", "unpack_page"]
 
@@ -36,37 +27,28 @@ _TEXT = _FIELDS.index("text")
 _LEVEL = 3
 """Level 6 takes 1.4 times as long and saves a twelfth."""
 
-_SLOTS = 8
-"""Bytes of a reference from a list."""
-_HASH = getsizeof(1 << 63)
-_POSITION = getsizeof(1 << 16)
-_IMAGE = getsizeof((0, 0, 0)) + _HASH + 2 * _POSITION
+_PAGE, _BLOCK, _CONTAINER, _IMAGE = 300, 184, 40, 164
+"""Bytes of memory of each, apart from its texts."""
 
 
 def pack_page(page: Page) -> bytes:
-    """Write a page as bytes. Its images and headings stay as far as they were asked for."""
-    containers = page.blocks[0].containers if page.blocks else Containers()
-    numbers = _numbers(page.blocks, containers.parents)
+    """Write a page as bytes. Its images stay if they were asked for."""
+    around = page.blocks[0].containers if page.blocks else Containers()
+    columns = zip(around.roles, around.parents, around.firsts, around.ends, strict=True)
     packed = {
         "format": _FORMAT,
         "title": page.title,
         "language": page.language,
         "unread": (page.unread_words, page.unread_hash, page.is_by_script),
-        "headings": page.wanted.headings,
-        "images": None if page.wanted.images is None else list(page.images),
+        "headings": True,
+        "images": page.images,
         "containers": [
-            (
-                *containers.roles[each],
-                numbers.get(containers.parents[each]),
-                containers.firsts[each],
-                containers.ends[each],
-            )
-            for each in numbers
+            (*role, None if parent == NOWHERE else parent, first, end)
+            for role, parent, first, end in columns
         ],
         "fields": _FIELDS,
         "blocks": [
-            (numbers[each.inside], *(getattr(each, name) for name in _FIELDS))
-            for each in page.blocks
+            (each.inside, *(getattr(each, name) for name in _FIELDS)) for each in page.blocks
         ],
     }
     text = json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
@@ -98,8 +80,8 @@ def unpack_page(packed: bytes) -> Page:
         )
         for container, *values in read["blocks"]
     ]
-    images = [Image(*image) for image in read["images"] or ()]
-    return Page(blocks, read["title"], read["language"], images, _wanted(read), *read["unread"])
+    images = [tuple(image) for image in read["images"] or ()]
+    return Page(blocks, read["title"], read["language"], images, *read["unread"])
 
 
 def page_nbytes(page: Page) -> int:
@@ -107,32 +89,6 @@ def page_nbytes(page: Page) -> int:
 
     Short texts that many pages have are one object in memory, and count for each page.
     """
-    total = getsizeof(page) + getsizeof(page.title) + getsizeof(page.blocks)
-    total += len(page.images) * (_SLOTS + _IMAGE)
-    if not page.blocks:
-        return total
-    of_block = getsizeof(page.blocks[0]) + _HASH + _POSITION
-    total += len(page.blocks) * of_block + sum([getsizeof(block.text) for block in page.blocks])
-    containers = page.blocks[0].containers
-    columns = (getattr(containers, name) for name in containers.__slots__)
-    return total + getsizeof(containers) + sum(map(getsizeof, columns))
-
-
-def _wanted(read: dict[str, Any]) -> WantedParts:
-    if read["images"] is None and not read["headings"]:
-        return NO_PARTS
-    return WantedParts(read["headings"], None if read["images"] is None else ImageSource(""))
-
-
-def _numbers(blocks: Iterable[Block], parents: Sequence[int]) -> dict[int, int]:
-    """Give new numbers to the containers around some blocks, each after the one around it."""
-    numbers: dict[int, int] = {}
-    for block in blocks:
-        unnumbered = []
-        around = block.inside
-        while around != NOWHERE and around not in numbers:
-            unnumbered.append(around)
-            around = parents[around]
-        for each in reversed(unnumbered):
-            numbers[each] = len(numbers)
-    return numbers
+    containers = len(page.blocks[0].containers.roles) if page.blocks else 0
+    parts = len(page.blocks) * _BLOCK + containers * _CONTAINER + len(page.images) * _IMAGE
+    return _PAGE + parts + sum(map(getsizeof, (page.title, *(each.text for each in page.blocks))))

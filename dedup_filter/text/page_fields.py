@@ -13,7 +13,7 @@ Pure: fields are any mapping of names, such as a Scrapy item or an object of JSO
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -66,13 +66,18 @@ class PageText(NamedTuple):
 
 def page_in(fields: Fields, names: FieldNames) -> PageText | str:
     """Return the page of an item, or the reason why there is none."""
-    return _named_page(fields, names) if names.name_page else _only_document(fields)
+    if names.name_page:
+        html = None if names.html is None else _value(fields, names.html)
+        return _text_page(fields, names) if html is None and names.text else _html_page(html)
+    values = [_value(fields, name) for name in fields]
+    documents = {value for value in values if is_document(value)}
+    return _html_page(documents.pop()) if len(documents) == 1 else "no_field"
 
 
 def url_in(fields: Fields, names: FieldNames) -> str | None:
     """Return the URL of a page, or None if no field has one."""
     for name in (names.url,) if names.url else URL_NAMES:
-        url = _joined(_value(fields, name))
+        url = _value(fields, name)
         if isinstance(url, str) and url.strip():
             return url.strip()
     return None
@@ -88,51 +93,29 @@ def is_document(content: Any) -> bool:
     return _DOCUMENT.match(decode(start) if isinstance(start, bytes) else start) is not None
 
 
-def _named_page(fields: Fields, names: FieldNames) -> PageText | str:
-    if names.html is not None:
-        page = _html_page(_value(fields, names.html))
-        if page != "no_field" or not names.text:
-            return page
-    parts = [_value(fields, name) for name in names.text]
-    return _text_page([part for part in parts if part is not None] or None)
-
-
-def _only_document(fields: Fields) -> PageText | str:
-    documents = {value for name in fields if is_document(value := _joined(_value(fields, name)))}
-    return _html_page(documents.pop()) if len(documents) == 1 else "no_field"
-
-
-def _html_page(value: Any) -> PageText | str:
-    html = _joined(value)
+def _html_page(html: Any) -> PageText | str:
     if html is None:
         return "no_field"
-    if not isinstance(html, str | bytes):
-        return "wrong_type"
-    return PageText(html=html)
+    return PageText(html=html) if isinstance(html, str | bytes) else "wrong_type"
 
 
-def _text_page(value: list[Any] | None) -> PageText | str:
-    if value is None:
+def _text_page(fields: Fields, names: FieldNames) -> PageText | str:
+    parts = [part for name in names.text if (part := _value(fields, name)) is not None]
+    if not parts:
         return "no_field"
-    parts = [_joined(part) for part in value]
-    if not _all_strings(parts):
-        return "wrong_type"
-    return PageText(text="\n".join(parts))
+    return PageText(text="\n".join(parts)) if _are_strings(parts) else "wrong_type"
 
 
 def _value(fields: Fields, name: str) -> Any:
+    """Return what a field holds; a list of strings, as item loaders leave it, is joined."""
     try:
-        return fields.get(name)
+        value = fields.get(name)
     except AttributeError:  # a dataclass or attrs field that was never given a value
         return None
-
-
-def _joined(value: Any) -> Any:
-    """Join a list of strings, as item loaders leave it; return anything else as it is."""
-    if isinstance(value, list | tuple) and _all_strings(value):
+    if isinstance(value, list | tuple) and _are_strings(value):
         return "\n".join(value)
     return value
 
 
-def _all_strings(values: Iterable[Any]) -> bool:
+def _are_strings(values: list[Any] | tuple[Any, ...]) -> bool:
     return all(isinstance(value, str) for value in values)

@@ -1,9 +1,5 @@
 """What a caller has of a page -> Page -> Document, or the reason why there is none.
 
-    read         HTML, a tree or text -> Page, Document or a reason
-    read_page    tree -> Page: its blocks, title and language; its images where asked for
-    parse_page   str or UTF-8 -> Page; the tree is freed at once
-
 The reasons:
 
     no_text      there is nothing in it
@@ -11,71 +7,75 @@ The reasons:
     binary       it is no text
     too_large    it is longer, or has more tags or text, than is worth the time
 
+An image belongs to some blocks if they have most text of the smallest container around it that
+holds text: that of a figure to its article, that of a menu to none. It is known by its address.
+
 Guarantee: a tree is never changed, it may be the one a spider works on; no page raises.
 
 Cost: 1.7 ms for a page of 100 KB.
 """
 
 import re
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from typing import NamedTuple
+from urllib.parse import urldefrag, urljoin
 
 import xxhash
 from lxml import etree
 
 from dedup_filter.model import Document, Unjudged
-from dedup_filter.text.blocks import Block, blocks_hash
-from dedup_filter.text.concealed import read_blocks
-from dedup_filter.text.content import Content, find_content
+from dedup_filter.text.blocks import Block, split_blocks
+from dedup_filter.text.concealed import read_concealed
+from dedup_filter.text.content import ANY_MENU, menus, words_before
 from dedup_filter.text.decode import as_utf8, looks_binary, parse
-from dedup_filter.text.headlines import MOST_OF_HEADLINE, part_hash, title_parts
-from dedup_filter.text.images import Image, ImageSource, images_inside, page_images
-from dedup_filter.text.marked_text import marked_text
-from dedup_filter.text.menus import ANY_MENU, menus
+from dedup_filter.text.marked_text import Parts, marked_text, parts_of
 
 __all__ = [
     "MAX_PAGE_LENGTH",
     "MAX_TAGS",
     "MAX_TEXT_LENGTH",
-    "NO_PARTS",
+    "MOST_OF_HEADLINE",
     "Html",
+    "Image",
     "Page",
     "Shown",
-    "WantedParts",
-    "parse_page",
+    "part_hash",
     "read",
     "read_page",
+    "title_parts",
 ]
 
 MAX_PAGE_LENGTH = 16 * 2**20
 """Bytes or characters of a page. A longer one is a dump of data, and takes seconds to parse."""
 MAX_TEXT_LENGTH = 2 * 2**20
 """Characters of text: jieba cuts a million in two seconds."""
-MAX_TAGS = 400_000
-"""Tags of a page: so many take a second and 200 MB to parse. The longest manuals on one page have
+MAX_TAGS = 200_000
+"""Tags of a page: so many take half a second and 200 MB. The longest manuals on one page have
 100,000."""
+MOST_OF_HEADLINE = 200
+"""Characters of an h1 or a title that are kept."""
+_MOST_IMAGES = 1_000
+"""Of a page, in its order. A page with more is a gallery, of which they are enough."""
+_MOST = 0.5
 
+Image = tuple[int, int, int]
+"""XXH3 of its absolute URL; first and end of the smallest container around it that holds text."""
 Html = str | bytes | etree._Element | etree._ElementTree
 
 # "xml:lang" is the name of the one before it in a tree that was read as HTML.
 _LANGUAGE_ATTRIBUTES = ("lang", "{http://www.w3.org/XML/1998/namespace}lang", "xml:lang")
-_HEADINGS = ("headline", "heading")
 _PRIMARY_SUBTAG = re.compile(r"\s*([a-z]{2,3})(?![a-z0-9])", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class WantedParts:
-    """What of a page is asked for besides its text."""
-
-    headings: bool = False
-    images: ImageSource | None = None
-
-
-NO_PARTS = WantedParts()
-_NO_SOURCE = ImageSource("")
+_HEADINGS = ("headline", "heading")
+_BETWEEN_PARTS = re.compile(
+    r"\s+(?:[-\u2010-\u2015:/<>\u00b7\u2022~]|::|>>|<<)\s+|\s*[|\uff5c\u00bb\u00ab]+\s*"
+    # Chinese and Japanese titles have no spaces around separators.
+    r"|(?<=[\u2e80-\uffef])\s*[-_\u2010-\u2015]+\s*|\s*[-_\u2010-\u2015]+\s*(?=[\u2e80-\uffef])"
+)
+_base = etree.XPath("normalize-space(//base/@href)")
 
 
 class Shown(NamedTuple):
@@ -110,10 +110,9 @@ class Page:
     language: str | None = None
     images: Sequence[Image] = ()
     """All its images, if asked for."""
-    wanted: WantedParts = NO_PARTS
     unread_words: float = 0
     """Words of text that a reader may see but that is not in the blocks: text that is hidden, or in
-    templates or script data, beside more visible text; text beyond the bound of blocks."""
+    templates or script data, beside more visible text."""
     unread_hash: int = 0
     """64 bits of that text, 0 for none. If more is unread than read, a page can repeat only pages
     with the same hash."""
@@ -125,18 +124,13 @@ class Page:
         """What is counted of it among the pages of its host."""
         blocks = self.blocks
         return Shown(
-            self.title,
-            [block.text for block in blocks if block.kind == "headline"],
-            menus(blocks),
-            [block.hash for block in blocks],
-            [block.words for block in blocks],
-            [block.link_words for block in blocks],
+            title=self.title,
+            h1=[block.text for block in blocks if block.kind == "headline"],
+            blocks=[block.hash for block in blocks],
+            words=[block.words for block in blocks],
+            link_words=[block.link_words for block in blocks],
+            menus=menus(blocks),
         )
-
-    @cached_property
-    def content(self) -> Content:
-        """Its main content if nothing is known of its host."""
-        return find_content(self.blocks)
 
     def document(
         self, content: Iterable[Block], with_parts: Sequence[Block] | None = None
@@ -150,28 +144,58 @@ class Page:
         # On other pages the main text tells as much, and to join all blocks takes 40 us.
         needs_all = self.unread_words > 0 or not any(map(str.isalnum, text))
         around = content if with_parts is None else with_parts
-        wants = self.wanted.headings
-        headings = [block.text for block in around if block.kind in _HEADINGS] if wants else ()
+        hashes = array("Q", [block.hash for block in self.blocks])
         return Document(
             text,
             self.title,
             self.language,
             _joined(self.blocks) if needs_all else "",
-            tuple(headings),
-            images_inside(self.images, around, self.blocks) if self.images else (),
+            tuple([block.text for block in around if block.kind in _HEADINGS]),
+            self._images_inside(around),
             self.unread_words,
             self.unread_hash,
-            blocks_hash(self.blocks),
+            xxhash.xxh3_64_intdigest(hashes.tobytes()),
+        )
+
+    def _images_inside(self, content: Iterable[Block]) -> tuple[int, ...]:
+        """Return the hashes of the images that belong to some of its blocks, in page order."""
+        if not self.images or not self.blocks:
+            return ()
+        containers = self.blocks[0].containers
+        of_content = words_before(content, containers)
+        of_all = words_before(self.blocks, containers)
+        return tuple(
+            image
+            for image, first, end in self.images
+            if of_content[end] - of_content[first] > _MOST * (of_all[end] - of_all[first])
         )
 
 
+def title_parts(title: str) -> list[str]:
+    """Return the parts of a title, such as that of the page and that of the site.
+
+    >>> title_parts("git-diff - Git 2.39 manual | Example")
+    ['git-diff', 'Git 2.39 manual', 'Example']
+    """
+    return [part for part in map(str.strip, _BETWEEN_PARTS.split(title)) if part]
+
+
+def part_hash(part: str) -> int:
+    """Return 64 bits that identify an h1 or a part of a title.
+
+    They differ from those of a block with the same text: the links of a menu name the headlines of
+    other pages.
+    """
+    titled = f"\0title\0{part[:MOST_OF_HEADLINE]}"
+    return xxhash.xxh3_64_intdigest(titled.encode("utf-8", "surrogatepass"))
+
+
 def read(
-    html: Html | None,
-    text: str | None,
-    content_type: str | None,
-    wanted: WantedParts = NO_PARTS,
+    html: Html | None, text: str | None, content_type: str | None, images_of: str | None = None
 ) -> Page | Document | Unjudged:
     """Return the page of some HTML, the document of a text, or why it cannot be judged.
+
+    `images_of` is the URL of the page, None: its images are not asked for.
 
     Raises:
         TypeError: not exactly one of html and text is given, or one of another type.
@@ -179,50 +203,48 @@ def read(
     if (html is None) == (text is None):
         raise TypeError("give either html or text")
     if isinstance(html, etree._Element | etree._ElementTree):
-        return _bounded(read_page(html, wanted))
+        page = read_page(html, images_of)
+        return Unjudged("by_script") if page.is_by_script else _bounded(page)
     if not isinstance(text, str | None) or not isinstance(html, str | bytes | None):
         given = text if html is None else html
         raise TypeError(f"a page cannot be made of {type(given).__name__}")
     if not isinstance(content_type, str | None):
         raise TypeError(f"content_type is a str, not {type(content_type).__name__}")
-    return _read_text(text or "") if html is None else _read_html(html, content_type, wanted)
-
-
-def read_page(tree: etree._Element | etree._ElementTree, wanted: WantedParts = NO_PARTS) -> Page:
-    """Take a parsed page, or a part of one, apart."""
-    root = tree if isinstance(tree, etree._Element) else tree.getroot()
-    if root is None or not isinstance(root.tag, str):
-        return Page(())
-    return _page(*_needed(root, wanted), wanted)
-
-
-def parse_page(markup: str | bytes, wanted: WantedParts = NO_PARTS) -> Page | None:
-    """Parse a page, bytes as UTF-8, and take it apart; None when there is nothing in it."""
-    root = parse(markup)
-    if root is None:
-        return None
-    needed = _needed(root, wanted)
-    # Freed now, while it is in the processor's caches, the tree takes half the time.
-    del root
-    return _page(*needed, wanted)
-
-
-def _read_text(text: str) -> Document | Unjudged:
+    if html is not None:
+        return _read_html(html, content_type, images_of)
+    text = text or ""
     return Unjudged("too_large") if len(text) > MAX_TEXT_LENGTH else Document(text)
 
 
-def _read_html(html: str | bytes, content_type: str | None, wanted: WantedParts) -> Page | Unjudged:
+def read_page(tree: etree._Element | etree._ElementTree, images_of: str | None = None) -> Page:
+    """Take a parsed page, or a part of one, apart: its images, too, if it has a URL `images_of`."""
+    root = tree if isinstance(tree, etree._Element) else tree.getroot()
+    if root is None or not isinstance(root.tag, str):
+        return Page(())
+    language, base, marked = _needed(root, images_of)
+    return _page(language, base, parts_of(marked))
+
+
+def _read_html(
+    html: str | bytes, content_type: str | None, images_of: str | None
+) -> Page | Unjudged:
     if len(html) > MAX_PAGE_LENGTH:
         return Unjudged("too_large")
     if isinstance(html, bytes):
         if looks_binary(html):
             return Unjudged("binary")
         html = as_utf8(html, content_type)
-    if len(html) > MAX_TAGS and _tags(html) > MAX_TAGS:
-        return Unjudged("too_large")
-    page = parse_page(html, wanted)
-    if page is None:
+    if len(html) > MAX_TAGS:
+        tags = html.count("<") if isinstance(html, str) else html.count(b"<")
+        if tags > MAX_TAGS:
+            return Unjudged("too_large")
+    root = parse(html)
+    if root is None:
         return Unjudged("no_text")
+    language, base, marked = _needed(root, images_of)
+    # Freed now, while it is in the processor's caches, the tree takes half the time.
+    del root
+    page = _page(language, base, parts_of(marked))
     if page.is_by_script:
         # Nothing but its bytes tells it from other pages.
         body = html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
@@ -230,35 +252,43 @@ def _read_html(html: str | bytes, content_type: str | None, wanted: WantedParts)
     return _bounded(page)
 
 
-def _tags(html: str | bytes) -> int:
-    return html.count("<") if isinstance(html, str) else html.count(b"<")
-
-
 def _bounded(page: Page) -> Page | Unjudged:
-    if page.is_by_script:
-        return Unjudged("by_script")
     length = len(page.title) + sum([len(block.text) for block in page.blocks])
     return Unjudged("too_large") if length > MAX_TEXT_LENGTH else page
 
 
-def _needed(root: etree._Element, wanted: WantedParts) -> tuple[str, str | None, Sequence[Image]]:
-    """Return what a page needs of a tree: its marked text, language and images."""
-    images = page_images(root, wanted.images) if wanted.images else ()
-    return marked_text(root), _declared_language(root), images
+def _needed(root: etree._Element, images_of: str | None) -> tuple[str | None, str, str]:
+    """Return what a page needs of a tree: its language, base URL (for images), marked text."""
+    base = "" if images_of is None else _absolute(images_of, str(_base(root))) or images_of
+    return _declared_language(root), base, marked_text(root, with_images=images_of is not None)
 
 
-def _page(marked: str, language: str | None, images: Sequence[Image], wanted: WantedParts) -> Page:
-    reading = read_blocks(marked)
-    titles = [block.text for block in reading.blocks if block.kind == "title"]
+def _page(language: str | None, base: str, parts: Parts) -> Page:
+    cut = split_blocks(parts.visible)
+    unread = (0.0, 0, False)
+    if parts.segments or parts.has_scripts:
+        cut, unread = read_concealed(parts, cut)
+    blocks, images = cut
+    titles = [block.text for block in blocks if block.kind == "title"]
     return Page(
-        [block for block in reading.blocks if block.kind != "title"],
+        [block for block in blocks if block.kind != "title"] if titles else blocks,
         titles[0] if titles else "",
         language,
-        images,
-        # The page may be kept for a while: it must not keep the bytes of its images in memory.
-        WantedParts(wanted.headings, _NO_SOURCE) if wanted.images else wanted,
-        *reading[1:],
+        [(_image_hash(base, image), *place) for image, place in images[:_MOST_IMAGES]],
+        *unread,
     )
+
+
+def _image_hash(base: str, address: str) -> int:
+    url = _absolute(base, address) or address
+    return xxhash.xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"))
+
+
+def _absolute(base: str, address: str) -> str:
+    try:
+        return urldefrag(urljoin(base, address)).url
+    except ValueError:  # "http://[1/"
+        return ""
 
 
 def _joined(blocks: Iterable[Block]) -> str:

@@ -24,11 +24,9 @@ from dedup_filter.fingerprints.profile import (
 )
 from dedup_filter.model import Unjudged
 from dedup_filter.text import (
-    NO_PARTS,
     Block,
     Page,
     Shown,
-    WantedParts,
     find_content,
     first_link,
     whole_content,
@@ -110,10 +108,11 @@ class PageHere:
 
 
 class Source(NamedTuple):
-    """What a page is read from, and what of it is wanted besides its text."""
+    """What a page is read from."""
 
     page: PageText
-    wanted: WantedParts = NO_PARTS
+    images_of: str | None = None
+    """Its URL, if its images are wanted."""
 
     def read(self, config: FilterConfig) -> PageHere | Measured | Unjudged:
         """Read it in this process; a document, which has no frame, is measured at once.
@@ -121,7 +120,7 @@ class Source(NamedTuple):
         Raises:
             TypeError: not exactly one of html and text is given, or one of another type.
         """
-        content = read(*self.page, self.wanted)
+        content = read(*self.page, self.images_of)
         if isinstance(content, Page):
             return PageHere(content, config)
         return (
@@ -148,7 +147,7 @@ def _contents(
     blocks = page.blocks
     new = [block for block, shown in zip(blocks, times, strict=True) if shown < 1]
     not_frame = [block for block, shown in zip(blocks, times, strict=True) if shown < FRAME_TIMES]
-    of_all = page.content
+    of_all = find_content(blocks)
     of_rare = of_all if len(not_frame) == len(blocks) else find_content(not_frame)
     of_own = of_rare if len(new) == len(not_frame) else find_content(new)
     own = of_own.own if any(times) else of_own.main

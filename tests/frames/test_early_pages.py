@@ -9,7 +9,7 @@ import pytest
 
 from dedup_filter.frames import early_pages
 from dedup_filter.frames.early_pages import EarlyPage, EarlyPages
-from dedup_filter.text import Page, blocks, parse_page
+from dedup_filter.text import Page, blocks, parse, read_page
 from dedup_filter.text.page_bytes import page_nbytes, unpack_page
 
 
@@ -21,7 +21,7 @@ def markup(number: int, count: int, words: int = 12) -> str:
 
 
 def page_of(number: int, count: int = 100) -> Page:
-    page = parse_page(markup(number, count))
+    page = read_page(parse(markup(number, count)))
     assert page is not None
     return page
 

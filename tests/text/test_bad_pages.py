@@ -22,17 +22,20 @@ def said(verdict):
     return verdict.reason or verdict.outcome
 
 
+def seen(htmls, **options):
+    """See pages on hosts of their own."""
+    with NearDuplicateFilter.open(**options) as pages:
+        verdicts = [pages.see(f"https://{n}.example/", html=html) for n, html in enumerate(htmls)]
+        pages.check()
+    return verdicts
+
+
 @pytest.mark.parametrize(
     "kind",
     [kind if kind in SMALL else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS],
 )
 def test_pages_of_a_kind(kind):
-    with NearDuplicateFilter.open() as pages:
-        verdicts = [
-            pages.see(f"https://{number}.example/", html=html)
-            for number, html in enumerate(four_pages(kind))
-        ]
-        pages.check()
+    verdicts = seen(four_pages(kind))
     assert tuple(map(said, verdicts)) == KINDS[kind].said
     originals = {verdict.original for verdict in verdicts if verdict.is_duplicate}
     assert originals <= {"https://0.example/"}
@@ -40,14 +43,8 @@ def test_pages_of_a_kind(kind):
 
 @pytest.mark.parametrize("kind", SMALL)
 def test_the_same_as_parsed_trees(kind):
-    html = [page for page in four_pages(kind) if isinstance(page, str)]
-    trees = [parse(page) for page in html]
-    with NearDuplicateFilter.open() as pages:
-        verdicts = [
-            pages.see(f"https://{number}.example/", html=tree)
-            for number, tree in enumerate(trees)
-            if tree is not None
-        ]
+    trees = [parse(page) for page in four_pages(kind) if isinstance(page, str)]
+    verdicts = seen(tree for tree in trees if tree is not None)
     # A tree has no bytes to know it by.
     expected = ("by_script",) * 4 if KINDS[kind].said == BY_SCRIPT else KINDS[kind].said
     assert tuple(map(said, verdicts)) == expected[: len(verdicts)]
@@ -56,11 +53,7 @@ def test_the_same_as_parsed_trees(kind):
 @pytest.mark.parametrize("recipe", ["shingles", "words", "keywords"])
 @pytest.mark.parametrize("kind", SMALL)
 def test_the_same_by_other_recipes(kind, recipe):
-    with NearDuplicateFilter.open(features=recipe, max_distance=12) as pages:
-        verdicts = [
-            pages.see(f"https://{number}.example/", html=html)
-            for number, html in enumerate(four_pages(kind))
-        ]
+    verdicts = seen(four_pages(kind), features=recipe, max_distance=12)
     alone, again, edited, other = map(said, verdicts)
     assert (alone, again, other) == (*KINDS[kind].said[:2], KINDS[kind].said[3])
     assert edited in (KINDS[kind].said[2], "new"), "a recipe may forgive less, but makes no error"
@@ -97,11 +90,8 @@ def test_the_shell_of_an_application_repeats_its_bytes_only():
 
 
 def test_no_kind_repeats_another():
-    with NearDuplicateFilter.open() as pages:
-        for seed, kind in enumerate(SMALL, start=10):
-            verdict = pages.see(f"https://{seed}.example/", html=one_page(kind, seed))
-            assert said(verdict) == KINDS[kind].said[0]
-        pages.check()
+    verdicts = seen(one_page(kind, seed) for seed, kind in enumerate(SMALL, start=10))
+    assert [said(verdict) for verdict in verdicts] == [KINDS[kind].said[0] for kind in SMALL]
 
 
 @pytest.mark.parametrize(
@@ -121,6 +111,4 @@ def test_no_kind_repeats_another():
     ids=lambda page: "",
 )
 def test_the_same_text_in_worse_condition_is_an_exact_repeat(one, other):
-    with NearDuplicateFilter.open() as pages:
-        assert pages.see("https://0.example/", html=one).outcome == "new"
-        assert pages.see("https://1.example/", html=other).outcome == "exact"
+    assert [verdict.outcome for verdict in seen([one, other])] == ["new", "exact"]

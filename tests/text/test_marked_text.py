@@ -1,84 +1,115 @@
-"""Both writers of marked text write the same, for any tree, and change nothing in it."""
+"""Marked text is what a walk over the tree writes, for any tree, and nothing in it is changed."""
 
 import threading
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lxml import etree, html
 
 from dedup_filter.text import parse
+from dedup_filter.text.blocks import split_blocks
 from dedup_filter.text.marked_text import (
     CLOSE,
     HIDE,
+    IMAGE,
     LINK,
     OPEN,
     SCRIPT,
     UNHIDE,
+    UNIMAGE,
     UNLINK,
     UNSCRIPT,
     marked_text,
-    walked_text,
+    parts_of,
 )
 
+XHTML = "{http://www.w3.org/1999/xhtml}"
+NAMED = "div ul td table section nav".split()
+BLOCKS = "html body tbody p h1 hr li td tr title pre noscript template".split() + NAMED
 TAGS = (
     "div p span a b br li ul td tr table h1 title script style noscript nav section button"
-    " template template pre hr x-y svg {http://www.w3.org/1999/xhtml}p"
-    " {http://www.w3.org/1999/xhtml}a {urn:x}p"
+    f" template template pre hr x-y svg img {XHTML}p {XHTML}a {{urn:x}}p"
 ).split()
 ATTRIBUTES = st.dictionaries(
-    st.sampled_from(["class", "id", "role", "hidden", "href", "name", "lang", "type"]),
+    st.sampled_from(["class", "id", "role", "hidden", "href", "name", "src", "type"]),
     st.sampled_from(["", "#", "#top", "/a", "nav comments", " x\n y ", "<&>'\"", "联合", "a/json"]),
     max_size=3,
 ) | st.sampled_from([{"shadowrootmode": mode} for mode in ("open", "Closed", "İpen", "none")])
-XML_TEXT = st.text(
+TEXT = st.text(
     st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff")
-)
-TEXT = XML_TEXT | st.sampled_from(
+) | st.sampled_from(
     ["", " ", "\n\t", "a b", "<p>", "\ue000\uf800\uf801", "&amp;", "__a = {}", "x" * 299 + "__"]
 )
 
 
-def build(
-    tag: str, attributes: dict[str, str], text: str, tail: str, children: list
-) -> etree._Element:
+def walked(element, with_images):
+    """Write marked text node by node."""
+    namespace, _, tag = str(element.tag).rpartition("}")
+    tag = tag if namespace in ("", XHTML[:-1]) else ""
+    if not isinstance(element.tag, str) or tag in ("style", "svg"):
+        return ""
+    get = element.get
+    if tag == "script":
+        data = str(element.xpath("string()"))
+        if "json" in get("type", ""):
+            return f"{SCRIPT}json{OPEN}{data}{UNSCRIPT}"
+        return f"{SCRIPT}{OPEN}{data if '__' in data[:300] else ''}{UNSCRIPT}"
+    src = " ".join(get("src", "").split())
+    if with_images and tag == "img" and src:
+        return f"{IMAGE}{src}{UNIMAGE}"
+    inside = element.text or ""
+    for child in element:
+        inside += walked(child, with_images) + (child.tail or "")
+    if tag not in BLOCKS:
+        leads_away = "name" not in element.attrib
+        if "href" in element.attrib:
+            leads_away = not get("href").startswith("#")
+        is_link = tag == "button" or (tag == "a" and leads_away)
+        return f"{LINK}{inside}{UNLINK}" if is_link else f"{' ' * (tag == 'br')}{inside}"
+    is_empty = tag == "div" and "id" in element.attrib and not element.xpath("*")
+    is_empty = is_empty and not str(element.xpath("normalize-space()"))
+    names = f"{get('class', '')} {get('role', '')}" if tag in NAMED else ""
+    block = f"{OPEN}{tag} {names}{OPEN}{inside}{CLOSE}"
+    if tag == "template":
+        is_hidden = get("shadowrootmode", "").replace("C", "c") not in ("open", "closed")
+    else:
+        is_hidden = tag == "noscript" or "hidden" in element.attrib
+    root = f"{SCRIPT}{get('id')}{UNSCRIPT}" if is_empty else ""
+    return root + (f"{HIDE}{block}{UNHIDE}" if is_hidden else block)
+
+
+def build(tag, attributes, text, tail, children):
     element = html.Element(tag, attributes) if "{" not in tag else etree.Element(tag, attributes)
-    element.text = text
-    element.tail = tail
+    element.text, element.tail = text, tail
     element.extend(children)
     return element
 
 
-def comment(text: str, tail: str) -> etree._Comment:
+def comment(text, tail):
     node = etree.Comment(text.replace("-", ""))
     node.tail = tail
     return node
 
 
-LEAVES = st.builds(build, st.sampled_from(TAGS), ATTRIBUTES, TEXT, TEXT, st.just([])) | st.builds(
-    comment, XML_TEXT, TEXT
-)
-TREES = st.builds(
-    build,
-    st.sampled_from(TAGS),
-    ATTRIBUTES,
-    TEXT,
-    TEXT,
+def trees(children):
+    return st.builds(build, st.sampled_from(TAGS), ATTRIBUTES, TEXT, TEXT, children)
+
+
+LEAVES = trees(st.just([])) | st.builds(comment, TEXT, TEXT)
+TREES = trees(
     st.lists(
-        st.recursive(
-            LEAVES,
-            lambda nodes: st.builds(
-                build, st.sampled_from(TAGS), ATTRIBUTES, TEXT, TEXT, st.lists(nodes, max_size=4)
-            ),
-        ),
+        st.recursive(LEAVES, lambda nodes: trees(st.lists(nodes, max_size=4))),
         max_size=4,
-    ),
+    )
 )
 
 
+@pytest.mark.parametrize("with_images", [False, True])
 @given(TREES)
-def test_stylesheet_and_walk_agree_and_change_nothing(tree: etree._Element):
+def test_it_is_what_a_walk_writes_and_changes_nothing(with_images, tree):
     before = etree.tostring(tree)
-    assert marked_text(tree) == walked_text(tree)
+    assert marked_text(tree, with_images=with_images) == walked(tree, with_images)
     assert etree.tostring(tree) == before
 
 
@@ -86,80 +117,84 @@ def test_stylesheet_and_walk_agree_and_change_nothing(tree: etree._Element):
 @given(
     st.lists(
         st.sampled_from(
-            [f"<{tag}>" for tag in TAGS[:20]]
-            + [f"</{tag}>" for tag in TAGS[:20]]
+            [f"<{end}{tag}>" for tag in TAGS[:20] for end in ("", "/")]
             + ["text", " ", "<!--x-->", "<a href=/x>", "<p hidden>", "&nbsp;", "<div id=app>"]
             + ["<template shadowrootmode=open>", "<script type=application/json>", "__x=1"]
         )
     ).map("".join)
 )
-def test_they_agree_on_pages(markup: str):
+def test_so_it_is_of_pages(markup):
     tree = parse(markup)
     if tree is not None:
-        assert marked_text(tree) == walked_text(tree)
+        assert marked_text(tree) == walked(tree, with_images=False)
 
 
 def test_a_part_of_a_tree_ends_where_its_element_ends():
     part = html.fromstring("<div>before<p>one <b>two</b></p>after</div>")[0]
-    assert marked_text(part) == walked_text(part) == f"{OPEN}p {OPEN}one two{CLOSE}"
+    assert marked_text(part) == f"{OPEN}p {OPEN}one two{CLOSE}"
 
 
-def test_links_lead_away():
+def test_links_hidden_parts_shadow_roots_and_scripts():
     tree = html.fromstring('<p><a href="/x">1</a><a href="#x">2</a><a name="x">3</a><a>4</a></p>')
     assert marked_text(tree) == f"{OPEN}p {OPEN}{LINK}1{UNLINK}23{LINK}4{UNLINK}{CLOSE}"
-
-
-def test_hidden_parts_shadow_roots_and_scripts():
     tree = html.fromstring(
         "<section><p hidden>1</p><noscript>2</noscript><template>3</template>"
         "<template shadowrootmode=OPEN>4</template><div id=app> </div><div id=x>5</div>"
         "<script>code</script><script type=application/json>{}</script></section>"
     )
-    expected = (
+    assert marked_text(tree) == (
         f"{OPEN}section  {OPEN}{HIDE}{OPEN}p {OPEN}1{CLOSE}{UNHIDE}"
         f"{HIDE}{OPEN}noscript {OPEN}2{CLOSE}{UNHIDE}{HIDE}{OPEN}template {OPEN}3{CLOSE}{UNHIDE}"
         f"{OPEN}template {OPEN}4{CLOSE}{SCRIPT}app{UNSCRIPT}{OPEN}div  {OPEN} {CLOSE}"
         f"{OPEN}div  {OPEN}5{CLOSE}"
-        f"{SCRIPT}{OPEN}{UNSCRIPT}{SCRIPT}application/json{OPEN}{{}}{UNSCRIPT}{CLOSE}"
+        f"{SCRIPT}{OPEN}{UNSCRIPT}{SCRIPT}json{OPEN}{{}}{UNSCRIPT}{CLOSE}"
     )
-    assert marked_text(tree) == walked_text(tree) == expected
 
 
-def nested(depth: int) -> etree._Element:
+def nested(depth, deepest):
     tree = element = html.Element("div")
-    for _ in range(depth):
+    for _ in range(depth - 1):
         element = etree.SubElement(element, "div")
-    element.text = "deep"
+    element.extend(html.fragments_fromstring(deepest))
     return tree
 
 
-def test_trees_of_any_depth():
-    assert marked_text(nested(20_000)).endswith(CLOSE * 20_001)
+def test_what_is_deeper_than_256_levels_is_written_as_blocks_in_a_row():
+    inside = (
+        "<p>1 <b>2</b><br>3</p><div class=a><h1>4 <a href=/>5</a></h1></div><script>no</script>"
+        "<ul><li>6</ul>"
+    )
+    tree = nested(253, inside)
+    assert marked_text(tree) == walked(tree, with_images=False)
+    for depth in (254, 256):
+        visible = parts_of(marked_text(nested(depth, inside))).visible
+        blocks = split_blocks(visible).blocks
+        kinds = [(block.text, block.link_words, block.kind) for block in blocks]
+        assert kinds == [("1 2 3", 0, "paragraph"), ("4 5", 1, "headline"), ("6", 0, "item")]
 
 
-def test_deep_trees_in_a_thread_with_a_small_stack():
+def test_trees_of_any_depth_in_a_thread_with_a_small_stack():
     found = []
     usual = threading.stack_size(512 * 1024)
     try:
-        thread = threading.Thread(target=lambda: found.append(marked_text(nested(2000))))
+        tree = nested(5_000, "<p>deep</p>")
+        thread = threading.Thread(target=lambda: found.append(marked_text(tree)))
         thread.start()
         thread.join()
     finally:
         threading.stack_size(usual)
-    assert found == [walked_text(nested(2000))]
+    assert split_blocks(found[0]).blocks[0].text == "deep"
 
 
 @example("\uf800\uf801\uf802\uf803")
 @given(st.text(st.characters(min_codepoint=0xE000, max_codepoint=0xFDEF), min_size=1))
-def test_private_use_characters_of_a_page_are_just_text(text: str):
-    tree = html.Element("p", {"class": text})
-    tree.text = text
-    assert marked_text(tree) == f"{OPEN}p {OPEN}{text}{CLOSE}"
+def test_private_use_characters_of_a_page_are_just_text(text):
     div = html.Element("div", {"class": text})
-    assert marked_text(div) == f"{OPEN}div {text} {OPEN}{CLOSE}"
+    div.text = text
+    assert marked_text(div) == f"{OPEN}div {text} {OPEN}{text}{CLOSE}"
 
 
 def test_entity_references_that_were_not_resolved():
     parser = etree.XMLParser(resolve_entities=False)
     tree = etree.fromstring(b'<!DOCTYPE p [<!ENTITY e "x">]><p>a&e;b<b>c</b>&e;d</p>', parser)
-    assert marked_text(tree) == walked_text(tree) == f"{OPEN}p {OPEN}abcd{CLOSE}"
+    assert marked_text(tree) == f"{OPEN}p {OPEN}abcd{CLOSE}"

@@ -5,15 +5,9 @@ import zlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from text_samples import page_of
 
-from dedup_filter.text import (
-    ImageSource,
-    Page,
-    WantedParts,
-    find_content,
-    parse,
-    read_page,
-)
+from dedup_filter.text import find_content
 from dedup_filter.text.page_bytes import pack_page, unpack_page
 
 words = st.lists(
@@ -36,22 +30,19 @@ markup = st.recursive(
 
 def shape(block):
     """A block and all containers around it."""
-    around, each = [], block.container
-    while each:
-        frame = each.frame and (each.frame.first, each.frame.end, each.frame.role)
-        around.append((each.role, each.first, each.end, frame))
-        each = each.parent
+    columns = block.containers
+    around, each = [], block.inside
+    while each >= 0:
+        frame = columns.frames[each]
+        of_frame = frame >= 0 and (columns.firsts[frame], columns.ends[frame], columns.roles[frame])
+        around.append((columns.roles[each], columns.firsts[each], columns.ends[each], of_frame))
+        each = columns.parents[each]
     measured = block.text, block.hash, block.words, block.link_words
     return *measured, block.position, block.kind, around
 
 
 def texts(blocks):
     return [block.text for block in blocks]
-
-
-def page_of(html):
-    tree = parse(html)
-    return Page(()) if tree is None else read_page(tree)
 
 
 @given(markup, st.data())
@@ -73,10 +64,8 @@ def test_the_same_content_is_chosen_from_it(html, data):
     assert restored.document(restored_text) == page.document(text)
 
 
-def test_headings_and_images_are_those_that_were_asked_for():
-    tree = parse("<h1>head</h1><p>one two three <img src=/a.png></p><p>four <img src=/b.png>")
-    assert tree is not None
-    page = read_page(tree, WantedParts(headings=True, images=ImageSource("http://x/")))
+def test_headings_and_images_stay():
+    page = page_of("<h1>head</h1><p>one <img src=/a.png></p><p>two <img src=/b.png>", "http://x/")
     restored = unpack_page(pack_page(page))
     assert page.images
     assert restored.images == page.images
@@ -86,11 +75,9 @@ def test_headings_and_images_are_those_that_were_asked_for():
 
 
 def test_containers_are_shared_as_they_were():
-    page = page_of("<div><p>one<p>two</div><p>three")
-    blocks = unpack_page(pack_page(page)).blocks
-    assert blocks[0].container.parent == blocks[1].container.parent
-    around = blocks[1].container.parent
-    assert (around.first, around.end) == (blocks[0].position, blocks[2].position)
+    blocks = unpack_page(pack_page(page_of("<div><p>one<p>two</div><p>three"))).blocks
+    around = blocks[0].containers
+    assert around.parents[blocks[0].inside] == around.parents[blocks[1].inside]
 
 
 @pytest.mark.parametrize("html", ["", "<p>", "<div>" * 300 + "deep"])

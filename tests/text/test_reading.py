@@ -1,14 +1,14 @@
-"""Pages of any condition -> tree -> document."""
-
-from pathlib import Path
+"""Pages of any condition -> tree -> document; which images belong to it."""
 
 import pytest
+import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree, html
+from text_samples import FIRST, SECOND, page_of
 
 from dedup_filter.model import Document
-from dedup_filter.text import decode, parse, read_page
+from dedup_filter.text import find_content, parse, read_page
 
 PAGE = """<!DOCTYPE html>
 <html lang="en-GB"><head><title>
@@ -21,6 +21,7 @@ PAGE = """<!DOCTYPE html>
 <form>Search <input name="q"></form><footer>© 2020 Island News</footer>
 </body></html>"""
 
+XHTML = "http://www.w3.org/1999/xhtml"
 MAIN = (
     "Ice\n"
     "The harbour was closed by ice for eleven weeks, and nobody on the island saw a ferry until"
@@ -32,7 +33,7 @@ MAIN = (
 def extract(tree: etree._Element | etree._ElementTree) -> Document:
     """The document of a page of which nothing but its tree is known."""
     page = read_page(tree)
-    return page.document(page.content.main)
+    return page.document(find_content(page.blocks).main)
 
 
 def whole_text(tree: etree._Element) -> str:
@@ -40,48 +41,32 @@ def whole_text(tree: etree._Element) -> str:
 
 
 def document(markup: str) -> Document:
-    tree = parse(markup)
-    assert tree is not None
-    return extract(tree)
+    return extract(parse(markup))
 
 
 def test_all_of_a_page():
-    assert document(PAGE) == Document(text=MAIN, title="Ice & harbours", language="en")
+    assert document(PAGE) == Document(
+        text=MAIN, title="Ice & harbours", language="en", headings=("Ice",)
+    )
     tree = html.fromstring(PAGE)
     assert whole_text(tree) == f"Home News\n{MAIN}\nSearch\n© 2020 Island News"
 
 
-def test_bytes_in_chinese_to_document():
-    text = "冰封住了港口，岛上十一个星期没有见到渡船，直到三月底风向改变。"
-    body = f"<html><meta charset=gb2312><title>冰</title><p>{text}</p>".encode("gbk")
-    tree = parse(decode(body))
-    assert tree is not None
-    assert extract(tree) == Document(text=text, title="冰", language=None)
-
-
-def test_tree_is_not_changed():
+def test_a_tree_and_parts_of_it_are_read_and_not_changed():
     tree = html.fromstring(PAGE)
     before = etree.tostring(tree.getroottree())
-    extract(tree)
+    assert extract(tree) == extract(tree.getroottree()) == document(PAGE)
+    (heading,) = tree.iter("h1")
+    assert extract(heading) == Document(text="Ice", headings=("Ice",))
     assert etree.tostring(tree.getroottree()) == before
 
 
-def test_part_of_a_tree():
-    tree = html.fromstring(PAGE)
-    before = etree.tostring(tree)
-    (heading,) = tree.iter("h1")
-    assert extract(heading) == Document(text="Ice")
-    assert etree.tostring(tree) == before
-
-
-def test_tree_as_a_whole():
-    assert extract(html.fromstring(PAGE).getroottree()) == document(PAGE)
-
-
-def test_tree_of_xhtml_that_was_read_as_xml():
+def test_trees_of_xml():
     markup = PAGE.replace("<!DOCTYPE html>", "").replace('name="q"', 'name="q"/')
-    xhtml = markup.replace("<html ", '<html xmlns="http://www.w3.org/1999/xhtml" ')
+    xhtml = markup.replace("<html ", f'<html xmlns="{XHTML}" ')
     assert extract(etree.fromstring(xhtml)) == document(PAGE)
+    feed = etree.fromstring("<rss><channel><title>T</title><item>some words</item></channel></rss>")
+    assert "some words" in whole_text(feed)
 
 
 @pytest.mark.parametrize(
@@ -97,11 +82,6 @@ def test_tree_of_xhtml_that_was_read_as_xml():
 )
 def test_nothing_to_extract(tree: etree._Element):
     assert extract(tree) == Document(text="")
-
-
-def test_xml_that_is_no_page():
-    feed = etree.fromstring("<rss><channel><title>T</title><item>some words</item></channel></rss>")
-    assert "some words" in whole_text(feed)
 
 
 @pytest.mark.parametrize(
@@ -139,12 +119,13 @@ def test_title_is_the_first_and_not_that_of_a_picture():
         ("<p>one\0two", "onetwo"),
         ("<b>unclosed <i>tags", "unclosed tags"),
         ("<p>&lt;p&gt; &amp;amp; &nbsp; &bogus;", "<p> &amp; &bogus;"),
+        (f'<?xml version="1.0" encoding="GB2312"?><html xmlns="{XHTML}"><p>港 A & B', "港 A & B"),
+        # What the page declares was for its bytes.
+        ('<meta charset="utf-16"><p>联合国 größer', "联合国 größer"),
     ],
 )
 def test_odd_pages(markup: str, text: str):
-    tree = parse(markup)
-    assert tree is not None
-    assert whole_text(tree) == text
+    assert whole_text(parse(markup)) == text
 
 
 @pytest.mark.parametrize(
@@ -157,7 +138,6 @@ def test_odd_pages(markup: str, text: str):
 )
 def test_all_blocks_are_joined_where_the_main_text_does_not_tell_as_much(markup, is_joined):
     tree = parse(markup)
-    assert tree is not None
     assert extract(tree).whole_text == (whole_text(tree) if is_joined else "")
 
 
@@ -166,22 +146,6 @@ def test_all_blocks_are_joined_where_the_main_text_does_not_tell_as_much(markup,
 )
 def test_no_tree_of_nothing(markup: str):
     assert parse(markup) is None
-
-
-def test_xhtml_is_parsed_as_html():
-    tree = parse(
-        '<?xml version="1.0" encoding="GB2312"?>\n'
-        '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "xhtml1-strict.dtd">'
-        '<html xmlns="http://www.w3.org/1999/xhtml" xml:lang="zh"><body>'
-        "<p>联合国 A & B&nbsp;C<br/>D</p></body></html>"
-    )
-    assert isinstance(tree, html.HtmlElement)
-    assert [p.text for p in tree.iter("p")] == ["联合国 A & B\xa0C"]
-
-
-@pytest.mark.parametrize("charset", ["gb2312", "utf-16", "x-unknown"])
-def test_declared_encoding_of_decoded_text_is_without_effect(charset: str):
-    assert document(f'<meta charset="{charset}"><p>联合国 größer').text == "联合国 größer"
 
 
 def test_text_longer_than_libxml2_takes_by_default():
@@ -209,9 +173,111 @@ def test_never_raises(markup: str):
         assert set(found.text.split("\n")) <= set(whole_text(tree).split("\n")) | {""}
 
 
-def test_whole_files_of_this_package_read_as_pages():
-    # Text full of "<" that was never meant to be markup.
-    for path in Path(__file__).parent.glob("*.py"):
-        tree = parse(path.read_text(encoding="utf-8"))
-        assert tree is not None
-        assert whole_text(tree)
+URL = "https://a.example/news/ice.html"
+
+
+def hashed(*urls):
+    return [xxhash.xxh3_64_intdigest(url.encode()) for url in urls]
+
+
+def images_of(markup):
+    page = page_of(markup, URL)
+    return list(page.document(find_content(page.blocks).main).images)
+
+
+def test_images_of_an_article_count_and_those_of_its_frame_do_not():
+    menu = "".join(f'<li><a href="/{n}"><img src="/{n}.svg">{n}</a></li>' for n in ("a", "b"))
+    markup = f"""<body><nav><ul>{menu}</ul></nav><footer><img src="/logo.png"></footer>
+        <article><h1>Ice</h1><figure><img src="/lead.jpg"></figure><p>{FIRST}</p>
+        <p>In a paragraph <img src="small.png"> {SECOND}</p>
+        <figure><img src="last.jpg"><figcaption>The quay</figcaption></figure></article>
+        <aside><p>Most read</p><img src="/advert.gif"></aside>
+        <footer><img src="/seal.png"><p>All rights are reserved by the publisher.</p></footer>"""
+    expected = ["/lead.jpg", "/news/small.png", "/news/last.jpg"]
+    assert images_of(markup) == hashed(*(f"https://a.example{path}" for path in expected))
+
+
+def test_an_image_without_text_beside_it_belongs_to_what_is_around():
+    picture = "<div><div><a href=/big><img src=lead.jpg></a></div></div>"
+    article = f"<div><p>{FIRST}</p>{picture}<p>{SECOND}</p></div>"
+    teasers = "".join(
+        f"<div><img src={n}.jpg><a href=/{n}>Story {n} to read</a></div>" for n in range(9)
+    )
+    found = images_of(f"<div>{article}<div>{teasers}</div></div>")
+    assert found == hashed("https://a.example/news/lead.jpg")
+
+
+@pytest.mark.parametrize(
+    ("base", "src", "absolute"),
+    [
+        ("", "a.png", "https://a.example/news/a.png"),
+        ("", " /a.png\n", "https://a.example/a.png"),
+        ("", "//cdn.example/a.png#x", "https://cdn.example/a.png"),
+        ("", "https://b.example/a.png", "https://b.example/a.png"),
+        ("", "data:image/png;base64,R0lG", "data:image/png;base64,R0lG"),
+        ("/pictures/", "a.png", "https://a.example/pictures/a.png"),
+        ("https://c.example/x/", "../a.png", "https://c.example/a.png"),
+        ("http://[1/", "a.png", "https://a.example/news/a.png"),
+        ("", "http://[1/a.png", "http://[1/a.png"),
+    ],
+)
+def test_an_image_is_known_by_its_absolute_url(base, src, absolute):
+    head = f'<base href="{base}">' if base else ""
+    page = f"<html><head>{head}</head><body><p>{FIRST}</p><img src='{src}'><p>{SECOND}</p>"
+    assert images_of(page) == hashed(absolute)
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        "<img>",
+        "<img src=' '>",
+        "<noscript><img src=a.png></noscript>",
+        "<template><img src=a.png></template>",
+        "<div hidden><img src=a.png></div>",
+        "<picture><source srcset=a.png></picture>",
+    ],
+)
+def test_what_shows_no_image_gives_none(image):
+    assert images_of(f"<p>{FIRST}</p>{image}<p>{SECOND}</p>") == []
+    assert images_of("<img src=a.png>") == []  # no text around
+
+
+def test_only_a_thousand_images_of_a_page_are_looked_at():
+    page = f"<p>{FIRST}</p>" + "".join(f"<img src={n}.png>" for n in range(1100))
+    assert len(images_of(page)) == 1000
+
+
+def test_a_part_of_a_page_has_its_own_images():
+    tree = parse(f"<div id=a><p>{FIRST}</p><img src=a></div><div><p>x</p><img src=b></div>")
+    part = read_page(tree.get_element_by_id("a"), URL)
+    assert [image for image, *_ in part.images] == hashed("https://a.example/news/a")
+
+
+PIECES = [
+    *(
+        "<div>|</div>|<p>|</p>|<nav>|</nav>|<a href=/>|</a>|<ul><li>|</ul>|<table><tr><td>|"
+        "</table>|<noscript>|</noscript>|<pre>|<br>|<h1>|</h1>|<title>|</title>|<svg>|"
+        "<!-- -->|<base href=http://b/c/>|<img>|<img src=''>|<img src=a.png>|"
+        "<img src='http://[1/'>|<img src=data:,x>|<div hidden>|word"
+    ).split("|"),
+    " ",
+    FIRST,
+    SECOND,
+]
+
+
+def measures(page):
+    blocks = [(b.text, b.words, b.link_words, b.position, b.kind) for b in page.blocks]
+    return blocks, page.title, page.unread_words, page.unread_hash
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=60))
+def test_no_page_is_read_otherwise_because_of_its_images(pieces):
+    markup = "".join(pieces)
+    page = page_of(markup, URL)
+    assert measures(page) == measures(page_of(markup))
+    found = page.document(find_content(page.blocks).main).images
+    assert len(found) <= len(page.images) <= markup.count("<img src")
+    assert page.document([]).images == ()
+    assert set(found) <= set(page.document(page.blocks).images)

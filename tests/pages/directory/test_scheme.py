@@ -11,7 +11,7 @@ from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import Place
 from dedup_filter.pages.directory.scheme import Scheme
 from dedup_filter.pages.framed_pages import FramedPages
-from dedup_filter.text import parse_page
+from dedup_filter.text import parse, read_page
 from dedup_filter.workers.measured import PageHere
 
 PAGE = """<html lang="en"><title>Harbour</title><nav><a href="/">All the news of the day</a></nav>
@@ -28,7 +28,7 @@ def test_what_shapes_fingerprints_has_the_version_that_it_had():
     with PageStore.in_memory(Scheme.of()) as store:
         store.start_crawl(0)
         pages = FramedPages(FilterConfig(), DirectoryPages(FilterConfig(), store))
-        page = PageHere(parse_page(PAGE), FilterConfig())
+        page = PageHere(read_page(parse(PAGE)), FilterConfig())
         pages.claim(Place.of("https://www.example.com/"), page, is_pending=False)
         [record] = store.records()
     found = (
