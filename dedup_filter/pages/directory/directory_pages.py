@@ -220,7 +220,7 @@ class DirectoryPages:
     def _candidates(
         self, place: Place, page: PageProfile, found: Mapping[int, tuple[int, int]]
     ) -> list[Candidate]:
-        stored = self.store.matches(list(found))
+        stored = zip(found, self.store.matches(list(found)), strict=True)
         return [
             Candidate(
                 *found[number],
@@ -232,9 +232,7 @@ class DirectoryPages:
                 key,
                 digest,
             )
-            for number, of_host, crawl, key, digest, headline, sketch in zip(
-                found, *stored, strict=True
-            )
+            for number, (of_host, crawl, key, digest, headline, sketch) in stored
             # Those of another host are near by chance.
             if not self._by_host or of_host == place.host
         ]
