@@ -24,9 +24,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
+from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import StoreError
 from dedup_filter.frames.frame_bytes import Lesson
-from dedup_filter.pages.expiry import expiry_seconds
 from dedup_filter.pages.redis import Connection
 from dedup_filter.text import ANY_MENU
 
