@@ -18,8 +18,7 @@ from typing import NamedTuple
 from stream_score import Labels, Score, score
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.frames.frame_bytes import Lesson
-from dedup_filter.frames.host_frames import Frames, times_shown
+from dedup_filter.frames.host_frames import Frames, Lesson
 from dedup_filter.model import Verdict
 from dedup_filter.pages.directory import Place
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
@@ -134,11 +133,10 @@ class DealtStream:
         frames, whole, told = Frames(), [], []
         verdicts = self._judge([0] * len(self._pages))
         for (_, place, page), verdict in zip(self._pages, verdicts, strict=True):
-            sightings = times_shown([frames.of(place.host)], page.hashes)
-            seen = dict(zip(page.hashes, sightings, strict=True))
-            lesson = frames.lesson(place.host, page.hashes, is_kept=verdict.original is None)
-            frames.take_lesson(place.host, lesson)
-            news = [shown for shown in lesson.shown if seen[shown] < TELLING]
+            seen = dict(frames.of(place.host).sightings)
+            is_kept = verdict.original is None
+            lesson, _ = frames.learn(place.host, page.hashes, is_kept=is_kept)
+            news = [shown for shown in lesson.shown if seen.get(shown, 0) < TELLING]
             whole.append(len(lesson.to_bytes()))
             told.append(len(Lesson(lesson.is_kept, news).to_bytes()))
         return {"lesson of a page": whole, "less blocks shown twice": told}

@@ -1,7 +1,5 @@
 """A streaming near-duplicate filter for web crawlers.
 
-    page -> text -> features -> fingerprint (+ sketch) -> index -> verdict
-
 In a Scrapy project: `ADDONS = {"dedup_filter.Addon": 500}`. Anywhere else:
 
     with NearDuplicateFilter.open() as pages:

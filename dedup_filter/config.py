@@ -1,27 +1,22 @@
 """The options of a filter: one frozen value, checked when it is made."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cached_property
+from math import ceil
 from typing import Any
 
 from dedup_filter.errors import ConfigError
 from dedup_filter.features import FEATURE_HASHES, RECIPES, PartWeights
 from dedup_filter.hamming import MAX_DISTANCE
 
-__all__ = ["FilterConfig"]
+__all__ = ["FilterConfig", "expiry_seconds", "oldest_kept"]
 
-SCOPES = ("all", "host")
-REVISITS = ("keep", "drop")
-
-_MOST_PAGES = 2**32 - 1
-_MOST_DAYS = 36_500
-_MOST_WORKERS = 64
-"""The thread of one crawl can hardly keep ten busy."""
+_DAY_SECONDS = 86_400
 _PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)
-_MAX_WEIGHT = 1_000
-"""A page has a few hundred shingles of weight 1 or 2: more would leave nothing to its text."""
+_Rule = tuple[str, Callable[[Any], bool]]
+"""What a value must be, and whether it is."""
 
 
 @dataclass(frozen=True)
@@ -68,22 +63,16 @@ class FilterConfig:
     "auto": one less than there are cores, at most 4."""
 
     def __post_init__(self) -> None:
-        self._check_whole("max_distance", 0, MAX_DISTANCE)
-        self._check_whole("shingle_size", 1, 16)
-        self._check_number("min_similarity", "from 0 to 1", lambda value: 0 <= value <= 1)
-        self._check_flag("learn_frames")
-        self._check_flag("keep_text")
-        self._check_workers()
-        self._check_choice("features", RECIPES)
-        self._check_choice("feature_hash", FEATURE_HASHES)
-        for name in _PART_WEIGHTS:
-            self._check_part_weight(name)
-        self._check_choice("scope", SCOPES)
-        self._check_choice("revisit", REVISITS)
-        if self.max_pages is not None:
-            self._check_whole("max_pages", 1, _MOST_PAGES)
-        days = f"more than 0 and at most {_MOST_DAYS}"
-        self._check_number("expire_days", days, lambda value: 0 < value <= _MOST_DAYS)
+        for name, (wanted, is_right) in _RULES.items():
+            value = getattr(self, name)
+            if not is_right(value):
+                raise ConfigError(f"{name} must be {wanted}, not {value!r}")
+        for name in _PART_WEIGHTS if self.features != "shingles" else ():
+            if getattr(self, name):
+                raise ConfigError(
+                    f'{name} is for features="shingles"; with features="{self.features}" it must'
+                    " be 0"
+                )
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> "FilterConfig":
@@ -101,39 +90,54 @@ class FilterConfig:
         """Weights of what of a page is a feature besides its text."""
         return PartWeights(*(getattr(self, name) for name in _PART_WEIGHTS))
 
-    def _check_whole(self, name: str, least: int, most: int) -> None:
-        value = getattr(self, name)
-        if type(value) is not int or not least <= value <= most:
-            raise ConfigError(
-                f"{name} must be a whole number from {least} to {most}, not {value!r}"
-            )
 
-    def _check_flag(self, name: str) -> None:
-        value = getattr(self, name)
-        if type(value) is not bool:
-            raise ConfigError(f"{name} must be True or False, not {value!r}")
+def _whole(least: int, most: int, *others: Any) -> _Rule:
+    return (
+        f"a whole number from {least} to {most}",
+        lambda value: value in others or (type(value) is int and least <= value <= most),
+    )
 
-    def _check_workers(self) -> None:
-        value = self.workers
-        if value != "auto" and (type(value) is not int or not 0 <= value <= _MOST_WORKERS):
-            raise ConfigError(
-                f'workers must be "auto" or a whole number from 0 to {_MOST_WORKERS}, not {value!r}'
-            )
 
-    def _check_number(self, name: str, wanted: str, is_wanted: Callable[[float], bool]) -> None:
-        value = getattr(self, name)
-        if value is not None and (type(value) not in (int, float) or not is_wanted(value)):
-            raise ConfigError(f"{name} must be {wanted}, or None, not {value!r}")
+def _number_or_none(wanted: str, is_right: Callable[[float], bool]) -> _Rule:
+    return (
+        f"{wanted}, or None",
+        lambda value: value is None or (type(value) in (int, float) and is_right(value)),
+    )
 
-    def _check_part_weight(self, name: str) -> None:
-        self._check_whole(name, 0, _MAX_WEIGHT)
-        if getattr(self, name) and self.features != "shingles":
-            raise ConfigError(
-                f'{name} is for features="shingles"; with features="{self.features}" it must be 0'
-            )
 
-    def _check_choice(self, name: str, known: Iterable[str]) -> None:
-        value = getattr(self, name)
-        if not isinstance(value, str) or value not in known:
-            choices = ", ".join(f'"{choice}"' for choice in known)
-            raise ConfigError(f"{name} must be one of {choices}, not {value!r}")
+def _one_of(known: Collection[str]) -> _Rule:
+    choices = ", ".join(f'"{choice}"' for choice in known)
+    return f"one of {choices}", lambda value: isinstance(value, str) and value in known
+
+
+_FLAG: _Rule = "True or False", lambda value: type(value) is bool
+# The thread of one crawl can hardly keep ten workers busy.
+_WORKERS, _IS_NUMBER_OF_WORKERS = _whole(0, 64, "auto")
+_RULES: Mapping[str, _Rule] = {
+    "max_distance": _whole(0, MAX_DISTANCE),
+    "min_similarity": _number_or_none("from 0 to 1", lambda value: 0 <= value <= 1),
+    "learn_frames": _FLAG,
+    "features": _one_of(RECIPES),
+    "feature_hash": _one_of(FEATURE_HASHES),
+    "shingle_size": _whole(1, 16),
+    # A page has a few hundred shingles of weight 1 or 2: more would leave nothing to its text.
+    **dict.fromkeys(_PART_WEIGHTS, _whole(0, 1_000)),
+    "scope": _one_of(("all", "host")),
+    "revisit": _one_of(("keep", "drop")),
+    "max_pages": _whole(1, 2**32 - 1, None),
+    "expire_days": _number_or_none(
+        "more than 0 and at most 36500", lambda value: 0 < value <= 36_500
+    ),
+    "keep_text": _FLAG,
+    "workers": (f'"auto" or {_WORKERS}', _IS_NUMBER_OF_WORKERS),
+}
+
+
+def expiry_seconds(days: float) -> int:
+    """Return after how many seconds nothing is to be left of a page; never fewer than one."""
+    return ceil(days * _DAY_SECONDS)
+
+
+def oldest_kept(days: float, moment: float) -> int:
+    """Return the Unix second before which pages were seen last that are forgotten at a moment."""
+    return int(moment - days * _DAY_SECONDS)

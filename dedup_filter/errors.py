@@ -1,14 +1,5 @@
 """Every error that dedup_filter raises on purpose.
 
-    DedupError
-    ├── ConfigError   (also ValueError)   an option or setting that cannot be meant
-    └── StoreError                        the index cannot be opened, read or written
-        ├── StoreAway                     the server that it is on cannot be reached at present
-        ├── StoreBusy                     another process is writing to it
-        ├── StoreCorrupt                  its files are damaged
-        ├── StoreTooNew                   a newer version of this package wrote it
-        └── SchemeMismatch                its fingerprints were made in another way
-
 A message says what is wrong, with which value, and what to do. A page that cannot be
 judged is not an error: it gets a `Verdict` with the outcome "unjudged" and a reason.
 """

@@ -26,7 +26,6 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from dedup_filter.config import FilterConfig
@@ -37,23 +36,21 @@ from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.pages.location import MEMORY, folder_of, open_index
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.reading import Html
-from dedup_filter.workers.measured import MeasurablePage, Measured, Source
-from dedup_filter.workers.pool import PageInWorker, Pool, worker_count
+from dedup_filter.workers.measured import Source
+from dedup_filter.workers.pool import Content, PageInWorker, Pool
 
 __all__ = ["NearDuplicateFilter", "ReadPage"]
 
 
 _AHEAD = 4
 """Pages for each worker that are read before they are judged: enough to keep it busy."""
-_NUMBERS = 2**63
-"""All page numbers are lower."""
 
 
 class ReadPage(NamedTuple):
     """A page that was read and is not judged yet."""
 
     url: str
-    content: MeasurablePage | Measured | Unjudged | Source
+    content: Content
     """Its source if no worker could read it; it is read when it is judged."""
 
 
@@ -66,6 +63,11 @@ class NearDuplicateFilter:
     ...     pages.see("https://example.org/b", text=text.upper()).original
     'new'
     'https://example.com/a'
+
+    Raises:
+        TypeError: by all methods, when an argument is of a wrong type.
+        StoreError: by all methods, when the index cannot be read or written, and is unchanged.
+        DedupError: by all methods, when the filter is closed.
     """
 
     def __init__(
@@ -79,8 +81,7 @@ class NearDuplicateFilter:
             raise ConfigError(f"crawl must be the name of a crawl, or None, not {crawl!r}")
         self.config = config or FilterConfig()
         self._kept = open_index(location, self.config, crawl)
-        workers = worker_count(self.config.workers)
-        self._pool = Pool(self.config, workers) if workers else None
+        self._pool = Pool.of(self.config)
         unpack = None if self._pool is None else self._pool.unpack
         self._framed = FramedPages(self.config, self._kept, unpack)
         self._is_closed = False
@@ -154,11 +155,6 @@ class NearDuplicateFilter:
         minute otherwise. `claim` does not wait.
 
         Writes are grouped: the last pages outlive the process only after `flush` or `close`.
-
-        Raises:
-            TypeError: an argument is of a wrong type.
-            StoreError: the index cannot be read or written, and is unchanged.
-            DedupError: the filter is closed.
         """
         page = self.read(url, html=html, text=text, content_type=content_type)
         return self._judge(page, is_pending=False)
@@ -176,37 +172,27 @@ class NearDuplicateFilter:
         If the page repeats one that is itself pending (ask `fate` of the verdict's
         `original_page`), the verdict stands only when that page is committed. If it is released,
         claim this one again.
-
-        Raises:
-            TypeError, StoreError, DedupError: as for `see`.
         """
         page = self.read(url, html=html, text=text, content_type=content_type)
         return self._judge(page, is_pending=True)
 
     def read(self, url: str, **page: Any) -> ReadPage:
-        """Read a page, given as to `claim`; `claim_read` judges it.
+        """Read a page, given as to `see`; `claim_read` judges it.
 
         The two can run in different threads: only this method touches a tree that was given.
-
-        Raises:
-            TypeError: as for `see`.
-            DedupError: the filter is closed.
         """
         return ReadPage(url, self._source(url, **page).read(self.config))
 
     def submit(self, url: str, **page: Any) -> Future[ReadPage]:
-        """Let a worker read a page, given as to `claim`; `claim_read` judges it.
+        """Let a worker read a page, given as to `see`; `claim_read` judges it.
 
         Without workers (see `FilterConfig.workers`), and if a tree is given, it is read at once.
-
-        Raises:
-            TypeError: as for `see`.
-            DedupError: the filter is closed.
         """
         source = self._source(url, **page)
+        is_tree = not isinstance(source.page.html, str | bytes | None)
         read: Future[ReadPage] = Future()
         read.set_running_or_notify_cancel()  # who does not wait any more cannot cancel it
-        if self._pool is None or not source.can_be_sent:
+        if self._pool is None or is_tree:
             read.set_result(ReadPage(url, source.read(self.config)))
         else:
             self._pool.read(source, lambda content: read.set_result(ReadPage(url, content)))
@@ -221,7 +207,8 @@ class NearDuplicateFilter:
         self._require_open()
         if not isinstance(page.content, PageInWorker):
             return None
-        return page.content.ask(self._framed.frame_times(Place.of(page.url), page.content))
+        known = self._framed.known(Place.of(page.url).host, page.content.shown)
+        return page.content.ask(known.frame_times)
 
     def see_many(self, pages: Iterable[Mapping[str, Any]]) -> Iterator[Verdict]:
         """Judge pages in their order, and keep them; workers read those ahead meanwhile.
@@ -234,8 +221,7 @@ class NearDuplicateFilter:
         ...     [v.outcome for v in pages.see_many({"url": "", "text": text} for text in texts)]
         ['new', 'exact']
 
-        Raises:
-            TypeError, StoreError, DedupError: as for `see`; later pages are not judged.
+        After an error later pages are not judged.
         """
         ahead: deque[Future[ReadPage]] = deque()
         most = 0 if self._pool is None else _AHEAD * self._pool.most
@@ -247,35 +233,23 @@ class NearDuplicateFilter:
             yield self._next(ahead)
 
     def claim_read(self, page: ReadPage) -> Verdict:
-        """Judge a page that was read, and keep it pending.
-
-        Raises:
-            StoreError, DedupError: as for `see`.
-        """
+        """Judge a page that was read, and keep it pending."""
         return self._judge(page, is_pending=True)
 
     def commit(self, verdict: Verdict) -> None:
         """Keep the page of a verdict for good; do nothing if it is not pending.
 
-        Raises:
-            TypeError: the argument is no verdict.
-            StoreError: the index cannot be written; the page is still pending.
-            DedupError: the filter is closed.
+        After a StoreError the page is still pending.
         """
-        page = self._page(verdict)
-        if page is not None:
+        if (page := self._page(verdict)) is not None:
             self._framed.commit(page)
 
     def release(self, verdict: Verdict) -> None:
         """Forget the page of a verdict; do nothing if it is not pending.
 
         Pages that were found to repeat it are forgotten, too. A later copy of it is new.
-
-        Raises:
-            TypeError, StoreError, DedupError: as for `commit`.
         """
-        page = self._page(verdict)
-        if page is not None:
+        if (page := self._page(verdict)) is not None:
             self._framed.release(page)
 
     @property
@@ -289,11 +263,7 @@ class NearDuplicateFilter:
         return self._kept.is_shared
 
     def totals(self) -> Mapping[str, int] | None:
-        """Count the pages that all processes have judged by outcome; None if it is not shared.
-
-        Raises:
-            StoreError: the index cannot be read.
-        """
+        """Count the pages that all processes have judged by outcome; None if it is not shared."""
         return self._kept.totals()
 
     def is_pending(self, page: int) -> bool:
@@ -301,35 +271,20 @@ class NearDuplicateFilter:
         return self.fate(page) == "pending"
 
     def fate(self, page: int) -> Fate:
-        """Tell what has become of the page with this number: "pending", "kept" or "gone".
-
-        Raises:
-            StoreError: the index cannot be read.
-            DedupError: the filter is closed.
-        """
+        """Tell what has become of the page with this number: "pending", "kept" or "gone"."""
         self._require_open()
-        return self._kept.fate(page) if 0 < page < _NUMBERS else "gone"
+        return self._kept.fate(page) if 0 < page < 2**63 else "gone"
 
     def forget(self, url: str) -> int:
         """Forget all pages at a URL, however it is spelt; return how many there were.
 
         Cost: passes over all pages, 0.1 s for a million.
-
-        Raises:
-            TypeError: the URL is no str.
-            StoreError: the index cannot be read or written.
-            DedupError: the filter is closed.
         """
         self._check_url(url)
         return self._framed.forget(url)
 
     def flush(self) -> None:
-        """Write everything committed so far, so that it outlives this process.
-
-        Raises:
-            StoreError: it cannot be written.
-            DedupError: the filter is closed.
-        """
+        """Write everything committed so far, so that it outlives this process."""
         self._require_open()
         self._kept.flush()
 
@@ -340,13 +295,10 @@ class NearDuplicateFilter:
             content = content.read(self.config)
         if isinstance(content, Unjudged):
             return Verdict("unjudged", reason=content.reason)
-        verdict = self._framed.claim(Place.of(page.url), content, is_pending=is_pending)
-        if isinstance(content, PageInWorker):
-            content.drop()
-        return verdict
+        return self._framed.claim(Place.of(page.url), content, is_pending=is_pending)
 
     def _next(self, ahead: deque[Future[ReadPage]]) -> Verdict:
-        """Judge the first page, and let the next be measured if it is read by now."""
+        """Judge the first page; let the next be measured meanwhile if it is read by now."""
         first = ahead.popleft().result()
         if ahead and ahead[0].done():
             self.prepare(ahead[0].result())
@@ -401,40 +353,25 @@ class NearDuplicateFilter:
         return self._kept.disk_bytes
 
     def check(self) -> None:
-        """Verify the invariants of index, store and frames, and that they agree.
-
-        Raises:
-            AssertionError: they do not.
-            StoreCorrupt: a file is damaged.
-        """
+        """Raise AssertionError if index, store and frames are damaged, or do not agree."""
         self._kept.check()
         self._framed.check()
 
     def close(self) -> None:
         """Write everything and take no more pages; do nothing if closed already.
 
-        Pages that are still pending are released when the index is opened again.
-
-        Raises:
-            StoreError: not everything could be written; what was flushed before is kept.
+        Pages that are still pending are released when the index is opened again. If not everything
+        can be written, what was flushed before is kept.
         """
         if self._is_closed:
             return
         self._is_closed = True
         if self._pool is not None:
             self._pool.close()
-        try:
-            self._framed.save()
-        finally:
-            self._kept.close()
+        self._kept.close()
 
     def __enter__(self) -> "NearDuplicateFilter":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

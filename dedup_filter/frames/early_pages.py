@@ -6,13 +6,10 @@ Bounds: a number of pages in all and of a host, and memory in all. Beyond a numb
 page stops waiting. Beyond the memory, the largest pages are packed, to a seventh of their size, or
 dropped from memory if a store has the packed form. If that is not enough, the earliest pages stop
 waiting. That depends on sizes that a restart does not change, so the same pages stop after one.
-
-Guarantee: a page stops waiting in time that does not depend on how many others wait.
 """
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Set
+from dataclasses import dataclass, field
 
 from dedup_filter.text import Page
 from dedup_filter.text.page_bytes import pack_page, page_nbytes
@@ -40,154 +37,109 @@ class EarlyPage:
     """A page that was judged before its frame was known."""
 
     row: int
-    """Number of the page. No two pages that wait have the same."""
-    page: Page | None
-    """The blocks of the page; None: unpack them from `packed`, or load them from the store."""
+    """Number of the page."""
+    content: Page | bytes | None
+    """The page, or the page as bytes; None: a store has these."""
     new: frozenset[int] = frozenset()
     """Hashes of the blocks that its host had not shown before."""
     tellings: int = 0
     """How many later pages of its template were kept."""
-    packed: bytes | None = None
-    """The page as bytes; None: not packed, or the store has them."""
     nbytes: int = 0
-    """Memory in bytes, as `measure` last found it."""
-
-    def measure(self) -> None:
-        """Update `nbytes`. Cost: 0.1 ms for a page of 200 blocks."""
-        self.nbytes = _LEAST_BYTES + _HASH_BYTES * len(self.new) + len(self.packed or b"")
-        if self.page is not None:
-            self.nbytes += page_nbytes(self.page)
+    """Memory in bytes, while it waits."""
+    siblings: "dict[int, EarlyPage]" = field(default_factory=dict)
+    """The pages of its host that wait, by number."""
 
     @property
     def is_waiting(self) -> bool:
         """Whether it is to be judged again."""
         return self.tellings < TELLING_PAGES
 
-    def has_template(self, shown: Set[int]) -> bool:
-        """Tell whether a page with these block hashes has the same template."""
-        return len(self.new & shown) >= _SAME_TEMPLATE * len(self.new)
-
 
 class EarlyPages:
-    """The pages of each host that wait, the earliest first.
+    """The pages that wait. Those of each host are in a dictionary of its own, the earliest first.
 
     `are_stored`: a store has the packed form of each, so it is not kept in memory.
     """
 
     def __init__(self, *, are_stored: bool = False) -> None:
         self._are_stored = are_stored
-        self._of_host: OrderedDict[str, list[EarlyPage]] = OrderedDict()
-        self._host_by_row: dict[int, str] = {}
-        self._nbytes = 0
-        self._given_up: list[int] = []
+        self._waiting: dict[int, EarlyPage] = {}
+        self.nbytes = 0
+        """Estimated memory in bytes; texts that pages share count once for each page."""
+        self.given_up: list[int] = []
+        """Numbers of pages that the bounds removed; for the owner to take note of, and to clear."""
 
     def __len__(self) -> int:
-        return len(self._host_by_row)
+        return len(self._waiting)
 
-    def of(self, host: str) -> Iterable[EarlyPage]:
-        """Return the pages of a host that wait."""
-        return self._of_host.get(host, ())
-
-    def waiting(self) -> dict[int, int]:
+    def tellings(self) -> dict[int, int]:
         """Return the numbers of the pages that wait, and the `tellings` of each."""
-        return {early.row: early.tellings for early in self._all()}
+        return {row: early.tellings for row, early in self._waiting.items()}
 
-    def wait(self, host: str, page: EarlyPage) -> None:
-        """Add a page, in place of one with the same number: servers may number pages anew.
+    def wait(self, siblings: dict[int, EarlyPage], early: EarlyPage) -> None:
+        """Add a page to those of its host, in place of one with its number: servers may reuse it.
 
         Cost: 0.1 ms, and 1 ms for each page that is packed to make room.
         """
-        self.let_go([page.row])
-        waiting = self._of_host.setdefault(host, [])
-        waiting.append(page)
-        page.measure()
-        self._host_by_row[page.row] = host
-        self._nbytes += page.nbytes
-        if len(waiting) > _MOST_WAITING_OF_HOST:
-            self._give_up(host)
+        self.let_go([early.row])
+        early.siblings, early.nbytes = siblings, 0
+        siblings[early.row] = self._waiting[early.row] = early
+        self._measure(early)
+        if len(siblings) > _MOST_WAITING_OF_HOST:
+            self._give_up(next(iter(siblings)))
         while len(self) > _MOST_WAITING:
-            self._give_up_first()
-        while self._nbytes > _MOST_BYTES:
-            unpacked = (early for early in self._all() if early.page is not None)
-            largest = max(unpacked, key=lambda early: early.nbytes, default=None)
+            self._give_up(min(self._waiting))
+        while self.nbytes > _MOST_BYTES:
+            unpacked = (each for each in self._waiting.values() if isinstance(each.content, Page))
+            largest = max(unpacked, key=lambda each: each.nbytes, default=None)
             if largest is None:
-                self._give_up_first()
+                self._give_up(min(self._waiting))
             else:
-                self._pack(largest)
+                assert isinstance(largest.content, Page)
+                largest.content = None if self._are_stored else pack_page(largest.content)
+                self._measure(largest)
 
-    def due(self, host: str, shown: Set[int] | None) -> list[EarlyPage]:
-        """Return the pages to be judged again after one with these block hashes was kept.
+    def due(self, siblings: dict[int, EarlyPage], shown: Set[int] | None) -> list[EarlyPage]:
+        """Return the pages of a host to be judged again after one with these blocks was kept.
 
         `shown` None: it has the template of all pages of the host.
         """
-        due = [early for early in self.of(host) if shown is None or early.has_template(shown)]
+        due = [
+            early
+            for early in siblings.values()
+            if shown is None or len(early.new & shown) >= _SAME_TEMPLATE * len(early.new)
+        ]
         for early in due:
             early.tellings += 1
-        self._keep(host, lambda early: early.is_waiting)
+        self.let_go([early.row for early in due if not early.is_waiting])
         return due
 
     def let_go(self, pages: Iterable[int]) -> None:
-        """Remove those of the numbered pages that wait. Cost: a look-up for each number."""
-        gone = self._host_by_row.keys() & pages
-        for host in {self._host_by_row[row] for row in gone}:
-            self._keep(host, lambda early: early.row not in gone)
+        """Remove those of the numbered pages that wait. Cost: a look-up for each of these."""
+        for row in self._waiting.keys() & pages:
+            early = self._waiting.pop(row)
+            del early.siblings[row]
+            self.nbytes -= early.nbytes
 
-    def forget(self, host: str) -> None:
-        """Remove all pages of a host."""
-        self._keep(host, lambda _: False)
+    def check(self, hosts: Iterable[dict[int, EarlyPage]]) -> None:
+        """Verify the counters and the bounds, given the pages of each host."""
+        of_hosts = {row: early for siblings in hosts for row, early in siblings.items()}
+        assert self._waiting == of_hosts, "a page without its host"
+        assert all(early.row == row for row, early in of_hosts.items())
+        assert self.nbytes == sum(early.nbytes for early in of_hosts.values()) <= _MOST_BYTES
+        assert len(of_hosts) <= _MOST_WAITING
+        assert all(len(each.siblings) <= _MOST_WAITING_OF_HOST for each in of_hosts.values())
 
-    def take_given_up(self) -> list[int]:
-        """Return the numbers of the pages that the bounds removed since the last call."""
-        taken, self._given_up = self._given_up, []
-        return taken
+    def _measure(self, early: EarlyPage) -> None:
+        """Find out the memory of a page. Cost: 0.1 ms for a page of 200 blocks."""
+        self.nbytes -= early.nbytes
+        content = early.content
+        early.nbytes = _LEAST_BYTES + _HASH_BYTES * len(early.new)
+        early.nbytes += page_nbytes(content) if isinstance(content, Page) else len(content or b"")
+        self.nbytes += early.nbytes
 
-    @property
-    def nbytes(self) -> int:
-        """Estimated memory in bytes; texts that pages share count once for each page."""
-        return self._nbytes
-
-    def check(self) -> None:
-        """Verify the counters and the bounds."""
-        hosts = {early.row: host for host, waiting in self._of_host.items() for early in waiting}
-        assert self._host_by_row == hosts, "a page without its host"
-        assert len(hosts) == sum(map(len, self._of_host.values())) <= _MOST_WAITING
-        assert self._nbytes == sum(early.nbytes for early in self._all()) <= _MOST_BYTES
-        assert max(map(len, self._of_host.values()), default=0) <= _MOST_WAITING_OF_HOST
-        assert all(self._of_host.values()), "a host without pages"
-
-    def _keep(self, host: str, stays: Callable[[EarlyPage], bool]) -> None:
-        """Remove the other pages of a host."""
-        kept = []
-        for early in self._of_host.get(host, ()):
-            if stays(early):
-                kept.append(early)
-            else:
-                del self._host_by_row[early.row]
-                self._nbytes -= early.nbytes
-        if kept:
-            self._of_host[host] = kept
-        else:
-            self._of_host.pop(host, None)
-
-    def _all(self) -> Iterator[EarlyPage]:
-        return (early for of_host in self._of_host.values() for early in of_host)
-
-    def _pack(self, early: EarlyPage) -> None:
-        """Keep a page as bytes, or not in memory at all if the store has it."""
-        assert early.page is not None
-        self._nbytes -= early.nbytes
-        early.packed = None if self._are_stored else pack_page(early.page)
-        early.page = None
-        early.measure()
-        self._nbytes += early.nbytes
-
-    def _give_up_first(self) -> None:
-        """Remove the earliest page of all."""
-        self._give_up(min(self._of_host, key=lambda each: self._of_host[each][0].row))
-
-    def _give_up(self, host: str) -> None:
-        """Remove the earliest page of a host."""
-        first = self._of_host[host][0]
-        self._keep(host, lambda early: early is not first)
-        first.tellings = TELLING_PAGES  # if it is due just now, it must not be written down again
-        self._given_up.append(first.row)
+    def _give_up(self, row: int) -> None:
+        early = self._waiting[row]
+        self.let_go([row])
+        early.tellings = TELLING_PAGES  # if it is due just now, it must not be written down again
+        self.given_up.append(row)

@@ -11,30 +11,44 @@ A page that is dropped as a duplicate teaches only what its host had not shown b
 a mirror are dropped, and its frame must be learnt nevertheless. But what was shown before is not
 counted again: otherwise the print views of an article would teach that it is frame.
 
+Sites. Hosts whose pages have the same menus form one site, such as shops run with the same
+software. A host whose own frame is not known yet borrows that of its sites: blocks that two pages
+of any of their hosts have shown. A site is kept like a host, under the name of its menu.
+
 The first pages of a host come before its frame is known, and so does the first page of another
 template in the middle of a crawl: most of it is new. Such pages wait, and are judged again when
 each of the next two has shown what repeats (`early_pages`).
 
-What a page taught can be taken back, if it turns out that the page is not kept.
-
 Bounded: a number of blocks in all (the host not learnt of for longest is forgotten first) and of a
 host (its oldest blocks first).
 
-Pure: what is known of a host is plain data (`frame_bytes`): a state, and the lessons since, in the
-order in which they were learnt.
+All that is stored is a number and hashes of blocks as bytes, little-endian. Never change a meaning,
+raise the format, which is the first byte:
+
+    lesson       whether a page was kept, and what it showed: what it adds to what is known
+    state        the number of pages, and all blocks in the order in which they were last shown;
+                 then how many pages have shown each
+    early page   how many later pages have told of it, and its new blocks
 """
 
+import struct
+import zlib
 from collections import OrderedDict
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import compress, islice
+from typing import NamedTuple
 
+import numpy as np
+
+from dedup_filter.fingerprints.profile import FRAME_TIMES, Surroundings
 from dedup_filter.frames.early_pages import TELLING_PAGES, EarlyPage, EarlyPages
-from dedup_filter.frames.frame_bytes import HostState, Lesson
-from dedup_filter.text import Shown, text_hash
+from dedup_filter.text import ANY_MENU, MOST_OF_HEADLINE, Headline, Shown, part_hash, text_hash
 
-__all__ = ["Frames", "Host", "host_hash", "times_shown"]
+__all__ = ["FrameTimes", "Frames", "Host", "Known", "Lesson", "host_hash", "pack", "unpack"]
 
+_FORMAT = 1
+_HEAD = struct.Struct("<BII")
 _MOST_BLOCKS = 1_000_000
 """Of all hosts together: about 100 MB."""
 _MOST_BLOCKS_OF_HOST = 20_000
@@ -45,18 +59,137 @@ template. With fewer links it may be a long article in a light frame."""
 
 @dataclass(slots=True)
 class Host:
-    """What the pages of a host have shown."""
+    """What the pages of a host, or of a site, have shown."""
 
     name: str
     pages: int = 0
     """How many pages were kept."""
     sightings: dict[int, int] = field(default_factory=dict)
     """How many pages have shown each block, by hash, in the order in which they were last shown."""
+    early: dict[int, EarlyPage] = field(default_factory=dict)
+    """Its pages that wait until their frame is known, by number."""
 
     @property
     def is_frame_known(self) -> bool:
-        """Whether enough pages were kept for the frame to be known."""
+        """Whether enough pages were kept."""
         return self.pages >= TELLING_PAGES
+
+    def to_bytes(self) -> bytes:
+        """Return it as bytes. Most counts are 1, so compressed they take next to nothing."""
+        times = np.array(list(self.sightings.values()), "<u4").tobytes()
+        return pack(self.pages, self.sightings) + zlib.compress(times, 1)
+
+    @classmethod
+    def from_bytes(cls, name: str, packed: bytes) -> "Host":
+        """Read what `to_bytes` returned. Raises ValueError for other bytes."""
+        pages, shown, rest = unpack(packed)
+        times = np.frombuffer(zlib.decompress(rest), "<u4").tolist()
+        return cls(name, pages, dict(zip(shown, times, strict=True)))
+
+
+class Lesson(NamedTuple):
+    """What one page taught of its host."""
+
+    is_kept: bool
+    shown: list[int]
+    """Hashes of its blocks, each once."""
+
+    def to_bytes(self) -> bytes:
+        """Return it as bytes."""
+        return pack(int(self.is_kept), self.shown)
+
+    @classmethod
+    def from_bytes(cls, packed: bytes) -> "Lesson":
+        """Read what `to_bytes` returned. Raises ValueError for other bytes."""
+        is_kept, shown, _ = unpack(packed)
+        return cls(bool(is_kept), shown)
+
+
+class FrameTimes(NamedTuple):
+    """What is known of the frame around a page."""
+
+    times: Sequence[int]
+    """How many earlier pages have shown each of its blocks, at most `FRAME_TIMES`: it is frame."""
+    is_frame_known: bool = False
+
+
+class Known(NamedTuple):
+    """What is known of a page's host and its sites."""
+
+    shown: Shown
+    host: Host
+    sites: Sequence[Host] = ()
+    """None if the frame of the host is known."""
+    seen_itself: int = 0
+    """1 if the host has learnt from this page already."""
+
+    @property
+    def frame_times(self) -> FrameTimes:
+        """How often each block was shown; a site's frame may be another on its other hosts."""
+        times = self._times(self.shown.blocks, [self.host, *self.sites])
+        own, most = self.seen_itself, FRAME_TIMES + self.seen_itself
+        # A call of `min` for each of hundreds of blocks would take as long as all else here.
+        counted = [FRAME_TIMES if each > most else each - own for each in times]
+        return FrameTimes(counted, self.host.is_frame_known)
+
+    @property
+    def tellings(self) -> int:
+        """How many pages have told of the page's template: it is early unless `TELLING_PAGES` have.
+
+        A page that is mostly new is the first of another template.
+        """
+        shown, known = self.shown, self.host.sightings
+        are_new = [block not in known for block in shown.blocks]
+        new_words = sum(compress(shown.words, are_new))
+        new_links = sum(compress(shown.link_words, are_new))
+        is_new = new_words >= _MOSTLY_NEW * sum(shown.words)
+        return 0 if is_new and new_links >= _MOSTLY_NEW * new_words else self.host.pages
+
+    @property
+    def new(self) -> frozenset[int]:
+        """Hashes of the blocks that the host has not shown."""
+        return frozenset(self.shown.blocks).difference(self.host.sightings)
+
+    @property
+    def around(self) -> Surroundings:
+        """What the page is compared by besides its own texts."""
+        return Surroundings(
+            self.times_headed,
+            self.host.is_frame_known,
+            self._is_view(),
+            self._is_of_site if self.sites else None,
+        )
+
+    @property
+    def headline(self) -> Headline:
+        """The title, and the last h1 that other pages of the host do not show."""
+        times, most = self.times_headed, FRAME_TIMES + self.seen_itself
+        own = [text for text in self.shown.h1 if times(text) < most]
+        return Headline((own or [""])[-1][:MOST_OF_HEADLINE], self.shown.title[:MOST_OF_HEADLINE])
+
+    def times_headed(self, part: str) -> int:
+        """Count the pages of the host that were headed by an h1, or by a part of a title."""
+        return self._times([part_hash(part)], [self.host, *self.sites])[0]
+
+    def _is_of_site(self, other: str) -> bool:
+        """Tell whether a page of another host was seen that is of one of these sites."""
+        return self._times([host_hash(other)], self.sites)[0] > 0
+
+    def _is_view(self) -> bool:
+        """Tell whether all other kept pages of the host have menus, and this page has none of them.
+
+        Where all pages of the host were dropped, one of them must have menus.
+        """
+        times, own, menus = self.host.sightings, self.seen_itself, self.shown.menus
+        others = max(self.host.pages - own, 1)
+        with_menus = times.get(ANY_MENU, 0) - (own if menus else 0)
+        return with_menus >= others and all(times.get(menu, 0) <= own for menu in menus)
+
+    @staticmethod
+    def _times(hashes: Sequence[int], hosts: Sequence[Host]) -> list[int]:
+        """Return how many pages of a host have shown each; of several hosts the largest count."""
+        each = [[host.sightings.get(shown, 0) for shown in hashes] for host in hosts]
+        return each[0] if len(each) == 1 else list(map(max, *each))
 
 
 class Frames:
@@ -71,70 +204,45 @@ class Frames:
         self._blocks = 0
         self.early = EarlyPages(are_stored=early_are_stored)
         """Pages that wait until their frame is known."""
-        self._forgotten: list[str] = []
+        self.forgotten: list[str] = []
+        """Hosts that the bounds removed; for the owner to take note of, and to clear."""
 
     def of(self, host: str) -> Host:
         """Return what is known of a host. It follows what is learnt, unless that is the first."""
         return self._hosts.get(host) or Host(host)
 
-    def lesson(self, host: str, shown: Iterable[int], *, is_kept: bool) -> Lesson:
-        """Return the lesson of a page that has shown these blocks.
-
-        A dropped page teaches only what its host had not shown before.
-        """
-        hashes = dict.fromkeys(shown)
-        if is_kept:
-            return Lesson(is_kept, list(hashes))
-        known = self.of(host).sightings
-        return Lesson(is_kept, [shown for shown in hashes if shown not in known])
-
-    def is_early(self, host: str, shown: Shown) -> bool:
-        """Tell whether a page comes before the frame of its host, or of its template, is known."""
+    def known(self, host: str, shown: Shown, seen_itself: int = 0) -> Known:
+        """Return what is known of the host of a page that shows this, and of its sites."""
         known = self.of(host)
-        return not known.is_frame_known or _is_mostly_new(shown, known.sightings)
+        menus = () if known.is_frame_known else shown.menus
+        sites = [self.of(f"menu {menu:016x}") for menu in menus]
+        return Known(shown, known, sites, seen_itself)
 
     def learn(
-        self, host: str, shown: Shown, lesson: Lesson, early: EarlyPage | None
-    ) -> list[EarlyPage]:
-        """Learn the lesson of a page that is kept; return earlier ones to be judged again.
+        self, host: str, shown: Collection[int], *, is_kept: bool, early: EarlyPage | None = None
+    ) -> tuple[Lesson, list[EarlyPage]]:
+        """Learn from a page; return its lesson, and earlier pages that are to be judged again.
 
-        `early` is the page itself if it `is_early`: it waits.
+        `early`: the page itself, if it is to wait.
         """
-        known = self.of(host)
-        hashes = frozenset(shown.blocks)
-        # Whether the first pages of a host have one template is not known yet.
-        due = self.early.due(host, None if known.pages <= TELLING_PAGES else hashes)
+        known, due = self.of(host), []
+        taught = list(dict.fromkeys(shown))
+        if not is_kept:
+            taught = [block for block in taught if block not in known.sightings]
+        elif known.early:
+            # Whether the first pages of a host have one template is not known yet.
+            due = self.early.due(known.early, None if known.pages <= TELLING_PAGES else set(taught))
         if early is not None:
-            early.new = hashes.difference(known.sightings)
-            early.tellings = 0 if _is_mostly_new(shown, known.sightings) else known.pages
-            self.early.wait(host, early)
-        self.take_lesson(host, lesson)
-        return due
-
-    def take_lesson(self, host: str, lesson: Lesson) -> None:
-        """Add a lesson to what is known of a host."""
-        known = self._hosts[host] = self.of(host)
+            self.early.wait(known.early, early)
+        self._hosts[host] = known
         self._hosts.move_to_end(host)
-        known.pages += lesson.is_kept
-        self._show(known, lesson.shown)
-
-    def learn_of(self, host: str, lesson: Lesson) -> list[EarlyPage]:
-        """Learn the lesson of another process; return earlier pages to be judged again."""
-        known = self.of(host)
-        if not lesson.is_kept:
-            # The process that dropped the page may not have known all blocks that are known here.
-            news = [shown for shown in lesson.shown if shown not in known.sightings]
-            self.take_lesson(host, Lesson(lesson.is_kept, news))
-            return []
-        due = self.early.due(host, None if known.pages <= TELLING_PAGES else set(lesson.shown))
-        self.take_lesson(host, lesson)
-        return due
+        known.pages += is_kept
+        self._show(known.sightings, taught)
+        return Lesson(is_kept, taught), due
 
     def unlearn(self, host: str, lesson: Lesson) -> None:
         """Take back what a page taught."""
-        known = self._hosts.get(host)
-        if known is None:
-            return
+        known = self.of(host)
         known.pages = max(known.pages - lesson.is_kept, 0)
         for shown in lesson.shown:
             times = known.sightings.get(shown, 0)
@@ -144,26 +252,14 @@ class Frames:
                 del known.sightings[shown]
                 self._blocks -= 1
 
-    def state(self, host: str) -> HostState:
-        """Return what is known of a host."""
-        known = self.of(host)
-        return HostState(known.pages, list(known.sightings), list(known.sightings.values()))
-
-    def put_state(self, host: str, state: HostState) -> None:
+    def put(self, host: Host) -> None:
         """Restore what was known of a host.
 
         Requires: hosts are restored in the order in which they were last learnt of.
         """
-        assert host not in self._hosts
-        self._hosts[host] = Host(
-            host, state.pages, dict(zip(state.shown, state.times, strict=True))
-        )
-        self._blocks += len(self._hosts[host].sightings)
-
-    def take_bounded(self) -> tuple[list[str], list[int]]:
-        """Return the hosts and the early pages that the bounds removed since the last call."""
-        forgotten, self._forgotten = self._forgotten, []
-        return forgotten, self.early.take_given_up()
+        assert host.name not in self._hosts
+        self._hosts[host.name] = host
+        self._blocks += len(host.sightings)
 
     def __len__(self) -> int:
         """Count the blocks remembered."""
@@ -178,11 +274,10 @@ class Frames:
         """Verify the counters and the bounds."""
         assert self._blocks == sum(len(host.sightings) for host in self._hosts.values())
         assert self._blocks <= max(self._most_blocks, _MOST_BLOCKS_OF_HOST)
-        self.early.check()
+        self.early.check(host.early for host in self._hosts.values())
 
-    def _show(self, known: Host, blocks: Iterable[int]) -> None:
-        """Count some blocks, each given once."""
-        sightings = known.sightings
+    def _show(self, sightings: dict[int, int], blocks: Sequence[int]) -> None:
+        """Count some blocks, each given once; forget hosts if there are too many."""
         before, take_out = len(sightings), sightings.pop
         for shown in blocks:
             # A block that is shown again moves to the end, so it is not the oldest.
@@ -191,23 +286,11 @@ class Frames:
         for oldest in list(islice(sightings, max(len(sightings) - _MOST_BLOCKS_OF_HOST, 0))):
             del sightings[oldest]
         self._blocks += len(sightings) - before
-        self._forget()
-
-    def _forget(self) -> None:
         while self._blocks > self._most_blocks and len(self._hosts) > 1:
             host, forgotten = self._hosts.popitem(last=False)
             self._blocks -= len(forgotten.sightings)
-            self.early.forget(host)
-            self._forgotten.append(host)
-
-
-def times_shown(hosts: Sequence[Host], hashes: Sequence[int]) -> list[int]:
-    """Return how many pages of a host have shown each block, or part of a title.
-
-    Given several hosts: the largest count.
-    """
-    each = [[host.sightings.get(shown, 0) for shown in hashes] for host in hosts]
-    return each[0] if len(each) == 1 else list(map(max, *each))
+            self.early.let_go(forgotten.early)
+            self.forgotten.append(host)
 
 
 def host_hash(host: str) -> int:
@@ -215,9 +298,15 @@ def host_hash(host: str) -> int:
     return text_hash(f"\0host\0{host}")
 
 
-def _is_mostly_new(shown: Shown, known: Container[int]) -> bool:
-    are_new = [block not in known for block in shown.blocks]
-    new_words = sum(compress(shown.words, are_new))
-    if new_words < _MOSTLY_NEW * sum(shown.words):
-        return False
-    return sum(compress(shown.link_words, are_new)) >= _MOSTLY_NEW * new_words
+def pack(number: int, hashes: Collection[int]) -> bytes:
+    """Return a number of 32 bits, and hashes of 64, as bytes."""
+    return _HEAD.pack(_FORMAT, number, len(hashes)) + np.array(list(hashes), "<u8").tobytes()
+
+
+def unpack(packed: bytes) -> tuple[int, list[int], bytes]:
+    """Return what was packed, and the bytes after it. Raises ValueError for other bytes."""
+    if len(packed) < _HEAD.size or packed[0] != _FORMAT:
+        raise ValueError(f"these bytes are nothing known of a host in format {_FORMAT}")
+    _, number, count = _HEAD.unpack_from(packed)
+    hashes = np.frombuffer(packed, "<u8", count, _HEAD.size)
+    return number, hashes.tolist(), packed[_HEAD.size + 8 * count :]

@@ -1,6 +1,4 @@
-"""A page and its candidates -> which of them it repeats, if any.
-
-    candidates within k bits -> those that hold what the page says, nearest first -> its original
+"""A page and its candidates within k bits -> which of them it repeats, if any.
 
 A page may be dropped only if nothing is lost by it: what it says is in the page that was kept. With
 `min_similarity=None` the fingerprints alone decide; otherwise a candidate must meet these rules:
@@ -27,7 +25,7 @@ Every constant with its measure: docs/decisions/0008. Knows no index and no stor
 the candidates.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -41,24 +39,12 @@ from dedup_filter.fingerprints.profile import (
     MIN_WORDS,
     CountedPassage,
     PageProfile,
-    Passage,
     Text,
 )
 from dedup_filter.model import Outcome, Verdict
 from dedup_filter.text import Headline, is_headed_alike, is_headed_as_elsewhere
 
-__all__ = [
-    "MOST_COMPARED",
-    "Candidate",
-    "Matches",
-    "Overtaken",
-    "choose",
-    "compared",
-    "ranked",
-    "relation",
-    "similarities",
-    "verdict_on",
-]
+__all__ = ["MOST_COMPARED", "Candidate", "Overtaken", "compared", "relation", "verdict_on"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -96,17 +82,6 @@ class Overtaken(Exception):  # noqa: N818 - no fault: it says what to do
     """Another process has changed what the page repeats; compare it again."""
 
 
-def verdict_on(page: PageProfile, outcome: Outcome, reason: str | None = None) -> Verdict:
-    """Return a verdict on a page, with what was measured of it."""
-    return Verdict(
-        outcome,
-        reason=reason,
-        language=page.language,
-        shingles=page.shingles,
-        shingles_without_stopword=page.shingles_without_stopword,
-    )
-
-
 class Candidate(NamedTuple):
     """A stored page that the page which is judged may repeat."""
 
@@ -136,85 +111,15 @@ def relation(page: PageProfile, own_host: str, host: str) -> tuple[bool, bool]:
     return bool(own_host) and host == own_host, is_of_site is not None and is_of_site(host)
 
 
-class Matches(NamedTuple):
-    """Pages that another may repeat, side by side."""
-
-    hosts: list[str]
-    crawls: list[int]
-    """The last one that each was seen in."""
-    url_keys: list[int]
-    digests: list[bytes]
-    headlines: list[Headline]
-    sketches: list[bytes]
-
-
-def similarities(
-    page: PageProfile, candidates: Sequence[Candidate], least: float | None
-) -> list[float | None]:
-    """Return, for each candidate, the share of the page that it has; None if it is no original.
-
-    `least` is `min_similarity`. With None every candidate is an original (Manku et al. 2007).
-
-    Cost: 20 us a candidate for each text; of one that passes up to 0.2 ms.
-    """
-    if not candidates:
-        return []
-    sketches = [each.sketch for each in candidates]
-    # The texts of most pages are the same set: it is compared once.
-    sets = {id(each): each for each in (page.own, page.not_frame, *(t.hashes for t in page.texts))}
-    measured = {key: _Shares.of(each, sketches) for key, each in sets.items()}
-    own, not_frame = measured[id(page.own)], measured[id(page.not_frame)]
-    shares = [measured[id(text.hashes)] for text in page.texts]
-    found: list[float | None] = []
-    for number, candidate in enumerate(candidates):
-        text, of_text = page.texts[candidate.text], shares[candidate.text]
-        share = float(of_text.share[number])
-        is_repeated = least is None or (
-            share >= _bound(text, of_text.jaccard[number], least)
-            and (
-                _is_same_page(page, candidate, least)
-                if candidate.is_same_host or candidate.has_same_menus
-                else _has_what_is_no_frame(
-                    page, candidate, (own.share[number], not_frame.share[number]), least
-                )
-                and _is_same_story(page, candidate)
-            )
-        )
-        found.append(share if is_repeated else None)
-    return found
-
-
-def ranked(candidates: Sequence[Candidate], shares: Sequence[float | None]) -> list[int]:
-    """Return the indices of the candidates that a page repeats, the nearest first.
-
-    Of equally near ones the one with the larger share comes first, then the earlier. The share does
-    not come before the distance, as the largest page has the largest share of any page.
-    """
-    found = [
-        (candidates[number].distance, -share, number)
-        for number, share in enumerate(shares)
-        if share is not None
-    ]
-    return [number for *_, number in sorted(found)]
-
-
-def choose(
-    best: Sequence[int],
-    candidates: Sequence[Candidate],
-    url_key: int,
-    is_ours: Callable[[int], bool],
-) -> tuple[int, bool]:
-    """Choose the original among candidates, given best first; tell whether this is a revisit.
-
-    `is_ours` tells whether a crawl is the present one.
-    """
-    for number in best:
-        if is_ours(candidates[number].crawl):
-            return number, False
-    for number in best:
-        if candidates[number].url_key == url_key:
-            return number, True
-    return best[0], False
+def verdict_on(page: PageProfile, outcome: Outcome, reason: str | None = None) -> Verdict:
+    """Return a verdict on a page, with what was measured of it."""
+    return Verdict(
+        outcome,
+        reason=reason,
+        language=page.language,
+        shingles=page.shingles,
+        shingles_without_stopword=page.shingles_without_stopword,
+    )
 
 
 def compared(
@@ -227,45 +132,75 @@ def compared(
     """Return the verdict on a page; the URL of its original, if it has one, the caller adds.
 
     The candidates are pages with its digest, if there are any, or those near its texts. `least` is
-    `min_similarity`; `url_key` and `is_ours` are those of `choose`.
+    `min_similarity`. With None every candidate is an original (Manku et al. 2007). `is_ours` tells
+    whether a crawl is the present one.
+
+    Cost: 20 us a candidate for each text; of one that passes up to 0.2 ms.
     """
     same = [candidate for candidate in candidates if candidate.digest == page.digest]
-    if same:
-        number, is_revisit = choose(range(len(same)), same, url_key, is_ours)
-        exact = verdict_on(page, "revisit" if is_revisit else "exact")
-        return exact._replace(original_page=same[number].page, distance=0, similarity=1.0)
-    if not page.texts:
+    if not (same or page.texts):
         return verdict_on(page, "unjudged", page.reason)
-    shares = similarities(page, candidates, least)
-    best = ranked(candidates, shares)
-    new = verdict_on(page, "new")._replace(candidates=len(candidates))
+    verdict = verdict_on(page, "new")
+    if same:
+        best = [(candidate._replace(distance=0), 1.0) for candidate in same]
+    else:
+        best = _repeated(page, candidates, least)
+        verdict = verdict._replace(candidates=len(candidates))
     if not best:
-        return new
-    number, is_revisit = choose(best, candidates, url_key, is_ours)
-    original = candidates[number]
+        return verdict
+    itself = next((each for each in best if each[0].url_key == url_key), best[0])
+    original, share = next((each for each in best if is_ours(each[0].crawl)), itself)
+    is_revisit = original.url_key == url_key and not is_ours(original.crawl)
     is_exact = page.digest[MAIN_DIGEST:] == original.digest[MAIN_DIGEST:]
-    return new._replace(
+    return verdict._replace(
         outcome="revisit" if is_revisit else "exact" if is_exact else "near",
         original_page=original.page,
         distance=original.distance,
-        similarity=shares[number],
+        similarity=share,
     )
 
 
-class _Shares(NamedTuple):
-    """How a set of hashes compares with each of n sketches, (n,)."""
+def _repeated(
+    page: PageProfile, candidates: Sequence[Candidate], least: float | None
+) -> list[tuple[Candidate, float]]:
+    """Return the candidates that a page repeats, with the share of the page that each has.
 
-    share: FloatArray
-    """Share of the hashes that are in the sketch, 0 to 1; 1 for an empty set."""
-    jaccard: FloatArray
+    The nearest comes first; of equally near ones that with the larger share, then the earlier. The
+    share does not come before the distance, as the largest page has the largest share of any page.
+    """
+    if not candidates:
+        return []
+    sketches = [each.sketch for each in candidates]
+    # The texts of most pages are the same set: it is compared once.
+    sets = {id(each): each for each in (page.own, page.not_frame, *(t.hashes for t in page.texts))}
+    measured = {key: _shares(each, sketches) for key, each in sets.items()}
+    own, not_frame = measured[id(page.own)][0], measured[id(page.not_frame)][0]
+    found = []
+    for number, candidate in enumerate(candidates):
+        text = page.texts[candidate.text]
+        share, jaccard = (float(each[number]) for each in measured[id(text.hashes)])
+        is_repeated = least is None or (
+            share >= _bound(text, jaccard, least)
+            and (
+                _is_same_page(page, candidate, least)
+                if candidate.is_same_host or candidate.has_same_menus
+                else _has_what_is_no_frame(page, candidate, (own[number], not_frame[number]), least)
+                and _is_same_story(page, candidate)
+            )
+        )
+        if is_repeated:
+            found.append((candidate, share))
+    return sorted(found, key=lambda each: (each[0].distance, -each[1]))
 
-    @classmethod
-    def of(cls, hashes: npt.NDArray[np.uint32], sketches: Sequence[bytes]) -> "_Shares":
-        sizes = np.array([sketch_size(each) for each in sketches], np.intp)
-        there, asked = contained(hashes, sketches)
-        union = asked + sizes - there
-        share = there / np.maximum(asked, 1) if len(hashes) else np.ones(len(sketches))
-        return cls(share, there / np.maximum(union, 1))
+
+def _shares(
+    hashes: npt.NDArray[np.uint32], sketches: Sequence[bytes]
+) -> tuple[FloatArray, FloatArray]:
+    """Return, of n sketches, the share of some hashes in each (of none: 1), and their Jaccard."""
+    sizes = np.array([sketch_size(each) for each in sketches], np.intp)
+    there, asked = contained(hashes, sketches)
+    share = there / np.maximum(asked, 1) if len(hashes) else np.ones(len(sketches))
+    return share, there / np.maximum(asked + sizes - there, 1)
 
 
 def _bound(text: Text, jaccard: float, least: float) -> float:
@@ -279,18 +214,19 @@ def _is_same_page(page: PageProfile, candidate: Candidate, least: float) -> bool
     """Tell whether a page of the same host or site says nothing that the candidate does not say."""
     if not is_headed_alike(page.headline, candidate.headline, page.around.times_shown):
         return False
-    if _Shares.of(page.whole, [candidate.sketch]).share[0] < least:
+    if _shares(page.whole, [candidate.sketch])[0][0] < least:
         return False
-    text, frame_words = page.texts[candidate.text], _frame_words(page, candidate)
+    text = page.texts[candidate.text]
+    # Words that may be frame. Without the same menus (a print view) they share none.
+    is_apart = page.around.is_frame_known or not candidate.has_same_menus
+    frame_words = 0 if is_apart else _FRAME_WORDS
     most_new = _little_of(text, frame_words)
-    lost = _Lost.of(page, text, candidate, is_short=most_new == 0)
+    lost, lost_new, new_words = _lost(page, text, candidate, is_short=most_new == 0)
     # What was read may all be frame, and the page's own text what was not read.
-    is_hull = lost.new_words < MIN_WORDS and frame_words > 0
-    if page.unread_words > (lost.new_words if is_hull else text.own_word_count):
+    is_hull = new_words < MIN_WORDS and frame_words > 0
+    if page.unread_words > (new_words if is_hull else text.own_word_count):
         return False
-    if candidate.is_same_host and lost.words > _little_of(text):
-        return False
-    return lost.new <= most_new
+    return lost_new <= most_new and not (candidate.is_same_host and lost > _little_of(text))
 
 
 def _has_what_is_no_frame(
@@ -304,28 +240,16 @@ def _has_what_is_no_frame(
     own, not_frame = shares
     if page.around.is_view:
         counted = _inner(list(page.passages.counted_in(candidate.sketch)))
-        own = _share_of(counted, lambda passage: passage.in_own)
+        own = not_frame = _share_of([each for each in counted if each.passage.in_own])
         if page.around.is_frame_known:
-            not_frame = _share_of(counted, lambda passage: passage.in_rare)
-        else:
-            not_frame = own
+            not_frame = _share_of([each for each in counted if each.passage.in_rare])
     return own >= least and not_frame >= min(least, _MOST)
 
 
-def _share_of(counted: Iterable[CountedPassage], counts: Callable[[Passage], bool]) -> float:
+def _share_of(counted: Sequence[CountedPassage]) -> float:
     """Return the share of some passages that a candidate has; 1 if there is nothing in them."""
-    some = [each for each in counted if counts(each.passage)]
-    asked = sum(each.asked for each in some)
-    return sum(each.there for each in some) / asked if asked else 1.0
-
-
-def _frame_words(page: PageProfile, candidate: Candidate) -> int:
-    """Return how many words of a text may be frame without being known as such.
-
-    0 if the candidate does not have the page's menus (a print view): they share no frame.
-    """
-    is_apart = page.around.is_frame_known or not candidate.has_same_menus
-    return 0 if is_apart else _FRAME_WORDS
+    asked = sum(each.asked for each in counted)
+    return sum(each.there for each in counted) / asked if asked else 1.0
 
 
 def _little_of(text: Text, frame_words: int = 0) -> float:
@@ -334,51 +258,46 @@ def _little_of(text: Text, frame_words: int = 0) -> float:
     return _LITTLE * text.own_word_count if is_story else 0
 
 
-class _Lost(NamedTuple):
-    """Words of the page's blocks, frame left out, that the candidate lacks."""
+def _lost(
+    page: PageProfile, text: Text, candidate: Candidate, *, is_short: bool
+) -> tuple[float, float, float]:
+    """Count the words of the page's blocks, frame left out, that a candidate lacks.
 
-    words: float
-    new: float
-    """Those of them in blocks that the host has not shown before."""
-    new_words: float
-    """All words of blocks that the host has not shown before."""
+    Returns also how many of them are in blocks that the host has not shown before, and how many
+    words such blocks have. In a short text a line is lost if any of it is.
 
-    @classmethod
-    def of(cls, page: PageProfile, text: Text, candidate: Candidate, *, is_short: bool) -> "_Lost":
-        """Count what a candidate lacks; in a short text a line is lost if any of it is.
-
-        - Blocks shown `FRAME_TIMES` times are frame, unless nearly all of the text is such blocks.
-        - A block above the menus on another host is its banner ("This is a copy of ...").
-        - Blocks before the first and after the last that the candidate has are those of a print
-          view ("Printed on ...").
-        - The sketch of a long page may hold no shingle of a short block. Such blocks are taken to
-          be lost in the same share as the other new ones, and wholly if there are no others.
-        - If few words of a page are new on its host, a new line may be all that tells it from
-          others, and a sample is not enough: what the sketch cannot tell of is lost. No page of the
-          host has shown that line before, so the candidate hardly has.
-        """
-        lost = lost_new = sampled = unsure = 0.0
-        counted = list(page.passages.counted_in(candidate.sketch))
-        new_words = sum(each.words for each in counted if each.passage.times == 0)
-        for each in _inner(counted) if page.around.is_view else counted:
-            passage, words, shingles, asked, there = each
-            is_frame = passage.times >= FRAME_TIMES and text.own_word_count >= MIN_WORDS
-            is_banner = passage.is_above and not candidate.is_same_host
-            if is_frame or is_banner or not text.has(passage):
-                continue
-            is_new = passage.times == 0
-            is_line = words <= _LINE and is_new and is_short
-            if is_line and new_words < LONG_WORDS:
-                asked = shingles
-            if not asked:
-                unsure += words * is_new  # a block shown before is on the host anyway
-                continue
-            is_lost = there < asked if is_line else there < (1 - _LOST) * asked
-            lost += words * is_lost
-            lost_new += words * (is_lost and is_new)
-            sampled += words * is_new
-        lost_unsure = unsure * (lost_new / sampled if sampled else 1.0)
-        return cls(lost + lost_unsure, lost_new + lost_unsure, sampled + unsure)
+    - Blocks shown `FRAME_TIMES` times are frame, unless nearly all of the text is such blocks.
+    - A block above the menus on another host is its banner ("This is a copy of ...").
+    - Blocks before the first and after the last that the candidate has are those of a print view
+      ("Printed on ...").
+    - The sketch of a long page may hold no shingle of a short block. Such blocks are taken to be
+      lost in the same share as the other new ones, and wholly if there are no others.
+    - If few words of a page are new on its host, a new line may be all that tells it from others,
+      and a sample is not enough: what the sketch cannot tell of is lost. No page of the host has
+      shown that line before, so the candidate hardly has.
+    """
+    lost = lost_new = sampled = unsure = 0.0
+    counted = list(page.passages.counted_in(candidate.sketch))
+    new_words = sum(each.words for each in counted if each.passage.times == 0)
+    for each in _inner(counted) if page.around.is_view else counted:
+        passage, words, shingles, asked, there = each
+        is_frame = passage.times >= FRAME_TIMES and text.own_word_count >= MIN_WORDS
+        is_banner = passage.is_above and not candidate.is_same_host
+        if is_frame or is_banner or not text.has(passage):
+            continue
+        is_new = passage.times == 0
+        is_line = words <= _LINE and is_new and is_short
+        if is_line and new_words < LONG_WORDS:
+            asked = shingles
+        if not asked:
+            unsure += words * is_new  # a block shown before is on the host anyway
+            continue
+        is_lost = there < asked if is_line else there < (1 - _LOST) * asked
+        lost += words * is_lost
+        lost_new += words * (is_lost and is_new)
+        sampled += words * is_new
+    lost_unsure = unsure * (lost_new / sampled if sampled else 1.0)
+    return lost + lost_unsure, lost_new + lost_unsure, sampled + unsure
 
 
 def _inner(counted: list[CountedPassage]) -> list[CountedPassage]:

@@ -9,7 +9,7 @@ are left out of a lesson. The lesson of a dropped page counts only blocks not sh
 (`frames`), so there one mention is enough. Nothing that was sent is ever taken back, as only
 committed pages send.
 
-    process 8   number 8   lesson (`frame_bytes`)
+    process 8   number 8   lesson (`frames`)
 
 The numbers of a process's entries ascend, so that no entry is learnt twice, even if the servers
 have lost some or a list is read from its beginning again. A process skips its own entries, unless
@@ -24,9 +24,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
+from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import StoreError
-from dedup_filter.frames.frame_bytes import Lesson
-from dedup_filter.pages.expiry import expiry_seconds
+from dedup_filter.frames.host_frames import Lesson
 from dedup_filter.pages.redis import Connection
 from dedup_filter.text import ANY_MENU
 

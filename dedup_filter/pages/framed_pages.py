@@ -8,31 +8,75 @@ another session id). So the index is asked with both texts, `own` and `rare`, an
 out which candidate holds what the page says. A page of mostly links (a table of contents) is judged
 with its links, as the few sentences on it may stand on many such pages.
 
-Sites. Hosts whose pages have the same menus form one site, such as shops run with the same
-software. A host whose own frame is not known yet borrows that of its sites: blocks that two pages
-of any of their hosts have shown. The frames keep a site like a host, under the name of its menu.
+The first pages of a host, or of one of its templates, are judged with their frame, and judged again
+when the next pages have shown what repeats (see `frames`).
 
-Early pages. The first pages of a host, or of one of its templates, are judged with their frame, and
-judged again when the next pages have shown what repeats (see `frames`).
+Frames outlive their process: in a directory, what is learnt is written to a store.
+
+    page learnt from       -> its lesson, in the transaction that records the page
+    page that waits        -> the packed page and a note; the note again when it changes
+    enough lessons         -> the state of the host, which replaces its lessons
+    page released          -> its lesson is taken back, here and in the store
+
+After a restart the frames are as before: the states, then the lessons written since, in order.
+Pages that wait are loaded from the store when they are judged again. In memory, and on servers,
+nothing is written. Other processes of a shared index get a lesson when its page is committed
+(`frame_exchange`).
+
+Cost: 8 bytes for each block of a page, until the state of its host replaces the lesson. A million
+blocks of 1,000 hosts take 8 to 25 MB on disk and are loaded in 0.2 s, at the first page.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+import logging
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.profile import FRAME_TIMES, PageProfile, Surroundings
-from dedup_filter.frames.early_pages import EarlyPage
-from dedup_filter.frames.host_frames import Host, host_hash, times_shown
+from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.frames.early_pages import TELLING_PAGES, EarlyPage
+from dedup_filter.frames.host_frames import (
+    Frames,
+    Host,
+    Known,
+    Lesson,
+    host_hash,
+    pack,
+    unpack,
+)
 from dedup_filter.model import Verdict
 from dedup_filter.pages.comparison import Overtaken
-from dedup_filter.pages.directory import Place
-from dedup_filter.pages.learnt_frames import LearntFrames
+from dedup_filter.pages.directory import EarlyForm, FrameStore, Place
 from dedup_filter.pages.location import KeptPages
-from dedup_filter.text import ANY_MENU, MOST_OF_HEADLINE, Headline, Page, Shown, part_hash
-from dedup_filter.workers.measured import FrameTimes, MeasurablePage, Measured, PageHere
+from dedup_filter.text import Page, Shown
+from dedup_filter.wording import counted
+from dedup_filter.workers.measured import Measured, PageHere, unpacked
+from dedup_filter.workers.pool import MeasurablePage
 
 __all__ = ["FramedPages"]
+
+logger = logging.getLogger(__name__)
+
+_LEAST_BYTES = 16_384
+"""Bytes of lessons of a host from which its state is written in their place: some ten pages."""
+_BLOCK_BYTES = 9
+"""Bytes of a state for each block. A state is written only when its lessons take more than it."""
+_ROW_BYTES = 40
+"""What SQLite takes for a row besides its lesson."""
+
+
+@dataclass
+class _Taught:
+    """What one page taught."""
+
+    page: int = 0
+    """Its number; 0: it is dropped. A release never takes back what it taught, as its host does
+    show it."""
+    is_pending: bool = False
+    lessons: list[tuple[str, Lesson]] = field(default_factory=list)
+    """Of its host and of sites, by name."""
 
 
 class FramedPages:
@@ -45,18 +89,32 @@ class FramedPages:
         unpack: Callable[[bytes], MeasurablePage] | None = None,
     ) -> None:
         self._config = config
-        self._unpack = unpack or partial(PageHere.unpacked, config=config)
+        self._unpack = unpack or partial(unpacked, config=config)
         self._kept = kept
-        self._frames = LearntFrames(kept.frames, kept.exchange)
+        self._store = kept.frames
+        self._exchange = kept.exchange
+        self._frames = Frames()
+        self._is_stale = self._store is not None
+        self._unsaved: Counter[str] = Counter()
+        """By host, the bytes of the lessons that were written after its state."""
+        self._pending: dict[int, _Taught] = {}
+        """What pending pages taught, by their numbers."""
+        self._taught = _Taught()
+        """What was learnt in the present transaction."""
 
     @property
     def nbytes(self) -> int:
         """Memory of the frames, in bytes."""
-        return self._frames.nbytes
+        return self._frames.nbytes + (0 if self._exchange is None else self._exchange.nbytes)
 
     def check(self) -> None:
-        """Verify the invariants of the frames."""
+        """Verify the invariants of the frames, and that the store would restore them."""
+        self._refresh()
         self._frames.check()
+        if self._store is not None:
+            again, here = _restored(self._store)[0], self._frames
+            assert again.early.tellings() == here.early.tellings(), "other pages wait in the store"
+            assert len(again) == len(here), "other blocks are known in the store"
 
     def claim(
         self, place: Place, content: MeasurablePage | Measured, *, is_pending: bool
@@ -66,16 +124,20 @@ class FramedPages:
         Of what is measured already, a document, nothing is learnt: it has no frame.
         """
         while True:
-            hosts = self._hosts(place.host, content)
-            profile, text = content if isinstance(content, Measured) else _measured(hosts, content)
+            if isinstance(content, Measured):
+                profile, text = content
+            else:
+                self._take_news(place.host, content.shown)
+                known = self.known(place.host, content.shown)
+                profile, text = _measured(content, known)
             found = self._kept.compare(place, profile)
             if found.reason == "no_text":
                 return found
             try:
-                with self._frames.transaction(), self._kept.transaction():
+                with self._transaction(), self._kept.transaction():
                     verdict = self._kept.record(place, profile, found, text, is_pending=is_pending)
-                    if hosts[0].name and not isinstance(content, Measured):
-                        self._learn(hosts, content, profile, verdict, is_pending=is_pending)
+                    if not isinstance(content, Measured) and known.host.name:
+                        self._learn(known, content, profile, verdict, is_pending=is_pending)
             except Overtaken:
                 continue
             self._let_go()
@@ -84,12 +146,12 @@ class FramedPages:
     def commit(self, page: int) -> None:
         """Keep a pending page for good."""
         self._kept.commit(page)
-        self._frames.commit(page)
+        self._tell(self._pending.pop(page, _Taught()))
 
     def release(self, page: int) -> None:
         """Forget a pending page and what was learnt from it."""
         self._kept.release(page)
-        self._frames.unlearn(page)
+        self._unlearn(self._pending.pop(page, _Taught()))
         self._let_go()
 
     def forget(self, url: str) -> int:
@@ -98,122 +160,217 @@ class FramedPages:
         self._let_go()
         return forgotten
 
-    def save(self) -> None:
-        """Write the frames to the store."""
-        with self._kept.transaction():
-            self._frames.save()
+    def known(self, host: str, shown: Shown) -> Known:
+        """Return what is known now of the host of a page that shows this, and of its sites.
 
-    def frame_times(self, place: Place, page: MeasurablePage) -> FrameTimes:
-        """Return what is known of the frame around a page now, as `claim` will ask for it."""
-        is_learnt = place.host and self._config.learn_frames
-        hosts = self._known(place.host, page.shown) if is_learnt else [Host("")]
-        return _frame_times(hosts, page.shown)
-
-    def _hosts(self, host: str, content: MeasurablePage | Measured) -> list[Host]:
-        """Return what is known of a page's host and its sites, other processes' news included.
-
-        If nothing is to be learnt from it: a host without a name, of which nothing is known.
+        Nothing is known of pages from which nothing is to be learnt: their host has no name.
         """
-        if not (host and self._config.learn_frames) or isinstance(content, Measured):
-            return [Host("")]
-        due = self._frames.take_news(host)
+        if not (host and self._config.learn_frames):
+            return Known(shown, Host(""))
+        self._refresh()
+        return self._frames.known(host, shown)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Learn nothing if the transaction within fails."""
+        self._taught = taught = _Taught()
+        try:
+            yield
+        except BaseException:
+            # What was learnt is mixed with what was known: restore it from the store, or undo it.
+            self._is_stale = self._store is not None
+            if not self._is_stale:
+                self._unlearn(taught)
+                self._frames.early.let_go([taught.page])
+            raise
+        if taught.is_pending:
+            self._pending[taught.page] = taught
+        else:
+            self._tell(taught)
+
+    def _take_news(self, host: str, shown: Shown) -> None:
+        """Learn what other processes have learnt of the host of a page, and of its sites."""
+        if self._exchange is None or not (host and self._config.learn_frames):
+            return
+        due = self._news_of(host)
         if due:
             with self._kept.transaction():
                 self._judge_again(host, due)
-        for site in _sites(self._frames.of(host), content.shown):
-            self._frames.take_news(site)
-        return self._known(host, content.shown)
+        for site in self._frames.known(host, shown).sites:
+            self._news_of(site.name)
 
-    def _known(self, host: str, shown: Shown) -> list[Host]:
-        """Return what is known here of a page's host and its sites."""
-        known = self._frames.of(host)
-        return [known, *map(self._frames.of, _sites(known, shown))]
+    def _news_of(self, host: str) -> Collection[EarlyPage]:
+        due = {}
+        for lesson in () if self._exchange is None else self._exchange.news(host):
+            _, told = self._frames.learn(host, lesson.shown, is_kept=lesson.is_kept)
+            due.update({early.row: early for early in told})
+        self._follow_bounds()
+        return due.values()
 
     def _learn(
         self,
-        hosts: Sequence[Host],
+        known: Known,
         page: MeasurablePage,
         measured: PageProfile,
         verdict: Verdict,
         *,
         is_pending: bool,
     ) -> None:
-        if verdict.original_page is not None:
+        original, number = verdict.original_page, verdict.page
+        if original is not None:
             # The text of a revisit was shown before, like that of a duplicate. If the original is
             # pending, the page may be judged again and must not have taught its own text.
-            if self._kept.fate(verdict.original_page) == "kept":
-                self._frames.learn(hosts, page)
-        elif verdict.page is None:
+            if self._kept.fate(original) == "kept":
+                self._learn_from(known, page)
+        elif number is None:
             pass  # the fate of its original is unknown, so nothing was recorded
         elif measured.was_shown:
             # Counted a second time it would be frame, and the page could never be found again.
-            self._frames.learn(hosts, page)
+            self._learn_from(known, page)
         else:
-            due = self._frames.learn(hosts, page, verdict.page, is_pending=is_pending)
-            self._judge_again(hosts[0].name, due)
+            self._taught.page, self._taught.is_pending = number, is_pending
+            self._learn_from(known, page)
+
+    def _learn_from(self, known: Known, page: MeasurablePage) -> None:
+        """Learn from a page, and judge others again.
+
+        If it is the first page of its host its sites learn, too: only then, because blocks learnt
+        of sites take the room of those of hosts.
+        """
+        host, shown, number = known.host.name, known.shown.hashes, self._taught.page
+        sites, early = () if known.host.sightings else known.sites, None
+        if number and known.tellings < TELLING_PAGES:
+            # A worker may forget the blocks.
+            must_pack = page.here is None and self._store is None
+            content = page.pack() if must_pack else page.here
+            early = EarlyPage(number, content, known.new, known.tellings)
+        due = self._learn_of(host, shown, early)
+        if self._store is not None and early is not None and early.is_waiting:
+            self._store.wait(EarlyForm(number, host, page.pack(), _note(early)))
+        for site in sites:  # one after the other, as learning of one can evict another
+            self._learn_of(site.name, [*shown, host_hash(host)])
+        self._judge_again(host, due)
+
+    def _learn_of(
+        self, host: str, shown: Collection[int], early: EarlyPage | None = None
+    ) -> list[EarlyPage]:
+        """Learn what a host, or a site, has shown; write it to the store."""
+        page, store = self._taught.page, self._store
+        lesson, due = self._frames.learn(host, shown, is_kept=page > 0, early=early)
+        self._taught.lessons.append((host, lesson))
+        if store is None:
+            self._follow_bounds()
+            return due
+        packed = lesson.to_bytes()
+        store.learn(host, page, packed)
+        self._unsaved[host] += len(packed) + _ROW_BYTES
+        self._follow_bounds(due)
+        known = self._frames.of(host)
+        if self._unsaved[host] > max(_LEAST_BYTES, _BLOCK_BYTES * len(known.sightings)):
+            store.save(host, known.to_bytes())
+            del self._unsaved[host]
+        return due
 
     def _judge_again(self, host: str, due: Iterable[EarlyPage]) -> None:
         """Replace the profiles of pages that were judged with their host's frame."""
         for early in due:
-            found = self._frames.page_of(early, self._unpack)
-            if found is not None:
-                page = PageHere(found, self._config) if isinstance(found, Page) else found
-                hosts = self._known(host, page.shown)
-                self._kept.replace(early.row, *_measured(hosts, page, seen_itself=1))
-                page.drop()
-            self._frames.told(early)
+            page = self._page_of(early)
+            if page is not None:
+                known = self._frames.known(host, page.shown, seen_itself=1)
+                self._kept.replace(early.row, *_measured(page, known))
+            if self._store is not None and early.is_waiting:
+                self._store.note(early.row, _note(early))
+            elif self._store is not None:
+                self._store.wait_no_more(early.row)
+
+    def _page_of(self, early: EarlyPage) -> MeasurablePage | None:
+        """Return a page that waits; None if it cannot be loaded any more."""
+        content = early.content
+        if isinstance(content, Page):
+            return PageHere(content, self._config)
+        if content is None and self._store is not None:
+            content = self._store.form(early.row)
+        try:
+            return None if content is None else self._unpack(content)
+        except ValueError:  # another version of this package packed it
+            return None
+
+    def _follow_bounds(self, due: Iterable[EarlyPage] = ()) -> None:
+        """Delete from store and exchange what was evicted here.
+
+        Pages that are due stay in the store, which has yet to load them; see `_judge_again`.
+        """
+        forgotten, given_up = self._frames.forgotten, self._frames.early.given_up
+        for host in forgotten:
+            if self._exchange is not None:
+                self._exchange.forget(host)
+            if self._store is not None:
+                self._store.forget(host)
+                del self._unsaved[host]
+        if self._store is not None:
+            for number in set(given_up).difference([early.row for early in due]):
+                self._store.wait_no_more(number)
+        forgotten.clear()
+        given_up.clear()
+
+    def _tell(self, taught: _Taught) -> None:
+        if self._exchange is not None:
+            for host, lesson in taught.lessons:
+                is_known = bool(self._frames.of(host).sightings)
+                self._exchange.tell(host, lesson, is_known=is_known)
+
+    def _unlearn(self, taught: _Taught) -> None:
+        for host, lesson in taught.lessons:
+            self._frames.unlearn(host, lesson)
 
     def _let_go(self) -> None:
         """Stop waiting for pages whose records are gone."""
         if self._kept.gone:
-            self._frames.let_go(self._kept.gone)
+            self._frames.early.let_go(self._kept.gone)
+            for page in self._kept.gone:
+                self._pending.pop(page, None)
             self._kept.gone.clear()
 
-
-def _sites(host: Host, shown: Shown) -> list[str]:
-    """Return the sites of a host by the menus of a page; none if its own frame is known."""
-    return [] if host.is_frame_known else [f"menu {menu:016x}" for menu in shown.menus]
-
-
-def _frame_times(hosts: Sequence[Host], shown: Shown, seen_itself: int = 0) -> FrameTimes:
-    """Say what is known of the frame around a page, given its host and its sites.
-
-    `seen_itself` is 1 if the host has learnt from this page already.
-    """
-    times = [each - seen_itself for each in times_shown(hosts, shown.blocks)]
-    # A site's frame does not count: its other hosts may show other notices.
-    return FrameTimes(times, hosts[0].is_frame_known)
+    def _refresh(self) -> None:
+        if self._is_stale and self._store is not None:
+            self._frames, self._unsaved = _restored(self._store)
+            self._is_stale = False
 
 
-def _measured(hosts: Sequence[Host], page: MeasurablePage, seen_itself: int = 0) -> Measured:
-    """Measure a page, given its host and its sites."""
-    shown, known = page.shown, _frame_times(hosts, page.shown, seen_itself)
-    measured = page.measure(known)
-    host, *sites = hosts
-    around = Surroundings(
-        partial(_times_headed, hosts),
-        known.is_frame_known,
-        _is_view(host, shown, seen_itself),
-        # Whether a page of another host was seen that is of one of these sites.
-        (lambda other: any(times_shown(sites, [host_hash(other)]))) if sites else None,
-    )
-    # The title, and the last h1 that other pages of the host do not show.
-    own = [text for text in shown.h1 if _times_headed(hosts, text) - seen_itself < FRAME_TIMES]
-    headline = Headline((own or [""])[-1][:MOST_OF_HEADLINE], shown.title[:MOST_OF_HEADLINE])
-    return measured._replace(profile=replace(measured.profile, headline=headline, around=around))
+def _measured(page: MeasurablePage, known: Known) -> Measured:
+    """Measure a page with what is known of its host and its sites."""
+    measured = page.measure(known.frame_times)
+    surrounded = replace(measured.profile, headline=known.headline, around=known.around)
+    return measured._replace(profile=surrounded)
 
 
-def _times_headed(hosts: Sequence[Host], part: str) -> int:
-    """Count the pages of a host that were headed by an h1, or by a part of a title."""
-    return times_shown(hosts, [part_hash(part)])[0]
+def _note(early: EarlyPage) -> bytes:
+    return pack(early.tellings, sorted(early.new))
 
 
-def _is_view(host: Host, shown: Shown, seen_itself: int) -> bool:
-    """Tell whether all other kept pages of the host have menus, and this page has none of these.
-
-    Where all pages of the host were dropped, one of them must have menus.
-    """
-    times = host.sightings
-    others = max(host.pages - seen_itself, 1)
-    with_menus = times.get(ANY_MENU, 0) - (seen_itself if shown.menus else 0)
-    return with_menus >= others and all(times.get(menu, 0) <= seen_itself for menu in shown.menus)
+def _restored(store: FrameStore) -> tuple[Frames, Counter[str]]:
+    """Load the frames; return with them the bytes of lessons by host."""
+    frames, unsaved, unreadable = Frames(early_are_stored=True), Counter[str](), 0
+    for name, packed, taught, waiting in store.all():
+        try:
+            host = Host(name) if packed is None else Host.from_bytes(name, packed)
+            lessons = [(Lesson.from_bytes(each.lesson), each.is_unlearnt) for each in taught]
+            notes = [(each.page, *unpack(each.note)) for each in waiting]
+        except ValueError:
+            unreadable += 1
+            continue
+        frames.put(host)
+        for lesson, is_unlearnt in lessons:
+            if is_unlearnt:
+                frames.unlearn(name, lesson)
+            else:
+                frames.learn(name, lesson.shown, is_kept=lesson.is_kept)
+        for page, tellings, new, _ in notes:
+            frames.early.wait(host.early, EarlyPage(page, None, frozenset(new), tellings))
+        unsaved[name] = sum(len(each.lesson) + _ROW_BYTES for each in taught)
+    if unreadable:
+        logger.warning(
+            "what was learnt of %s was written by another version of dedup_filter; learning anew",
+            counted(unreadable, "host"),
+        )
+    return frames, +unsaved

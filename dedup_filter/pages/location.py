@@ -8,7 +8,8 @@ a path                 an index in that directory
 
 import os
 import re
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import time as now
 
@@ -19,15 +20,8 @@ from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.redis import Address, Process, connected, is_address
 from dedup_filter.pages.redis.redis_pages import RedisPages
 
-__all__ = [
-    "MEMORY",
-    "KeptPages",
-    "folder_of",
-    "join_index",
-    "open_index",
-    "open_store",
-    "scheme_of",
-]
+__all__ = ["MEMORY", "KeptPages", "folder_of", "join_index", "open_index", "open_store"]
+__all__ += ["scheme_of"]
 
 KeptPages = DirectoryPages | RedisPages
 """All that the filter knows of an index. One contract suite (`tests/pages/durable`) runs against
@@ -72,18 +66,13 @@ def open_index(
         ConfigError: the location is none, or something else is there.
         StoreError: the index cannot be opened; nothing stays open.
     """
-    with ExitStack() as undo:
-        kept: KeptPages
-        if isinstance(location, str) and is_address(location):
-            process = join_index(location, config, crawl)
-            undo.callback(process.close)
-            kept = RedisPages(config, process)
-        else:
-            store = open_store(location, config, crawl)
-            undo.callback(store.close)
-            kept = DirectoryPages(config, store)
-        undo.pop_all()
-    return kept
+    if isinstance(location, str) and is_address(location):
+        process = join_index(location, config, crawl)
+        with _closed_if_it_fails(process):
+            return RedisPages(config, process)
+    store = open_store(location, config, crawl)
+    with _closed_if_it_fails(store):
+        return DirectoryPages(config, store)
 
 
 def join_index(location: str, config: FilterConfig, crawl: str | None) -> Process:
@@ -101,13 +90,20 @@ def open_store(
     """Open the store of an index that is not shared; for what is raised see `open_index`."""
     scheme, folder = scheme_of(config), folder_of(location)
     store = PageStore.in_memory(scheme) if folder is None else PageStore.open(folder, scheme)
-    with ExitStack() as undo:
-        undo.callback(store.close)
+    with _closed_if_it_fails(store):
         store.start_crawl(int(now()), crawl)
-        undo.pop_all()
     return store
 
 
 def scheme_of(config: FilterConfig) -> Scheme:
     """Name what shapes the fingerprints that are made with these options."""
     return Scheme.of(**{name: getattr(config, name) for name in _SHAPING})
+
+
+@contextmanager
+def _closed_if_it_fails(opened: Process | PageStore) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        opened.close()
+        raise

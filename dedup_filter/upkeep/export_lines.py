@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, get_args
 from zlib import error as ZlibError  # noqa: N812 - it is a class
 
 from dedup_filter.fingerprints import is_sketch
-from dedup_filter.frames import frame_bytes
+from dedup_filter.frames import host_frames
 from dedup_filter.model import Outcome
 from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
 from dedup_filter.pages.directory.records import Crawl, Judged, PageRecord
@@ -195,9 +195,9 @@ _PAGE = {
 }
 _FRAMES = {
     FRAMES_KEY: _TEXT,
-    "state": _bytes(frame_bytes.HostState.from_bytes),
-    "lessons": _arrays(_NUMBER_OR_0, _bytes(frame_bytes.Lesson.from_bytes), _FLAG),
-    "early": _arrays(_NUMBER, _bytes(lambda _: True), _bytes(frame_bytes.EarlyNote.from_bytes)),
+    "state": _bytes(lambda state: host_frames.Host.from_bytes("", state)),
+    "lessons": _arrays(_NUMBER_OR_0, _bytes(host_frames.Lesson.from_bytes), _FLAG),
+    "early": _arrays(_NUMBER, _bytes(lambda _: True), _bytes(host_frames.unpack)),
 }
 _OPTIONAL = {
     *("name", "ended", "reason", "original", "original_page", "distance", "similarity"),

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
-from dedup_filter.pages.expiry import expiry_seconds
 from dedup_filter.pages.redis import Address, SharedKeeper, SharedReader, entry_of
 from dedup_filter.pages.redis.replica import LoggedPages
 from dedup_filter.pages.redis.shared_keeper import delete_records, release_lapsed, take_out, trim

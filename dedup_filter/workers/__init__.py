@@ -2,11 +2,6 @@
 
     bytes -> page -> what it shows -> (what its host's pages have shown) -> its profile
 
-    measured   what a page is read from -> a page and how often its host has shown each block -> its
-               profile
-    worker     a process that does that, from both ends of its pipe: a job -> a future answer
-    pool       pages dealt to several workers; a page in a worker, used like one that is here
-
 A profile depends on what is known of the page's host, which only the crawl's process knows, and it
 changes with each page. So a page is read first, and what it shows comes back; with that, the
 crawl's process looks up how often each block was shown, and the worker measures the page. If more

@@ -1,16 +1,11 @@
 """What a page is read from -> the page, and how often its host has shown each block -> its profile.
 
-A page is known by three texts:
-
-    own    the main content of the blocks that its host has not shown yet
-    rare   the main content of those that it has shown at most once
-    whole  everything from the headline to the end of the main content of all blocks
-
-Pure: what is known of the host comes as numbers, so it does not matter in which process this runs.
+A page's three texts, own, rare and whole, are those of `profile`. Pure: what is known of the host
+comes as numbers, so it does not matter in which process this runs.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import (
@@ -22,11 +17,11 @@ from dedup_filter.fingerprints.profile import (
     Surroundings,
     profile,
 )
+from dedup_filter.frames.host_frames import FrameTimes
 from dedup_filter.model import Unjudged
 from dedup_filter.text import (
     Block,
     Page,
-    Shown,
     find_content,
     first_link,
     whole_content,
@@ -36,16 +31,7 @@ from dedup_filter.text.page_bytes import pack_page, unpack_page
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.reading import read
 
-__all__ = ["FrameTimes", "MeasurablePage", "Measured", "PageHere", "Source"]
-
-
-class FrameTimes(NamedTuple):
-    """What is known of the frame around a page."""
-
-    times: Sequence[int]
-    """How many earlier pages have shown each of its blocks; from `FRAME_TIMES` on all is one."""
-    is_frame_known: bool = False
-    """Whether the host's frame is known."""
+__all__ = ["Measured", "PageHere", "Source", "unpacked"]
 
 
 class Measured(NamedTuple):
@@ -54,23 +40,6 @@ class Measured(NamedTuple):
     profile: PageProfile
     text: str | None
     """The text that the page is known by, if it is to be kept."""
-
-
-class MeasurablePage(Protocol):
-    """A page that was read, wherever its blocks are."""
-
-    shown: Shown
-    here: Page | None
-    """Its blocks; None if they are in another process."""
-
-    def measure(self, known: FrameTimes) -> Measured:
-        """Measure it. Cost: 1.2 ms for 1,000 words, in whichever process its blocks are."""
-
-    def pack(self) -> bytes:
-        """Return it as bytes, see `page_bytes`."""
-
-    def drop(self) -> None:
-        """Free what another process keeps of it: it is not measured again."""
 
 
 class PageHere:
@@ -82,13 +51,8 @@ class PageHere:
         self._page = page
         self._config = config
 
-    @classmethod
-    def unpacked(cls, packed: bytes, config: FilterConfig) -> "PageHere":
-        """Make a page of what `pack` returned. Raises ValueError for other bytes."""
-        return cls(unpack_page(packed), config)
-
     def measure(self, known: FrameTimes) -> Measured:
-        """Measure it."""
+        """Measure it. Cost: 1.2 ms for 1,000 words."""
         page, times = self._page, known.times
         own, rare, whole = _contents(page, times)
         known_by = own if word_sum(own) >= MIN_WORDS else rare
@@ -100,11 +64,13 @@ class PageHere:
         return _measured(texts, self._config)
 
     def pack(self) -> bytes:
-        """Return it as bytes."""
+        """Return it as bytes, see `page_bytes`."""
         return pack_page(self._page)
 
-    def drop(self) -> None:
-        """Do nothing."""
+
+def unpacked(packed: bytes, config: FilterConfig) -> PageHere:
+    """Make a page of what `pack` returned. Raises ValueError for other bytes."""
+    return PageHere(unpack_page(packed), config)
 
 
 class Source(NamedTuple):
@@ -126,13 +92,6 @@ class Source(NamedTuple):
         return (
             content if isinstance(content, Unjudged) else _measured(PageTexts.of(content), config)
         )
-
-    @property
-    def can_be_sent(self) -> bool:
-        """Whether another process can read it: it is no tree, and nothing is wrong with it."""
-        html, text, content_type = self.page
-        is_plain = isinstance(html, str | bytes) if text is None else isinstance(text, str)
-        return is_plain and None in (html, text) and isinstance(content_type, str | None)
 
 
 def _measured(texts: PageTexts, config: FilterConfig) -> Measured:

@@ -11,8 +11,7 @@ from site_pages import framed
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreError
-from dedup_filter.frames.frame_bytes import HostState, Lesson
-from dedup_filter.frames.host_frames import Frames
+from dedup_filter.frames.host_frames import Lesson
 from dedup_filter.pages.frame_exchange import MOST_LESSONS, FrameExchange
 
 HOST = "a.example"
@@ -89,15 +88,6 @@ def test_what_was_told_of_twice_or_dropped_and_known_is_left_out(pair, lists):
     told = [Lesson.from_bytes(entry[16:]) for entry in lists[HOST]]
     kept = [lesson(1, 2), lesson(1, 3), lesson(4)]
     assert told == [*kept, lesson(5, is_kept=False)]
-
-
-def test_what_a_dropped_page_repeats_is_not_counted_again():
-    known = Frames()
-    known.take_lesson(HOST, lesson(1))
-    known.learn_of(HOST, lesson(1, 2, is_kept=False))
-    assert known.state(HOST).times == [1, 1]
-    known.learn_of(HOST, lesson(1, 2))
-    assert known.state(HOST) == HostState(2, [1, 2], [2, 2])
 
 
 def test_a_full_list_is_asked_no_more(pair, lists):

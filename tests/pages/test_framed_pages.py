@@ -45,6 +45,10 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[PageProfile]:
     return profiles
 
 
+def times_headed(compared: list[PageProfile], *parts: str) -> list[int]:
+    return [compared[-1].around.times_shown(part) for part in parts]
+
+
 def outcomes(*markup: str) -> list[str]:
     with NearDuplicateFilter.open() as pages:
         seen = [
@@ -63,28 +67,18 @@ def words_of(measured: list[tuple[str, PageProfile]], number: int) -> list[list[
     ]
 
 
-def test_a_page_is_measured_once_by_one_text(measured):
+def test_a_page_is_measured_once_but_early_ones_again_when_later_ones_show_their_frame(measured):
     assert outcomes(*map(page, range(4))) == ["new"] * 4
-    assert words_of(measured, 3) == [[105]]
-
-
-def test_an_early_page_is_measured_again_when_later_ones_have_shown_its_frame(measured):
-    assert outcomes(*map(page, range(4))) == ["new"] * 4
-    assert [len(words_of(measured, number)) for number in range(3)] == [3, 2, 1]
-    assert words_of(measured, 0)[-1] == [105]
+    assert [len(words_of(measured, number)) for number in range(4)] == [3, 2, 1, 1]
+    assert words_of(measured, 0)[-1] == words_of(measured, 3)[-1] == [105]
 
 
 @pytest.mark.parametrize("count", [2, 60])
-def test_what_was_shown_once_gives_a_second_text(measured, count):
+def test_what_was_shown_once_gives_a_second_text_and_what_was_shown_twice_none(measured, count):
     """It may be frame, or the very text that the page repeats."""
     more = f"<p>{' '.join(WORDS[390 - count : 390])}.</p>"
-    assert outcomes(page(0), page(1, more), page(3, more)) == ["new"] * 3
-    assert words_of(measured, 3) == [[105, 105 + count]]
-
-
-def test_what_was_shown_twice_gives_none(measured):
-    more = f"<p>{' '.join(WORDS[200:260])}.</p>"
-    assert outcomes(page(0, more), page(1, more), page(3, more)) == ["new"] * 3
+    assert outcomes(page(0), page(1, more), page(2, more), page(3, more)) == ["new"] * 4
+    assert words_of(measured, 2)[0] == [105, 105 + count]
     assert words_of(measured, 3) == [[105]]
 
 
@@ -101,9 +95,8 @@ def test_pages_are_counted_that_are_headed_by_an_h1_or_a_part_of_a_title(compare
     """The links of a menu name what other pages are headed by: they do not count."""
     heads = [f"<title>Story {n} - Paper</title><h1>Letters {n % 2}</h1>" for n in range(3)]
     outcomes(*(head + page(number) for number, head in enumerate(heads)))
-    last = compared[-1]
     parts = ["Paper", "Story 1", "Letters 0", "Letters 1", "Letters", "section 1"]
-    assert [last.around.times_shown(part) for part in parts] == [3, 1, 2, 1, 0, 0]
+    assert times_headed(compared, *parts) == [3, 1, 2, 1, 0, 0]
 
 
 class TestSites:
@@ -131,12 +124,8 @@ class TestSites:
         with NearDuplicateFilter.open() as pages:
             self.see(pages, *(page(number, self.NOTICE) for number in range(4)))
             pages.check()
-        assert [words_of(measured, number) for number in range(4)] == [
-            [[145]],
-            [[105, 145]],
-            [[105]],
-            [[105]],
-        ]
+        found = [words_of(measured, number) for number in range(4)]
+        assert found == [[[145]], [[105, 145]], [[105]], [[105]]]
         # A host may have more on each of its pages than its site has.
         assert not any(found.around.is_frame_known for _, found in measured)
 
@@ -152,12 +141,7 @@ class TestSites:
         heads = [f"<title>Story {n} - Paper</title><h1>Letters</h1>" for n in range(3)]
         with NearDuplicateFilter.open() as pages:
             self.see(pages, *(head + page(number) for number, head in enumerate(heads)))
-        last = compared[-1]
-        assert [last.around.times_shown(part) for part in ("Paper", "Letters", "Story 0")] == [
-            3,
-            3,
-            1,
-        ]
+        assert times_headed(compared, "Paper", "Letters", "Story 0") == [3, 3, 1]
         assert [found.headline.h1 for found in compared] == ["Letters", "Letters", ""]
 
     @pytest.mark.parametrize(
@@ -245,7 +229,7 @@ def test_frames_that_cannot_be_read_are_learnt_again_and_the_log_says_so(
 
     assert [crawl(0), crawl(1)] == ["new", "new"]
     assert caplog.messages == []
-    monkeypatch.setattr("dedup_filter.frames.frame_bytes._FORMAT", 99)
+    monkeypatch.setattr("dedup_filter.frames.host_frames._FORMAT", 99)
     assert crawl(2) == "new"
     (message,) = caplog.messages
     assert message.startswith("what was learnt of 1 host was written by another version")

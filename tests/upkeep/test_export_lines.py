@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from strategies import fingerprints
 
 from dedup_filter.fingerprints import sketch
-from dedup_filter.frames import frame_bytes
-from dedup_filter.frames.frame_bytes import EarlyNote, HostState
+from dedup_filter.frames.host_frames import Host, pack
+from dedup_filter.frames.host_frames import Lesson as FrameLesson
 from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
 from dedup_filter.pages.directory.records import Crawl, Judged, PageRecord
 from dedup_filter.pages.directory.scheme import Scheme
@@ -63,9 +63,9 @@ def records(draw):
 
 blocks = st.lists(st.integers(0, 2**64 - 1), max_size=3)
 counts = st.integers(0, 2**32 - 1)
-states = blocks.map(lambda shown: HostState(9, shown, [7] * len(shown)).to_bytes())
-lessons = st.builds(frame_bytes.Lesson, st.booleans(), blocks).map(lambda each: each.to_bytes())
-notes = st.builds(EarlyNote, counts, blocks.map(frozenset)).map(lambda each: each.to_bytes())
+states = blocks.map(lambda shown: Host("", 9, dict.fromkeys(shown, 7)).to_bytes())
+lessons = st.builds(FrameLesson, st.booleans(), blocks).map(lambda each: each.to_bytes())
+notes = st.builds(pack, counts, blocks)
 hosts = st.builds(
     HostFrames,
     st.just("a"),

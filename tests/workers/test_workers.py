@@ -8,19 +8,19 @@ import sys
 import time
 from concurrent.futures import Future
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 import pytest
 from bad_pages import KINDS
 from site_pages import framed
 
-from dedup_filter import ConfigError, NearDuplicateFilter
+from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
 from dedup_filter.model import Unjudged
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.workers.measured import Source
-from dedup_filter.workers.pool import Pool
-from dedup_filter.workers.worker import LostWorkerError, Worker
+from dedup_filter.workers.measured import PageHere, Source
+from dedup_filter.workers.pool import LostWorkerError, Pool, Worker, use_page
 
 
 @pytest.fixture
@@ -101,12 +101,6 @@ def test_wrong_arguments_are_refused_as_by_see(page):
         list(known.see_many([{"url": "http://a/", **page}]))
 
 
-@pytest.mark.parametrize("workers", [-1, 65, "many", "2", True, None])
-def test_a_number_of_workers_that_cannot_be_meant(workers):
-    with pytest.raises(ConfigError, match=r"^workers must be"):
-        NearDuplicateFilter.open(workers=workers)
-
-
 def test_killed_workers_are_replaced(stream, caplog):
     chance = random.Random(3)
     killed = []
@@ -165,16 +159,16 @@ def test_what_cannot_be_sent_is_read_here(article):
 
 
 def test_a_job_that_fails_is_told_and_the_process_goes_on_until_it_is_closed():
-    worker = Worker(FilterConfig(), 30)
+    worker = Worker(30)
     for ticket in (99, 100):
         with pytest.raises(LostWorkerError, match="KeyError"):
-            worker.submit("measure", ticket, b"", False).result()
-    waits = [worker.submit("pack", 99) for _ in range(20)]
+            worker.submit(use_page, ticket, PageHere.pack).result()
+    waits = [worker.submit(use_page, 99, PageHere.pack) for _ in range(20)]
     assert not waits[-1].cancel()  # somebody else may wait for it
 
     worker.close()
 
-    waits.append(worker.submit("pack", 99))
+    waits.append(worker.submit(use_page, 99, PageHere.pack))
     for job in waits:
         with pytest.raises(LostWorkerError):
             job.result()
@@ -198,18 +192,13 @@ def wait_until_ended(pids):
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
 class TestNoProcessIsLeft:
-    def test_after_close(self, stream):
+    @pytest.mark.parametrize("count", [1, 200])
+    def test_after_close_in_mid_stream_or_at_its_end(self, stream, count):
         with NearDuplicateFilter.open(workers=2) as known:
-            list(known.see_many(stream))
+            list(islice(known.see_many(stream), count))
             pids = pids_of(known)
         assert len(pids) == 2
         assert not any(map(os.path.exists, (f"/proc/{pid}" for pid in pids)))  # no zombie, either
-
-    def test_after_close_in_mid_stream(self, stream):
-        with NearDuplicateFilter.open(workers=2) as known:
-            next(known.see_many(stream))
-            pids = pids_of(known)
-        wait_until_ended(pids)
 
     @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
     def test_when_the_process_that_they_work_for_is_killed(self, number):

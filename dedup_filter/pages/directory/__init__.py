@@ -12,7 +12,6 @@
 Pages are known by their numbers, counted from 1. The database knows no tables and no text.
 """
 
-from dedup_filter.pages.comparison import Matches
 from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore, HostFrames
 from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.pages.directory.page_store import PageStore
@@ -25,7 +24,6 @@ __all__ = [
     "FrameStore",
     "HostFrames",
     "Judged",
-    "Matches",
     "PageReader",
     "PageRecord",
     "PageStore",

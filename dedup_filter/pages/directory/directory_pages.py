@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from time import time as now
 
-from dedup_filter.config import FilterConfig
+from dedup_filter.config import FilterConfig, oldest_kept
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Fate, Verdict
 from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, compared, relation, verdict_on
@@ -27,10 +27,13 @@ from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import Judged, PageRecord, Place, measures_of
 from dedup_filter.pages.directory.table_files import TableFiles
-from dedup_filter.pages.expiry import PageBounds
 from dedup_filter.pages.frame_exchange import FrameExchange
 
 __all__ = ["DirectoryPages"]
+
+_MOST_AT_ONCE = 256
+_BATCHES = 100
+"""An index of `max_pages` gives room for a hundredth of them at a time, or for `_MOST_AT_ONCE`."""
 
 
 class DirectoryPages:
@@ -55,12 +58,11 @@ class DirectoryPages:
         """Where frames are kept that outlive this process; None: nowhere."""
         self._by_host = config.scope == "host"
         self._index = PageIndex.opened(self.store, config.max_distance, by_host=self._by_host)
-        self._bounds = PageBounds(self.store, config.max_pages, config.expire_days)
         self.gone: list[int] = []
         """Pages whose records were deleted; for the owner to take note of, and to clear."""
         self.capped = 0
         """Comparisons in which there were more candidates than `MOST_COMPARED`."""
-        while due := self._bounds.due(now()):
+        while due := self._beyond_bounds(now()):
             with self.transaction():
                 self._delete(due)
 
@@ -135,11 +137,11 @@ class DirectoryPages:
         is_pending: bool,
     ) -> Verdict:
         """Record a page and what was found of it, within `transaction`; return the verdict."""
-        if found.is_duplicate and not self._is_durable:
+        is_repeat, is_revisit = found.original_page is not None, found.outcome == "revisit"
+        if is_repeat and not (is_revisit or self._is_durable):
             return found
         moment, crawl = now(), self.store.crawl
-        is_revisit = found.outcome == "revisit"
-        due = self._bounds.due(moment, None if is_revisit else not found.is_duplicate)
+        due = self._beyond_bounds(moment, None if is_revisit else not is_repeat)
         # The page that this one repeats stays, or the next one like it would be new.
         if due:
             self._delete(due - {found.original_page})
@@ -220,7 +222,7 @@ class DirectoryPages:
     def _candidates(
         self, place: Place, page: PageProfile, found: Mapping[int, tuple[int, int]]
     ) -> list[Candidate]:
-        stored = self.store.matches(list(found))
+        stored = zip(found, self.store.matches(list(found)), strict=True)
         return [
             Candidate(
                 *found[number],
@@ -232,12 +234,28 @@ class DirectoryPages:
                 key,
                 digest,
             )
-            for number, of_host, crawl, key, digest, headline, sketch in zip(
-                found, *stored, strict=True
-            )
+            for number, (of_host, crawl, key, digest, headline, sketch) in stored
             # Those of another host are near by chance.
             if not self._by_host or of_host == place.host
         ]
+
+    def _beyond_bounds(self, moment: float, coming: bool | None = None) -> set[int]:
+        """Return some pages to be forgotten before another is recorded; none if there are no more.
+
+        Those not seen for longest go first, kept ones and records of dropped ones by themselves.
+        `coming`: whether the other is kept (True) or dropped (False); None: it needs no room.
+        """
+        due: set[int] = set()
+        days, bound = self._config.expire_days, self._config.max_pages
+        for is_kept in (True, False):
+            if days is not None:
+                before = oldest_kept(days, moment)
+                due.update(self.store.oldest(_MOST_AT_ONCE, is_kept=is_kept, before=before))
+            if bound is not None:
+                over = self.store.count(is_kept=is_kept) + (coming is is_kept) - bound
+                most = min(max(over, bound // _BATCHES), _MOST_AT_ONCE)
+                due.update(self.store.oldest(most, is_kept=is_kept) if over > 0 else ())
+        return due
 
     def _delete(self, pages: Collection[int]) -> None:
         self.store.delete(pages)

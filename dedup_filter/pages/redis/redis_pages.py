@@ -25,7 +25,7 @@ from time import monotonic, sleep
 from time import time as now
 from typing import NamedTuple
 
-from dedup_filter.config import FilterConfig
+from dedup_filter.config import FilterConfig, expiry_seconds, oldest_kept
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Fate, Outcome, Verdict
@@ -39,7 +39,6 @@ from dedup_filter.pages.comparison import (
 )
 from dedup_filter.pages.directory import FrameStore, Judged, PageRecord, Place, measures_of
 from dedup_filter.pages.directory.records import url_key
-from dedup_filter.pages.expiry import expiry_seconds, oldest_kept
 from dedup_filter.pages.frame_exchange import FrameExchange, LessonLists
 from dedup_filter.pages.redis.formats import Entry, entry_of
 from dedup_filter.pages.redis.process import LEASE, Process

@@ -30,10 +30,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import time as now
 from typing import Any, NamedTuple
 
+from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError, StoreBusy, StoreError
 from dedup_filter.pages.directory import PageRecord, Scheme
 from dedup_filter.pages.directory.records import Crawl, host_of
-from dedup_filter.pages.expiry import expiry_seconds
 from dedup_filter.pages.redis.connection import Connection, connected
 from dedup_filter.pages.redis.formats import CHUNK, EVENT_BYTES, FORMAT, entry_of
 from dedup_filter.pages.redis.process import LEASE, read_meta, refuse

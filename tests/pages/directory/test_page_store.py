@@ -15,7 +15,7 @@ from store_pages import (
 
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints import sketch
-from dedup_filter.pages.directory import Crawl, Judged, Matches
+from dedup_filter.pages.directory import Crawl, Judged
 from dedup_filter.pages.directory.page_reader import statistics
 from dedup_filter.pages.directory.records import url_key
 from dedup_filter.text import Headline
@@ -78,9 +78,8 @@ class TestWhatIsInserted:
         number = store.insert(given, given.url)
         assert store.record(number) == given._replace(page=number)
         assert (store.text(number), store.at_url(given.url)) == (given.url, [number])
-        found = store.matches([number])
-        assert (found.hosts, found.headlines) == ([given.host], [given.headline])
-        assert found.sketches == [given.sketch]
+        [(host, *_, headline, kept)] = store.matches([number])
+        assert (host, headline, kept) == (given.host, given.headline, given.sketch)
 
     def test_is_found_however_its_url_is_spelt(self, store):
         number = store.insert(page(1, url="https://example.com/a?b=2&a=1#top"))
@@ -100,15 +99,11 @@ class TestLookUps:
         made = [page(n, host=f"{n % 3}.example") for n in range(20)]
         found = store.matches([store.insert(each) for each in made][::-1])
         made.reverse()
-        assert found == Matches(
-            [each.host for each in made],
-            [1] * 20,
-            [url_key(each.url) for each in made],
-            [each.digest for each in made],
-            [each.headline for each in made],
-            [each.sketch for each in made],
-        )
-        assert store.matches([]) == Matches([], [], [], [], [], [])
+        assert found == [
+            (each.host, 1, url_key(each.url), each.digest, each.headline, each.sketch)
+            for each in made
+        ]
+        assert store.matches([]) == []
 
     def test_of_pages_that_are_not_there(self, store):
         for look_up in (store.url, store.record, lambda page: store.matches([page])):

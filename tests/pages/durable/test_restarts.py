@@ -9,7 +9,7 @@ from site_pages import NOTICE, framed
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.frames import early_pages
 from dedup_filter.frames import host_frames as frames
-from dedup_filter.pages import learnt_frames
+from dedup_filter.pages import framed_pages
 from dedup_filter.text.page_bytes import unpack_page
 from dedup_filter.workers import measured
 
@@ -66,7 +66,7 @@ def test_and_so_it_is_when_its_process_is_killed(directory, stream, uninterrupte
 def test_and_when_states_are_written_in_between_and_hosts_are_forgotten(
     directory, stream, monkeypatch
 ):
-    monkeypatch.setattr(learnt_frames, "_LEAST_BYTES", 200)
+    monkeypatch.setattr(framed_pages, "_LEAST_BYTES", 200)
     monkeypatch.setattr(frames, "_MOST_BLOCKS_OF_HOST", 30)
     monkeypatch.setattr(early_pages, "_MOST_WAITING", 3)
     monkeypatch.setattr(frames.Frames.__init__, "__defaults__", (60,))
