@@ -24,9 +24,7 @@ from dedup_filter.commands import (
 from dedup_filter.config import FilterConfig
 from dedup_filter.text.page_fields import FieldNames
 from dedup_filter.upkeep import Index
-from dedup_filter.upkeep.export_lines import exported
-from dedup_filter.upkeep.importing import import_lines
-from dedup_filter.upkeep.migrate import migrate
+from dedup_filter.upkeep.lines import exported, import_lines
 from dedup_filter.wording import as_time
 
 __all__ = ["index_command"]
@@ -284,8 +282,7 @@ def migrate_command(
     """  # noqa: D301 - click must see the character
     if fresh and drop_unkept:
         raise click.UsageError("--fresh leaves all pages behind: give it without --drop-unkept")
-    result = migrate(
-        index,
+    result = index.migrate(
         FilterConfig.of(options),
         drop_unkept=drop_unkept,
         fresh=fresh,

@@ -50,7 +50,6 @@ from dedup_filter.text import Headline, is_headed_alike, is_headed_as_elsewhere
 __all__ = [
     "MOST_COMPARED",
     "Candidate",
-    "Matches",
     "Overtaken",
     "choose",
     "compared",
@@ -134,18 +133,6 @@ def relation(page: PageProfile, own_host: str, host: str) -> tuple[bool, bool]:
     """
     is_of_site = page.around.is_of_site
     return bool(own_host) and host == own_host, is_of_site is not None and is_of_site(host)
-
-
-class Matches(NamedTuple):
-    """Pages that another may repeat, side by side."""
-
-    hosts: list[str]
-    crawls: list[int]
-    """The last one that each was seen in."""
-    url_keys: list[int]
-    digests: list[bytes]
-    headlines: list[Headline]
-    sketches: list[bytes]
 
 
 def similarities(
