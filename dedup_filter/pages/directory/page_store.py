@@ -22,7 +22,7 @@ gives what was measured of it to the record of the page it revisits, whose numbe
 release leaves that one as it was.
 
 Numbers of pages are given in order, from 1, and never again after they are gone. One thread at a
-time. Cost: 15 us for a page inserted in a group into a million; 487 bytes on disk.
+time. Cost of a page: see `benchmarks/store.py`; 487 bytes on disk.
 """
 
 import sqlite3
@@ -47,6 +47,8 @@ process."""
 _LOG_PAGES = 8_192
 """The log is moved into the file when it has so many pages, 32 MB. A page of an SQL index that is
 written many times in the meantime is moved once."""
+_MOST_HOSTS = 100_000
+"""Numbers that are remembered, 8 MB; a crawl comes back to a host within so many others."""
 _MOST_REVISITED = 10_000
 """Revisits committed last, of which somebody may still ask: no more are under way at a time."""
 
@@ -94,6 +96,8 @@ class PageStore(PageReader):
         """Statements that SQLite has not committed yet."""
         self._is_writing = False
         """Whether a transaction is going on."""
+        self._hosts: dict[str, int] = {}
+        """Numbers of hosts; forgotten when a transaction is undone, as it may have given some."""
         self._revisited: dict[int, int] = {}
         """Numbers of revisits that were committed -> the pages that they have become."""
         super().__init__(uri, directory, *pragmas, scheme=scheme)
@@ -185,6 +189,7 @@ class PageStore(PageReader):
             yield
         except BaseException:
             del self._group[before:]
+            self._hosts.clear()
             self._roll_back()
             raise
         finally:
@@ -223,10 +228,15 @@ class PageStore(PageReader):
 
     def host(self, name: str) -> int:
         """Return the number of a host; it gets one if it has none."""
-        column = (_column(name),)
-        for (number,) in self.rows("SELECT id FROM hosts WHERE name = ?", column):
-            return int(number)
-        return self.write("INSERT INTO hosts (name) VALUES (?)", column)
+        number = self._hosts.get(name)
+        if number is None:
+            column = (_column(name),)
+            self.write("INSERT OR IGNORE INTO hosts (name) VALUES (?)", column)
+            [(number,)] = self.rows("SELECT id FROM hosts WHERE name = ?", column)
+            if len(self._hosts) >= _MOST_HOSTS:
+                self._hosts.clear()
+            self._hosts[name] = number
+        return number
 
     def at_url(self, url: str) -> list[int]:
         """Find all pages at a URL, however it is spelt, the earliest first.
