@@ -128,7 +128,7 @@ def look_ups(store: PageStore, samples: int) -> dict[str, float]:
     chance = random.Random(0)
     numbers = [chance.randint(1, store.last_page) for _ in range(samples)]
     work = {
-        "matches of a page": lambda: store.matches(numbers),
+        "matches of a page": lambda: store.stored(numbers),
     }
     return {name: timed(look_up).cpu / samples for name, look_up in work.items()}
 
@@ -157,7 +157,7 @@ def measure(folder: Path, count: int, one_by_one: int) -> Iterator[Figure]:
 
 def fill_by_sql(store: PageStore, count: int) -> None:
     """Record so many kept pages of random measures, as `pages` makes them."""
-    run = store.database.connection.execute
+    run = store.connection.execute
     run("BEGIN")
     run(
         f"""WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers

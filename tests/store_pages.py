@@ -68,7 +68,7 @@ def folder_store(folder, crawl=None):
 
 def kill(store):
     """Leave a store in a folder as a killed process does: nothing more is written."""
-    store.database.close()
+    store.connection.close()
     store._lock.release()
 
 

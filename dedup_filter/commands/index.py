@@ -14,9 +14,7 @@ from dedup_filter.commands import json_option, say, write_lines, write_report
 from dedup_filter.config import FilterConfig
 from dedup_filter.text.page_fields import FieldNames
 from dedup_filter.upkeep import Index, index_at
-from dedup_filter.upkeep.export_lines import exported
-from dedup_filter.upkeep.importing import import_lines
-from dedup_filter.upkeep.migrate import migrate
+from dedup_filter.upkeep.lines import exported, import_lines
 from dedup_filter.wording import as_time
 
 __all__ = ["index_command"]
@@ -244,8 +242,7 @@ def _migrate(
     Exit codes: 0 done, or nothing to do; 2 there is no index, it is in use, or texts are missing
     and neither --drop-unkept nor --fresh is given. Then it is as it was.
     """
-    result = migrate(
-        index,
+    result = index.migrate(
         FilterConfig.of(options),
         drop_unkept=drop_unkept,
         fresh=fresh,

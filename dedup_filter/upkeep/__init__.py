@@ -5,13 +5,11 @@
     forget     URLs -> their pages are gone
     compact    less room on disk or servers
     migrate    fingerprints made anew, in another way; the index as it was is kept as a backup
-    export     index -> lines of JSON
-    import     lines of an export, or items of a feed -> index
+    lines      index -> lines of JSON; these, or items of a feed -> index
 
 `DirectoryIndex` and `ServerIndex` do it and are alike in use: their methods raise ConfigError if
 there is no index, unless they make one, and StoreError if it cannot be read or written, or is in
-use; `str` names the index without a password. Nothing here starts a crawl but the import of items,
-and nothing knows of the command line or Scrapy.
+use; `str` names the index without a password. Nothing here starts a crawl but the import of items.
 """
 
 from dedup_filter.errors import ConfigError

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.pages.directory.frame_store import HostFrames
-from dedup_filter.pages.directory.records import Crawl, PageRecord, canonical
-from dedup_filter.pages.directory.scheme import Scheme
+from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, canonical
 
 __all__ = ["Doubt", "ExportedPage", "Findings", "Source", "options_in", "pages_by_url"]
 

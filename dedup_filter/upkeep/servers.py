@@ -16,8 +16,7 @@ import numpy as np
 
 from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError
-from dedup_filter.pages.directory.records import PageRecord
-from dedup_filter.pages.directory.scheme import Scheme
+from dedup_filter.pages.directory.records import PageRecord, Scheme
 from dedup_filter.pages.redis import Address, SharedKeeper, SharedReader, entry_of
 from dedup_filter.pages.redis.replica import LoggedPages
 from dedup_filter.pages.redis.shared_keeper import delete_records, release_lapsed, take_out, trim
@@ -125,6 +124,14 @@ class ServerIndex:
     def target(self, scheme: Scheme) -> SharedKeeper:
         """Open it for records, and make it if there is none. No crawler may be at work then."""
         return SharedKeeper.open(self.location, scheme)
+
+    def migrate(self, *_: object, **__: object) -> dict[str, Any]:
+        """Refuse to make fingerprints anew. Raises ConfigError: no texts are kept on servers."""
+        raise ConfigError(
+            f"the fingerprints of the shared index {self} cannot be made anew, as no texts are "
+            "kept on servers: begin another index under a new name (?name=...), and crawl, or "
+            "import the items of earlier crawls"
+        )
 
     def filter_options(self) -> dict[str, Any]:
         """Return the options of its fingerprints, and those of the process that joined last."""

@@ -10,7 +10,7 @@ from index_feed import ITEMS, article, contents, kept, records, stats
 
 from crawler.demo_site.pages import build_pages
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.upkeep.export_lines import FORMAT
+from dedup_filter.upkeep.lines import FORMAT
 
 
 def objects(export):

@@ -5,7 +5,7 @@ from command_line import lines, run
 from index_feed import ITEMS, article, tamper
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.pages.directory.page_store import PageStore
 
 
 def forgotten(index, *urls):
@@ -32,13 +32,13 @@ def test_however_the_url_is_spelt(every_place):
 def test_pages_are_passed_over_once_however_many_urls_there_are(index, monkeypatch, count):
     passes = []
     for name in ("records", "at_url"):
-        read = getattr(PageReader, name)
+        read = getattr(PageStore, name)
 
         def counting(*arguments, name=name, read=read):
             passes.append(name)
             return read(*arguments)
 
-        monkeypatch.setattr(PageReader, name, counting)
+        monkeypatch.setattr(PageStore, name, counting)
     assert forgotten(str(index), *(each["url"] for each in ITEMS[:count])) == [1] * count
     assert len(passes) == 1
 

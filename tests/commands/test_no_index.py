@@ -9,7 +9,7 @@ from command_line import run
 from index_feed import contents, tamper
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.upkeep.export_lines import FORMAT, HEADER_KEY
+from dedup_filter.upkeep.lines import FORMAT, HEADER_KEY
 
 COMMANDS = ["stats", "check", "export", "forget https://example.com/", "compact"]
 MIGRATE, FRESH = "migrate -o features=words", "migrate --fresh"

@@ -11,10 +11,9 @@ from dedup_filter.fingerprints import sketch
 from dedup_filter.frames.host_frames import Host, pack
 from dedup_filter.frames.host_frames import Lesson as FrameLesson
 from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
-from dedup_filter.pages.directory.records import Crawl, Judged, PageRecord
-from dedup_filter.pages.directory.scheme import Scheme
+from dedup_filter.pages.directory.records import Crawl, Judged, PageRecord, Scheme
 from dedup_filter.text import Headline
-from dedup_filter.upkeep.export_lines import (
+from dedup_filter.upkeep.lines import (
     exported,
     host_in,
     record_in,

@@ -12,7 +12,7 @@ near-duplicates. Of so many the `MOST_COMPARED` nearest are compared (of equally
 that came first), and `capped` counts the look-ups for which there were more.
 
 On disk every page with text is recorded; in memory only those that are kept or pending, as nobody
-could read of the others later. What the store fails to write is not done in the index either.
+could read of the others later. The index follows the store whenever it is asked.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -23,10 +23,10 @@ from dedup_filter.config import FilterConfig, oldest_kept
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Fate, Verdict
 from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, compared, relation, verdict_on
+from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import Judged, PageRecord, Place, measures_of
-from dedup_filter.pages.directory.table_files import TableFiles
+from dedup_filter.pages.directory.records import PageRecord, Place, measures_of
 from dedup_filter.pages.frame_exchange import FrameExchange
 
 __all__ = ["DirectoryPages"]
@@ -54,7 +54,7 @@ class DirectoryPages:
         self.store = store
         self._is_durable = store.directory is not None
         """Whether what is recorded outlives this process."""
-        self.frames = store.frames if self._is_durable else None
+        self.frames = FrameStore(store) if self._is_durable else None
         """Where frames are kept that outlive this process; None: nowhere."""
         self._by_host = config.scope == "host"
         self._index = PageIndex.opened(self.store, config.max_distance, by_host=self._by_host)
@@ -63,8 +63,7 @@ class DirectoryPages:
         self.capped = 0
         """Comparisons in which there were more candidates than `MOST_COMPARED`."""
         while due := self._beyond_bounds(now()):
-            with self.transaction():
-                self._delete(due)
+            self._delete(due)
 
     def __len__(self) -> int:
         return len(self.store)
@@ -84,7 +83,7 @@ class DirectoryPages:
     def disk_bytes(self) -> int:
         """Size of all files in bytes."""
         files = self.store.directory
-        return TableFiles(files.tables).nbytes + files.page_bytes() if files else 0
+        return files.tables.nbytes + files.page_bytes() if files else 0
 
     def compare(self, place: Place, page: PageProfile) -> Verdict:
         """Tell whether a page repeats one that is kept or pending.
@@ -93,15 +92,14 @@ class DirectoryPages:
         """
         if page.is_blank:
             return verdict_on(page, "unjudged", "no_text")
-        host = self.store.database.host(place.host) if self._by_host else 0
-        same = self.store.of_digest(self._index.of_digest(page.digest, host), page.digest)
-        found = dict.fromkeys(same, (0, 0)) or self._near(page, host)
+        self._index.follow(self.store)
+        host = self.store.host(place.host) if self._by_host else 0
+        alike = dict.fromkeys(self._index.of_digest(page.digest, host), (0, 0))
+        candidates = self._candidates(place, page, alike)
+        if all(each.digest != page.digest for each in candidates):
+            candidates = self._candidates(place, page, self._near(page, host))
         verdict = compared(
-            page,
-            self._candidates(place, page, found),
-            self._config.min_similarity,
-            place.key,
-            self.store.crawl.__eq__,
+            page, candidates, self._config.min_similarity, place.key, self.store.crawl.__eq__
         )
         original = verdict.original_page
         return verdict if original is None else verdict._replace(original=self.store.url(original))
@@ -112,20 +110,14 @@ class DirectoryPages:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Make one transaction of all that is done within. Not to be used inside another.
-
-        What the store refuses to write does not happen for the index and for `gone` either.
-        """
+        """Do all that is done within, or nothing. Not to be used inside another."""
         before = len(self.gone)
         try:
-            with self.store.database:
+            with self.store.transaction():
                 yield
-                news = self._index.news(self.store)
         except BaseException:
             del self.gone[before:]
             raise
-        self._index.follow(news)
-        self._index.tend(self.store)
 
     def record(
         self,
@@ -140,26 +132,14 @@ class DirectoryPages:
         is_repeat, is_revisit = found.original_page is not None, found.outcome == "revisit"
         if is_repeat and not (is_revisit or self._is_durable):
             return found
-        moment, crawl = now(), self.store.crawl
+        moment = now()
         due = self._beyond_bounds(moment, None if is_revisit else not is_repeat)
         # The page that this one repeats stays, or the next one like it would be new.
         if due:
             self._delete(due - {found.original_page})
-        number = self.store.insert(
-            PageRecord(
-                page=0,
-                url=place.url,
-                host=place.host,
-                **measures_of(page),
-                first_seen=int(moment),
-                last_seen=int(moment),
-                first_crawl=crawl,
-                crawl=crawl,
-                is_pending=is_pending or is_revisit,
-                judged=Judged.of(found),
-            ),
-            text,
-        )
+        record = PageRecord.of(place, page, found, int(moment), self.store.crawl)
+        record = record._replace(is_pending=is_pending or is_revisit)
+        number = self.store.insert(record, text)
         if is_revisit and not is_pending:
             self.store.commit(number)
             return found._replace(page=found.original_page)
@@ -171,15 +151,13 @@ class DirectoryPages:
 
     def commit(self, number: int) -> None:
         """Keep a pending page for good; one that is not pending is left as it is."""
-        with self.transaction():
-            self.store.commit(number)
+        self.store.commit(number)
 
     def release(self, number: int) -> None:
         """Forget a pending page; one that is not pending is left as it is."""
         if self.store.fate(number) == "pending":
-            with self.transaction():
-                self.store.release(number)
-                self.gone.append(number)
+            self.store.release(number)
+            self.gone.append(number)
 
     def flush(self) -> None:
         """Make everything committed so far outlive this process."""
@@ -187,9 +165,8 @@ class DirectoryPages:
 
     def forget(self, url: str) -> int:
         """Forget all pages at a URL, however it is spelt; return how many there were."""
-        with self.transaction():
-            pages = self.store.at_url(url)
-            self._delete(pages)
+        pages = self.store.at_url(url)
+        self._delete(pages)
         return len(pages)
 
     def close(self) -> None:
@@ -197,13 +174,14 @@ class DirectoryPages:
         try:
             self.store.end_crawl(int(now()))
             self.store.flush()
-            self._index.tend(self.store, is_last=True)
+            self._index.follow(self.store, is_last=True)
         finally:
             self.store.close()
 
     def check(self) -> None:
         """Verify the invariants of index and store, and that they agree."""
         self.store.check()
+        self._index.follow(self.store)
         faults = self._index.faults(self.store)
         assert not faults, faults[0]
 
@@ -222,21 +200,11 @@ class DirectoryPages:
     def _candidates(
         self, place: Place, page: PageProfile, found: Mapping[int, tuple[int, int]]
     ) -> list[Candidate]:
-        stored = zip(found, self.store.matches(list(found)), strict=True)
         return [
-            Candidate(
-                *found[number],
-                *relation(page, place.host, of_host),
-                sketch,
-                headline,
-                number,
-                crawl,
-                key,
-                digest,
-            )
-            for number, (of_host, crawl, key, digest, headline, sketch) in stored
+            Candidate._make((*found[each.page], *relation(page, place.host, each.host), *each[1:]))
+            for each in (self.store.stored(list(found)) if found else ())
             # Those of another host are near by chance.
-            if not self._by_host or of_host == place.host
+            if not self._by_host or each.host == place.host
         ]
 
     def _beyond_bounds(self, moment: float, coming: bool | None = None) -> set[int]:

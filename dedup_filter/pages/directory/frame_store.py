@@ -6,17 +6,16 @@
 
 A host is known by its state and the lessons since. When a page is released, its lesson is deleted;
 if the state includes that lesson already, it is marked to be unlearnt instead. For this, lessons
-of pending pages are kept although the state includes them, until commit or release.
+of pending pages are kept although the state includes them, until commit or release (`page_store`).
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dedup_filter.pages.directory.database import Database
-from dedup_filter.pages.directory.records import from_column
+from dedup_filter.pages.directory.page_reader import HOST, PageReader
+from dedup_filter.pages.directory.page_store import PageStore
 
-__all__ = ["EarlyForm", "FrameStore", "HostFrames", "Lesson"]
+__all__ = ["EarlyForm", "FrameStore", "HostFrames", "Lesson", "frames_with_forms", "known_frames"]
 
 
 class Lesson(NamedTuple):
@@ -48,86 +47,78 @@ class HostFrames(NamedTuple):
     """Pages that wait, the earliest first."""
 
 
-class FrameStore:
-    """States, lessons and early pages by host."""
+_KNOWN = """
+    SELECT CAST(name AS TEXT), state FROM hosts LEFT JOIN host_frames ON host = hosts.id
+    WHERE state IS NOT NULL
+        OR hosts.id IN (SELECT host FROM frame_lessons WHERE NOT is_in_state)
+        OR hosts.id IN (SELECT host FROM early_pages)
+    ORDER BY max(ifnull(latest, 0), ifnull(
+        (SELECT max(id) FROM frame_lessons WHERE host = hosts.id AND NOT is_in_state), 0))
+"""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+
+def known_frames(reader: PageReader) -> list[HostFrames]:
+    """Return what is known of each host, without forms; the one learnt of last comes last."""
+    known = {name: HostFrames(name, state, [], []) for name, state in reader.rows(_KNOWN)}
+    for host, page, lesson, is_unlearnt in reader.rows(
+        f"""SELECT {HOST}, page, lesson, is_unlearnt FROM frame_lessons
+        WHERE NOT is_in_state ORDER BY id"""  # noqa: S608
+    ):
+        known[host].lessons.append(Lesson(page, lesson, bool(is_unlearnt)))
+    sql = f"SELECT page, {HOST}, note FROM early_pages ORDER BY page"  # noqa: S608
+    for page, host, note in reader.rows(sql):
+        known[host].early.append(EarlyForm(page, host, b"", note))
+    return list(known.values())
+
+
+def frames_with_forms(reader: PageReader) -> Iterator[HostFrames]:
+    """Yield the same with the forms of the pages that wait."""
+    for known in known_frames(reader):
+        sql = "SELECT form FROM early_pages WHERE page = ?"
+        early = [each._replace(form=reader.value(sql, (each.page,))) for each in known.early]
+        yield known._replace(early=early)
+
+
+class FrameStore:
+    """States, lessons and early pages by host, written; what is not flushed yet is read, too."""
+
+    def __init__(self, store: PageStore) -> None:
+        self._store = store
+
+    def all(self) -> list[HostFrames]:
+        """Return what is known of each host, as `known_frames` does."""
+        return known_frames(self._store)
 
     def learn(self, host: str, page: int, lesson: bytes, *, is_unlearnt: bool = False) -> None:
         """Write down what a page taught, or is to be unlearnt; page 0: nobody will take it back."""
-        with self._database as database:
-            database.write(
+        with self._store.transaction():
+            self._store.write(
                 """INSERT INTO frame_lessons (host, page, lesson, is_unlearnt, is_in_state)
                 VALUES (?, ?, ?, ?, 0)""",
-                (database.host(host), page, lesson, is_unlearnt),
-            )
-
-    def commit(self, page: int) -> None:
-        """Keep what a page taught for good: it is committed."""
-        self._database.write("DELETE FROM frame_lessons WHERE page = ? AND is_in_state", (page,))
-
-    def unlearn(self, page: int) -> None:
-        """Take back what a pending page taught: it is released."""
-        with self._database as database:
-            database.write("DELETE FROM frame_lessons WHERE page = ? AND NOT is_in_state", (page,))
-            database.write(
-                "UPDATE frame_lessons SET is_unlearnt = 1, is_in_state = 0 WHERE page = ?", (page,)
+                (self._store.host(host), page, lesson, is_unlearnt),
             )
 
     def save(self, host: str, state: bytes) -> None:
         """Write down all that is known of a host; its lessons so far are in it."""
-        with self._database as database:
-            number = database.host(host)
-            database.write(
+        with self._store.transaction():
+            number = self._store.host(host)
+            self._store.write(
                 """REPLACE INTO host_frames (host, state, latest) VALUES (?1, ?2, max(
                     ifnull((SELECT max(id) FROM frame_lessons WHERE host = ?1), 0),
                     ifnull((SELECT latest FROM host_frames WHERE host = ?1), 0)
                 ))""",
                 (number, state),
             )
-            database.write(
+            self._store.write(
                 """DELETE FROM frame_lessons WHERE host = ?
                 AND (is_unlearnt OR page NOT IN (SELECT id FROM pages WHERE is_pending))""",
                 (number,),
             )
-            database.write("UPDATE frame_lessons SET is_in_state = 1 WHERE host = ?", (number,))
-
-    def all(self) -> list[HostFrames]:
-        """Return what is known of each host, without forms; the one learnt of last comes last."""
-        rows = self._database.rows
-        known: dict[str | bytes, HostFrames] = {}
-        latest: Counter[str | bytes] = Counter()
-        for name, state, last in rows(
-            "SELECT name, state, latest FROM host_frames JOIN hosts ON hosts.id = host"
-        ):
-            known[name], latest[name] = HostFrames(from_column(name), state, [], []), last
-
-        def of(name: str | bytes) -> HostFrames:
-            return known.setdefault(name, HostFrames(from_column(name), None, [], []))
-
-        for number, name, page, lesson, is_unlearnt in rows(
-            """SELECT frame_lessons.id, name, page, lesson, is_unlearnt
-            FROM frame_lessons JOIN hosts ON hosts.id = host
-            WHERE NOT is_in_state ORDER BY frame_lessons.id"""
-        ):
-            of(name).lessons.append(Lesson(page, lesson, bool(is_unlearnt)))
-            latest[name] = max(latest[name], number)
-        for page, name, note in rows(
-            "SELECT page, name, note FROM early_pages JOIN hosts ON hosts.id = host ORDER BY page"
-        ):
-            of(name).early.append(EarlyForm(page, from_column(name), b"", note))
-        return [known[name] for name in sorted(known, key=latest.__getitem__)]
-
-    def with_forms(self) -> Iterator[HostFrames]:
-        """Yield the same with the forms of the pages that wait."""
-        for known in self.all():
-            early = [each._replace(form=self.form(each.page) or b"") for each in known.early]
-            yield known._replace(early=early)
+            self._store.write("UPDATE frame_lessons SET is_in_state = 1 WHERE host = ?", (number,))
 
     def restore(self, known: HostFrames) -> None:
         """Put back what was known of a host; there must be nothing of it here."""
-        with self._database:
+        with self._store.transaction():
             if known.state is not None:
                 # A lesson that the state takes in: hosts are forgotten in the order of those.
                 self.learn(known.host, 0, b"")
@@ -139,31 +130,31 @@ class FrameStore:
 
     def forget(self, host: str) -> None:
         """Forget a host and its early pages."""
-        with self._database as database:
-            number = (database.host(host),)
-            database.write("DELETE FROM host_frames WHERE host = ?", number)
-            database.write("DELETE FROM frame_lessons WHERE host = ?", number)
-            database.write("DELETE FROM early_pages WHERE host = ?", number)
+        with self._store.transaction():
+            number = (self._store.host(host),)
+            self._store.write("DELETE FROM host_frames WHERE host = ?", number)
+            self._store.write("DELETE FROM frame_lessons WHERE host = ?", number)
+            self._store.write("DELETE FROM early_pages WHERE host = ?", number)
 
     def wait(self, early: EarlyForm) -> None:
         """Keep a page that is to be judged again; it is gone when its record is."""
-        with self._database as database:
-            database.write(
+        page, host, form, note = early
+        with self._store.transaction():
+            self._store.write(
                 "REPLACE INTO early_pages (page, host, form, note) VALUES (?, ?, ?, ?)",
-                (early.page, database.host(early.host), early.form, early.note),
+                (page, self._store.host(host), form, note),
             )
 
     def note(self, page: int, note: bytes) -> None:
         """Change the note of a waiting page."""
-        self._database.write("UPDATE early_pages SET note = ? WHERE page = ?", (note, page))
+        self._store.write("UPDATE early_pages SET note = ? WHERE page = ?", (note, page))
 
     def wait_no_more(self, page: int) -> None:
         """Let go of a page that need not be judged again."""
-        self._database.write("DELETE FROM early_pages WHERE page = ?", (page,))
+        self._store.write("DELETE FROM early_pages WHERE page = ?", (page,))
 
     def form(self, page: int) -> bytes | None:
         """Return the form of a waiting page, None if it waits no more."""
-        form: bytes | None = self._database.value(
-            "SELECT form FROM early_pages WHERE page = ?", (page,)
-        )
+        sql = "SELECT form FROM early_pages WHERE page = ?"
+        form: bytes | None = self._store.value(sql, (page,))
         return form

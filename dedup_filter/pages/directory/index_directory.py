@@ -1,7 +1,8 @@
-"""The folder of an index: which files are in it, and whether one may be put there.
+"""The folder of an index: what is in it, who writes to it, and the files of its tables.
 
     pages.sqlite3 (-wal, -shm)   the records of all pages
-    tables/                      derived from it, may be deleted
+    tables/7/manifest.json       first line: checksum of the rest; then what is in the folder
+    tables/7/rows.bin            the bytes of one array, little-endian
     lock, owner.json             who writes to it
 
 A folder with anything else in it and no pages is somebody's own: it is left untouched.
@@ -9,50 +10,66 @@ A folder with anything else in it and no pages is somebody's own: it is left unt
 Only one process writes to an index at a time. The system takes its lock back when it dies. The
 lock decides; owner.json only names its holder in the message to the next one, and one that a
 killed process left behind means nothing.
+
+Tables are arrays by name, and a note. Each saving is a new generation, a folder with the next
+number. Its manifest is put there last, by renaming; then older generations go. Only the newest that
+has one counts: an older one that is still there may be out of date in a way that nobody remembers.
+What is loaded is what was saved, byte for byte, by length and checksum, also after a power failure.
+Anything else is a reason, in words for a log: tables can be made anew from the records.
+
+Cost: loading reads all bytes once, half a gigabyte in 0.02 s when the system has them in memory;
+after that they are the system's, to keep in memory or not.
 """
 
 import json
 import os
+import shutil
 import socket
 import time
+from collections.abc import Mapping
 from contextlib import suppress
+from math import prod
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+import xxhash
 from filelock import FileLock, Timeout
 
 from dedup_filter.errors import ConfigError, StoreBusy, StoreError
 
-__all__ = ["IndexDirectory", "OwnerLock"]
+__all__ = ["Array", "IndexDirectory", "OwnerLock", "SavedTables", "TableFiles", "UnusableTables"]
 
 _PAGES = "pages.sqlite3"
 _OURS = {
     *(f"{_PAGES}{ending}" for ending in ("", "-wal", "-shm", "-journal")),
     *("tables", "lock", "owner.json", "owner.json.new"),  # the last one as earlier versions left it
 }
+TABLES_FORMAT = 1
+_MANIFEST = "manifest.json"
+
+Array = npt.NDArray[Any]
 
 
 class IndexDirectory:
-    """The paths of an index; nothing is looked at until a method is called."""
+    """The paths of an index; "~" stands for the folder of the user.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.pages = path / _PAGES
-        self.tables = path / "tables"
-        self.lock = path / "lock"
-        self.owner = path / "owner.json"
+    Nothing is looked at until a method is called.
+    """
 
-    @classmethod
-    def at(cls, path: str | Path) -> "IndexDirectory":
-        """Name the paths; "~" stands for the folder of the user."""
-        return cls(Path(path).expanduser())
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path).expanduser()
+        self.pages = self.path / _PAGES
+        self.log = self.path / f"{_PAGES}-wal"
+        self.tables = TableFiles(self.path / "tables")
 
     def __str__(self) -> str:
         return str(self.path)
 
     def page_bytes(self) -> int:
         """Return the size of the database in bytes."""
-        paths = (self.pages, Path(f"{self.pages}-wal"))
-        return sum(path.stat().st_size for path in paths if path.exists())
+        return sum(path.stat().st_size for path in (self.pages, self.log) if path.exists())
 
     def require_index(self) -> None:
         """Refuse a path where no index is.
@@ -106,8 +123,8 @@ class OwnerLock:
     """
 
     def __init__(self, directory: IndexDirectory) -> None:
-        self._owner = directory.owner
-        self._lock = FileLock(directory.lock, timeout=0, thread_local=False)
+        self._owner = directory.path / "owner.json"
+        self._lock = FileLock(directory.path / "lock", timeout=0, thread_local=False)
         try:
             self._lock.acquire()
         except Timeout:
@@ -141,3 +158,122 @@ def _described(path: Path) -> str:
         return f"{who}{where} (pid {owner['pid']}, since {since})"
     except (OSError, ValueError, KeyError, TypeError):  # not written yet, or cut short
         return "another process"
+
+
+class UnusableTables(Exception):  # noqa: N818 - no fault: they are made anew
+    """Why tables cannot be used, in words for a log."""
+
+    def __init__(self, reason: str, *, is_usual: bool = False) -> None:
+        super().__init__(reason)
+        self.is_usual = is_usual
+        """Whether it is no sign of damage: a crawl was killed before it wrote them, or is not set
+        as the one before."""
+
+
+class SavedTables(NamedTuple):
+    """What was saved: arrays that cannot be written to, and what was noted of them."""
+
+    arrays: dict[str, Array]
+    about: dict[str, Any]
+
+
+class TableFiles:
+    """The generations of table files in a folder, which is made when it is needed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def save(self, arrays: Mapping[str, Array], about: Mapping[str, Any]) -> None:
+        """Write a new generation and remove the older ones.
+
+        The names of arrays become names of files; `about` is plain JSON.
+
+        Raises:
+            StoreError: the files cannot be written; the older generation is still there.
+        """
+        older = self._generations()
+        generation = self._folder / str(max(older, default=0) + 1)
+        try:
+            generation.mkdir(parents=True)
+            described = {name: _write(generation, name, array) for name, array in arrays.items()}
+            manifest = {"format": TABLES_FORMAT, "arrays": described, "about": about}
+            body = json.dumps(manifest, sort_keys=True).encode()
+            fresh = generation / f"{_MANIFEST}.new"
+            fresh.write_bytes(_checksum(body).encode() + b"\n" + body)
+            fresh.replace(generation / _MANIFEST)
+        except OSError as error:
+            shutil.rmtree(generation, ignore_errors=True)
+            raise StoreError(
+                f"the tables in {self._folder} cannot be written: {error.strerror or error}; "
+                "look at the room and the rights there (without them opening takes longer)"
+            ) from error
+        for folder in older.values():
+            # On Windows files that are mapped stay until the process that maps them ends.
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def load(self) -> SavedTables:
+        """Return the newest generation.
+
+        Raises:
+            UnusableTables: there is none, or it is not as it was written.
+        """
+        there = self._generations()
+        finished = [number for number in there if (there[number] / _MANIFEST).exists()]
+        if not finished:
+            raise UnusableTables("there are none", is_usual=True)
+        generation = there[max(finished)]
+        try:
+            manifest = _manifest(generation / _MANIFEST)
+            arrays = {
+                name: _read(generation / f"{name}.bin", **described)
+                for name, described in manifest["arrays"].items()
+            }
+            return SavedTables(arrays, manifest["about"])
+        except (OSError, ValueError) as error:
+            raise UnusableTables(str(error)) from error
+        except (KeyError, TypeError, AttributeError) as error:  # JSON, but not of our making
+            reason = f"their manifest is not what it should be ({error!r})"
+            raise UnusableTables(reason) from error
+
+    @property
+    def nbytes(self) -> int:
+        """Size on disk in bytes."""
+        return sum(path.stat().st_size for path in self._folder.glob("*/*"))
+
+    def _generations(self) -> dict[int, Path]:
+        with suppress(OSError):
+            there = (each for each in self._folder.iterdir() if each.name.isdecimal())
+            return {int(each.name): each for each in there}
+        return {}
+
+
+def _write(generation: Path, name: str, array: Array) -> dict[str, Any]:
+    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    content = little.reshape(-1).view(np.uint8).data
+    (generation / f"{name}.bin").write_bytes(content)
+    return {"dtype": little.dtype.str, "shape": array.shape, "checksum": _checksum(content)}
+
+
+def _manifest(path: Path) -> Any:
+    checksum, _, body = path.read_bytes().partition(b"\n")
+    if checksum != _checksum(body).encode():
+        raise ValueError(f"{path} is not as it was written")
+    manifest = json.loads(body)
+    if manifest["format"] != TABLES_FORMAT:
+        raise ValueError(f"they have format {manifest['format']}, not {TABLES_FORMAT}")
+    return manifest
+
+
+def _read(path: Path, dtype: str, shape: list[int], checksum: str) -> Array:
+    if path.stat().st_size != prod(shape) * np.dtype(dtype).itemsize:
+        raise ValueError(f"{path} has another length than when it was written")
+    if not path.stat().st_size:  # nothing cannot be mapped
+        return np.empty(shape, dtype)
+    mapped = np.memmap(path, np.uint8, "r")
+    if _checksum(mapped.data) != checksum:
+        raise ValueError(f"{path} is not as it was written")
+    return mapped.view(dtype).reshape(shape)
+
+
+def _checksum(content: bytes | memoryview) -> str:
+    return xxhash.xxh3_64_hexdigest(content)

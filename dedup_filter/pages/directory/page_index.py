@@ -2,7 +2,7 @@
 
     the database -> index           all entries, when there are no tables
     tables, the database -> index   what has changed since, when it is opened
-    the database -> index           what has changed, after each transaction
+    the database -> index           what has changed, before it is asked
     index -> tables                 now and then
 
 Only kept pages have entries, and those with too little text have no fingerprint. The table
@@ -26,29 +26,22 @@ open after 0.06 s; making them anew takes 3 s a million (`benchmarks/store.py --
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.errors import StoreError
-from dedup_filter.hamming import HammingIndex, Neighbours
-from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.hamming import HammingIndex, Layout, Neighbours, SealedArrays
+from dedup_filter.pages.directory.index_directory import Array, UnusableTables
+from dedup_filter.pages.directory.page_reader import MASK, PageReader
 from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import unsigned
-from dedup_filter.pages.directory.table_files import (
-    NO_TABLES,
-    Array,
-    SavedTables,
-    TableFiles,
-    from_tables,
-    to_tables,
-)
 from dedup_filter.wording import counted
 
-__all__ = ["PageIndex", "host_mask", "host_masks", "is_usual"]
+__all__ = ["PageIndex", "host_mask", "host_masks"]
 
 logger = logging.getLogger(__name__)
 
@@ -63,11 +56,10 @@ _LITTLE = 100
 _AT_ONCE = 100_000
 _BULK = 1_000
 """Entries that are quicker to add together than one by one."""
-_OF_ANOTHER = "they are for another distance or scope, or another index"
-_TOO_OLD = "more has changed since than was noted"
-
 _PAIR = np.dtype([("page", np.int64), ("value", np.uint64)])
 
+_REVISION = "SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'superseded'"
+"""How many entries of kept pages were ever replaced or removed."""
 _BEFORE = """
     SELECT page, fingerprint, host, digest FROM superseded WHERE revision IN (
         SELECT min(revision) FROM superseded WHERE revision > ? GROUP BY page
@@ -79,31 +71,13 @@ _NOW = """
 """
 # From an SQL index that has all that is asked for, and no sketches. With the revision, as a second
 # statement for each page would cost as much again.
-_NEW = """
-    SELECT id, fingerprint, host, digest, is_kept,
-        (SELECT seq FROM sqlite_sequence WHERE name = 'superseded')
+_NEW = f"""
+    SELECT id, fingerprint, host, digest, is_kept, ({_REVISION})
     FROM main.pages INDEXED BY page_entry WHERE id > ? ORDER BY id LIMIT ?
-"""
+"""  # noqa: S608
 
 _Row = tuple[int, int | None, int, bytes]
 """Number, fingerprint (signed), number of the host, and digest of a page."""
-
-
-class _News(NamedTuple):
-    """What an index must do to follow the database: first remove, then add."""
-
-    last_page: int
-    revision: int
-    removed: list[_Row]
-    added: list[_Row]
-
-
-def is_usual(reason: str) -> bool:
-    """Tell whether tables are unusable for a reason that is no sign of damage.
-
-    A crawl was killed before it wrote them, or is not set as the one before.
-    """
-    return reason in (NO_TABLES, _OF_ANOTHER, _TOO_OLD)
 
 
 class PageIndex:
@@ -123,50 +97,51 @@ class PageIndex:
     @classmethod
     def opened(cls, store: PageStore, max_distance: int, *, by_host: bool = False) -> "PageIndex":
         """Make an index of all entries of a store, of its tables if they can be used."""
-        saved = TableFiles(store.directory.tables).load() if store.directory else NO_TABLES
-        found = cls.loaded(store, saved, max_distance=max_distance, by_host=by_host)
-        if isinstance(found, PageIndex):
-            return found
+        if store.directory is not None:
+            try:
+                return cls.loaded(store, max_distance=max_distance, by_host=by_host)
+            except UnusableTables as found:
+                reason = found
         fingerprints = HammingIndex(max_distance, expected=max(_EXPECTED, len(store)))
         made = cls(fingerprints, HammingIndex(0), by_host=by_host)
         made.catch_up(store)
-        if store.directory and len(made._digests):
-            is_loss = not is_usual(found)
+        if store.directory is not None and len(made._digests):
             logger.log(
-                logging.WARNING if is_loss else logging.INFO,
+                logging.INFO if reason.is_usual else logging.WARNING,
                 "index %s: its tables are made anew from the record%s: %s",
                 store.directory,
-                "" if is_loss else "; nothing is lost",
-                found,
+                "; nothing is lost" if reason.is_usual else "",
+                reason,
             )
             made.save(store)
         return made
 
     @classmethod
-    def loaded(
-        cls, reader: PageReader, saved: SavedTables | str, **wanted: object
-    ) -> "PageIndex | str":
-        """Use tables, brought up to date with the database; or return the reason why not.
+    def loaded(cls, reader: PageReader, **wanted: object) -> "PageIndex":
+        """Use the tables of an index in a directory, brought up to date with the database.
 
         `wanted` is what must have been noted of them.
+
+        Raises:
+            UnusableTables: they are missing, damaged, for something else or out of date.
         """
-        if isinstance(saved, str):
-            return saved
-        arrays, about = saved
-        wanted["index"] = reader.database.noted_of_itself("identity")
+        assert reader.directory is not None
+        arrays, about = reader.directory.tables.load()
+        wanted["index"] = reader.noted("identity")
         try:
             if {name: about[name] for name in wanted} != wanted:
-                return _OF_ANOTHER
-            digests = from_tables(arrays, about["digests"], _DIGESTS)
-            made = cls(from_tables(arrays, about), digests, by_host=about["by_host"])
+                reason = "they are for another distance or scope, or another index"
+                raise UnusableTables(reason, is_usual=True)
+            digests = _from_tables(arrays, about["digests"], _DIGESTS)
+            made = cls(_from_tables(arrays, about), digests, by_host=about["by_host"])
             made._last_page, made._revision = about["last_page"], about["revision"]
-            if made._last_page > reader.last_page or made._revision > reader.revision:
-                return "they are newer than the record"
-            if made._revision < int(reader.database.noted_of_itself("trimmed")):
-                return _TOO_OLD
+            if made._last_page > reader.last_page or made._revision > reader.value(_REVISION):
+                raise UnusableTables("they are newer than the record")
+            if made._revision < int(reader.noted("trimmed")):
+                raise UnusableTables("more has changed since than was noted", is_usual=True)
             made.catch_up(reader)
         except (ValueError, KeyError, TypeError) as error:
-            return f"they are not what the record says ({error})"
+            raise UnusableTables(f"they are not what the record says ({error})") from error
         return made
 
     @property
@@ -185,46 +160,39 @@ class PageIndex:
         """Return the pages whose digests begin alike, the earliest first; as in `neighbours`."""
         return self._digests.rows_of(_head(digest) ^ self._mask(host))
 
-    def news(self, reader: PageReader) -> _News:
-        """Read what the database has changed since it was followed last; of many new pages some."""
-        rows, known = reader.database.rows, (self._revision, self._last_page)
-        new = rows(_NEW, (self._last_page, _AT_ONCE))
-        last_page, *_, revision = new[-1] if new else (self._last_page, reader.revision)
-        added, removed = [row[:4] for row in new if row[4]], []
-        if (revision or 0) > self._revision:
-            removed, added = rows(_BEFORE, known), [*rows(_NOW, known), *added]
-        return _News(last_page, revision or 0, removed, added)
+    def follow(self, store: PageStore, *, is_last: bool = False) -> None:
+        """Do what the database has done since, and write tables if enough has changed.
 
-    def follow(self, news: _News) -> None:
-        """Apply what `news` has read, before anything else is changed."""
-        for row in news.removed:
-            for index, value in self._values(row):
-                index.remove(value, row[0])
-        if len(news.added) < _BULK:
-            for row in news.added:
-                for index, value in self._values(row):
-                    index.add_new(value, row[0])
-        else:
-            for index, values, pages in self._arrays(news.added):
-                index.add_many(values, pages)
-        self._last_page, self._revision = news.last_page, news.revision
-        self._changed += len(news.removed) + len(news.added)
-
-    def catch_up(self, reader: PageReader) -> None:
-        """Follow until there is no more news."""
-        last_page = -1
-        while last_page != self._last_page:
-            last_page = self._last_page
-            self.follow(self.news(reader))
-
-    def tend(self, store: PageStore, *, is_last: bool = False) -> None:
-        """Write tables if enough has changed; `is_last`: before the index is closed.
-
-        Requires: no transaction of the store is going on.
+        `is_last`: before the index is closed. Requires: no transaction is going on. Nothing is
+        changed if the database cannot be read.
         """
+        self.catch_up(store)
         enough = self._saved // _LITTLE if is_last else self._saved // 2 + _LEAST_GROWTH
         if self._changed > enough:
             self.save(store)
+
+    def catch_up(self, reader: PageReader) -> None:
+        """Do what the database has done since it was followed last."""
+        new = reader.rows(_NEW, (self._last_page, _AT_ONCE))
+        last_page, *_, revision = new[-1] if new else (self._last_page, *reader.rows(_REVISION)[0])
+        added, removed = [row[:4] for row in new if row[4]], []
+        if revision > self._revision:
+            known = self._revision, self._last_page
+            removed, added = reader.rows(_BEFORE, known), [*reader.rows(_NOW, known), *added]
+        for row in removed:
+            for index, value in self._values(row):
+                index.remove(value, row[0])
+        if len(added) < _BULK:
+            for row in added:
+                for index, value in self._values(row):
+                    index.add_new(value, row[0])
+        else:
+            for index, values, pages in self._arrays(added):
+                index.add_many(values, pages)
+        self._last_page, self._revision = last_page, revision
+        self._changed += len(removed) + len(added)
+        if len(new) == _AT_ONCE:  # there may be more
+            self.catch_up(reader)
 
     def save(self, store: PageStore) -> None:
         """Write tables; if that fails, the log says so, and the next opening takes longer.
@@ -235,17 +203,17 @@ class PageIndex:
             if store.directory:
                 # The database first: after a power failure, tables newer than it would hold
                 # numbers that it gives to other pages.
-                store.database.sync()
-                arrays, note = to_tables(self._fingerprints)
-                digests, digest_note = to_tables(self._digests, _DIGESTS)
+                store.sync()
+                arrays, note = _to_tables(self._fingerprints)
+                digests, digest_note = _to_tables(self._digests, _DIGESTS)
                 about = note | {
                     "digests": digest_note,
                     "by_host": self._by_host,
-                    "index": store.database.noted_of_itself("identity"),
+                    "index": store.noted("identity"),
                     "last_page": self._last_page,
                     "revision": self._revision,
                 }
-                TableFiles(store.directory.tables).save(arrays | digests, about)
+                store.directory.tables.save(arrays | digests, about)
             store.trim(self._revision)
         except StoreError as error:
             logger.warning("%s", error)
@@ -275,12 +243,13 @@ class PageIndex:
         """Return what the values of a host's entries are held XOR."""
         return host_mask(host) if self._by_host else 0
 
-    def _values(self, row: _Row) -> Iterator[tuple[HammingIndex, int]]:
+    def _values(self, row: _Row) -> list[tuple[HammingIndex, int]]:
         _, fingerprint, host, digest = row
         mask = self._mask(host)
-        if fingerprint is not None:
-            yield self._fingerprints, unsigned(fingerprint) ^ mask
-        yield self._digests, _head(digest) ^ mask
+        of_digest = self._digests, _head(digest) ^ mask
+        if fingerprint is None:
+            return [of_digest]
+        return [(self._fingerprints, fingerprint & MASK ^ mask), of_digest]
 
     def _arrays(self, rows: list[_Row]) -> Iterator[tuple[HammingIndex, Array, Array]]:
         """Return values and pages of many rows for each index, as `_values` does of one."""
@@ -320,3 +289,41 @@ def _pairs(index: HammingIndex) -> Array:
     sealed = index.sealed()
     pairs: Array = np.rec.fromarrays([sealed.rows, sealed.runs[0]], dtype=_PAIR)
     return pairs
+
+
+def _to_tables(index: HammingIndex, prefix: str = "") -> tuple[dict[str, Array], dict[str, Any]]:
+    """Compact an index and return its arrays by name, and the note.
+
+    With a prefix to their names the arrays of several indices can be kept together.
+    """
+    sealed = index.sealed()
+    arrays: dict[str, Array] = {f"{prefix}rows": sealed.rows}
+    for number, (run, directory) in enumerate(zip(sealed.runs, sealed.directories, strict=True)):
+        arrays[f"{prefix}run{number}"] = run
+        arrays[f"{prefix}directory{number}"] = directory
+    return arrays, {"max_distance": sealed.max_distance, "layout": astuple(sealed.layout)}
+
+
+def _from_tables(
+    arrays: Mapping[str, Array], note: Mapping[str, Any], prefix: str = ""
+) -> HammingIndex:
+    """Make an index that uses the arrays.
+
+    Raises:
+        ValueError, KeyError, TypeError: they cannot be those of an index.
+    """
+    count = sum(name.startswith(f"{prefix}run") for name in arrays)
+    return HammingIndex.from_sealed(
+        SealedArrays(
+            _layout(note["layout"]),
+            note["max_distance"],
+            np.asarray(arrays[f"{prefix}rows"]),
+            tuple(arrays[f"{prefix}run{number}"] for number in range(count)),
+            tuple(arrays[f"{prefix}directory{number}"] for number in range(count)),
+        )
+    )
+
+
+def _layout(described: list[Any]) -> Layout:
+    blocks, leading, nested, radius = described
+    return Layout(blocks, leading, None if nested is None else _layout(nested), radius)

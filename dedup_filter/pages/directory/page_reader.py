@@ -1,58 +1,121 @@
-"""Reads of the database: digests, numbers and URLs in, what is recorded of pages out.
+"""The SQLite database of an index, opened and told from other files -> what is recorded in it.
 
-A writer also sees what it has written and not flushed yet. Opened by itself, a reader shows the
-last commit of a process that may be writing at the same time, and a snapshot always the same.
+A reader shows the last commit of a process that may be writing at the same time, and a snapshot
+always the same. What writes is a reader, too (`page_store`).
 
-Cost, in a million pages: 7 us to read a page's sketch.
+SQLite's application id says that a file is an index, its user version says of which format. A new
+file is written in one transaction: one whose making was interrupted is empty, and is made again.
+
+SQLite's integers are signed, so 64-bit values are stored as their two's complement. Its text is
+UTF-8, which cannot hold half of a surrogate pair. Texts on the web have some: those are stored as
+bytes, and read by "CAST ... AS TEXT".
 """
 
+import sqlite3
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from importlib.resources import files
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, TypeVar
 
-from dedup_filter.errors import StoreCorrupt
+from dedup_filter.errors import ConfigError, StoreBusy, StoreCorrupt, StoreError, StoreTooNew
+from dedup_filter.fingerprints import MOST_SKETCH_BYTES
 from dedup_filter.model import Fate
-from dedup_filter.pages.directory.database import Database, sql_file
-from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.index_directory import IndexDirectory
-from dedup_filter.pages.directory.records import (
-    COLUMNS,
-    Crawl,
-    PageRecord,
-    canonical,
-    from_column,
-    signed,
-    unsigned,
-    url_key,
-)
-from dedup_filter.pages.directory.scheme import Scheme
+from dedup_filter.pages.directory.records import Crawl, Judged, PageRecord, Scheme
 from dedup_filter.text import Headline
 
-__all__ = ["PageReader", "Snapshot", "statistics"]
+__all__ = ["COLUMNS", "FORMAT", "HOST", "MASK", "PageReader", "Snapshot", "statistics"]
 
 Self = TypeVar("Self", bound="PageReader")
 
-_HOST_NAME = "(SELECT name FROM hosts WHERE hosts.id = host)"
-_RECORD = f"SELECT {COLUMNS.replace(' host,', f' {_HOST_NAME},')} FROM pages"  # noqa: S608
-_MATCHES = f"SELECT id, {_HOST_NAME}, crawl, url_key, digest, h1, title, sketch FROM pages"  # noqa: S608
-_SNAPSHOT = sql_file("snapshot")
+FORMAT = 3
+_APPLICATION = 0x44454455  # "DEDU"
+_CACHE_KIB = 65_536
+"""So much of the file is held in memory: the entries of a million pages in one SQL index take
+some 40 MB, and URLs arrive in no order."""
+_WAIT_SECONDS = 10
+"""How long to wait for another program that has the file locked for a moment."""
 _CHUNK = 1_000
+
+MASK = 2**64 - 1
+"""`signed & MASK` is the unsigned integer with the same 64 bits."""
+COLUMNS = """id, url, host, digest, fingerprint, sketch, words, language, first_seen, last_seen,
+    first_crawl, crawl, is_pending, outcome, reason, original, distance, similarity, h1, title"""
+"""Those of a record, in its order."""
+HOST = "CAST((SELECT name FROM hosts WHERE hosts.id = host) AS TEXT)"
+_AS_READ = (
+    COLUMNS.replace(" url,", " CAST(url AS TEXT),")
+    .replace(" host,", f" {HOST},")
+    .replace("h1, title", "CAST(h1 AS TEXT), CAST(title AS TEXT)")
+)
+_RECORD = f"SELECT {_AS_READ} FROM pages"  # noqa: S608
+
+_COPY = "put back a copy, or move it away and start a new one"
+_SAYINGS = {
+    "disk is full": "the disk is full: make room and go on; all that was recorded is still there",
+    "disk i/o error": (
+        "the disk does not write or read: look at its health, its quota and its mount, and go on"
+    ),
+    "readonly database": "it cannot be written to: give this user the right to write in its folder",
+    "unable to open": (
+        "it cannot be opened: give this user the right to read and write in its folder"
+    ),
+    "closed database": "it is closed: open it again",
+    "is locked": "another program holds it locked: close what has it open in another program",
+    "malformed": f"it is damaged: {_COPY}",
+    "not a database": f"it is no SQLite database any more: {_COPY}",
+}
+"""Part of SQLite's message -> what to do. Not its codes: Python 3.10 hides those."""
+_KINDS = {"is locked": StoreBusy, "malformed": StoreCorrupt, "not a database": StoreCorrupt}
+"""Of these it is a kind of StoreError of its own."""
+
+
+_SCHEMA, _INVARIANTS, _SNAPSHOT = (
+    files(__package__).joinpath(f"{name}.sql").read_text("utf-8")
+    for name in ("schema", "invariants", "snapshot")
+)
 
 
 class PageReader:
-    """What is recorded of pages.
+    """What is recorded of pages; of an index in memory, or in the directory of these files.
 
     Raises:
-        StoreError: by all methods, when the file cannot be read.
+        StoreError: by all methods, when SQLite fails.
+        ConfigError: when it is opened: it belongs to another program, or an older version of this
+            package wrote it.
+        StoreTooNew: when it is opened: a newer version of this package wrote it.
     """
 
-    def __init__(self, database: Database, directory: IndexDirectory | None) -> None:
-        self.database = database
-        self.frames = FrameStore(database)
+    def __init__(
+        self,
+        uri: str,
+        directory: IndexDirectory | None,
+        *pragmas: str,
+        scheme: Scheme | None = None,
+    ) -> None:
         self.directory = directory
         """None: it is in memory."""
+        try:
+            self.connection = sqlite3.connect(
+                uri, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False, uri=True
+            )
+        except sqlite3.Error as error:
+            raise self._error(error) from error
+        try:
+            self.connection.text_factory = partial(str, encoding="utf-8", errors="surrogatepass")
+            for pragma in (f"cache_size = -{_CACHE_KIB}", *pragmas):
+                self.rows(f"PRAGMA {pragma}")
+            if scheme is not None and not self.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
+                self._make(scheme)
+            self._require_format()
+        except BaseException:
+            self.connection.close()
+            raise
 
     @classmethod
     def open_to_read(cls: type[Self], directory: str | Path) -> Self:
@@ -61,67 +124,51 @@ class PageReader:
         Raises:
             ConfigError: there is no index at this path.
         """
-        files = IndexDirectory.at(directory)
-        files.require_index()
-        database = Database.to_read(files.pages, str(files))
+        where = IndexDirectory(directory)
+        where.require_index()
+        uri = f"{where.pages.absolute().as_uri()}?mode=ro"
         try:
-            return cls(database, files)
-        except BaseException:
-            database.close()
-            raise
+            return cls(uri, where, "schema_version")
+        except StoreError:
+            # In a folder that cannot be written to, SQLite cannot make the log's own index, which
+            # it needs although there is no log. Without a log nobody can be writing.
+            if where.log.exists():
+                raise
+        return cls(f"{uri}&immutable=1", where, "schema_version")
 
-    def of_digest(self, pages: Sequence[int], digest: bytes) -> list[int]:
-        """Return those of some pages that are kept and have a digest, in their order."""
-        sql = "SELECT 1 FROM pages WHERE id = ? AND is_kept AND digest = ?"
-        return [page for page in pages if self.database.rows(sql, (page, digest))]
+    def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
+        """Read the rows that a statement gives."""
+        with self.guarded():
+            return self.connection.execute(sql, values).fetchall()
 
-    def at_url(self, url: str) -> list[int]:
-        """Find all pages at a URL, however it is spelt, the earliest first.
+    def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """Read the first value of the first row, None if there is no row."""
+        found = self.rows(sql, values)
+        return found[0][0] if found else None
 
-        Cost: passes over an entry of each page, 0.1 s for a million.
-        """
-        sql = "SELECT id FROM pages INDEXED BY page_entry WHERE url_key = ? ORDER BY id"
-        wanted = canonical(url)
-        found = self._numbers(sql, (signed(url_key(url)),))
-        return [page for page in found if canonical(self.url(page)) == wanted]
-
-    def matches(self, pages: Sequence[int]) -> list[tuple[str, int, int, bytes, Headline, bytes]]:
-        """Return host, crawl, URL key, digest, headline and sketch of some pages, in their order.
-
-        Cost: 4 us and 2 us a page. Raises KeyError: there is no such page.
-        """
-        if not pages:
-            return []
-        # A statement for each power of two: one for each count would be prepared anew each time.
-        places = 1 << (len(pages) - 1).bit_length()
-        asked = [*pages, *[pages[-1]] * (places - len(pages))]
-        sql = f"{_MATCHES} WHERE id IN ({', '.join('?' * places)})"
-        found = {
-            page: (
-                from_column(host),
-                crawl,
-                unsigned(key),
-                digest,
-                Headline(from_column(h1), from_column(title)),
-                sketch,
-            )
-            for page, host, crawl, key, digest, h1, title, sketch in self.database.rows(sql, asked)
-        }
-        return [found[page] for page in pages]
+    @contextmanager
+    def guarded(self) -> Iterator[sqlite3.Connection]:
+        """Leave nothing half done in SQLite, and raise what it reports as a `StoreError`."""
+        try:
+            yield self.connection
+        except sqlite3.Error as error:
+            self._roll_back()
+            raise self._error(error) from error
 
     def url(self, page: int) -> str:
         """Return the URL of a page. Raises KeyError: there is none."""
-        return from_column(self._row("SELECT url FROM pages WHERE id = ?", page)[0])
+        url: str = self._first("SELECT CAST(url AS TEXT) FROM pages WHERE id = ?", page)[0]
+        return url
 
     def record(self, page: int) -> PageRecord:
         """Return all that is recorded of a page. Raises KeyError: there is none."""
-        return PageRecord.of(self._row(f"{_RECORD} WHERE id = ?", page))
+        return _record(self._first(f"{_RECORD} WHERE id = ?", page))
 
     def records(self, after: int = 0) -> Iterator[PageRecord]:
         """Yield all records in the order of their numbers, from after a number on."""
         sql = f"{_RECORD} WHERE id > ? ORDER BY id LIMIT {_CHUNK}"
-        while rows := self.database.rows(sql, (after,)):
-            yield from map(PageRecord.of, rows)
+        while rows := self.rows(sql, (after,)):
+            yield from map(_record, rows)
             after = rows[-1][0]
 
     def text(self, page: int) -> str | None:
@@ -130,45 +177,29 @@ class PageReader:
         Raises:
             StoreCorrupt: what is there cannot be read.
         """
-        packed = self.database.value("SELECT text FROM texts WHERE page = ?", (page,))
+        packed = self.value("SELECT text FROM texts WHERE page = ?", (page,))
         try:
-            return None if packed is None else from_column(zlib.decompress(packed))
+            return packed and zlib.decompress(packed).decode("utf-8", "surrogatepass")
         except (zlib.error, UnicodeDecodeError) as error:
             raise StoreCorrupt(
-                f"index {self.directory}: the text of page {page} is damaged: put back a copy, or "
-                "forget that page"
+                f"{self}: the text of page {page} is damaged: put back a copy, or forget that page"
             ) from error
 
     def fate(self, page: int) -> Fate:
         """Tell what has become of a page."""
         sql = "SELECT CASE WHEN is_pending THEN 'pending' ELSE 'kept' END FROM pages WHERE id = ?"
-        found: Fate = self.database.value(sql, (page,)) or "gone"
+        found: Fate = self.value(sql, (page,)) or "gone"
         return found
 
     def crawls(self) -> list[Crawl]:
         """List the crawls in their order, numbered from 1."""
-        return [
-            Crawl(number, None if name is None else from_column(name), started, ended)
-            for number, name, started, ended in self.database.rows(
-                "SELECT id, name, started, ended FROM crawls ORDER BY id"
-            )
-        ]
-
-    def oldest(self, most: int, *, is_kept: bool, before: float = 2**63 - 1) -> list[int]:
-        """Return so many of the pages not seen for longest, of those kept or those dropped.
-
-        Pending pages are left out, and those last seen at a Unix second or later.
-        """
-        return self._numbers(
-            """SELECT id FROM pages WHERE is_kept = ? AND last_seen < ? AND NOT is_pending
-            ORDER BY last_seen LIMIT ?""",
-            (is_kept, before, most),
-        )
+        sql = "SELECT id, CAST(name AS TEXT), started, ended FROM crawls ORDER BY id"
+        return list(map(Crawl._make, self.rows(sql)))
 
     def count(self, *, is_kept: bool | None = None) -> int:
         """Count the pages kept, or those dropped, or both, pending ones too. Cost: one look-up."""
         sql = "SELECT sum(pages) FROM counts WHERE is_kept = ifnull(?, is_kept)"
-        return int(self.database.value(sql, (is_kept,)))
+        return int(self.value(sql, (is_kept,)))
 
     def __len__(self) -> int:
         """Count the pages kept."""
@@ -177,33 +208,49 @@ class PageReader:
     @property
     def last_page(self) -> int:
         """The highest number that was given to a page."""
-        return self._given("pages")
+        return self.value("SELECT seq FROM sqlite_sequence WHERE name = 'pages'") or 0
 
-    @property
-    def revision(self) -> int:
-        """How many entries of kept pages were ever replaced or removed."""
-        return self._given("superseded")
+    def noted(self, key: str) -> Any:
+        """Read what an index says of itself: "scheme", "trimmed", "identity"."""
+        return self.value("SELECT value FROM meta WHERE key = ?", (key,))
 
     @property
     def scheme(self) -> Scheme:
-        """How the fingerprints were made."""
-        return self.database.scheme()
+        """How the fingerprints were made.
+
+        Raises:
+            StoreCorrupt: it does not say.
+        """
+        try:
+            return Scheme.from_json(self.noted("scheme"))
+        except (TypeError, ValueError):  # there is none, or it is no JSON object
+            raise StoreCorrupt(
+                f"{self} does not say how its fingerprints were made: {_COPY}"
+            ) from None
 
     @property
     def nbytes(self) -> int:
         """Size of the files, or of what is held in memory, in bytes."""
         if self.directory is None:
-            value = self.database.value
-            return int(value("PRAGMA page_count") * value("PRAGMA page_size"))
+            return int(self.value("PRAGMA page_count") * self.value("PRAGMA page_size"))
         return self.directory.page_bytes()
 
     def check(self) -> None:
-        """Verify that the file is whole and its parts agree; raise as `Database.check` does."""
-        self.database.check()
+        """Verify what SQLite can tell, and what the schema promises beyond that. Reads everything.
+
+        Raises:
+            StoreCorrupt: the file is damaged.
+            AssertionError: its parts do not agree.
+        """
+        report = self.value("PRAGMA integrity_check(1)")
+        if report != "ok":
+            raise StoreCorrupt(f"{self}: it is damaged ({report}): {_COPY}")
+        faults = self.rows(_INVARIANTS, {"most_sketch_bytes": MOST_SKETCH_BYTES})
+        assert not faults, faults[0][0]
 
     def close(self) -> None:
         """Let go of the file; the second time this does nothing."""
-        self.database.close()
+        self.connection.close()
 
     def __enter__(self: Self) -> Self:
         return self
@@ -211,16 +258,52 @@ class PageReader:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _given(self, table: str) -> int:
-        return self.database.value("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)) or 0
+    def __str__(self) -> str:
+        return f"index {self.directory or 'memory:'}"
 
-    def _numbers(self, sql: str, values: Sequence[Any]) -> list[int]:
-        return [row[0] for row in self.database.rows(sql, values)]
-
-    def _row(self, sql: str, page: int) -> Any:
-        for row in self.database.rows(sql, (page,)):
+    def _first(self, sql: str, page: int) -> Any:
+        for row in self.rows(sql, (page,)):
             return row
         raise KeyError(page)
+
+    def _make(self, scheme: Scheme) -> None:
+        noted = {"scheme": scheme.to_json(), "trimmed": "0", "identity": token_hex(8)}
+        with self.guarded() as connection:
+            connection.executescript(f"BEGIN IMMEDIATE;\n{_SCHEMA}")
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", noted.items())
+            connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {FORMAT}")
+            connection.execute("COMMIT")
+
+    def _require_format(self) -> None:
+        if self.value("PRAGMA application_id") != _APPLICATION:
+            raise ConfigError(
+                f"{self.directory} holds a database of another program: choose another folder"
+            )
+        found = self.value("PRAGMA user_version")
+        if found > FORMAT:
+            raise StoreTooNew(
+                f"{self} has format {found}, and this version of dedup-filter knows formats up to "
+                f"{FORMAT}: install a newer one"
+            )
+        if found < FORMAT:
+            raise ConfigError(
+                f"{self} has format {found}, of a version of dedup-filter before its first "
+                f"release, and this one reads format {FORMAT}: choose another folder"
+            )
+
+    def _roll_back(self) -> None:
+        with suppress(sqlite3.Error):
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+
+    def _error(self, error: sqlite3.Error) -> StoreError:
+        """Make one sentence for the user of what SQLite reports."""
+        report = str(error).lower()
+        for saying, sentence in _SAYINGS.items():
+            if saying in report:
+                return _KINDS.get(saying, StoreError)(f"{self}: {sentence}")
+        return StoreError(f"{self}: SQLite reports {str(error)!r}")
 
 
 class Snapshot(PageReader):
@@ -233,22 +316,28 @@ class Snapshot(PageReader):
     too.
     """
 
-    def __init__(self, database: Database, directory: IndexDirectory | None) -> None:
-        super().__init__(database, directory)
-        with database.guarded() as connection:
+    def __init__(self, uri: str, directory: IndexDirectory | None, *pragmas: str) -> None:
+        super().__init__(uri, directory, *pragmas)
+        with self.guarded() as connection:
             connection.executescript(_SNAPSHOT)
+
+    def url_of_original(self, record: PageRecord) -> str | None:
+        """Return the URL of the page that one repeats; None if it repeats none, or that is gone."""
+        sql = "SELECT CAST(url AS TEXT) FROM pages WHERE id = ?"
+        url: str | None = self.value(sql, (record.judged.original,))
+        return url
 
     def without_text(self) -> int:
         """Count the pages of which no text was kept."""
         sql = "SELECT count(*) FROM pages WHERE id NOT IN (SELECT page FROM texts)"
-        return int(self.database.value(sql))
+        return int(self.value(sql))
 
-    def original_url(self, record: PageRecord) -> str | None:
-        """Return the URL of the page that one repeats; None if it repeats none, or that is gone."""
-        try:
-            return None if record.judged.original is None else self.url(record.judged.original)
-        except KeyError:
-            return None
+
+def _record(row: Sequence[Any]) -> PageRecord:
+    page, url, host, digest, fingerprint, *plain, is_pending = row[:13]
+    measured = digest, None if fingerprint is None else fingerprint & MASK, *plain
+    said = bool(is_pending), Judged(*row[13:18]), Headline(*row[18:])
+    return PageRecord._make((page, url, host, *measured, *said))
 
 
 def statistics(reader: PageReader) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -262,46 +351,43 @@ def statistics(reader: PageReader) -> tuple[dict[str, Any], list[dict[str, Any]]
 
     Cost: reads all pages, half a kilobyte each.
     """
-    groups = reader.database.rows(
+    groups = reader.rows(
         """SELECT first_crawl, crawl, outcome, is_kept, is_pending, count(*) FROM pages
         GROUP BY first_crawl, crawl, outcome, is_kept, is_pending"""
     )
     in_all = Counter[str]()
-    outcomes: defaultdict[int, Counter[str]] = defaultdict(Counter)
-    repeats: defaultdict[int, Counter[str]] = defaultdict(Counter)
-    kept: defaultdict[int, dict[str, int]] = defaultdict(
-        lambda: {"first_seen": 0, "last_seen": 0, "revisited": 0}
+    counts: defaultdict[int, dict[str, Any]] = defaultdict(
+        lambda: {
+            "outcomes": Counter(),
+            "kept": {"first_seen": 0, "last_seen": 0, "revisited": 0},
+            "repeats": Counter(),
+        }
     )
     for first_crawl, crawl, outcome, is_kept, is_pending, pages in groups:
         in_all[outcome] += pages
-        outcomes[crawl][outcome] += pages
+        counts[crawl]["outcomes"][outcome] += pages
         if is_pending:
             continue
         if is_kept:
-            kept[first_crawl]["first_seen"] += pages
-            kept[crawl]["last_seen"] += pages
-            kept[crawl]["revisited"] += pages * (crawl != first_crawl)
+            counts[first_crawl]["kept"]["first_seen"] += pages
+            counts[crawl]["kept"]["last_seen"] += pages
+            counts[crawl]["kept"]["revisited"] += pages * (crawl != first_crawl)
         else:
-            repeats[crawl][outcome] += pages
+            counts[crawl]["repeats"][outcome] += pages
     crawls = [
-        {
-            **dict(zip(("crawl", "name", "started", "ended"), crawl, strict=True)),
-            "outcomes": dict(outcomes[crawl.number]),
-            "kept": kept[crawl.number],
-            "repeats": dict(repeats[crawl.number]),
-        }
-        for crawl in reader.crawls()
+        {"crawl": number, "name": name, "started": started, "ended": ended, **counts[number]}
+        for number, name, started, ended in reader.crawls()
     ]
-    [(hosts, first_seen, last_seen)] = reader.database.rows(
+    [(hosts, first_seen, last_seen)] = reader.rows(
         "SELECT count(DISTINCT host), min(first_seen), max(last_seen) FROM pages"
     )
     return {
         "pages": in_all.total(),
         "kept": sum(group[5] for group in groups if group[3]),
         "pending": sum(group[5] for group in groups if group[4]),
-        "outcomes": dict(in_all),
+        "outcomes": in_all,
         "hosts": hosts,
-        "texts": reader.database.value("SELECT count(*) FROM texts"),
+        "texts": reader.value("SELECT count(*) FROM texts"),
         "first_seen": first_seen,
         "last_seen": last_seen,
     }, crawls

@@ -1,79 +1,112 @@
-"""The records of pages: one SQLite database in a file, or the same in memory.
+"""The records of pages, written: one SQLite database in a file, or the same in memory.
 
     insert (pending)  ->  commit    it stays for good
                       ->  release   as if it had never been
 
-Each method that writes is one transaction: whole, or not at all; `flush` is when it outlives the
-process. An index of the entries follows by what the database says of itself (`page_index`).
+    transaction   one or more statements: whole, or not at all
+    group         transactions of some 200 statements, about 64 pages, which SQLite commits as one:
+                  a commit costs more than the transactions themselves (docs/decisions/0004)
+    flush         commit the group now; from here on it outlives this process
+
+On a full or failing disk SQLite gives up everything since its last commit. So the statements of the
+group are kept in memory, and are executed again before the next access: a fault costs the
+transaction that met it and no other. They give the same rows again, because statements depend on
+nothing but earlier ones.
+
+Write-ahead log: readers see the last commit while the writer writes, and a killed writer leaves a
+whole file. SQLite does not wait for the disk ("synchronous = NORMAL"): after a power failure the
+last groups may be gone, and what is there is whole. `sync` waits.
 
 A page seen again in a later crawl ("revisit") is pending as a page of its own. Its commit
 gives what was measured of it to the record of the page it revisits, whose number stays; its
 release leaves that one as it was.
 
-Numbers of pages are given in order, from 1, and never again after they are gone. Of texts
-and frames the store knows only the bytes, and of tables nothing. One thread at a time.
-
-Cost: 13 us for a page inserted in a group into a million; 487 bytes on disk. See
-`benchmarks/store.py`.
+Numbers of pages are given in order, from 1, and never again after they are gone. One thread at a
+time. Cost of a page: see `benchmarks/store.py`; 487 bytes on disk.
 """
 
+import sqlite3
 import weakref
 import zlib
-from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dedup_filter.model import Fate
-from dedup_filter.pages.directory.database import Database
-from dedup_filter.pages.directory.frame_store import HostFrames
 from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock
-from dedup_filter.pages.directory.page_reader import PageReader
-from dedup_filter.pages.directory.records import (
-    COLUMNS,
-    Crawl,
-    PageRecord,
-    as_column,
-    signed,
-    url_key,
-)
-from dedup_filter.pages.directory.scheme import Scheme
+from dedup_filter.pages.directory.page_reader import COLUMNS, FORMAT, HOST, MASK, PageReader
+from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, canonical, url_key
+from dedup_filter.text import Headline
 
-__all__ = ["PageStore"]
+__all__ = ["PageStore", "Stored"]
+
+_FULL_GROUP = 200
+"""Statements. With more, the time for a transaction hardly falls, and more would be lost with the
+process."""
+_LOG_PAGES = 8_192
+"""The log is moved into the file when it has so many pages, 32 MB. A page of an SQL index that is
+written many times in the meantime is moved once."""
+_MOST_HOSTS = 100_000
+"""Numbers that are remembered, 8 MB; a crawl comes back to a host within so many others."""
+_MOST_REVISITED = 10_000
+"""Revisits committed last, of which somebody may still ask: no more are under way at a time."""
 
 _PLACES = ", ".join("?" for _ in COLUMNS.split(","))
 _INSERT = f"INSERT INTO pages ({COLUMNS}, is_kept, url_key) VALUES ({_PLACES}, ?, ?)"  # noqa: S608
 _UPDATE = f"UPDATE pages SET ({COLUMNS}) = ({_PLACES}) WHERE id = ?"  # noqa: S608
-_MOST_REVISITED = 10_000
-"""Revisits committed last, of which somebody may still ask: no more are under way at a time."""
+_STORED = f"""SELECT id, {HOST}, crawl, url_key, digest, CAST(h1 AS TEXT), CAST(title AS TEXT),
+    sketch FROM pages"""  # noqa: S608
+
+
+class Stored(NamedTuple):
+    """What tells whether another page repeats a stored one."""
+
+    host: str
+    sketch: bytes
+    headline: Headline
+    page: int
+    crawl: int
+    """The last one that it was seen in."""
+    url_key: int
+    digest: bytes
 
 
 class PageStore(PageReader):
-    """Reads and writes what is recorded of pages.
+    """Reads and writes what is recorded of pages; what is not flushed yet is read, too.
+
+    >>> with PageStore.in_memory(Scheme({})) as store, store.transaction():
+    ...     store.write("INSERT INTO hosts VALUES (7, ?)", ("a.example",))
+    ...     store.rows("SELECT id FROM hosts")
+    7
+    [(7,)]
 
     Raises:
         StoreError: by all methods, when the file cannot be read or written.
     """
 
     def __init__(
-        self,
-        database: Database,
-        directory: IndexDirectory | None = None,
-        lock: OwnerLock | None = None,
+        self, uri: str, directory: IndexDirectory | None, *pragmas: str, scheme: Scheme
     ) -> None:
-        super().__init__(database, directory)
-        self._lock = lock
-        self._is_closed = False
         self.crawl = 0
         """The number of the crawl that is going on; 0: none was started here."""
+        self._lock: OwnerLock | None = None
+        self._is_closed = False
+        self._group: list[tuple[str, Sequence[Any]]] = []
+        """Statements that SQLite has not committed yet."""
+        self._is_writing = False
+        """Whether a transaction is going on."""
+        self._hosts: dict[str, int] = {}
+        """Numbers of hosts; forgotten when a transaction is undone, as it may have given some."""
         self._revisited: dict[int, int] = {}
         """Numbers of revisits that were committed -> the pages that they have become."""
+        super().__init__(uri, directory, *pragmas, scheme=scheme)
 
     @classmethod
     def in_memory(cls, scheme: Scheme) -> "PageStore":
         """Make a store that is gone when it is closed, or when nobody has it any more."""
-        store = cls(Database.in_memory(scheme))
-        weakref.finalize(store, store.database.connection.close)
+        store = cls(":memory:", None, scheme=scheme)
+        weakref.finalize(store, store.connection.close)
         return store
 
     @classmethod
@@ -88,66 +121,213 @@ class PageStore(PageReader):
             SchemeMismatch: its fingerprints were made in another way.
             StoreTooNew, StoreCorrupt, StoreError: it cannot be read, or not be written to.
         """
-        files = IndexDirectory.at(directory)
+        files = IndexDirectory(directory)
         files.prepare()
         with ExitStack() as undo:
             lock = OwnerLock(files)
             undo.callback(lock.release)
-            database = Database.to_write(files.pages, str(files), scheme)
-            undo.callback(database.close)
-            scheme.require(database.scheme(), str(files))
-            store = cls(database, files, lock)
-            store._release_all()
+            store = cls(
+                files.pages.absolute().as_uri(),
+                files,
+                "journal_mode = WAL",
+                "synchronous = NORMAL",
+                f"wal_autocheckpoint = {_LOG_PAGES}",
+                f"journal_size_limit = {2 * _LOG_PAGES * 4096}",
+                scheme=scheme,
+            )
+            undo.callback(store.connection.close)
+            scheme.require(store.scheme, str(files))
+            with store.transaction():
+                # Left to itself, SQLite passes over all pages in the order of their numbers.
+                pending = "FROM pages INDEXED BY page_pending WHERE is_pending ORDER BY id"
+                for (page,) in store.rows(f"SELECT id {pending}"):
+                    store.release(page)
+            store.flush()
+            store._lock = lock
             undo.pop_all()
         return store
+
+    def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
+        """Read the rows that a statement gives."""
+        try:
+            if self._group and not self.connection.in_transaction:
+                self._begin()
+            return self.connection.execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._error(error) from error
+
+    def write(self, sql: str, values: Sequence[Any] = ()) -> int:
+        """Execute a statement, in a transaction; return the number of the row inserted last.
+
+        The values must not be altered afterwards.
+        """
+        if not self._is_writing:
+            with self.transaction():
+                return self.write(sql, values)
+        try:
+            cursor = self.connection.execute(sql, values)
+        except sqlite3.Error as error:
+            raise self._error(error) from error
+        self._group.append((sql, values))
+        return cursor.lastrowid or 0
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write all that is written within, or nothing.
+
+        A transaction inside another one is a part of that: an error that leaves it must leave the
+        whole, too.
+        """
+        if self._is_writing:
+            yield
+            return
+        if len(self._group) >= _FULL_GROUP:
+            self.flush()
+        self._begin()
+        before, self._is_writing = len(self._group), True
+        try:
+            yield
+        except BaseException:
+            del self._group[before:]
+            self._hosts.clear()
+            self._roll_back()
+            raise
+        finally:
+            self._is_writing = False
+
+    def flush(self) -> None:
+        """Commit the group: everything written so far outlives this process.
+
+        Requires: no transaction is going on; half of it would stay.
+        """
+        assert not self._is_writing, "a transaction is going on"
+        try:
+            if self._group:
+                self._begin()
+            if self.connection.in_transaction:
+                self.connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._roll_back()
+            raise self._error(error) from error
+        self._group.clear()
+
+    def sync(self) -> None:
+        """Flush, and return when everything is on disk: it outlives a power failure.
+
+        A commit with "synchronous = FULL" waits until the write-ahead log is on disk, with all
+        earlier commits in it. Unlike a checkpoint, it does not wait for processes that read.
+        """
+        self.flush()
+        self.rows("PRAGMA synchronous = FULL")
+        try:
+            # Nothing is committed unless something is written: the same number again.
+            self.write(f"PRAGMA user_version = {FORMAT}")
+            self.flush()
+        finally:
+            self.rows("PRAGMA synchronous = NORMAL")
+
+    def host(self, name: str) -> int:
+        """Return the number of a host; it gets one if it has none."""
+        number = self._hosts.get(name)
+        if number is None:
+            column = (_column(name),)
+            self.write("INSERT OR IGNORE INTO hosts (name) VALUES (?)", column)
+            [(number,)] = self.rows("SELECT id FROM hosts WHERE name = ?", column)
+            if len(self._hosts) >= _MOST_HOSTS:
+                self._hosts.clear()
+            self._hosts[name] = number
+        return number
+
+    def at_url(self, url: str) -> list[int]:
+        """Find all pages at a URL, however it is spelt, the earliest first.
+
+        Cost: passes over an entry of each page, 0.1 s for a million.
+        """
+        sql = "SELECT id FROM pages INDEXED BY page_entry WHERE url_key = ? ORDER BY id"
+        found = self.rows(sql, (_signed(url_key(url)),))
+        return [page for (page,) in found if canonical(self.url(page)) == canonical(url)]
+
+    def stored(self, pages: Sequence[int]) -> list[Stored]:
+        """Return what tells which of some pages another repeats, in their order.
+
+        Cost: 4 us and 2 us a page. Raises KeyError: there is no such page.
+        """
+        # A statement for each power of two: one for each count would be prepared anew each time.
+        places = 1 << (len(pages) - 1).bit_length()
+        asked = [*pages, *[pages[-1]] * (places - len(pages))]
+        rows = self.rows(f"{_STORED} WHERE id IN ({', '.join('?' * places)})", asked)
+        found = {
+            page: Stored(host, sketch, Headline(h1, title), page, crawl, key & MASK, digest)
+            for page, host, crawl, key, digest, h1, title, sketch in rows
+        }
+        return [found[page] for page in pages]
+
+    def oldest(self, most: int, *, is_kept: bool, before: float = 2**63 - 1) -> list[int]:
+        """Return so many of the pages not seen for longest, of those kept or those dropped.
+
+        Pending pages are left out, and those last seen at a Unix second or later.
+        """
+        found = self.rows(
+            """SELECT id FROM pages WHERE is_kept = ? AND last_seen < ? AND NOT is_pending
+            ORDER BY last_seen LIMIT ?""",
+            (is_kept, before, most),
+        )
+        return [page for (page,) in found]
 
     def start_crawl(self, moment: int, name: str | None = None) -> int:
         """Begin a crawl, or go on with the one of this name; return its number."""
         self.crawl = self.restore_crawl(Crawl(0, name, moment, None))
-        self.database.write("UPDATE crawls SET ended = NULL WHERE id = ?", (self.crawl,))
+        self.write("UPDATE crawls SET ended = NULL WHERE id = ?", (self.crawl,))
         self.flush()
         return self.crawl
 
     def end_crawl(self, moment: int) -> None:
         """Note when the crawl that is going on was over; with none this does nothing."""
-        self.database.write("UPDATE crawls SET ended = ? WHERE id = ?", (moment, self.crawl))
+        self.write("UPDATE crawls SET ended = ? WHERE id = ?", (moment, self.crawl))
 
     def insert(self, record: PageRecord, text: str | None = None) -> int:
         """Record a page; return its number, which is the record's own or the next."""
-        with self.database as database:
-            is_kept = record.judged.is_kept
-            row = record.row(database.host(record.host))
-            page = database.write(_INSERT, (*row, is_kept, signed(url_key(record.url))))
+        is_kept = record.judged.is_kept
+        with self.transaction():
+            values = (*self._row(record), is_kept, _signed(url_key(record.url)))
+            page = self.write(_INSERT, values)
             # A trigger would make recording a page a third slower.
-            database.write("UPDATE counts SET pages = pages + 1 WHERE is_kept = ?", (is_kept,))
+            self.write("UPDATE counts SET pages = pages + 1 WHERE is_kept = ?", (is_kept,))
             if text is not None:
-                database.write("INSERT INTO texts VALUES (?, ?)", (page, _packed(text)))
+                self.write("INSERT INTO texts VALUES (?, ?)", (page, _packed(text)))
         self._revisited.pop(page, None)
         return page
 
     def commit(self, page: int) -> None:
         """Keep a pending page for good; one that is not pending is left as it is."""
-        found = self.database.rows(
+        found = self.rows(
             """SELECT (SELECT id FROM pages AS older
                 WHERE older.id = pages.original AND pages.outcome = 'revisit' AND older.is_kept)
             FROM pages WHERE id = ? AND is_pending""",
             (page,),
         )
         for (revisited,) in found:
-            with self.database as database:
+            with self.transaction():
                 if revisited is not None:
                     self._renew(revisited, page)
                 else:
-                    database.write("UPDATE pages SET is_pending = 0 WHERE id = ?", (page,))
-                self.frames.commit(page)
+                    self.write("UPDATE pages SET is_pending = 0 WHERE id = ?", (page,))
+                # What it taught is in the state of its host for good.
+                self.write("DELETE FROM frame_lessons WHERE page = ? AND is_in_state", (page,))
 
     def release(self, page: int) -> None:
         """Forget a pending page and the pages dropped for it; others are left as they are."""
         if self.fate(page) == "pending":
-            repeats = "SELECT id FROM pages WHERE original = ? AND NOT is_kept"
-            with self.database:
-                self.frames.unlearn(page)
-                self.delete([page, *self._numbers(repeats, (page,))])
+            sql = "SELECT id FROM pages WHERE original = ? AND NOT is_kept"
+            repeats = [repeat for (repeat,) in self.rows(sql, (page,))]
+            with self.transaction():
+                self.write("DELETE FROM frame_lessons WHERE page = ? AND NOT is_in_state", (page,))
+                self.write(
+                    """UPDATE frame_lessons SET is_unlearnt = 1, is_in_state = 0
+                    WHERE page = ?""",
+                    (page,),
+                )
+                self.delete([page, *repeats])
 
     def replace(self, page: int, measures: Mapping[str, Any], text: str | None = None) -> None:
         """Give a page other measures, and another text if one is kept of it.
@@ -155,17 +335,16 @@ class PageStore(PageReader):
         A page that is gone stays gone.
         """
         if super().fate(page) != "gone":
-            with self.database as database:
+            with self.transaction():
                 self._write(self.record(page)._replace(**measures))
                 if text is not None:
-                    packed = _packed(text)
-                    database.write("UPDATE texts SET text = ? WHERE page = ?", (packed, page))
+                    self.write("UPDATE texts SET text = ? WHERE page = ?", (_packed(text), page))
 
     def delete(self, pages: Iterable[int]) -> None:
         """Forget pages for good, with all that is kept of them. Those that are gone are left so."""
-        with self.database as database:
+        with self.transaction():
             for page in pages:
-                database.write("DELETE FROM pages WHERE id = ?", (page,))
+                self.write("DELETE FROM pages WHERE id = ?", (page,))
                 self._revisited.pop(page, None)
 
     def fate(self, page: int) -> Fate:
@@ -181,19 +360,20 @@ class PageStore(PageReader):
         It keeps its number if that is free. One that is here already, by its name or else by its
         number and start, is that one.
         """
-        known = {each.number: each for each in self.crawls()}
-        for number, each in known.items():
-            is_named = crawl.name is not None and each.name == crawl.name
-            if is_named or each._replace(ended=None) == crawl._replace(ended=None):
-                return number
-        is_free = crawl.number and crawl.number not in known
-        number = crawl.number if is_free else max(known, default=0) + 1
-        name = None if crawl.name is None else as_column(crawl.name)
-        self.database.write(
-            "INSERT INTO crawls (id, name, started, ended) VALUES (?, ?, ?, ?)",
-            (number, name, crawl.started, crawl.ended),
+        number, name, started, ended = crawl
+        column = None if name is None else _column(name)
+        known = self.value(
+            """SELECT id FROM crawls
+            WHERE name = ?2 OR (id = ?1 AND started = ?3 AND name IS NULL AND ?2 IS NULL)""",
+            (number, column, started),
         )
-        return number
+        if known is not None:
+            return int(known)
+        is_free = number and not self.rows("SELECT 1 FROM crawls WHERE id = ?", (number,))
+        return self.write(
+            "INSERT INTO crawls (id, name, started, ended) VALUES (?, ?, ?, ?)",
+            (number if is_free else None, column, started, ended),
+        )
 
     def restore(self, record: PageRecord, text: str | None = None) -> int:
         """Put the record of a page that is not pending back; return its number here.
@@ -202,24 +382,11 @@ class PageStore(PageReader):
         """
         return self.insert(record._replace(page=max(record.page, self.last_page + 1)), text)
 
-    def known_hosts(self) -> set[str]:
-        """Return the hosts whose frames are known here."""
-        return {known.host for known in self.frames.all()}
-
-    def restore_host(self, known: HostFrames) -> bool:
-        """Put back what was known of a host's frames; there must be nothing of it here."""
-        self.frames.restore(known)
-        return True
-
     def trim(self, revision: int) -> None:
         """Forget what was superseded up to a revision: tables written there know it."""
-        with self.database as database:
-            database.write("DELETE FROM superseded WHERE revision <= ?", (revision,))
-            database.write("UPDATE meta SET value = ? WHERE key = 'trimmed'", (str(revision),))
-
-    def flush(self) -> None:
-        """Make all that was written so far outlive this process."""
-        self.database.flush()
+        with self.transaction():
+            self.write("DELETE FROM superseded WHERE revision <= ?", (revision,))
+            self.write("UPDATE meta SET value = ? WHERE key = 'trimmed'", (str(revision),))
 
     def vacuum(self) -> None:
         """Write the file anew without the room that forgotten pages have left in it.
@@ -227,7 +394,7 @@ class PageStore(PageReader):
         Cost: reads and writes everything; takes as much room again while it lasts.
         """
         self.flush()
-        with self.database.guarded() as connection:
+        with self.guarded() as connection:
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
@@ -247,13 +414,16 @@ class PageStore(PageReader):
             if self._lock:
                 self._lock.release()
 
-    def _release_all(self) -> None:
-        with self.database:
-            # Left to itself, SQLite passes over all pages in the order of their numbers.
-            pending = "SELECT id FROM pages INDEXED BY page_pending WHERE is_pending ORDER BY id"
-            for page in self._numbers(pending, ()):
-                self.release(page)
-        self.flush()
+    def _begin(self) -> None:
+        """Let SQLite be in a transaction that holds the whole group."""
+        try:
+            if not self.connection.in_transaction:
+                self.connection.execute("BEGIN IMMEDIATE")
+                for sql, values in self._group:
+                    self.connection.execute(sql, values)
+        except sqlite3.Error as error:
+            self._roll_back()
+            raise self._error(error) from error
 
     def _renew(self, page: int, newer: int) -> None:
         """Give a page what was measured when it was visited again; its number and URL stay."""
@@ -268,19 +438,45 @@ class PageStore(PageReader):
             is_pending=old.is_pending,
             judged=new.judged._replace(original=None),
         )
-        with self.database as database:
-            self._write(renewed)
-            database.write("UPDATE pages SET original = ? WHERE original = ?", (page, newer))
-            database.write("DELETE FROM texts WHERE page = ?", (page,))  # of the page as it was
-            database.write("UPDATE texts SET page = ? WHERE page = ?", (page, newer))
-            database.write("DELETE FROM pages WHERE id = ?", (newer,))
+        self._write(renewed)
+        self.write("UPDATE pages SET original = ? WHERE original = ?", (page, newer))
+        self.write("DELETE FROM texts WHERE page = ?", (page,))  # of the page as it was
+        self.write("UPDATE texts SET page = ? WHERE page = ?", (page, newer))
+        self.write("DELETE FROM pages WHERE id = ?", (newer,))
         self._revisited[newer] = page
         if len(self._revisited) > _MOST_REVISITED:
             del self._revisited[next(iter(self._revisited))]
 
     def _write(self, record: PageRecord) -> None:
-        row = record.row(self.database.host(record.host))
-        self.database.write(_UPDATE, (*row, record.page))
+        self.write(_UPDATE, (*self._row(record), record.page))
+
+    def _row(self, record: PageRecord) -> tuple[Any, ...]:
+        """Write a record as a row of `COLUMNS`."""
+        page, url, host, digest, fingerprint, *plain, judged, headline = record
+        return (
+            page or None,
+            _column(url),
+            self.host(host),
+            digest,
+            None if fingerprint is None else _signed(fingerprint),
+            *plain,
+            *judged,
+            *map(_column, headline),
+        )
+
+
+def _signed(value: int) -> int:
+    """Return the signed integer with the same 64 bits."""
+    return value - (1 << 64) if value >> 63 else value
+
+
+def _column(text: str) -> str | bytes:
+    """Return a text in the form in which SQLite takes it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
 
 
 def _packed(text: str) -> bytes:

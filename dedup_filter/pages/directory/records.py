@@ -1,51 +1,64 @@
-"""Records of pages, and where those were found: values of Python <-> columns of SQLite.
+"""Values: records of pages, where those were found, and how their fingerprints were made.
 
 A place is a URL, its host, and 64 bits that are equal for two spellings of one address. The
 canonical form is w3lib's, which crawlers use to tell requests apart: arguments sorted, fragment
 dropped, escapes unified. Its hash is stored with each page: never change it under an old index.
 
-SQLite's integers are signed, so 64-bit values are stored as their two's complement. Its text is
-UTF-8, which cannot hold half of a surrogate pair. URLs on the web have some: those are stored as
-bytes.
+Fingerprints made in different ways cannot be compared, so an index says how its own were made (its
+scheme) and is refused to who makes them otherwise. Belongs to it: the recipe of features with its
+sizes and hash, the sketch, and the versions of what texts are read with. Does not: what may
+differ from one look-up to the next (`max_distance`, `min_similarity`, `scope`, `revisit`), and
+`learn_frames`, which chooses what of a page is its text: texts are then compared as ever.
 """
 
+import json
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import xxhash
 from w3lib.url import canonicalize_url
 
+from dedup_filter.errors import SchemeMismatch
+from dedup_filter.fingerprints import MOST_SKETCH_BYTES
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Outcome, Verdict
 from dedup_filter.text import Headline
 
 __all__ = [
-    "COLUMNS",
     "Crawl",
     "Judged",
     "PageRecord",
     "Place",
-    "as_column",
+    "Scheme",
     "canonical",
-    "from_column",
     "host_of",
     "measures_of",
-    "signed",
-    "unsigned",
     "url_key",
 ]
 
 _CANONICAL = re.compile(r"https?://[a-z0-9][a-z0-9.-]*/[A-Za-z0-9/_.~-]*")
 """Most URLs are in that form already, and to find that out takes 0.4 us instead of 6."""
-_HOST = re.compile(r"(https?)://([a-z0-9._:-]+)(?=[/?#]|\Z)")
-"""Of most URLs, found in a tenth of the time that it takes to split them."""
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
-COLUMNS = """id, url, host, digest, fingerprint, sketch, words, language, first_seen, last_seen,
-    first_crawl, crawl, is_pending, outcome, reason, original, distance, similarity, h1, title"""
-"""Those of a record, in the order of `PageRecord.row`; `host` is its number."""
+TEXT_VERSION = 3
+"""Of everything in `text`, `features` and `fingerprints` that is no option: which blocks are
+content, the normal form, words, weights. Raise it with any change after which some page gets
+another fingerprint, digest or sketch; `tests/pages/directory/test_scheme.py` watches some."""
+_REMEDY = (
+    "go back to what it was made with, make its fingerprints anew with "
+    "`dedup-filter index migrate`, or choose another folder"
+)
+_WHY = {
+    "text": "the way that texts are read",
+    "jieba": "the Chinese dictionary jieba",
+    "stopwordsiso": "the stopword lists stopwordsiso",
+    "justext": "the lists of frequent words of justext",
+}
 
 
 def canonical(url: str) -> str:
@@ -68,24 +81,18 @@ def host_of(url: str) -> str:
     >>> host_of("https://example.com:8080/a"), host_of("HTTPS://me:secret@Example.com:443/a")
     ('example.com:8080', 'example.com')
     """
-    usual = _HOST.match(url)
-    scheme, host = usual.groups() if usual else _split(url)
-    return host.removesuffix(_DEFAULT_PORTS.get(scheme, ":"))
-
-
-def _split(url: str) -> tuple[str, str]:
     try:
         split = urlsplit(url)
     except ValueError:  # "http://[1/"
-        return "", ""
-    return split.scheme, split.netloc.rpartition("@")[2].lower()
+        return ""
+    host = split.netloc.rpartition("@")[2].lower()
+    return host.removesuffix(_DEFAULT_PORTS.get(split.scheme, ":"))
 
 
 @lru_cache(maxsize=16)  # it is asked for when a page is judged, and when that is recorded
 def url_key(url: str) -> int:
     """Hash the canonical form of a URL. Cost: 0.4 us, 15 if it is not canonical yet."""
-    encoded = canonical(url).encode("utf-8", "surrogatepass")
-    return xxhash.xxh3_64_intdigest(encoded)
+    return xxhash.xxh3_64_intdigest(canonical(url).encode("utf-8", "surrogatepass"))
 
 
 class Place(NamedTuple):
@@ -121,13 +128,6 @@ class Judged(NamedTuple):
     distance: int | None = None
     similarity: float | None = None
 
-    @classmethod
-    def of(cls, found: Verdict) -> "Judged":
-        """Return what is recorded of a verdict."""
-        return cls(
-            found.outcome, found.reason, found.original_page, found.distance, found.similarity
-        )
-
     @property
     def is_kept(self) -> bool:
         """Whether later pages are compared with it."""
@@ -158,27 +158,22 @@ class PageRecord(NamedTuple):
     headline: Headline = Headline()
 
     @classmethod
-    def of(cls, row: Any) -> "PageRecord":
-        """Read a row of `COLUMNS`, with the name of the host in place of its number."""
-        page, url, host, digest, fingerprint, *plain = row[:12]
-        fingerprint = None if fingerprint is None else unsigned(fingerprint)
-        names = from_column(url), from_column(host)
-        headline = Headline(from_column(row[18]), from_column(row[19]))
-        said = bool(row[12]), Judged(*row[13:18]), headline
-        return cls._make((page, *names, digest, fingerprint, *plain, *said))
-
-    def row(self, host: int) -> tuple[Any, ...]:
-        """Write it as a row of `COLUMNS`, given the number of its host."""
-        page, url, _, digest, fingerprint, *plain = self[:13]
-        return (
-            page or None,
-            as_column(url),
-            host,
-            digest,
-            None if fingerprint is None else signed(fingerprint),
-            *plain,
-            *self.judged,
-            *map(as_column, self.headline),
+    def of(
+        cls, place: Place, page: PageProfile, found: Verdict, moment: int, crawl: int
+    ) -> "PageRecord":
+        """Return the record of a page that was judged now, pending."""
+        said = (found.outcome, found.reason, found.original_page, found.distance, found.similarity)
+        return cls(
+            page=0,
+            url=place.url,
+            host=place.host,
+            **measures_of(page),
+            first_seen=moment,
+            last_seen=moment,
+            first_crawl=crawl,
+            crawl=crawl,
+            is_pending=True,
+            judged=Judged(*said),
         )
 
 
@@ -194,29 +189,49 @@ def measures_of(page: PageProfile) -> dict[str, Any]:
     }
 
 
-def signed(value: int) -> int:
-    """Return the signed integer with the same 64 bits.
+@dataclass(frozen=True)
+class Scheme:
+    """Everything that shapes a fingerprint: name -> version or value, all of them strings."""
 
-    >>> signed(2**64 - 1), signed(2**63 - 1) == 2**63 - 1
-    (-1, True)
-    """
-    return value - (1 << 64) if value >> 63 else value
+    parts: Mapping[str, str]
+
+    @classmethod
+    def of(cls, **options: object) -> "Scheme":
+        """Name the scheme of this version of the package, with these options."""
+        installed = {name: _installed(name) for name in ("jieba", "stopwordsiso", "justext")}
+        sketch = f"fracminhash {MOST_SKETCH_BYTES}"
+        parts = {"text": TEXT_VERSION, "fingerprint": "simhash 64", "sketch": sketch}
+        return cls({name: str(value) for name, value in (parts | installed | options).items()})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Scheme":
+        """Read what `to_json` wrote."""
+        return cls(dict(json.loads(text)))
+
+    def to_json(self) -> str:
+        """Write it down."""
+        return json.dumps(dict(self.parts), sort_keys=True)
+
+    def require(self, stored: "Scheme", index: str, remedy: str = _REMEDY) -> None:
+        """Refuse an index of this name whose scheme is another.
+
+        Raises:
+            SchemeMismatch: naming what differs.
+        """
+        differences = [
+            f"{_WHY.get(name, name)} ({there} there, {here} here)"
+            for name in sorted({*self.parts, *stored.parts})
+            if (there := stored.parts.get(name, "none")) != (here := self.parts.get(name, "none"))
+        ]
+        if differences:
+            raise SchemeMismatch(
+                f"the fingerprints in index {index} were made in another way: "
+                f"{', '.join(differences)}; {remedy}"
+            )
 
 
-def unsigned(value: int) -> int:
-    """Return the integer from 0 to 2**64-1 with the same 64 bits."""
-    return value & 0xFFFF_FFFF_FFFF_FFFF
-
-
-def as_column(text: str) -> str | bytes:
-    """Return a text in the form in which SQLite takes it."""
+def _installed(package: str) -> str:
     try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass")
-    return text
-
-
-def from_column(value: str | bytes) -> str:
-    """Return the text that `as_column` was given."""
-    return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
+        return version(package)
+    except PackageNotFoundError:  # the dictionary is there all the same, if in another way
+        return "unknown"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from store_pages import HOST, folder_store, measures, near, page, revisit
 
-from dedup_filter.pages.directory.frame_store import EarlyForm
+from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore
 
 
 def write(folder, seed):
@@ -30,7 +30,7 @@ def write(folder, seed):
             if left[0] < 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        store.database.connection.set_progress_handler(count_down, chance.choice([1, 10, 100]))
+        store.connection.set_progress_handler(count_down, chance.choice([1, 10, 100]))
     else:
         signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.001, 0.2))  # no handler: it dies
     told = os.open(f"{folder}.told", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
@@ -57,12 +57,12 @@ def step(store, chance, number):
         store.insert(page(number, judged, is_pending=True))
         store.commit(number)
         return []
-    with store.database:
+    with store.transaction():
         store.insert(page(number, is_pending=True), text)
-        store.frames.learn(HOST, number, b"lesson")
-        store.frames.wait(EarlyForm(number, HOST, b"form" * 500, b"note"))
+        FrameStore(store).learn(HOST, number, b"lesson")
+        FrameStore(store).wait(EarlyForm(number, HOST, b"form" * 500, b"note"))
     if chance.random() < 0.3:
-        store.frames.save(HOST, b"state" * chance.randrange(1_000))
+        FrameStore(store).save(HOST, b"state" * chance.randrange(1_000))
     if action == "release":
         store.release(number)
     elif action == "replace":

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from store_pages import SCHEME, folder_store, measures, memory_store, page
 
 from dedup_filter.errors import StoreError
-from dedup_filter.pages.directory import database as database_module
-from dedup_filter.pages.directory.database import Database
+from dedup_filter.pages.directory import page_store
+from dedup_filter.pages.directory.page_store import PageStore
 
 TESTS = Path(__file__).parents[2]
 
@@ -31,8 +31,8 @@ def insert_until_full(store, most=2_000):
 
 
 def limit(store, more_pages):
-    [(size,)] = store.database.rows("PRAGMA page_count")
-    store.database.rows(f"PRAGMA max_page_count = {size + more_pages}")
+    [(size,)] = store.rows("PRAGMA page_count")
+    store.rows(f"PRAGMA max_page_count = {size + more_pages}")
 
 
 @pytest.mark.parametrize("room", [0, 1, 7, 30, 100])
@@ -58,7 +58,7 @@ def test_a_transaction_of_many_pages_that_meets_a_full_disk_is_undone_as_one(tmp
         limit(store, 20)
 
         def change_all():
-            with store.database:
+            with store.transaction():
                 store.replace(first, measures(99))
                 for number in range(1, 2_000):
                     store.insert(page(number))
@@ -110,14 +110,14 @@ def test_a_file_that_cannot_grow_costs_the_page_that_met_it(tmp_path, most_bytes
     assert int(told.stdout) < 2_000
 
 
-def deny(database, denied):
+def deny(store, denied):
     """Let SQLite refuse one kind of statement: BEGIN, COMMIT, or None of them."""
 
     def authorize(action, argument, *_):
         is_denied = action == sqlite3.SQLITE_TRANSACTION and argument == denied
         return sqlite3.SQLITE_DENY if is_denied else sqlite3.SQLITE_OK
 
-    database.connection.set_authorizer(authorize)
+    store.connection.set_authorizer(authorize)
 
 
 hosts = st.lists(st.sampled_from("abcdefgh"), max_size=4)
@@ -129,52 +129,52 @@ steps = st.one_of(
 )
 
 
-def write(database, parts):
+def write(store, parts):
     """Give crawls the numbers of hosts, in a transaction of several parts."""
-    with database:
+    with store.transaction():
         for part in parts:
-            with database:
+            with store.transaction():
                 for name in part:
                     sql = "INSERT INTO crawls (id, name, started) VALUES (?, ?, 0)"
-                    database.write(sql, (database.host(name), name))
+                    store.write(sql, (store.host(name), name))
 
 
 @pytest.mark.parametrize("most", [1, 4, 200])
 @given(st.lists(steps, max_size=30))
 def test_a_transaction_is_there_whole_or_not_at_all_and_no_fault_takes_an_earlier_one(most, steps):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(database_module, "_FULL_GROUP", most)
-        database, expected = Database.in_memory(SCHEME), {}
+        patch.setattr(page_store, "_FULL_GROUP", most)
+        store, expected = PageStore.in_memory(SCHEME), {}
         for step, value in steps:
             with suppress(StoreError):
                 if step == "write":
-                    write(database, value)
+                    write(store, value)
                     names = [name for part in value for name in part]
                     assert not expected.keys() & names, "a number that is given twice is a fault"
-                    expected |= {name: database.host(name) for name in names}
+                    expected |= {name: store.host(name) for name in names}
                 elif step == "deny":
-                    deny(database, value)
+                    deny(store, value)
                 elif step == "flush":
-                    database.flush()
-                elif database.connection.in_transaction:  # as on a full disk
-                    database.connection.execute("ROLLBACK")
-        deny(database, None)
-        assert dict(database.rows("SELECT name, id FROM crawls")) == expected
-        assert {name: database.host(name) for name in expected} == expected
-        database.flush()
-        assert dict(database.rows("SELECT name, id FROM crawls")) == expected
-        database.close()
+                    store.flush()
+                elif store.connection.in_transaction:  # as on a full disk
+                    store.connection.execute("ROLLBACK")
+        deny(store, None)
+        assert dict(store.rows("SELECT name, id FROM crawls")) == expected
+        assert {name: store.host(name) for name in expected} == expected
+        store.flush()
+        assert dict(store.rows("SELECT name, id FROM crawls")) == expected
+        store.close()
 
 
 def test_a_group_ends_before_the_next_transaction(monkeypatch):
-    monkeypatch.setattr(database_module, "_FULL_GROUP", 4)
-    database = Database.in_memory(SCHEME)
+    monkeypatch.setattr(page_store, "_FULL_GROUP", 4)
+    store = PageStore.in_memory(SCHEME)
     for number in range(5):
-        database.write("INSERT INTO hosts VALUES (?, ?)", (number, str(number)))
-    assert len(database._group) == 1
-    deny(database, "COMMIT")
+        store.write("INSERT INTO hosts VALUES (?, ?)", (number, str(number)))
+    assert len(store._group) == 1
+    deny(store, "COMMIT")
     with pytest.raises(StoreError, match="not authorized"):
-        database.flush()
-    deny(database, None)
-    assert len(database.rows("SELECT id FROM hosts")) == 5
-    database.close()
+        store.flush()
+    deny(store, None)
+    assert len(store.rows("SELECT id FROM hosts")) == 5
+    store.close()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from store_pages import NOON, folder_store, measures, page
 
+from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.page_reader import PageReader
 
 TIMES = [10, pytest.param(50, marks=pytest.mark.slow)]
@@ -58,7 +59,7 @@ def test_that_is_opened_again_holds_all_that_was_told_and_nothing_pending(tmp_pa
             for number in numbers:
                 assert records[number].digest == measures(number)["digest"]
             assert store.last_page >= max(numbers, default=0)
-            for known in store.frames.all():
+            for known in FrameStore(store).all():
                 assert all(early.page in records for early in known.early)
     assert numbers
 

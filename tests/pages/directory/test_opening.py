@@ -8,11 +8,8 @@ import sys
 import pytest
 from store_pages import SCHEME, folder_store, page
 
-from dedup_filter.errors import ConfigError, SchemeMismatch, StoreCorrupt, StoreError, StoreTooNew
-from dedup_filter.pages.directory.database import FORMAT
-from dedup_filter.pages.directory.page_reader import PageReader, Snapshot
-from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.scheme import Scheme
+from dedup_filter.errors import ConfigError, StoreCorrupt, StoreError, StoreTooNew
+from dedup_filter.pages.directory.page_reader import FORMAT, PageReader, Snapshot
 
 
 @pytest.fixture
@@ -41,8 +38,8 @@ class TestAnIndex:
             with Snapshot.open_to_read(tmp_path):
                 store.insert(page(1))
                 executed = []
-                store.database.connection.set_trace_callback(executed.append)
-                store.database.sync()
+                store.connection.set_trace_callback(executed.append)
+                store.sync()
             begun = executed.index("PRAGMA synchronous = FULL")
             assert "COMMIT" in executed[begun : executed.index("PRAGMA synchronous = NORMAL")]
             assert not any("checkpoint" in sql for sql in executed)
@@ -102,16 +99,6 @@ class TestIsRefused:
                 attempt(tmp_path)
         assert (tmp_path / "pages.sqlite3").read_bytes() == content
 
-    def test_another_scheme_naming_only_what_differs(self, folder):
-        other = Scheme({**SCHEME.parts, "shingle_size": "4", "jieba": "0.99"})
-        with pytest.raises(SchemeMismatch) as refused:
-            PageStore.open(folder, other)
-        assert "shingle_size (3 there, 4 here)" in str(refused.value)
-        assert "jieba (0.42.1 there, 0.99 here)" in str(refused.value)
-        assert "feature_hash" not in str(refused.value)
-        with folder_store(folder) as store:  # the lock was given back
-            assert len(store) == 1
-
     @pytest.mark.parametrize(
         "damage",
         [
@@ -166,7 +153,7 @@ class TestAReader:
             PageReader.open_to_read(folder) as reader,
             pytest.raises(StoreError, match="cannot be written to"),
         ):
-            reader.database.host("new")
+            reader.rows("INSERT INTO hosts (name) VALUES ('new')")
 
     @pytest.mark.parametrize("kind", ["PageReader", "Snapshot"])
     def test_does_not_need_the_right_to_write(self, folder, as_nobody, kind):
@@ -187,7 +174,7 @@ def as_nobody(tmp_path):
             "import os, sys, pathlib, filelock, encodings.idna\n"
             "from dedup_filter.pages.directory.page_reader import PageReader, Snapshot\n"
             "from dedup_filter.pages.directory.page_store import PageStore\n"
-            "from dedup_filter.pages.directory.scheme import Scheme\n"
+            "from dedup_filter.pages.directory.records import Scheme\n"
             "folder, scheme = pathlib.Path(sys.argv[1]), Scheme.from_json(sys.argv[2])\n"
             "if os.getuid() == 0: os.setgid(65534), os.setuid(65534)\n"
             f"try: {line}\n"

@@ -8,13 +8,12 @@ import pytest
 from store_pages import SCHEME, folder_store, page
 
 from dedup_filter.errors import StoreBusy
-from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.pages.directory.page_store import PageStore
 
 HOLD = """
 import sys
 from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.scheme import Scheme
+from dedup_filter.pages.directory.records import Scheme
 store = PageStore.open(sys.argv[1], Scheme.from_json(sys.argv[2]))
 print("open", flush=True)
 sys.stdin.read()
@@ -49,11 +48,6 @@ def test_the_index_is_free_when_its_holder_was_killed(tmp_path, other):
     with folder_store(tmp_path / "index") as store:
         store.insert(page(1))
         store.check()
-
-
-def test_readers_are_let_in_meanwhile(tmp_path, other):
-    with PageReader.open_to_read(tmp_path / "index") as reader:
-        assert len(reader) == 0
 
 
 def test_a_second_opener_in_this_process_is_refused_too(tmp_path):

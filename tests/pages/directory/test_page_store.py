@@ -3,7 +3,6 @@
 import pytest
 from made_profiles import hashes_of
 from store_pages import (
-    HOST,
     NOON,
     folder_store,
     measures,
@@ -15,9 +14,8 @@ from store_pages import (
 
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints import sketch
-from dedup_filter.pages.directory import Crawl, Judged
-from dedup_filter.pages.directory.page_reader import statistics
-from dedup_filter.pages.directory.records import url_key
+from dedup_filter.pages.directory import Judged
+from dedup_filter.pages.directory.records import Crawl, url_key
 from dedup_filter.text import Headline
 
 
@@ -27,22 +25,6 @@ def store(request, tmp_path):
     yield made
     made.check()
     made.close()
-
-
-def numbers(store):
-    return [record.page for record in store.records()]
-
-
-def undo(store, work):
-    """Do something in a transaction that fails after it."""
-
-    def fail():
-        with store.database:
-            work()
-            store.insert(page(0, seen=2**64))
-
-    with pytest.raises(OverflowError):
-        fail()
 
 
 class TestWhatIsInserted:
@@ -78,35 +60,25 @@ class TestWhatIsInserted:
         number = store.insert(given, given.url)
         assert store.record(number) == given._replace(page=number)
         assert (store.text(number), store.at_url(given.url)) == (given.url, [number])
-        [(host, *_, headline, kept)] = store.matches([number])
-        assert (host, headline, kept) == (given.host, given.headline, given.sketch)
-
-    def test_is_found_however_its_url_is_spelt(self, store):
-        number = store.insert(page(1, url="https://example.com/a?b=2&a=1#top"))
-        assert store.at_url("https://EXAMPLE.com/a?a=1&b=2") == [number]
-        assert store.at_url("https://example.com/a?a=1") == []
+        [found] = store.stored([number])
+        assert (found.host, found.headline, found.sketch) == (
+            given.host,
+            given.headline,
+            given.sketch,
+        )
 
 
 class TestLookUps:
-    def test_by_digest_find_kept_pages_only(self, store):
-        first, second = store.insert(page(1)), store.insert(page(1))
-        repeat = store.insert(page(1, near(first)))
-        asked = [second, 99, repeat, first]
-        assert store.of_digest(asked, measures(1)["digest"]) == [second, first]
-        assert store.of_digest(asked, measures(2)["digest"]) == []
-
-    def test_of_matches_are_in_the_order_asked_for(self, store):
+    def test_for_comparison_are_in_the_order_asked_for(self, store):
         made = [page(n, host=f"{n % 3}.example") for n in range(20)]
-        found = store.matches([store.insert(each) for each in made][::-1])
-        made.reverse()
-        assert found == [
-            (each.host, 1, url_key(each.url), each.digest, each.headline, each.sketch)
-            for each in made
+        numbers = [store.insert(each) for each in made]
+        assert store.stored(numbers[::-1]) == [
+            (each.host, each.sketch, each.headline, n, 1, url_key(each.url), each.digest)
+            for n, each in reversed(list(zip(numbers, made, strict=True)))
         ]
-        assert store.matches([]) == []
 
     def test_of_pages_that_are_not_there(self, store):
-        for look_up in (store.url, store.record, lambda page: store.matches([page])):
+        for look_up in (store.url, store.record, lambda page: store.stored([page])):
             with pytest.raises(KeyError, match="9"):
                 look_up(9)
         assert (store.fate(9), store.text(9)) == ("gone", None)
@@ -118,16 +90,6 @@ class TestLookUps:
         assert [record.page for record in records] == list(range(1, 1_501))
         assert records[3] == store.record(4)
         assert [record.page for record in store.records(after=1_498)] == [1_499, 1_500]
-
-    def test_of_counts_follow_what_is_there(self, store):
-        first = store.insert(page(1))
-        store.insert(page(2, near(first)))
-        store.insert(page(3, Judged("unjudged", "too_short")))
-        assert (len(store), store.count(is_kept=False)) == (2, 1)
-        found, [crawl] = statistics(store)
-        assert found["outcomes"] == crawl["outcomes"] == {"new": 1, "near": 1, "unjudged": 1}
-        store.delete([first])
-        assert (len(store), store.count(is_kept=False)) == (1, 1)
 
 
 class TestRevisits:
@@ -160,19 +122,16 @@ class TestRevisits:
         assert store.text(old) is None
 
     def test_whose_commit_was_undone_are_pending_again(self, store, seen):
-        undo(store, lambda: store.commit(seen))
+        def fail():
+            with store.transaction():
+                store.commit(seen)
+                store.insert(page(0, seen=2**64))
+
+        with pytest.raises(OverflowError):
+            fail()
         assert store.fate(seen) == "pending"
         store.release(seen)
         assert store.fate(seen) == "gone"
-
-    def test_that_were_undone_leave_nothing_to_the_page_that_gets_their_number(self, store):
-        old = store.insert(page(1))
-        again = page(2, revisit(old), is_pending=True)
-        undo(store, lambda: store.commit(store.insert(again)))
-        other = store.insert(page(4, is_pending=True))
-        assert (other, store.fate(other)) == (old + 1, "pending")
-        store.release(other)
-        assert store.fate(other) == "gone"
 
     def test_seen_by_a_clock_that_went_back_are_not_older(self, store):
         old = store.insert(page(100))
@@ -188,37 +147,19 @@ class TestChanges:
             page=number, **measures(2, fingerprint=None)
         )
         store.replace(9, measures(1))
-        assert numbers(store) == [number]
-
-    def test_made_together_are_undone_together(self, store):
-        store.insert(page(1))
-        undo(store, lambda: store.insert(page(2, host="a host of its own")))
-        assert [record.url for record in store.records()] == [f"https://{HOST}/1"]
-        # The number of that host may have gone to another by now.
-        number = store.insert(page(3, host="another"))
-        assert store.record(number).host == "another"
+        assert [record.page for record in store.records()] == [number]
 
 
-class TestCrawls:
-    def test_each_start_without_a_name_is_a_new_crawl(self):
-        with memory_store() as store:
-            assert store.start_crawl(NOON + 9) == store.crawl == 2
-            store.end_crawl(NOON + 20)
-            assert store.crawls() == [
-                Crawl(1, None, NOON, None),
-                Crawl(2, None, NOON + 9, NOON + 20),
-            ]
-
-    def test_a_name_is_the_same_crawl_resumed(self):
-        with memory_store("job") as store:
-            store.end_crawl(NOON + 5)
-            assert store.start_crawl(NOON + 9, "another \ud800") == 2
-            assert store.start_crawl(NOON + 10, "another \ud800") == 2
-            assert store.start_crawl(NOON + 11, "job") == store.crawl == 1
-            assert store.crawls() == [
-                Crawl(1, "job", NOON, None),
-                Crawl(2, "another \ud800", NOON + 9, None),
-            ]
+def test_a_crawl_is_resumed_by_its_name():
+    with memory_store("job \ud800") as store:
+        store.end_crawl(NOON + 5)
+        assert store.start_crawl(NOON + 9) == store.crawl == 2
+        store.end_crawl(NOON + 20)
+        assert store.start_crawl(NOON + 30, "job \ud800") == store.crawl == 1
+        assert store.crawls() == [
+            Crawl(1, "job \ud800", NOON, None),
+            Crawl(2, None, NOON + 9, NOON + 20),
+        ]
 
 
 def test_a_store_that_is_closed_says_so():

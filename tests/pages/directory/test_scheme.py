@@ -5,11 +5,10 @@ import xxhash
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import SchemeMismatch
-from dedup_filter.pages.directory import scheme
+from dedup_filter.pages.directory import records
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import Place
-from dedup_filter.pages.directory.scheme import Scheme
+from dedup_filter.pages.directory.records import Place, Scheme
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.text import parse, read_page
 from dedup_filter.workers.measured import PageHere
@@ -32,7 +31,7 @@ def test_what_shapes_fingerprints_has_the_version_that_it_had():
         pages.claim(Place.of("https://www.example.com/"), page, is_pending=False)
         [record] = store.records()
     found = (
-        scheme.TEXT_VERSION,
+        records.TEXT_VERSION,
         f"{record.fingerprint:016x}",
         record.digest.hex(),
         xxhash.xxh3_64_hexdigest(record.sketch),
@@ -49,14 +48,6 @@ def test_what_shapes_fingerprints_has_the_version_that_it_had():
     )
 
 
-def test_a_scheme_is_read_as_it_was_written():
-    made = Scheme.of(features="content", shingle_size=3)
-    assert Scheme.from_json(made.to_json()) == made
-    assert made.parts["features"] == "content"
-    assert made.parts["shingle_size"] == "3"
-    made.require(Scheme.from_json(made.to_json()), "here")
-
-
 def test_parts_that_one_of_two_schemes_lacks_are_named():
     with pytest.raises(SchemeMismatch, match=r"index here .* new \(none there, 1 here\)"):
         Scheme({"a": "1", "new": "1"}).require(Scheme({"a": "1"}), "here")
@@ -66,7 +57,7 @@ def test_parts_that_one_of_two_schemes_lacks_are_named():
 
 def test_a_dictionary_that_is_not_installed_by_name_has_no_version(monkeypatch):
     def absent(name):
-        raise scheme.PackageNotFoundError(name)
+        raise records.PackageNotFoundError(name)
 
-    monkeypatch.setattr(scheme, "version", absent)
+    monkeypatch.setattr(records, "version", absent)
     assert Scheme.of().parts["jieba"] == "unknown"

@@ -4,7 +4,12 @@ import shutil
 
 from store_pages import HOST, folder_store, near, page
 
-from dedup_filter.pages.directory.frame_store import EarlyForm, Lesson
+from dedup_filter.pages.directory.frame_store import (
+    EarlyForm,
+    FrameStore,
+    Lesson,
+    frames_with_forms,
+)
 from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.pages.directory.page_store import PageStore
 
@@ -18,13 +23,13 @@ def fill(store):
     store.insert(page(5, near(late)))
     store.insert(page(6, near(late), is_pending=True))
     store.insert(page(7, near(done), is_pending=True))
-    store.frames.learn("other.example", done, b"other")
-    store.frames.learn("other.example", 0, b"of a dropped page")
-    store.frames.learn(HOST, waits, b"swallowed")
-    store.frames.save(HOST, b"state")
-    store.frames.learn(HOST, late, b"late")
+    FrameStore(store).learn("other.example", done, b"other")
+    FrameStore(store).learn("other.example", 0, b"of a dropped page")
+    FrameStore(store).learn(HOST, waits, b"swallowed")
+    FrameStore(store).save(HOST, b"state")
+    FrameStore(store).learn(HOST, late, b"late")
     for number in (done, late):
-        store.frames.wait(EarlyForm(number, HOST, b"form", b"note %d" % number))
+        FrameStore(store).wait(EarlyForm(number, HOST, b"form", b"note %d" % number))
     store.flush()
 
 
@@ -34,7 +39,7 @@ def shown(folder, texts=0):
         assert snapshot.count() == len(pages)
         assert len(snapshot) == sum(each.judged.is_kept for each in pages)
         assert snapshot.without_text() == len(pages) - texts
-        return pages, list(snapshot.frames.with_forms())
+        return pages, list(frames_with_forms(snapshot))
 
 
 def test_a_snapshot_is_what_the_next_opening_finds(tmp_path):
@@ -78,8 +83,8 @@ def test_what_is_put_back_is_what_was_there(tmp_path):
             assert keeper.restore_crawl(crawl) == crawl.number
         for each in snapshot.records():
             assert keeper.restore(each, f"text of {each.page}") == each.page
-        for known in snapshot.frames.with_forms():
-            keeper.restore_host(known)
+        for known in frames_with_forms(snapshot):
+            FrameStore(keeper).restore(known)
         keeper.check()
         assert keeper.crawls() == snapshot.crawls()
         assert (keeper.text(4), keeper.last_page) == ("text of 4", 4)

@@ -130,8 +130,8 @@ class TestAFaultOfTheStore:
     @pytest.fixture
     def fail(self, pages, monkeypatch):
         """Let SQLite fail after some statements, or at those with some words, until `mend`."""
-        database = pages._kept.store.database
-        real = database.connection
+        store = pages._kept.store
+        real = store.connection
 
         class Failing:
             words = None
@@ -152,7 +152,7 @@ class TestAFaultOfTheStore:
 
         failing = Failing()
         failing.mend()
-        monkeypatch.setattr(database, "connection", failing)
+        monkeypatch.setattr(store, "connection", failing)
         return failing
 
     def insist(self, pages, fail, work):
@@ -202,7 +202,7 @@ class TestAFaultOfTheStore:
         with directory.open() as pages:
             pages.see("http://a.example/1", html=page)
         with directory.open() as pages:
-            frames = pages._kept.store.frames
+            frames = pages._kept.frames
 
             def fail(*_):
                 raise StoreError("the disk is full")

@@ -10,7 +10,7 @@ from store_pages import kill
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.pages.directory import page_index
-from dedup_filter.pages.directory.table_files import TableFiles
+from dedup_filter.pages.directory.index_directory import TableFiles
 
 
 @pytest.fixture
@@ -193,7 +193,7 @@ def test_that_cannot_be_written_cost_a_line_in_the_log(tmp_path, article, caplog
     def fail(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("dedup_filter.pages.directory.table_files._write", fail)
+    monkeypatch.setattr("dedup_filter.pages.directory.index_directory._write", fail)
     with (
         caplog.at_level(logging.WARNING),
         NearDuplicateFilter.open(tmp_path, crawl="news") as pages,
@@ -211,6 +211,6 @@ def test_in_memory_the_log_of_changes_does_not_grow(article, monkeypatch):
     with NearDuplicateFilter.open(max_pages=3) as pages:
         for number in range(100):
             pages.see(f"http://a.example/{number}", text=article(number % 50))
-        rows = pages._kept.store.database.rows("SELECT count(*) FROM superseded")
+        rows = pages._kept.store.rows("SELECT count(*) FROM superseded")
         assert rows[0][0] <= 20
         pages.check()

@@ -1,0 +1,382 @@
+"""What an index holds -> lines of JSON -> an index. The format of an export, which users keep.
+
+    {"dedup_filter_export": 2, "scheme": {...}, "crawls": [...]}        first line
+    {"page": 1, "url": ..., "outcome": "new", ..., "sketch": ...}       a page
+    {"frames_of": "example.com", "state": ..., "lessons": [...], ...}   a host's frames
+
+Numbers of pages ascend and are those of the exported index. 64-bit fingerprints are strings in
+hexadecimal, since many readers of JSON round large numbers; bytes are base64; times are ISO
+8601 in UTC, of whole seconds. A field is taken only if what is read of it would be written in the
+same way: an index gets nothing that it could not have written itself.
+
+Records come back as they were, under their own numbers if these are free. A page that is there
+already (same URL, digest, first time and outcome) is passed over, so that an import which was
+interrupted can be run again. A host's frames come back unless this index knows the host itself. A
+shared index numbers pages itself, and keeps nothing of dropped pages, frames and texts. An original
+that is not among the lines counts as forgotten: page 0.
+
+Lines without that first one are items of a feed: judged as in a crawl, with the options that the
+index was made with or that its crawlers use, unless others are given.
+
+A line is taken whole or not at all. The first bad one ends the import, unless bad lines are to be
+counted and passed over; the lines before it are in the index. Without a good one none is made.
+"""
+
+import json
+from base64 import b64decode, b64encode
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, suppress
+from datetime import datetime
+from functools import cache
+from typing import Any, NamedTuple, get_args
+from zlib import error as ZlibError  # noqa: N812 - it is a class
+
+import xxhash
+
+from dedup_filter.errors import DedupError
+from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.fingerprints import is_sketch
+from dedup_filter.frames import host_frames
+from dedup_filter.hamming import HammingIndex
+from dedup_filter.model import Outcome
+from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore, HostFrames, Lesson
+from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.records import Crawl, Judged, PageRecord, Scheme, url_key
+from dedup_filter.pages.redis import SharedKeeper
+from dedup_filter.text import Headline
+from dedup_filter.text.page_fields import FieldNames, PageText, page_in, url_in
+from dedup_filter.upkeep import Index
+from dedup_filter.upkeep.results import Source
+from dedup_filter.wording import as_time
+
+__all__ = ["FORMAT", "FRAMES_KEY", "HEADER_KEY", "Object"]
+__all__ += ["exported", "host_in", "import_lines", "record_in", "scheme_and_crawls_in"]
+
+HEADER_KEY = "dedup_filter_export"
+FRAMES_KEY = "frames_of"
+FORMAT = 2
+
+Object = Mapping[str, Any]
+
+
+def exported(source: Source) -> Iterator[Object]:
+    """Yield the first line, a line for each page, and one for each host whose frames are known.
+
+    The frames of hosts come last, so that an index made of the lines judges later pages as this
+    one would. Cost: 20 us a page without text.
+    """
+    head = {HEADER_KEY: FORMAT, "scheme": source.scheme, "crawls": source.crawls}
+    yield _written(head, _HEADER)
+    for record, original_url, text in source.pages:
+        judged = record.judged
+        values = {**record._asdict(), **judged._asdict(), **record.headline._asdict()}
+        values |= {"original": original_url, "original_page": judged.original}
+        yield _written(values, _PAGE) | ({} if text is None else {"text": text})
+    for known in source.hosts:
+        early = [(page, form, note) for page, _, form, note in known.early]
+        values = {FRAMES_KEY: known.host, **known._asdict(), "early": early}
+        yield _written(values, _FRAMES)
+
+
+def scheme_and_crawls_in(line: Object) -> tuple[Scheme, list[Crawl]]:
+    """Read a first line."""
+    if line[HEADER_KEY] != FORMAT:
+        raise ValueError(
+            f"begins an export of format {line[HEADER_KEY]!r:.40}, and this version of "
+            f"dedup-filter reads format {FORMAT}: use the version that wrote it"
+        )
+    _, scheme, crawls = _read(line, _HEADER)
+    return scheme, crawls
+
+
+def record_in(line: Object) -> tuple[PageRecord, str | None]:
+    """Read the line of a page: its record, and its text if that was kept."""
+    values = dict(zip(_PAGE, _read(line, _PAGE), strict=True))
+    values["original"] = values["original_page"]  # the URL is for people
+    judged = Judged._make(values[name] for name in Judged._fields)
+    headline = Headline._make(values[name] for name in Headline._fields)
+    values |= {"is_pending": False, "judged": judged, "headline": headline}
+    record = PageRecord._make(values[name] for name in PageRecord._fields)
+    if not judged.is_kept and judged.original is None:
+        raise ValueError(f"has outcome {judged.outcome!r} and no original_page")
+    if judged.original is not None and judged.original >= record.page:
+        raise ValueError(f"has original_page {judged.original}, which came after {record.page}")
+    if record.last_seen < record.first_seen:
+        raise ValueError("was last seen before it was first seen")
+    return record, *_read(line, {"text": _TEXT})
+
+
+def host_in(line: Object) -> HostFrames:
+    """Read the line of a host's frames."""
+    host, state, lessons, early = _read(line, _FRAMES)
+    forms = [EarlyForm(page, host, form, note) for page, form, note in early]
+    return HostFrames(host, state, list(map(Lesson._make, lessons)), forms)
+
+
+class _Field(NamedTuple):
+    """What a field of a line may hold, but for None, which stands for a value that is missing."""
+
+    read: Callable[[Any], Any]
+    """Value of JSON -> value. It fails for a wrong one, or returns what is written otherwise."""
+    write: Callable[[Any], Any]
+
+
+def _written(values: Mapping[str, Any], fields: Mapping[str, _Field]) -> dict[str, Any]:
+    return {name: _or_none(field.write, values[name]) for name, field in fields.items()}
+
+
+def _read(line: Object, fields: Mapping[str, _Field]) -> Iterator[Any]:
+    """Yield the values of fields, in the order of these."""
+    for name, field in fields.items():
+        given = line.get(name)
+        try:
+            value = _or_none(field.read, given) if name in _OPTIONAL else field.read(given)
+            _require(value, _or_none(field.write, value) == given)
+        except _REFUSALS:
+            raise ValueError(f"has {name} {given!r:.40}, which no export has") from None
+        yield value
+
+
+def _or_none(convert: Callable[[Any], Any], value: Any) -> Any:
+    return None if value is None else convert(value)
+
+
+def _require(value: Any, is_right: object) -> Any:
+    if not is_right:
+        raise ValueError
+    return value
+
+
+def _whole(least: int, most: int = 2**63 - 1) -> _Field:
+    return _Field(lambda value: _require(number := int(value), least <= number <= most), int)
+
+
+def _bytes(is_right: Callable[[bytes], object]) -> _Field:
+    def read(value: Any) -> Any:
+        return _require(content := b64decode(value, validate=True), is_right(content))
+
+    return _Field(read, lambda content: b64encode(content).decode())
+
+
+def _arrays(*fields: _Field) -> _Field:
+    return _Field(
+        lambda rows: [[of.read(v) for of, v in zip(fields, row, strict=True)] for row in rows],
+        lambda rows: [[of.write(v) for of, v in zip(fields, row, strict=True)] for row in rows],
+    )
+
+
+def _seconds(time: str) -> int:
+    # strptime takes ten times as long
+    return int(datetime.fromisoformat(f"{time[:-1]}+00:00").timestamp())
+
+
+_REFUSALS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, ZlibError)
+"""What JSON of another kind makes of a read."""
+_TEXT = _Field(str, str)
+_FLAG = _Field(bool, bool)
+_TIME = _Field(_seconds, as_time)
+_OUTCOME = _Field(lambda value: _require(value, value in get_args(Outcome)), str)
+_SHARE = _Field(lambda value: _require(share := float(value), 0 <= share <= 1), float)
+_HEX = _Field(lambda value: _require(bits := int(value, 16), 0 <= bits < 2**64), hex)
+_NUMBER, _NUMBER_OR_0 = _whole(1), _whole(0)
+_CRAWL = {"crawl": _NUMBER, "name": _TEXT, "started": _TIME, "ended": _TIME}
+_HEADER = {
+    HEADER_KEY: _whole(FORMAT),
+    "scheme": _Field(
+        lambda parts: Scheme({name: str(parts[name]) for name in parts}),
+        lambda scheme: dict(scheme.parts),
+    ),
+    "crawls": _Field(
+        lambda lines: [Crawl._make(_read(line, _CRAWL)) for line in lines],
+        lambda crawls: [
+            _written(dict(zip(_CRAWL, crawl, strict=True)), _CRAWL) for crawl in crawls
+        ],
+    ),
+}
+_PAGE = {
+    "page": _NUMBER,
+    "url": _TEXT,
+    "host": _TEXT,
+    "outcome": _OUTCOME,
+    "reason": _TEXT,
+    "original": _TEXT,
+    "original_page": _NUMBER_OR_0,
+    "distance": _whole(0, 64),
+    "similarity": _SHARE,
+    "language": _TEXT,
+    "words": _NUMBER_OR_0,
+    "first_seen": _TIME,
+    "last_seen": _TIME,
+    "first_crawl": _NUMBER,
+    "crawl": _NUMBER,
+    "fingerprint": _HEX,
+    "digest": _bytes(lambda digest: len(digest) == 16),
+    "sketch": _bytes(is_sketch),
+    "h1": _TEXT,
+    "title": _TEXT,
+}
+_FRAMES = {
+    FRAMES_KEY: _TEXT,
+    "state": _bytes(lambda state: host_frames.Host.from_bytes("", state)),
+    "lessons": _arrays(_NUMBER_OR_0, _bytes(host_frames.Lesson.from_bytes), _FLAG),
+    "early": _arrays(_NUMBER, _bytes(lambda _: True), _bytes(host_frames.unpack)),
+}
+_OPTIONAL = {
+    *("name", "ended", "reason", "original", "original_page", "distance", "similarity"),
+    *("language", "fingerprint", "text", "state"),
+}
+
+_FORGOTTEN = 0
+"""The number of an original that no index has a record of."""
+
+
+def import_lines(
+    lines: Iterable[tuple[int, bytes]],
+    index: Index,
+    names: FieldNames,
+    options: Mapping[str, Any],
+    *,
+    skip_bad_lines: bool = False,
+) -> dict[str, Any]:
+    """Put what numbered lines tell into an index, which is made if there is none.
+
+    Items have their pages in the fields of these names, and are judged with these arguments of
+    `NearDuplicateFilter.open`. Returns what became of the lines:
+
+        lines          taken, without bad ones
+        outcomes       of pages that were recorded, and of items that could not be judged
+        there_already  pages of an export that were recorded before
+        hosts          of an export whose frames were recorded
+        hosts_known    whose frames this index knew itself, and keeps
+        not_kept       lines of an export that such an index keeps nothing of
+        bad_lines      passed over; first_bad: what was wrong with the first of them
+
+    Raises:
+        DedupError: a line is not what the first one promises, and those before it are taken; or
+            the index cannot be opened or written.
+    """
+    became, first_bad, records = Counter[str](), None, None
+    with ExitStack() as opened:
+
+        @cache
+        def pages() -> NearDuplicateFilter:
+            return opened.enter_context(
+                NearDuplicateFilter.open(index.location, **{**index.filter_options(), **options})
+            )
+
+        for number, content in lines:
+            if content.isspace():
+                continue
+            try:
+                line = _object(content)
+                if records is not None:
+                    became[records.take(line)] += 1
+                elif HEADER_KEY in line:
+                    scheme, crawls = scheme_and_crawls_in(line)
+                    records = _Records(opened.enter_context(closing(index.target(scheme))), crawls)
+                    became["header"] += 1
+                else:
+                    url, page = _page_in(line, names)
+                    became[pages().see(url, html=page.html, text=page.text).outcome] += 1
+            except DedupError:
+                raise
+            except ValueError as why:
+                if not skip_bad_lines:
+                    raise DedupError(f"line {number}: it {why}") from None
+                became["bad_lines"] += 1
+                first_bad = first_bad or f"line {number}: it {why}"
+    return {
+        "lines": became.total() - became["bad_lines"],
+        "outcomes": {name: became[name] for name in get_args(Outcome) if became[name]},
+        **{name: became[name] for name in ("there_already", "hosts", "hosts_known", "not_kept")},
+        "bad_lines": became["bad_lines"],
+        "first_bad": first_bad,
+    }
+
+
+def _object(content: bytes) -> Object:
+    # Nothing else is parsed: a hundred thousand brackets would fill the stack.
+    if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        with suppress(ValueError, RecursionError):
+            value: Object = json.loads(content)
+            return value
+    raise ValueError("is no JSON object; one on each line is wanted (a .jsonl feed), not an array")
+
+
+class _Records:
+    """Takes the lines of an export behind the first, and tells what became of each."""
+
+    def __init__(self, target: PageStore | SharedKeeper, crawls: Iterable[Crawl]) -> None:
+        self._target = target
+        self._there = HammingIndex(0)
+        """Pages that were there before, by what never changes of them."""
+        for record in target.records():
+            self._there.add_new(_key(record), record.page)
+        self._numbers = HammingIndex(0)
+        """Pages by their numbers in the export."""
+        self._last = 0
+        """The last number in the export."""
+        self._frames = FrameStore(target) if isinstance(target, PageStore) else None
+        self._hosts = {known.host for known in self._frames.all()} if self._frames else set()
+        self._crawls = {crawl.number: target.restore_crawl(crawl) for crawl in crawls}
+
+    def take(self, line: Object) -> str:
+        """Put back what a line tells. Raises ValueError if it cannot be: why."""
+        if HEADER_KEY in line:
+            raise ValueError("begins another export: import each by itself")
+        if FRAMES_KEY in line:
+            return self._take_host(host_in(line))
+        record, text = record_in(line)
+        judged, crawls = record.judged, (record.crawl, record.first_crawl)
+        for crawl in crawls:
+            if crawl not in self._crawls:
+                raise ValueError(f"has crawl {crawl}, of which the first line says nothing")
+        if record.page <= self._last:
+            raise ValueError(f"has page {record.page} after page {self._last}: out of order")
+        if judged.original is not None:
+            judged = judged._replace(original=self._number(judged.original))
+        there = self._there.rows_of(_key(record))
+        crawl, first_crawl = (self._crawls[each] for each in crawls)
+        here = record._replace(judged=judged, crawl=crawl, first_crawl=first_crawl)
+        number = there[0] if there else self._target.restore(here, text)
+        if number is None:
+            return "not_kept"
+        self._last = record.page
+        self._numbers.add_new(record.page, number)
+        return "there_already" if there else judged.outcome
+
+    def _number(self, page: int) -> int:
+        """Return the number that a page of the export has here."""
+        return next(iter(self._numbers.rows_of(page)), _FORGOTTEN)
+
+    def _take_host(self, known: HostFrames) -> str:
+        if self._frames is None:
+            return "not_kept"
+        if known.host in self._hosts:
+            return "hosts_known"
+        here = self._number
+        lessons = [each._replace(page=here(each.page)) for each in known.lessons]
+        early = [each._replace(page=page) for each in known.early if (page := here(each.page))]
+        self._frames.restore(known._replace(lessons=lessons, early=early))
+        self._hosts.add(known.host)
+        return "hosts"
+
+
+def _page_in(item: Object, names: FieldNames) -> tuple[str, PageText]:
+    """Return URL and page of an item. Raises ValueError if it has none: why."""
+    if "sketch" in item and "original_page" in item:
+        raise ValueError("is a page of an export, whose first line is not before it")
+    url, page = url_in(item, names), page_in(item, names)
+    if url is None:
+        raise ValueError(f"has no URL (looked for: {names.url}); say where with --url-field")
+    if isinstance(page, PageText):
+        return url, page
+    where = ", ".join(filter(None, (names.html, *names.text)))
+    options = "--html-field or --text-fields"
+    raise ValueError(f"has no text of a page (looked for: {where}); say where with {options}")
+
+
+def _key(record: PageRecord) -> int:
+    fixed = f"{url_key(record.url)} {record.first_seen} {record.judged.outcome} "
+    return xxhash.xxh3_64_intdigest(fixed.encode() + record.digest)
