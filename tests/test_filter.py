@@ -172,10 +172,6 @@ def test_5_what_cannot_be_judged_has_a_reason(pages, html, reason):
         ({"text": b"a"}, "cannot be made of bytes"),
         ({"url": None, "html": "a"}, "a URL is a str, not NoneType"),
         ({"html": "a", "content_type": b"text/html"}, "is a str, not bytes"),
-        *(
-            ({"html": "a", "images": each}, "images maps URLs")
-            for each in (["a.jpg"], {"a.jpg": "text"}, {5: b""}, b"")
-        ),
     ],
 )
 def test_a_page_that_cannot_be_meant_is_a_type_error(page, why):

@@ -10,14 +10,15 @@ from dedup_filter.frames import early_pages
 from dedup_filter.frames import host_frames as frames
 from dedup_filter.frames.early_pages import EarlyPage
 from dedup_filter.frames.host_frames import Frames, Host
-from dedup_filter.text import Page, parse_page, part_hash
+from dedup_filter.text import Page, parse, part_hash, read_page
 
 MENU = [f'<a href="/{n}">section {n}</a>' for n in range(12)]
 OTHER_MENU = [f'<a href="/shop/{n}">things of kind {n}</a>' for n in range(30)]
 
 
 def page_of(*texts: str, title: str = "") -> Page:
-    page = parse_page(f"<title>{title}</title>" + "".join(f"<p>{text}</p>" for text in texts))
+    markup = f"<title>{title}</title>" + "".join(f"<p>{text}</p>" for text in texts)
+    page = read_page(parse(markup))
     assert page is not None
     return page
 
