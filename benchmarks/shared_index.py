@@ -43,7 +43,7 @@ from redis_servers import RedisServer
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.pages.location import join_index
-from dedup_filter.pages.redis.formats import CHUNK, LONG
+from dedup_filter.pages.redis.records import CHUNK, LONG
 from dedup_filter.pages.redis.redis_pages import RedisPages
 
 KINDS = {"single": RedisServer, "cluster": RedisNodes}

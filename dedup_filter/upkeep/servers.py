@@ -7,7 +7,7 @@ Check and `compact` pass over all keys of the servers.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import compress
 from time import time as now
 from typing import Any
@@ -134,7 +134,7 @@ class ServerIndex:
         except ConfigError:  # if other keys are there, opening the index tells
             return {}
 
-    def _reader(self) -> SharedReader:
+    def _reader(self) -> AbstractContextManager[SharedReader]:
         return SharedReader.open(self.location)
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from oracles import distance
 
-from dedup_filter.pages.redis.formats import (
+from dedup_filter.pages.redis.records import (
     EVENT_BYTES,
     GONE,
     LONG,

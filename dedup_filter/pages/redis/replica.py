@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from dedup_filter.hamming import HammingIndex, Neighbours
 from dedup_filter.pages.directory.page_index import host_mask, host_masks
-from dedup_filter.pages.redis.formats import EVENT_BYTES, LONG, SHORT, Entry, decode
+from dedup_filter.pages.redis.records import EVENT_BYTES, LONG, SHORT, Entry, decode
 
 __all__ = ["LoggedPages", "ToldOf"]
 
@@ -29,8 +29,8 @@ ToldOf = tuple[int, bytes, int, int, int]
 """What an event tells: number, value, kind, host and time."""
 
 _ENTRY = np.dtype([("value", "<u8"), ("host", "<u4"), ("seen", "<u4"), ("kind", "u1")])
-_MEASURES = ("value", "host", "kind")
-_FIELDS = (*_MEASURES, "seen")
+_MEASURES = ["value", "host", "kind"]
+_FIELDS = [*_MEASURES, "seen"]
 _LEAST_ROOM = 1_024
 
 
@@ -55,7 +55,6 @@ class LoggedPages:
         """What is told of them; kind 0: it is gone."""
         self._rows = 0
         """How many of both are in use."""
-        self._count = 0
         self._unsettled = bytearray()
         self.end = 0
         """The number of the last event that was taken in."""
@@ -65,7 +64,8 @@ class LoggedPages:
         """Events in whose place there is nothing."""
 
     def __len__(self) -> int:
-        return self._count
+        searched = self._indexes.values()
+        return sum(map(len, searched)) if searched else len(self._there())
 
     def __iter__(self) -> Iterator[int]:
         pages: list[int] = self._numbers[self._there()].tolist()
@@ -91,12 +91,9 @@ class LoggedPages:
         self.end = first + len(events) // EVENT_BYTES - 1
         self.last = events[-EVENT_BYTES:] or self.last
         self._unsettled += events
-        # Settling many can cost a pass over all that is there: as many again at a time.
-        if len(self._unsettled) > EVENT_BYTES * len(self):
-            self.settle()
 
     def settle(self) -> None:
-        """Let all events that were taken in count."""
+        """Let all events count that were taken in."""
         if not self._unsettled:
             return
         (of_pages, told), self._unsettled = decode(self._unsettled), bytearray()
@@ -135,7 +132,7 @@ class LoggedPages:
         return found
 
     def standing(self, events: bytes) -> list[ToldOf]:
-        """Return those of some events that tell of pages what is so now."""
+        """Return what those of some events tell that tell what is so now."""
         of_pages, told = decode(events)
         at, is_known = self._find(of_pages)
         now = self._entries[at[is_known]]
@@ -156,23 +153,20 @@ class LoggedPages:
         """Verify the invariants. Raises AssertionError if one is broken."""
         assert not self._unsettled, "events were taken in that do not count"
         assert (np.diff(self._numbers[: self._rows]) > 0).all(), "numbers do not ascend"
-        assert len(self._there()) == len(self), "pages are miscounted"
+        assert len(self._there()) == len(self), "an index has other pages"
         for index in self._indexes.values():
             index.check()
-        if self._indexes:
-            assert sum(map(len, self._indexes.values())) == len(self), "pages are not in an index"
-            for page in self:
-                entry = self.entry(page)
-                assert entry is not None
-                found = self._indexes[entry.kind].neighbours(self._masked(entry), 0)
-                assert page in found.rows, f"page {page} is not in the index"
+        for page in self if self._indexes else ():
+            entry = self.entry(page)
+            assert entry is not None
+            found = self._indexes[entry.kind].neighbours(self._masked(entry), 0)
+            assert page in found.rows, f"page {page} is not in the index"
 
     def _there(self) -> NumberArray:
-        """Return the places of the pages that are there."""
         return np.flatnonzero(self._entries["kind"][: self._rows])
 
     def _find(self, pages: NumberArray) -> tuple[NumberArray, npt.NDArray[np.bool_]]:
-        """Return where pages are or would be, and whether they are there."""
+        """Return where pages are or would be, and whether they are known."""
         known = self._numbers[: self._rows]
         at = known.searchsorted(pages)
         is_known = at < self._rows
@@ -180,7 +174,6 @@ class LoggedPages:
         return at, is_known
 
     def _take(self, pages: NumberArray, after: EntryArray) -> None:
-        """Write what is told of some pages, which ascend."""
         at, is_known = self._find(pages)
         before = np.zeros(len(pages), _ENTRY)
         before[is_known] = self._entries[at[is_known]]
@@ -188,7 +181,6 @@ class LoggedPages:
         is_new = ~is_known & (after["kind"] > 0)
         if is_new.any():
             self._insert(pages[is_new], after[is_new])
-        self._count += int((after["kind"] > 0).sum()) - int((before["kind"] > 0).sum())
         is_other = np.logical_or.reduce([before[name] != after[name] for name in _MEASURES])
         for kind, index in self._indexes.items():
             was, comes = is_other & (before["kind"] == kind), is_other & (after["kind"] == kind)
@@ -214,7 +206,6 @@ class LoggedPages:
         self._rows = rows
 
     def _values(self, entries: EntryArray) -> npt.NDArray[np.uint64]:
-        """Return the values of entries as they are in an index."""
         values: npt.NDArray[np.uint64] = entries["value"]
         return values ^ host_masks(entries["host"]) if self._by_host else values
 

@@ -76,10 +76,10 @@ def test_a_slot_that_moves_for_long_is_waited_for_and_nothing_is_half_done(
             for call in (lambda: see(other, like(3)), lambda: one.commit(held)):
                 with pytest.raises(StoreAway, match="a slot of the cluster is moving"):
                     call()
-            for pages in (one, other):
-                pages._kept._process.connection._rests_until = 0.0
             if not move_one():
                 break
+    for pages in (one, other):
+        pages._kept._process.connection._rests_until = 0.0
     one.commit(held)
     assert see(other, like(3)).outcome == "new"
     assert see(other, like(2, 1)).outcome == "near"

@@ -7,7 +7,7 @@ from importlib.resources import files
 import pytest
 
 from dedup_filter.errors import StoreCorrupt
-from dedup_filter.pages.redis.formats import (
+from dedup_filter.pages.redis.records import (
     CHUNK,
     EVENT_BYTES,
     GONE,

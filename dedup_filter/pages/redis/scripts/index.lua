@@ -264,21 +264,16 @@ function functions.disown(process)
 end
 
 -- Add pages whose records are there already, under the numbers that they are about to get, if there
--- are so many events before. Arguments that follow: number of outcomes, each outcome and its count,
--- then value, kind, host and time of each page.
--- Returns: 1, or 0 if nothing was added; how many events there are now
-function functions.restore(before, outcomes)
+-- are so many events before. Arguments that follow: value, kind, host, time and outcome of each.
+-- Returns nothing; or how many events there are, and nothing was added
+function functions.restore(before)
   if length() ~= tonumber(before) then
-    return {0, length()}
+    return length()
   end
-  local first = 6 + 2 * outcomes
-  for place = first, #ARGV, 4 do
+  for place = 5, #ARGV, 5 do
     write(ARGV[place], 0, ARGV[place + 1], ARGV[place + 2], ARGV[place + 3])
+    redis.call('HINCRBY', key('totals'), ARGV[place + 4], 1)
   end
-  for place = 6, first - 1, 2 do
-    redis.call('HINCRBY', key('totals'), ARGV[place], ARGV[place + 1])
-  end
-  return {1, length()}
 end
 
 -- Put the record before this one back, '' for none, if this one is still there. KEYS[1] is its key.
