@@ -28,7 +28,7 @@ fingerprints is done here.
 
 from dedup_filter.pages.redis.connection import Address, Connection, connected, is_address
 from dedup_filter.pages.redis.process import Process
-from dedup_filter.pages.redis.records import CHUNK, entry_of
+from dedup_filter.pages.redis.replica import CHUNK, entry_of
 from dedup_filter.pages.redis.shared_keeper import SharedKeeper, SharedReader
 
 __all__ = [

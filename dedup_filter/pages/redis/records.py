@@ -1,14 +1,9 @@
-"""What is kept of pages on servers, as it is written there: events of the log, and records.
+"""Records of pages on servers: as they are written there, and where.
 
-    event                        that a page is there, or not any more: see `decode`
-    record of a committed page   a key of its own; the page's number chooses the slot
-    record of a pending page     a field of one hash in the slot of the log, written by `index.lua`
-                                 when it appends the page
+    of a committed page   a key of its own; the page's number chooses the slot
+    of a pending page     a field of one hash, written by `index.lua` with the page's event
 
-Events are numbered from 1, in the order in which the server took them. The event that adds a page
-gives the page its number; one that adds it anew, with other measures or at another place, has the
-number that the page got then. Only the log tells whether a page is there: the record of one that is
-gone can be left over.
+Only the log tells whether a page is there: the record of one that is gone can be left over.
 
 On one server the step that commits a page writes its record, too. On a cluster the record is
 written before, so that each page that others see committed has one. If the step finds that the page
@@ -19,98 +14,25 @@ Never change what is written without another format number (docs/formats.md).
 
 import struct
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple, get_args
-
-import numpy as np
-import numpy.typing as npt
+from typing import Final, get_args
 
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.fingerprints import is_sketch
 from dedup_filter.model import Outcome
 from dedup_filter.pages.directory import Judged, PageRecord
 from dedup_filter.pages.directory.records import host_of
-from dedup_filter.pages.redis.connection import Connection, hash_of_host
+from dedup_filter.pages.redis.connection import Connection
 from dedup_filter.text import Headline
 
-__all__ = [
-    "CHUNK",
-    "EVENT_BYTES",
-    "FORMAT",
-    "GONE",
-    "LONG",
-    "SHORT",
-    "Entry",
-    "SharedRecords",
-    "decode",
-    "entry_of",
-    "pack_record",
-    "unpack_record",
-]
+__all__ = ["FORMAT", "SharedRecords", "pack_record", "unpack_record"]
 
 FORMAT: Final = 2
-LONG, SHORT, GONE = 1, 2, 3
-CHUNK: Final = 4_000
-"""Events in one key: with a header they just fit into 96 KiB, a size in which servers allocate."""
-
-_EVENT = np.dtype(
-    {
-        "names": ["value", "number", "kind", "host", "seen"],
-        "formats": ["<u8", "<u8", "u1", "<u4", "<u4"],
-        "offsets": [0, 8, 14, 16, 20],
-    }
-)
-EVENT_BYTES: Final = _EVENT.itemsize
-_NUMBER = np.uint64(2**48 - 1)
 
 _VERSION = 2
 _FIXED = struct.Struct("<BBBBfIIIIIQ16sH")
 _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _NONE = 255
 _AT_ONCE = 1_000
-
-
-class Entry(NamedTuple):
-    """What the log tells of a page."""
-
-    value: int
-    """Its fingerprint; of one too short to have one, 8 bytes of its digest."""
-    kind: int
-    """`LONG` or `SHORT`."""
-    host: int
-
-    @classmethod
-    def of(cls, fingerprint: int | None, digest: bytes, host: str) -> "Entry":
-        """Return the entry of a page; one too short to have a fingerprint has None."""
-        host_hash = hash_of_host(host) & 0xFFFF_FFFF
-        if fingerprint is not None:
-            return cls(fingerprint, LONG, host_hash)
-        return cls(int.from_bytes(digest[:8], "little"), SHORT, host_hash)
-
-    @property
-    def fields(self) -> tuple[bytes, int, int]:
-        """What scripts write of it: value, kind and host."""
-        return self.value.to_bytes(8, "little"), self.kind, self.host
-
-
-def entry_of(record: PageRecord) -> Entry:
-    """Return what the log tells of a page with this record."""
-    return Entry.of(record.fingerprint, record.digest, record.host)
-
-
-def decode(events: bytes | bytearray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.void]]:
-    """Read events, (n,): the numbers of their pages; and their value, kind, host and seen.
-
-    An event is 24 bytes, all little-endian:
-
-        value   8   as in `Entry`
-        number  6   the page's number
-        kind    1   LONG or SHORT: the page is there from now on; GONE: it is not any more
-        salt    1   a random byte: two logs that differ have other bytes at the same place
-        host    4   hash of its host
-        seen    4   when it was seen, Unix seconds
-    """
-    found = np.frombuffer(events, _EVENT)
-    return (found["number"] & _NUMBER).astype(np.int64), found
 
 
 def pack_record(record: PageRecord) -> bytes:

@@ -38,7 +38,7 @@ from dedup_filter.pages.directory.records import url_key
 from dedup_filter.pages.expiry import oldest_kept
 from dedup_filter.pages.frame_exchange import FrameExchange, LessonLists
 from dedup_filter.pages.redis.process import LEASE, Process
-from dedup_filter.pages.redis.records import Entry
+from dedup_filter.pages.redis.replica import Entry
 from dedup_filter.pages.redis.shared_log import MOST_AT_ONCE, SharedLog
 
 __all__ = ["RedisPages"]

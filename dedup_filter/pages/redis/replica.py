@@ -1,37 +1,96 @@
-"""The log of a shared index -> the pages that it tells of, in this process's memory.
+"""Events of the log of a shared index -> the pages that they tell of, in this process's memory.
 
     events -> of each page the last one -> the pages that are there -> those near one asked for
                                                                     -> those not seen for longest
 
-Each process has a replica of its own, so a look-up asks no server. It is as new as the last events
-that it was given; what an append is answered makes up for that.
+An event tells that a page is there, or not any more. Events are numbered from 1, in their order.
+The one that adds a page gives the page its number; one that adds it anew, with other measures or at
+another place, has that number, too.
 
-Cost: 25 bytes a page for its entry, and what `HammingIndex` takes, about 36; a million events are
-followed in half a second when they come in thousands, and one in 70 us.
+Each process has a replica of its own, so a look-up asks no server. Cost: 25 bytes a page for its
+entry, and what `HammingIndex` takes, about 36; a million events are followed in half a second when
+they come in thousands, and one in 70 us.
 """
 
 from collections.abc import Iterator
 from math import inf
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.hamming import HammingIndex, Neighbours
+from dedup_filter.pages.directory import PageRecord
 from dedup_filter.pages.directory.page_index import host_mask, host_masks
-from dedup_filter.pages.redis.records import EVENT_BYTES, LONG, SHORT, Entry, decode
+from dedup_filter.pages.redis.connection import hash_of_host
 
-__all__ = ["LoggedPages", "ToldOf"]
+__all__ = ["CHUNK", "EVENT_BYTES", "Entry", "LoggedPages", "decode", "entry_of"]
 
 EntryArray = npt.NDArray[np.void]
 NumberArray = npt.NDArray[np.int64]
-ToldOf = tuple[int, bytes, int, int, int]
-"""What an event tells: number, value, kind, host and time."""
+
+LONG, SHORT, GONE = 1, 2, 3
+CHUNK: Final = 4_000
+"""Events in one key: with a header they just fit into 96 KiB, a size in which servers allocate."""
+
+_EVENT = np.dtype(
+    {
+        "names": ["value", "number", "kind", "host", "seen"],
+        "formats": ["<u8", "<u8", "u1", "<u4", "<u4"],
+        "offsets": [0, 8, 14, 16, 20],
+    }
+)
+EVENT_BYTES: Final = _EVENT.itemsize
+_NUMBER = np.uint64(2**48 - 1)
 
 _ENTRY = np.dtype([("value", "<u8"), ("host", "<u4"), ("seen", "<u4"), ("kind", "u1")])
 _MEASURES = ["value", "host", "kind"]
 _FIELDS = [*_MEASURES, "seen"]
 _LEAST_ROOM = 1_024
+
+
+class Entry(NamedTuple):
+    """What the log tells of a page."""
+
+    value: int
+    """Its fingerprint; of one too short to have one, 8 bytes of its digest."""
+    kind: int
+    """`LONG` or `SHORT`."""
+    host: int
+
+    @classmethod
+    def of(cls, fingerprint: int | None, digest: bytes, host: str) -> "Entry":
+        """Return the entry of a page; one too short to have a fingerprint has None."""
+        host_hash = hash_of_host(host) & 0xFFFF_FFFF
+        if fingerprint is not None:
+            return cls(fingerprint, LONG, host_hash)
+        return cls(int.from_bytes(digest[:8], "little"), SHORT, host_hash)
+
+    @property
+    def fields(self) -> tuple[bytes, int, int]:
+        """What scripts write of it: value, kind and host."""
+        return self.value.to_bytes(8, "little"), self.kind, self.host
+
+
+def entry_of(record: PageRecord) -> Entry:
+    """Return what the log tells of a page with this record."""
+    return Entry.of(record.fingerprint, record.digest, record.host)
+
+
+def decode(events: bytes | bytearray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.void]]:
+    """Read events, (n,): the numbers of their pages; and their value, kind, host and seen.
+
+    An event is 24 bytes, all little-endian:
+
+        value   8   as in `Entry`
+        number  6   the page's number
+        kind    1   LONG or SHORT: the page is there from now on; GONE: it is not any more
+        salt    1   a random byte: two logs that differ have other bytes at the same place
+        host    4   hash of its host
+        seen    4   when it was seen, Unix seconds
+    """
+    found = np.frombuffer(events, _EVENT)
+    return (found["number"] & _NUMBER).astype(np.int64), found
 
 
 class LoggedPages:
@@ -131,8 +190,8 @@ class LoggedPages:
         found: list[int] = self._numbers[there[is_old][by_age]].tolist()
         return found
 
-    def standing(self, events: bytes) -> list[ToldOf]:
-        """Return what those of some events tell that tell what is so now."""
+    def standing(self, events: bytes) -> list[tuple[int, bytes, int, int, int]]:
+        """Find the events that tell what is so now: number, value, kind, host and time of each."""
         of_pages, told = decode(events)
         at, is_known = self._find(of_pages)
         now = self._entries[at[is_known]]

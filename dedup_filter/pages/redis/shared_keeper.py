@@ -1,17 +1,14 @@
 """A shared index for who takes no part in it: read for reports and exports, put back and mended.
 
 A reader joins no crawl, holds no lease and makes no index where there is none; servers that take no
-writes can be read too. Crawlers may be at work. Several calls see the index at several moments:
-what is read first, pages in flight, is read before the log that must tell of them. What is changed
-is changed by one step of a script, which does nothing to another log than was read.
+writes can be read too. Crawlers may be at work: several calls see the index at several moments.
+What is changed is changed by one step of a script, which does nothing to another log than was read.
 
-A record of another index is put back as it is, under the number that the next event will have, and
-then that event is added, if there are as many before as there were; otherwise the records are
-written anew, under other numbers. So a page that processes can see has its record; a record without
-an event, left by who was killed between the two, is overwritten by the page that gets its number.
+Records of another index are put back as they are, under the numbers that the next events will have;
+then these are added, if there are as many before as there were, and otherwise it is tried again. So
+a page that processes can see has its record; one without an event is overwritten some day.
 
-Cost: 1.5 MB of events a call, 1,000 records a call; 25 bytes for each page that is there. A call to
-put back 256 records, one for their events.
+Cost: a call for 1.5 MB of events, one for 1,000 records; two to put back 256.
 """
 
 import json
@@ -20,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import count
 from time import time as now
-from typing import Any, NamedTuple
+from typing import Any
 
 from dedup_filter.errors import ConfigError, StoreBusy, StoreError
 from dedup_filter.pages.directory import PageRecord, Scheme
@@ -28,18 +25,11 @@ from dedup_filter.pages.directory.records import Crawl, host_of
 from dedup_filter.pages.expiry import expiry_seconds
 from dedup_filter.pages.redis.connection import Connection, connected
 from dedup_filter.pages.redis.process import LEASE, read_meta, refuse
-from dedup_filter.pages.redis.records import (
-    CHUNK,
-    EVENT_BYTES,
-    FORMAT,
-    SharedRecords,
-    entry_of,
-    pack_record,
-)
-from dedup_filter.pages.redis.replica import LoggedPages
+from dedup_filter.pages.redis.records import FORMAT, SharedRecords, pack_record
+from dedup_filter.pages.redis.replica import CHUNK, EVENT_BYTES, LoggedPages, entry_of
 from dedup_filter.pages.redis.shared_log import OTHER_LOG, first_standing
 
-__all__ = ["SharedKeeper", "SharedReader", "delete_records", "release_lapsed", "take_out", "trim"]
+__all__ = ["SharedKeeper", "SharedReader", "release_lapsed", "take_out", "trim"]
 
 _CHUNKS = 16
 _KEYS = 1_000
@@ -47,13 +37,6 @@ _MEASURED = 64
 """Keys of a kind that are measured, at most."""
 _BATCH = 256
 _NOT_KNOWN_YET = 0
-
-
-class Memory(NamedTuple):
-    """Bytes, with what the servers themselves take for a key."""
-
-    log: int
-    records: int
 
 
 class SharedReader(SharedRecords):
@@ -154,8 +137,8 @@ class SharedReader(SharedRecords):
         keys = self.connection.call(lambda client: list(client.scan_iter(pattern, count=_KEYS)))
         return {int(number) for key in keys if (number := key.rpartition(b":")[2]).isdigit()}
 
-    def memory(self, log: LoggedPages) -> Memory:
-        """Estimate the bytes of the log, and of its pages' records, on the servers by some keys."""
+    def memory(self, log: LoggedPages) -> dict[str, int]:
+        """Estimate by some keys the bytes of the log, and of its pages' records, on the servers."""
 
         def measured(name: Callable[[int], str], of: Sequence[int]) -> int:
             some = of[:: -(-len(of) // _MEASURED) or 1]
@@ -163,7 +146,8 @@ class SharedReader(SharedRecords):
             return sum(size or 0 for size in sizes) * len(of) // max(len(some), 1)
 
         chunks = range(self.connection.first_chunk(), -(-log.end // CHUNK))
-        return Memory(measured(self._chunk, chunks), measured(self.connection.page_key, list(log)))
+        records = measured(self.connection.page_key, list(log))
+        return {"log": measured(self._chunk, chunks), "records": records}
 
     def _chunk(self, number: int) -> str:
         return self.connection.key(f"log:{number}")
@@ -183,11 +167,6 @@ def take_out(reader: SharedReader, log: LoggedPages, pages: Sequence[int]) -> No
     for at in range(0, len(pages), _BATCH):
         of_nobody = ""
         reader.remove(_change(reader, log, "remove", of_nobody, *pages[at : at + _BATCH]))
-
-
-def delete_records(reader: SharedReader, pages: Sequence[int]) -> None:
-    """Delete the records of pages that are gone."""
-    reader.remove(pages)
 
 
 def trim(reader: SharedReader, log: LoggedPages) -> None:
@@ -218,12 +197,7 @@ class SharedKeeper:
 
     @classmethod
     def open(cls, location: str, scheme: Scheme) -> "SharedKeeper":
-        """Open the index at an address; make it if there is none.
-
-        Raises:
-            ConfigError: something else is there.
-            SchemeMismatch: its fingerprints are made in another way.
-        """
+        """Open the index at an address; make it if there is none. Raises as `refuse` does."""
         with connected(location) as connection:
             return cls(connection, scheme)
 
@@ -260,10 +234,10 @@ class SharedKeeper:
         return int(number)
 
     def restore(self, record: PageRecord, text: str | None = None) -> int | None:  # noqa: ARG002
-        """Put a record back; return None if such ones are not kept here.
+        """Put a record back; return None if it is of a page that was dropped or has expired.
 
-        They are not of dropped pages, and of those that are to be forgotten by now. Raises
-        ValueError as `pack_record` does.
+        Raises:
+            ValueError: as `pack_record` does.
         """
         days, life = self._reader.options.get("expire_days"), []
         if days is not None:
@@ -279,7 +253,7 @@ class SharedKeeper:
         return _NOT_KNOWN_YET
 
     def restore_host(self, _: object) -> bool:
-        """Return False, for the same reason."""
+        """Return False: see `known_hosts`."""
         return False
 
     def close(self) -> None:

@@ -10,11 +10,11 @@ A process that appends its page sees in the answer every page that came before i
 one sees this one: of two pages that are alike the second to come learns of the first. All that must
 be one step is a function of `index.lua`. Two rules make up for whatever was lost:
 
-- Each call says how far the log was read, and with which event it ended there. A server that holds
-  another log, one that has lost its end or was made anew, does nothing. Then the log is read from
-  its beginning, as numbers of pages may have been given again.
-- Reading says how many pages the process holds. A server on which it has more, as an answer was
-  lost or the word that a page was released, releases those that the process does not know.
+- Each call says how far the log was read, and with which event it ended there. To another log, one
+  that has lost its end or was made anew, nothing is done. It is read from its beginning, as numbers
+  of pages may have been given again.
+- Reading says how many pages the process holds. If a server knows of more, as an answer was lost,
+  those that the process does not know are released.
 
 A page is lost when its lease was over, or with what a server loses when it fails. One that may have
 been committed while `see` failed is taken back before another is compared.
@@ -34,14 +34,8 @@ from dedup_filter.pages.directory import PageRecord
 from dedup_filter.pages.expiry import expiry_seconds
 from dedup_filter.pages.redis.connection import Connection
 from dedup_filter.pages.redis.process import Process
-from dedup_filter.pages.redis.records import (
-    CHUNK,
-    EVENT_BYTES,
-    SharedRecords,
-    entry_of,
-    pack_record,
-)
-from dedup_filter.pages.redis.replica import LoggedPages, ToldOf
+from dedup_filter.pages.redis.records import SharedRecords, pack_record
+from dedup_filter.pages.redis.replica import CHUNK, EVENT_BYTES, LoggedPages, entry_of
 
 __all__ = ["MOST_AT_ONCE", "MOST_EVENTS", "OTHER_LOG", "SharedLog", "first_standing"]
 
@@ -50,7 +44,7 @@ logger = logging.getLogger(__name__)
 MOST_EVENTS: Final = 65_536
 """Events in one answer: 1.5 MB, some milliseconds of the server's time."""
 MOST_AT_ONCE: Final = 1_000
-"""Pages that are taken out, or events that are appended once more, in one call."""
+"""Pages that are taken out, or appended once more, in one call."""
 _SPARE_EVENTS = 4 * CHUNK
 """Events that may tell of no page, beside as many as tell of one."""
 OTHER_LOG = -1
@@ -254,12 +248,12 @@ class SharedLog:
 
 def first_standing(
     connection: Connection, pages: LoggedPages, first: int
-) -> tuple[int, list[ToldOf]]:
+) -> tuple[int, list[tuple[Any, ...]]]:
     """Return the first chunk of the log, from one on, that tells of a page, and what it tells.
 
     The last chunk, which is not full, is not looked at; of it nothing is told.
     """
-    told: list[ToldOf] = []
+    told: list[tuple[Any, ...]] = []
     while first < pages.end // CHUNK and not told:
         told = pages.standing(connection.ask("GET", connection.key(f"log:{first}")) or b"")
         first += not told

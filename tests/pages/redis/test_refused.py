@@ -71,10 +71,6 @@ def test_a_node_of_a_cluster_is_not_a_server_by_itself(redis_cluster):
     assert said.endswith("is a node of a cluster: its location begins with redis+cluster://")
 
 
-def test_a_database_that_there_is_not(redis_server):
-    assert "out of range" in refusal(redis_server.url[:-1] + "9999", StoreError)
-
-
 def test_a_replica_takes_no_writes(start_redis):
     server = start_redis()
     replica = start_redis(settings={"replicaof": f"127.0.0.1 {server.port}"})
