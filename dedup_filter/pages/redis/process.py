@@ -124,11 +124,6 @@ class Process:
         """Add to a total, or take away from it."""
         self._counted.append((name, more))  # which is one step, whatever the thread
 
-    def totals(self) -> dict[str, int]:
-        """Return the totals of all processes."""
-        self.bring()
-        return self.connection.counts("totals")
-
     def bring(self) -> None:
         """Give a sign of life, with what was counted; if that fails, it is brought next time."""
         with self._is_bringing:

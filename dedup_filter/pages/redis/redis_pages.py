@@ -106,7 +106,8 @@ class RedisPages:
 
     def totals(self) -> dict[str, int]:
         """Count the pages that all processes have judged, by outcome."""
-        counts = self._process.totals()
+        self._process.bring()
+        counts = self._process.connection.counts("totals")
         return {"pages": sum(counts.values()), **counts}
 
     def compare(self, place: Place, page: PageProfile) -> Verdict:

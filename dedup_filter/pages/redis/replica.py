@@ -43,7 +43,7 @@ _EVENT = np.dtype(
 EVENT_BYTES: Final = _EVENT.itemsize
 _NUMBER = np.uint64(2**48 - 1)
 
-_ENTRY = np.dtype([("value", "<u8"), ("host", "<u4"), ("seen", "<u4"), ("kind", "u1")])
+_ENTRY = np.dtype([("value", "<u8"), ("host", "<u4"), ("kind", "u1"), ("seen", "<u4")])
 _MEASURES = ["value", "host", "kind"]
 _FIELDS = [*_MEASURES, "seen"]
 _LEAST_ROOM = 1_024
@@ -159,9 +159,7 @@ class LoggedPages:
         self.lost += int((of_pages == 0).sum())
         # Of each page only the last event counts: the first one, from the end.
         pages, from_the_end = np.unique(of_pages[::-1], return_index=True)
-        after = np.empty(len(pages), _ENTRY)
-        for name in _FIELDS:
-            after[name] = told[name][len(told) - 1 - from_the_end]
+        after = told[_FIELDS][len(told) - 1 - from_the_end].astype(_ENTRY)
         after["kind"][after["kind"] > SHORT] = 0
         self._take(pages, after)
 

@@ -34,19 +34,15 @@ def no_password_in_the_log(caplog):
     assert "s3c" not in caplog.text
 
 
-@pytest.mark.parametrize("given", ["", "nobody:s3cret-wrong@", "nobody@"])
-def test_a_wrong_password_is_named_and_not_shown(start_redis, given):
-    server = start_redis(password=SECRET)
-    said = refusal(f"redis://{given}{server.address}/0", StoreError)
-    assert f"{server.address}/0?name=pages: the server refuses the user or the password" in said
-    NearDuplicateFilter.open(server.url).close()
-
-
-def test_a_wrong_password_of_a_cluster_is_named_and_not_shown(start_redis_cluster):
-    cluster = start_redis_cluster(password=SECRET)
-    said = refusal(f"redis+cluster://:s3cret-wrong@{cluster.nodes[0].address}", StoreError)
-    assert "refuses the user or the password" in said
-    NearDuplicateFilter.open(cluster.url).close()
+def test_a_wrong_password_is_named_and_not_shown(start_redis, start_redis_cluster):
+    server, cluster = start_redis(password=SECRET), start_redis_cluster(password=SECRET)
+    here, there = f"{server.address}/0", cluster.nodes[0].address
+    wrong = [f"redis://{given}{here}" for given in ("", "nobody:s3cret-wrong@", "nobody@")]
+    for url in (*wrong, f"redis+cluster://:s3cret-wrong@{there}"):
+        said = refusal(url, StoreError)
+        assert "?name=pages: the server refuses the user or the password" in said
+    for servers in (server, cluster):
+        NearDuplicateFilter.open(servers.url).close()
 
 
 def test_nobody_at_the_address(start_redis):
