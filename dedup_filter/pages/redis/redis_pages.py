@@ -80,7 +80,7 @@ class RedisPages:
         """Pending pages that others repeat, and what was counted of those: taken back if a page is
         released, as they are judged anew then."""
         self._lost: set[int] = set()
-        """Those of which it cannot be known what has become."""
+        """Those of which it cannot be known what has become: nothing repeats a page so numbered."""
         seconds = self._records.seconds
         self.exchange = FrameExchange(LessonLists(process.connection, process.name, seconds))
         """With which what hosts have shown is told to other processes."""
@@ -206,7 +206,7 @@ class RedisPages:
             )
         )
         self._recorded = found._replace(page=number), is_pending
-        if not self._is_still(found, place, page, number):
+        if number in self._lost or not self._is_still(found, place, page, number):
             self._log.release(number)
             raise Overtaken
         return self._recorded[0]
@@ -327,7 +327,11 @@ class RedisPages:
             changing = [page for page in fits if page in self._replica and not fits[page]]
             if not changing:
                 break
-        self._read = {page: record for page, record in self._read.items() if fits.get(page)}
+        self._read = {
+            page: record
+            for page, record in self._read.items()
+            if fits.get(page) and page not in self._lost
+        }
 
     def _waited_for(self, original: int, found: Verdict) -> Verdict:
         """Wait until the original of a page is not pending. Raises Overtaken if it is gone."""
