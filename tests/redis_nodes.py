@@ -36,12 +36,10 @@ class RedisNodes:
 
     def __init__(
         self,
-        directory: Path | None = None,
         *,
         replicas: bool = False,
         timeout_ms: int = 15_000,
         password: str | None = None,
-        durable: bool = False,
         settings: dict[str, str] | None = None,
         tls: Path | None = None,
     ) -> None:
@@ -57,14 +55,8 @@ class RedisNodes:
         if tls:  # otherwise nodes do not know the ports where the others speak it
             own["tls-cluster"] = "yes"
         self.nodes = [
-            RedisServer(
-                _folder(directory, number),
-                password=password,
-                durable=durable,
-                settings=own | (settings or {}),
-                tls=tls,
-            )
-            for number in range(MASTERS * (2 if replicas else 1))
+            RedisServer(password=password, settings=own | (settings or {}), tls=tls)
+            for _ in range(MASTERS * (2 if replicas else 1))
         ]
         self._clients: list[Any] = []
 
@@ -236,14 +228,6 @@ class RedisNodes:
 
     def _at(self, port: int) -> RedisServer:
         return next(node for node in self.nodes if node.port == port)
-
-
-def _folder(directory: Path | None, number: int) -> Path | None:
-    if directory is None:
-        return None
-    folder = directory / f"node{number}"
-    folder.mkdir()
-    return folder
 
 
 def _info(node: RedisServer) -> str:

@@ -71,6 +71,11 @@ def group(chance, number, kind):
     ]
 
 
+def one_round_of_crawlers(seed, groups):
+    """Return all pages of each crawler at once."""
+    return [[list(itertools.chain(*rounds))] for rounds in rounds_of_crawlers(seed, groups)]
+
+
 def rounds_of_crawlers(seed, groups):
     """Return the rounds of each crawler: in each, all meet the same groups."""
     chance = random.Random(seed)

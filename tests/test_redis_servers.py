@@ -30,37 +30,6 @@ def test_a_server_answers_on_loopback_to_who_has_its_password(start_redis):
         stranger.ping()
 
 
-@pytest.mark.parametrize("durable", [True, False])
-def test_a_durable_server_that_is_killed_keeps_what_it_acknowledged(start_redis, durable):
-    server = start_redis(durable=durable)
-    address, client = server.address, server.client(retry=NO_RETRY)
-    client.set("key", "value")
-    server.kill()
-    with pytest.raises(redis.ConnectionError):
-        client.ping()
-    assert server.start().client().get("key") == (b"value" if durable else None)
-    assert server.address == address
-
-
-def test_a_paused_server_answers_when_it_is_resumed(start_redis):
-    server = start_redis()
-    client = server.client(socket_timeout=0.1, retry=NO_RETRY)
-    server.pause()
-    with pytest.raises(redis.TimeoutError):
-        client.ping()
-    server.resume()
-    assert server.ask("PING")
-    server.pause()
-    server.close()
-    assert not server.running
-    assert not server.directory.exists()
-
-
-def test_a_server_that_cannot_start_says_why(start_redis):
-    with pytest.raises(RuntimeError, match="no-such-setting"):
-        start_redis(settings={"no-such-setting": "1"})
-
-
 def test_the_port_of_a_server_that_is_down_is_not_given_to_another(start_redis, monkeypatch):
     down = start_redis()
     down.kill()
@@ -93,31 +62,6 @@ def test_a_server_whose_parent_is_killed_ends(tmp_path):
                 return True
 
         wait_until(gone, "the end of the server")
-
-
-def test_shared_servers_are_emptied_between_tests(redis_server, redis_cluster):
-    for servers in (redis_server, redis_cluster):
-        assert servers.client().dbsize() == 0
-        servers.client().set("key", "value")
-    assert redis_cluster.master_of("key").client().exists("key")
-
-
-test_shared_servers_are_emptied_again = test_shared_servers_are_emptied_between_tests
-
-
-@pytest.mark.parametrize("fault", ["kill", "pause"])
-def test_a_replica_takes_over_from_a_master_that_is_lost(start_redis_cluster, fault):
-    cluster = start_redis_cluster(replicas=True, timeout_ms=1000, password="secret word")
-    cluster.client().set("key", "value")
-    master = cluster.master_of("key")
-    replica = cluster.replica_of(master)
-    # Replication is asynchronous: a write may be lost with its master unless it was waited for.
-    wait_until(lambda: replica.ask("DBSIZE") == 1, "the replica's copy")
-    getattr(master, fault)()
-    assert cluster.wait_failover(master) is replica
-    cluster.recover()
-    assert cluster.client().get("key") == b"value"
-    assert cluster.replica_of(replica) is master
 
 
 @pytest.mark.parametrize(("ci", "code", "word"), [("", 0, "SKIPPED"), ("true", 1, "ERROR")])

@@ -58,13 +58,13 @@ class LessonLists:
 
     def read(self, host: str, first: int) -> list[bytes]:
         """Return the lessons of a host from the one with this number on, counted from 0."""
-        name = self._connection.keys.frame(host)
+        name = self._connection.frame_key(host)
         found: list[bytes] = self._connection.ask("LRANGE", name, first, -1)
         return found
 
     def add(self, host: str, lesson: bytes) -> int:
         """Add a lesson to the list of a host, unless it is full; return how many there are now."""
-        name = self._connection.keys.frame(host)
+        name = self._connection.frame_key(host)
         return int(self._connection.run("teach", lesson, MOST_LESSONS, self._seconds, key=name))
 
 

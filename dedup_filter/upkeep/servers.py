@@ -7,7 +7,7 @@ Check and `compact` pass over all keys of the servers.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import compress
 from time import time as now
 from typing import Any
@@ -19,7 +19,7 @@ from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory.records import PageRecord, Scheme
 from dedup_filter.pages.redis import Address, SharedKeeper, SharedReader, entry_of
 from dedup_filter.pages.redis.replica import LoggedPages
-from dedup_filter.pages.redis.shared_keeper import delete_records, release_lapsed, take_out, trim
+from dedup_filter.pages.redis.shared_keeper import release_lapsed, take_out, trim
 from dedup_filter.upkeep.results import (
     Doubt,
     ExportedPage,
@@ -63,7 +63,7 @@ class ServerIndex:
                 "first_seen": int(seen.min()) if kept else None,
                 "last_seen": int(seen.max()) if kept else None,
                 "processes": len(reader.processes()),
-                "server_bytes": {**memory._asdict(), "a_page": sum(memory) // max(kept, 1)},
+                "server_bytes": {**memory, "a_page": sum(memory.values()) // max(kept, 1)},
                 "scheme": dict(reader.scheme.parts),
                 "options": reader.options,
                 "crawls": [
@@ -107,12 +107,12 @@ class ServerIndex:
             without -= {record.page for record in reader.records(sorted(without))}
             take_out(reader, log, sorted(without))
             orphans = _orphans(recorded, log)
-            delete_records(reader, orphans)
+            reader.remove(orphans)
             log = reader.standing()
             trim(reader, log)
             after = reader.memory(log)
         counts = {"released": released, "taken_out": len(without), "deleted": len(orphans)}
-        return {"before": before._asdict(), "after": after._asdict(), **counts}
+        return {"before": before, "after": after, **counts}
 
     @contextmanager
     def source(self) -> Iterator[Source]:
@@ -141,7 +141,7 @@ class ServerIndex:
         except ConfigError:  # if other keys are there, opening the index tells
             return {}
 
-    def _reader(self) -> SharedReader:
+    def _reader(self) -> AbstractContextManager[SharedReader]:
         return SharedReader.open(self.location)
 
 

@@ -5,15 +5,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from oracles import distance
 
-from dedup_filter.pages.redis.formats import (
+from dedup_filter.pages.redis.replica import (
     EVENT_BYTES,
     GONE,
     LONG,
     SHORT,
     Entry,
+    LoggedPages,
     decode,
 )
-from dedup_filter.pages.redis.replica import LoggedPages
 
 K = 3
 SMALL_CHUNK = 16

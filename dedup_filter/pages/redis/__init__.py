@@ -6,15 +6,6 @@
     profile -> replica -> candidates -> their records -> repeats one of them?      compare
             -> appended to the log -> what came before it there -> repeats one?    record
 
-    redis_pages     the steps above as one, the bounds of the index, and what becomes of originals
-    shared_log      the log as it was read -> one more page, or a change to one that is there
-    replica         the log -> the pages that are there, in memory
-    records         records by number: keys of their own
-    process         joins the index, gives signs of life and counts, leaves
-    shared_keeper   for who takes no part: reads, puts back, mends
-    formats         keys and events as they are written
-    connection, faults   where the servers are, calls to them; failed calls
-
 Guarantee, for any number of processes and interleavings, each with the same options (what holds
 if they differ is told in docs/formats.md):
 
@@ -30,15 +21,14 @@ Two things can be let through twice: what is kept while the server is unreachabl
 process commits after its lease was over. Of frames, what the first pages of each host showed is
 shared (`frame_exchange`). Records of dropped pages are not kept.
 
-All calls to servers raise StoreError when these cannot be reached or refuse.
-
-Cost: one call for a page that is new and one for its commit, two on a cluster; two for a duplicate.
-All the work on fingerprints is done here.
+All calls to servers raise StoreError when these cannot be reached or refuse. Cost: one call for a
+page that is new and one for its commit, two on a cluster; two for a duplicate. All the work on
+fingerprints is done here.
 """
 
 from dedup_filter.pages.redis.connection import Address, Connection, connected, is_address
-from dedup_filter.pages.redis.formats import CHUNK, entry_of
 from dedup_filter.pages.redis.process import Process
+from dedup_filter.pages.redis.replica import CHUNK, entry_of
 from dedup_filter.pages.redis.shared_keeper import SharedKeeper, SharedReader
 
 __all__ = [

@@ -5,32 +5,23 @@
     leave    what the process has pending is released
 
 A process holds its pending pages by a lease. When that is over the next call of any process
-releases them. A thread renews it: a crawl may have nothing to ask for a while. A sign that does not
-get through is given again at the next beat, with the counts.
-
-Who may not take part, or is warned:
-
-    keys of something else there   ConfigError
-    a newer format                 StoreTooNew
-    another scheme                 SchemeMismatch, which says what differs
-    others with another scope      ConfigError: they would not agree on what may be kept twice
-    others with other bounds ...   a warning: each page is judged by the options of who meets it
-    servers that evict keys        a warning: what they delete can be kept again, without a word
+releases them. A thread renews it: a crawl may have nothing to ask for a while.
 """
 
 import json
 import logging
 import secrets
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import chain
 from threading import Event, Lock, Thread
 from typing import Any, Final, NoReturn
 
 from dedup_filter.errors import ConfigError, StoreCorrupt, StoreError, StoreTooNew
 from dedup_filter.pages.directory import Scheme
 from dedup_filter.pages.redis.connection import Connection
-from dedup_filter.pages.redis.formats import FORMAT
+from dedup_filter.pages.redis.records import FORMAT
 
 __all__ = ["LEASE", "Process", "read_meta", "refuse"]
 
@@ -40,25 +31,19 @@ LEASE: Final = 30.0
 """Seconds after which a process that gives no sign of life holds no page any more."""
 _BEATS = 3
 """Signs of life in the time of a lease."""
-_OTHER_SCOPE = -1
-_NO_INDEX = -1
+_OTHER_SCOPE = _NO_INDEX = -1
 _OTHER_NAME = "choose another name (?name=...)"
 _REMEDY = f"go back to what it was made with, or {_OTHER_NAME}"
 
 
 class Process:
-    """One that takes part, which the servers know by a name that no other has.
+    """One that takes part, in a crawl of a name or of none.
 
-    It makes fingerprints by a scheme, is in a crawl (of a name, or of none), and has options that
-    all processes should have alike.
+    `options` are those that all processes should have alike.
     """
 
     def __init__(
-        self,
-        connection: Connection,
-        scheme: Scheme,
-        crawl: str | None,
-        options: Mapping[str, Any],
+        self, connection: Connection, scheme: Scheme, crawl: str | None, options: Mapping[str, Any]
     ) -> None:
         self.connection = connection
         self.name = secrets.token_hex(8)
@@ -69,98 +54,99 @@ class Process:
         self._scheme = scheme
         self._crawl_name = crawl or ""
         self._options = options
-        self._counts: Counter[str] = Counter()
-        self._lock = Lock()
+        self._counted: deque[tuple[str, int]] = deque()
+        self._unbrought: Counter[str] = Counter()
+        self._is_bringing = Lock()
         self._is_over = Event()
         self._thread = Thread(target=self._beat, name="dedup_filter lease", daemon=True)
 
     def join(self) -> None:
         """Take part in the index, make it if there is none, and begin or join a crawl.
 
-        A warning says if others that are at work have other options, or if a server may evict what
-        it holds.
+        A warning says if others that are at work have other options, as each page is judged by
+        those of who meets it; or if a server may evict what it holds.
 
         Raises:
-            ConfigError, SchemeMismatch, StoreCorrupt, StoreTooNew: see above.
+            ConfigError: others are at work with another scope, which cannot agree on what is kept.
+            ConfigError, SchemeMismatch, StoreCorrupt, StoreTooNew: as `refuse` does.
         """
-        others = self.join_again()
-        differences = [
-            f"{name} ({' or '.join(theirs)} there, {mine} here)"
-            for name, mine in self._options.items()
-            if (theirs := self._values_of(others, name))
-        ]
-        if differences:
+        other = self.join_again()
+        if other:
             logger.warning(
                 "%s: crawlers are at work on it with other options than this one: %s; "
                 "what is kept depends on which of them meets a page; give all the same",
                 self.connection,
-                ", ".join(differences),
+                ", ".join(f"{n} ({other[n]} there, {self._options[n]} here)" for n in other),
             )
-        self._warn_of_eviction()
+        with suppress(StoreError):  # some do not let their settings be read
+            told = self.connection.call(lambda client: client.info("memory"))
+            if told["maxmemory"] and told["maxmemory_policy"] != "noeviction":
+                logger.warning(
+                    "%s: its server deletes keys when its memory is full (maxmemory-policy %s), "
+                    "and pages like those that it forgets are kept again; set it to noeviction",
+                    self.connection,
+                    told["maxmemory_policy"],
+                )
         self._thread.start()
 
-    def join_again(self) -> list[bytes]:
-        """Join as before; make the index anew if it is gone. Return the options of others."""
+    def join_again(self) -> dict[str, str]:
+        """Join as before; make the index anew if it is gone.
+
+        Return the options that others have otherwise, and what these are.
+        """
         index = FORMAT, self._scheme.to_json(), secrets.token_hex(8)
-        own = self.crawl, self.name, self.lease_milliseconds, self._crawl_name
-        told = json.dumps(self._options, sort_keys=True)
-        number, identity, others = self.connection.run("join", *index, *own, told)
+        told = self._crawl_name, json.dumps(self._options, sort_keys=True)
+        found = self.connection.run("join", *index, self.crawl, *self.lease, *told)
+        number, identity, others = found
+        differing = {}
+        for name, mine in self._options.items():
+            values = {json.loads(each).get(name, mine) for each in others} - {mine}
+            if values:
+                differing[name] = " or ".join(sorted(map(str, values)))
         if number == _OTHER_SCOPE:
             raise ConfigError(
                 f"scope={self._options['scope']} cannot be chosen now: crawlers with "
-                f"scope={' or '.join(self._values_of(others, 'scope'))} are at work on "
+                f"scope={differing['scope']} are at work on "
                 f"{self.connection}; choose the same, wait until they have ended (one that was "
                 f"killed counts as at work for {LEASE:.0f} seconds), or {_OTHER_NAME}"
             )
         if not number:
             refuse(self.connection, self._scheme)
         self.crawl, self.index = int(number), identity
-        return list(others)
+        return differing
+
+    @property
+    def lease(self) -> tuple[str, int]:
+        """Its name, and the milliseconds for which each sign of life is good."""
+        return self.name, int(1_000 * LEASE)
 
     def count(self, name: str, more: int = 1) -> None:
         """Add to a total, or take away from it."""
-        with self._lock:
-            self._counts[name] += more
-
-    def totals(self) -> dict[str, int]:
-        """Return the totals of all processes."""
-        self.bring()
-        return self.connection.counts("totals")
+        self._counted.append((name, more))  # which is one step, whatever the thread
 
     def bring(self) -> None:
-        """Give a sign of life, and bring what was counted to the servers.
-
-        Raises:
-            StoreError: they cannot be reached; it will be brought another time.
-        """
-        with self._lock:
-            counts, self._counts = self._counts, Counter()
-        flat = (part for pair in counts.items() if pair[1] for part in pair)
-        is_done = False
-        try:
-            answer = self.connection.run("beat", self.name, self.lease_milliseconds, *flat)
-            is_done = answer != _NO_INDEX
-        finally:
-            if not is_done:
-                with self._lock:
-                    self._counts.update(counts)
-        if not is_done:
-            raise StoreError(f"{self.connection} was deleted; it is made anew with the next page")
+        """Give a sign of life, with what was counted; if that fails, it is brought next time."""
+        with self._is_bringing:
+            while self._counted:
+                name, more = self._counted.popleft()
+                self._unbrought[name] += more
+            counts = chain.from_iterable(self._unbrought.items())
+            if self.connection.run("beat", *self.lease, *counts) == _NO_INDEX:
+                raise StoreError(
+                    f"{self.connection} was deleted; it is made anew with the next page"
+                )
+            self._unbrought.clear()
 
     def leave(self) -> None:
-        """Release what is pending, and take part no more."""
+        """Bring what was counted, release what is pending, and take part no more."""
         self._rest()
+        self.bring()
         self.connection.run("leave", self.name)
 
     def close(self) -> None:
         """Give no more signs of life, and close the connections; the lease is left to run out."""
         self._rest()
         self.connection.close()
-
-    @property
-    def lease_milliseconds(self) -> int:
-        """For how long each sign of life is good."""
-        return int(1_000 * LEASE)
 
     def _rest(self) -> None:
         self._is_over.set()
@@ -172,29 +158,6 @@ class Process:
             with suppress(StoreError):  # the next call of the index raises it
                 self.bring()
 
-    def _values_of(self, others: list[bytes], name: str) -> list[str]:
-        """Return the values of an option that others have otherwise."""
-        mine = self._options.get(name)
-        theirs = (json.loads(each).get(name, mine) for each in others)
-        return sorted({str(value) for value in theirs if value != mine})
-
-    def _warn_of_eviction(self) -> None:
-        """Say in the log that a server may delete keys; nodes of a cluster are set alike."""
-        try:
-            told = self.connection.call(lambda client: client.info("memory"))
-        except StoreError:  # it does not let its settings be read
-            return
-        # Others than "allkeys-..." delete keys with a time to live: records, if pages expire.
-        has_expiry = self._options.get("expire_days") is not None
-        evicts = told["maxmemory_policy"].startswith(("allkeys", "volatile")[: 1 + has_expiry])
-        if told["maxmemory"] and evicts:
-            logger.warning(
-                "%s: its server deletes keys when its memory is full (maxmemory-policy %s), and "
-                "pages like those that it forgets are kept again; set it to noeviction",
-                self.connection,
-                told["maxmemory_policy"],
-            )
-
 
 def read_meta(connection: Connection) -> dict[bytes, bytes]:
     """Return what an index says of itself; nothing if there is none.
@@ -203,7 +166,7 @@ def read_meta(connection: Connection) -> dict[bytes, bytes]:
         ConfigError: other keys are there under its name, or it is of an older format.
         StoreTooNew: it is of a newer one.
     """
-    name = connection.keys.named("meta")
+    name = connection.key("meta")
     kind = connection.ask("TYPE", name)
     if kind == b"none":
         return {}
@@ -221,11 +184,10 @@ def read_meta(connection: Connection) -> dict[bytes, bytes]:
 
 
 def refuse(connection: Connection, scheme: Scheme) -> NoReturn:
-    """Say why servers let nobody with this scheme write to an index.
+    """Raise why servers let nobody with this scheme write to an index.
 
     Raises:
-        SchemeMismatch: its fingerprints were made in another way.
-        StoreCorrupt: it cannot be told in which way they were made.
+        SchemeMismatch, StoreCorrupt: its fingerprints were made in another or an unknown way.
         ConfigError, StoreTooNew: as `read_meta` does.
     """
     meta = read_meta(connection)

@@ -1,37 +1,96 @@
-"""The log of a shared index -> the pages that it tells of, in this process's memory.
+"""Events of the log of a shared index -> the pages that they tell of, in this process's memory.
 
     events -> of each page the last one -> the pages that are there -> those near one asked for
                                                                     -> those not seen for longest
 
-Each process has a replica of its own, so a look-up asks no server. It is as new as the last events
-that it was given; what an append is answered makes up for that.
+An event tells that a page is there, or not any more. Events are numbered from 1, in their order.
+The one that adds a page gives the page its number; one that adds it anew, with other measures or at
+another place, has that number, too.
 
-Cost: 25 bytes a page for its entry, and what `HammingIndex` takes, about 36; a million events are
-followed in half a second when they come in thousands, and one in 70 us.
+Each process has a replica of its own, so a look-up asks no server. Cost: 25 bytes a page for its
+entry, and what `HammingIndex` takes, about 36; a million events are followed in half a second when
+they come in thousands, and one in 70 us.
 """
 
 from collections.abc import Iterator
 from math import inf
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.hamming import HammingIndex, Neighbours
+from dedup_filter.pages.directory import PageRecord
 from dedup_filter.pages.directory.page_index import host_mask, host_masks
-from dedup_filter.pages.redis.formats import EVENT_BYTES, LONG, SHORT, Entry, decode
+from dedup_filter.pages.redis.connection import hash_of_host
 
-__all__ = ["LoggedPages", "ToldOf"]
+__all__ = ["CHUNK", "EVENT_BYTES", "Entry", "LoggedPages", "decode", "entry_of"]
 
 EntryArray = npt.NDArray[np.void]
 NumberArray = npt.NDArray[np.int64]
-ToldOf = tuple[int, bytes, int, int, int]
-"""What an event tells: number, value, kind, host and time."""
 
-_ENTRY = np.dtype([("value", "<u8"), ("host", "<u4"), ("seen", "<u4"), ("kind", "u1")])
-_MEASURES = ("value", "host", "kind")
-_FIELDS = (*_MEASURES, "seen")
+LONG, SHORT, GONE = 1, 2, 3
+CHUNK: Final = 4_000
+"""Events in one key: with a header they just fit into 96 KiB, a size in which servers allocate."""
+
+_EVENT = np.dtype(
+    {
+        "names": ["value", "number", "kind", "host", "seen"],
+        "formats": ["<u8", "<u8", "u1", "<u4", "<u4"],
+        "offsets": [0, 8, 14, 16, 20],
+    }
+)
+EVENT_BYTES: Final = _EVENT.itemsize
+_NUMBER = np.uint64(2**48 - 1)
+
+_ENTRY = np.dtype([("value", "<u8"), ("host", "<u4"), ("kind", "u1"), ("seen", "<u4")])
+_MEASURES = ["value", "host", "kind"]
+_FIELDS = [*_MEASURES, "seen"]
 _LEAST_ROOM = 1_024
+
+
+class Entry(NamedTuple):
+    """What the log tells of a page."""
+
+    value: int
+    """Its fingerprint; of one too short to have one, 8 bytes of its digest."""
+    kind: int
+    """`LONG` or `SHORT`."""
+    host: int
+
+    @classmethod
+    def of(cls, fingerprint: int | None, digest: bytes, host: str) -> "Entry":
+        """Return the entry of a page; one too short to have a fingerprint has None."""
+        host_hash = hash_of_host(host) & 0xFFFF_FFFF
+        if fingerprint is not None:
+            return cls(fingerprint, LONG, host_hash)
+        return cls(int.from_bytes(digest[:8], "little"), SHORT, host_hash)
+
+    @property
+    def fields(self) -> tuple[bytes, int, int]:
+        """What scripts write of it: value, kind and host."""
+        return self.value.to_bytes(8, "little"), self.kind, self.host
+
+
+def entry_of(record: PageRecord) -> Entry:
+    """Return what the log tells of a page with this record."""
+    return Entry.of(record.fingerprint, record.digest, record.host)
+
+
+def decode(events: bytes | bytearray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.void]]:
+    """Read events, (n,): the numbers of their pages; and their value, kind, host and seen.
+
+    An event is 24 bytes, all little-endian:
+
+        value   8   as in `Entry`
+        number  6   the page's number
+        kind    1   LONG or SHORT: the page is there from now on; GONE: it is not any more
+        salt    1   a random byte: two logs that differ have other bytes at the same place
+        host    4   hash of its host
+        seen    4   when it was seen, Unix seconds
+    """
+    found = np.frombuffer(events, _EVENT)
+    return (found["number"] & _NUMBER).astype(np.int64), found
 
 
 class LoggedPages:
@@ -55,7 +114,6 @@ class LoggedPages:
         """What is told of them; kind 0: it is gone."""
         self._rows = 0
         """How many of both are in use."""
-        self._count = 0
         self._unsettled = bytearray()
         self.end = 0
         """The number of the last event that was taken in."""
@@ -65,7 +123,8 @@ class LoggedPages:
         """Events in whose place there is nothing."""
 
     def __len__(self) -> int:
-        return self._count
+        searched = self._indexes.values()
+        return sum(map(len, searched)) if searched else len(self._there())
 
     def __iter__(self) -> Iterator[int]:
         pages: list[int] = self._numbers[self._there()].tolist()
@@ -91,21 +150,16 @@ class LoggedPages:
         self.end = first + len(events) // EVENT_BYTES - 1
         self.last = events[-EVENT_BYTES:] or self.last
         self._unsettled += events
-        # Settling many can cost a pass over all that is there: as many again at a time.
-        if len(self._unsettled) > EVENT_BYTES * len(self):
-            self.settle()
 
     def settle(self) -> None:
-        """Let all events that were taken in count."""
+        """Let all events count that were taken in."""
         if not self._unsettled:
             return
         (of_pages, told), self._unsettled = decode(self._unsettled), bytearray()
         self.lost += int((of_pages == 0).sum())
         # Of each page only the last event counts: the first one, from the end.
         pages, from_the_end = np.unique(of_pages[::-1], return_index=True)
-        after = np.empty(len(pages), _ENTRY)
-        for name in _FIELDS:
-            after[name] = told[name][len(told) - 1 - from_the_end]
+        after = told[_FIELDS][len(told) - 1 - from_the_end].astype(_ENTRY)
         after["kind"][after["kind"] > SHORT] = 0
         self._take(pages, after)
 
@@ -134,8 +188,8 @@ class LoggedPages:
         found: list[int] = self._numbers[there[is_old][by_age]].tolist()
         return found
 
-    def standing(self, events: bytes) -> list[ToldOf]:
-        """Return those of some events that tell of pages what is so now."""
+    def standing(self, events: bytes) -> list[tuple[int, bytes, int, int, int]]:
+        """Find the events that tell what is so now: number, value, kind, host and time of each."""
         of_pages, told = decode(events)
         at, is_known = self._find(of_pages)
         now = self._entries[at[is_known]]
@@ -156,23 +210,20 @@ class LoggedPages:
         """Verify the invariants. Raises AssertionError if one is broken."""
         assert not self._unsettled, "events were taken in that do not count"
         assert (np.diff(self._numbers[: self._rows]) > 0).all(), "numbers do not ascend"
-        assert len(self._there()) == len(self), "pages are miscounted"
+        assert len(self._there()) == len(self), "an index has other pages"
         for index in self._indexes.values():
             index.check()
-        if self._indexes:
-            assert sum(map(len, self._indexes.values())) == len(self), "pages are not in an index"
-            for page in self:
-                entry = self.entry(page)
-                assert entry is not None
-                found = self._indexes[entry.kind].neighbours(self._masked(entry), 0)
-                assert page in found.rows, f"page {page} is not in the index"
+        for page in self if self._indexes else ():
+            entry = self.entry(page)
+            assert entry is not None
+            found = self._indexes[entry.kind].neighbours(self._masked(entry), 0)
+            assert page in found.rows, f"page {page} is not in the index"
 
     def _there(self) -> NumberArray:
-        """Return the places of the pages that are there."""
         return np.flatnonzero(self._entries["kind"][: self._rows])
 
     def _find(self, pages: NumberArray) -> tuple[NumberArray, npt.NDArray[np.bool_]]:
-        """Return where pages are or would be, and whether they are there."""
+        """Return where pages are or would be, and whether they are known."""
         known = self._numbers[: self._rows]
         at = known.searchsorted(pages)
         is_known = at < self._rows
@@ -180,7 +231,6 @@ class LoggedPages:
         return at, is_known
 
     def _take(self, pages: NumberArray, after: EntryArray) -> None:
-        """Write what is told of some pages, which ascend."""
         at, is_known = self._find(pages)
         before = np.zeros(len(pages), _ENTRY)
         before[is_known] = self._entries[at[is_known]]
@@ -188,7 +238,6 @@ class LoggedPages:
         is_new = ~is_known & (after["kind"] > 0)
         if is_new.any():
             self._insert(pages[is_new], after[is_new])
-        self._count += int((after["kind"] > 0).sum()) - int((before["kind"] > 0).sum())
         is_other = np.logical_or.reduce([before[name] != after[name] for name in _MEASURES])
         for kind, index in self._indexes.items():
             was, comes = is_other & (before["kind"] == kind), is_other & (after["kind"] == kind)
@@ -214,7 +263,6 @@ class LoggedPages:
         self._rows = rows
 
     def _values(self, entries: EntryArray) -> npt.NDArray[np.uint64]:
-        """Return the values of entries as they are in an index."""
         values: npt.NDArray[np.uint64] = entries["value"]
         return values ^ host_masks(entries["host"]) if self._by_host else values
 

@@ -50,7 +50,7 @@ class InRedis(InMemory):
     def crash(self, pages):
         """Leave it as a killed process does whose lease is over by now."""
         process = pages._kept._process
-        name = process.connection.keys.named("processes")
+        name = process.connection.key("processes")
         process.connection.call(lambda client: client.zadd(name, {process.name: 1}))
         process.close()
         pages._is_closed = True

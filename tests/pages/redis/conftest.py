@@ -52,7 +52,7 @@ def let_lapse():
 
     def lapse(pages):
         process = pages._kept._process
-        name = process.connection.keys.named("processes")
+        name = process.connection.key("processes")
         process.connection.call(lambda client: client.zadd(name, {process.name: 1}))
 
     return lapse

@@ -59,15 +59,6 @@ def test_what_cannot_be_meant_is_refused_without_a_word_of_its_password(location
         assert "cret" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    "query", ["name=a&name=b", "name=a&name=a", "ssl_ca_certs=a&ssl_ca_certs="]
-)
-def test_what_is_given_twice_is_refused(query):
-    option = query.partition("=")[0]
-    with pytest.raises(ConfigError, match=f"^location: {option} is given twice"):
-        Address.of(f"redis://h?{query}")
-
-
 def test_texts_are_not_kept_on_servers():
     with pytest.raises(ConfigError, match=r"^keep_text is for an index in a directory"):
         NearDuplicateFilter.check_options("redis://h", keep_text=True)

@@ -6,13 +6,12 @@ B. Every page that is dropped repeats one that was kept.
 And no page is kept unjudged because a slot moves: that is waited for.
 """
 
-import itertools
 from collections import Counter
 
 import pytest
 from redis_servers import wait_until
 from shared_crawlers import K, Together
-from shared_groups import CRAWLERS, require_guarantees, rounds_of_crawlers
+from shared_groups import CRAWLERS, one_round_of_crawlers, require_guarantees
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreAway
@@ -20,11 +19,6 @@ from dedup_filter.errors import StoreAway
 LOG = "dedup:{pages}:length"
 SOME_RECORDS = [f"dedup:{{pages:{number}}}:page:{number}" for number in (1, 500)]
 GROUPS = 60
-
-
-def in_one_round(seed):
-    """All pages of each crawler at once."""
-    return [[list(itertools.chain(*rounds))] for rounds in rounds_of_crawlers(seed, groups=GROUPS)]
 
 
 def promote_replica(cluster):
@@ -42,7 +36,7 @@ def outcomes(crawlers):
 @pytest.mark.slow
 def test_slots_that_move_and_a_replica_that_is_promoted_cost_nothing(start_redis_cluster):
     cluster = start_redis_cluster(replicas=True)
-    rounds = in_one_round("claim")
+    rounds = one_round_of_crawlers("claim", GROUPS)
     moved = 0
     with Together(cluster.url, "claim", rounds, min_similarity=0.7) as crawlers:
         crawlers.listen(until=60)
@@ -76,10 +70,10 @@ def test_a_slot_that_moves_for_long_is_waited_for_and_nothing_is_half_done(
             for call in (lambda: see(other, like(3)), lambda: one.commit(held)):
                 with pytest.raises(StoreAway, match="a slot of the cluster is moving"):
                     call()
-            for pages in (one, other):
-                pages._kept._process.connection._rests_until = 0.0
             if not move_one():
                 break
+    for pages in (one, other):
+        pages._kept._process.connection._rests_until = 0.0
     one.commit(held)
     assert see(other, like(3)).outcome == "new"
     assert see(other, like(2, 1)).outcome == "near"

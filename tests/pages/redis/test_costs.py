@@ -5,7 +5,7 @@ import pytest
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.hamming import HammingIndex
-from dedup_filter.pages.redis.formats import CHUNK, LONG
+from dedup_filter.pages.redis.replica import CHUNK, LONG
 
 
 @pytest.fixture

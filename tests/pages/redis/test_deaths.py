@@ -10,14 +10,10 @@ import itertools
 
 import pytest
 from shared_crawlers import Together, kill
-from shared_groups import repeats, rounds_of_crawlers
+from shared_groups import one_round_of_crawlers, repeats
 
 LEASE = 4.0
-
-
-def in_one_round(seed):
-    """All pages of each crawler at once: who is dead comes to no second round."""
-    return [[list(itertools.chain(*rounds))] for rounds in rounds_of_crawlers(seed, groups=250)]
+GROUPS = 250
 
 
 def require_no_loss(became):
@@ -29,18 +25,13 @@ def require_no_loss(became):
             assert repeats(page, kept[original])
 
 
-def duplicates(became, whats=("kept",)):
-    kept = [like for like, (what, _) in became.items() if what in whats]
-    return [pair for pair in itertools.combinations(kept, 2) if repeats(*pair)]
-
-
 @pytest.mark.parametrize(
     "servers",
     ["redis_server", pytest.param("redis_cluster", marks=pytest.mark.slow)],
     indirect=True,
 )
 def test_what_a_killed_crawler_had_claimed_is_kept_by_others(servers):
-    rounds = in_one_round(type(servers).__name__)
+    rounds = one_round_of_crawlers(type(servers).__name__, GROUPS)
     with Together(servers.url, "claim", rounds, LEASE, min_similarity=0.7) as crawlers:
         crawlers.listen(until=400)
         kill(crawlers.processes[0])
@@ -55,8 +46,8 @@ def test_what_a_killed_crawler_had_claimed_is_kept_by_others(servers):
 
 @pytest.mark.parametrize("way", [pytest.param("see", marks=pytest.mark.slow), "claim"])
 def test_a_server_that_is_killed_and_comes_back_costs_no_page(start_redis, way):
-    server = start_redis(durable=True)
-    with Together(server.url, way, in_one_round(way), min_similarity=0.7) as crawlers:
+    server, rounds = start_redis(durable=True), one_round_of_crawlers(way, GROUPS)
+    with Together(server.url, way, rounds, min_similarity=0.7) as crawlers:
         crawlers.listen(until=400)
         server.kill()
         crawlers.listen(until=600)
@@ -68,7 +59,8 @@ def test_a_server_that_is_killed_and_comes_back_costs_no_page(start_redis, way):
     whats = [what for what, _ in crawlers.became.values()]
     assert whats.count("dropped") > 0
     # Pages were judged when it was away, and are judged again; what was acknowledged is there.
-    assert not duplicates(crawlers.became)
+    kept = [like for like, (what, _) in crawlers.became.items() if what == "kept"]
+    assert not [pair for pair in itertools.combinations(kept, 2) if repeats(*pair)]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +68,8 @@ def test_a_server_that_is_killed_and_comes_back_costs_no_page(start_redis, way):
 )
 def test_a_node_that_fails_over_costs_no_page(start_redis_cluster, way, end):
     cluster = start_redis_cluster(replicas=True, timeout_ms=1_000)
-    with Together(cluster.url, way, in_one_round(way), min_similarity=0.7) as crawlers:
+    rounds = one_round_of_crawlers(way, GROUPS)
+    with Together(cluster.url, way, rounds, min_similarity=0.7) as crawlers:
         crawlers.listen(until=400)
         master = cluster.master_of("dedup:{pages}:length")
         getattr(master, end)()

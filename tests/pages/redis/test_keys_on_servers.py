@@ -7,14 +7,7 @@ from importlib.resources import files
 import pytest
 
 from dedup_filter.errors import StoreCorrupt
-from dedup_filter.pages.redis.formats import (
-    CHUNK,
-    EVENT_BYTES,
-    GONE,
-    LONG,
-    SHORT,
-    decode,
-)
+from dedup_filter.pages.redis.replica import CHUNK, EVENT_BYTES, GONE, LONG, SHORT, decode
 
 
 def keys(client):

@@ -127,10 +127,30 @@ def test_who_waits_for_a_page_is_not_told_of_another_with_its_number(
     assert waiting.original_page == first.page
     past.come_back()
     third = crawler(redis_server)
-    assert see(third, like(SECOND)).page == first.page
+    second = claim(third, like(SECOND))
+    assert second.page == first.page
     assert other.fate(first.page) == "gone"
     one.release(first)
     assert claim(other, like(FIRST, 1)).outcome == "new"
+    again = see(other, like(SECOND, 1))
+    assert (again.outcome, other.fate(again.page)) == ("new", "kept"), (
+        "its original can be asked of"
+    )
+    third.commit(second)
+    assert see(other, like(SECOND, 2)).original_page == again.page
+    require_agreement(one, third)
+
+
+def test_a_number_that_somebody_waited_for_is_not_taken(redis_server, crawlers, like, claim):
+    one, other = crawlers
+    past = Past(redis_server.client())
+    first = claim(one, like(FIRST))
+    claim(other, like(FIRST, 1))
+    past.come_back()
+    assert other.fate(first.page) == "gone"
+    second = claim(other, like(SECOND))
+    other.commit(second)
+    assert other.fate(second.page) == "kept"
 
 
 def test_a_page_that_was_visited_again_does_not_take_another_with_it(

@@ -38,15 +38,15 @@ def urls(location):
 def test_records_get_other_numbers_if_a_page_comes_in_between(keeper, record, location):
     for number in range(3):
         keeper.restore(record._replace(url=f"https://example.org/{number}"))
-    put = keeper._put
+    ask_all = keeper._connection.ask_all
 
-    def put_and_be_late(length, batch):
-        put(length, batch)
-        keeper._put = put
+    def put_and_be_late(commands):
+        ask_all(commands)
+        keeper._connection.ask_all = ask_all
         with NearDuplicateFilter.open(location) as pages:
             pages.see("https://example.com/late", text=article(40))
 
-    keeper._put = put_and_be_late
+    keeper._connection.ask_all = put_and_be_late
     keeper.close()
     feed = [item["url"] for item in ITEMS[:5]]
     there = [f"https://example.org/{number}" for number in range(3)]

@@ -23,19 +23,26 @@ if string.sub(KEYS[1], -7) == ':length' then
   redis.call('EXISTS', KEYS[1], key('nowhere'))
 end
 
+local events_there, first_chunk, moment  -- asked for once
+
 local function length()
-  return tonumber(redis.call('GET', KEYS[1]) or '0')
+  events_there = events_there or tonumber(redis.call('GET', KEYS[1]) or '0')
+  return events_there
 end
 
 -- Time of the server in milliseconds: leases must not depend on the clocks of crawlers.
 local function now()
-  local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
+  if not moment then
+    local time = redis.call('TIME')
+    moment = time[1] * 1000 + math.floor(time[2] / 1000)
+  end
+  return moment
 end
 
 -- Append an event; with number 0 its page gets the number of the event. Returns the page's number.
 local function write(value, number, kind, host, when)
   local at = redis.call('INCR', KEYS[1])
+  events_there = at
   if number == 0 then number = at end
   local event = value .. struct.pack('<I6BBI4I4', number, kind, salt, host, when)
   local chunk = key('log:' .. math.floor((at - 1) / CHUNK))
@@ -53,10 +60,10 @@ local function gone(number)
   write(string.rep('\0', 8), tonumber(number), GONE, 0, seen)
 end
 
--- Return the events after an offset, at most so many, with zeros where a server has lost some, and
--- the offset from which they are: later, if chunks have been deleted.
+-- Return the events after an offset, or after the chunks that were deleted, and that offset: at most
+-- so many, with zeros where a server has lost some.
 local function since(offset, most)
-  offset = math.max(offset, tonumber(redis.call('HGET', meta, 'first_chunk') or '0') * CHUNK)
+  offset = math.max(offset, first_chunk * CHUNK)
   local start, last = offset, math.min(length(), offset + most)
   local parts = {}
   while offset < last do
@@ -71,9 +78,7 @@ end
 
 -- Return the pages that events after an offset tell of; nil if there are too many events.
 local function told_of_since(offset)
-  if length() - offset > MOST_UNREAD then
-    return nil
-  end
+  if length() - offset > MOST_UNREAD then return nil end
   local _, events = since(offset, MOST_UNREAD)
   local told = {}
   for place = 9, #events, EVENT do
@@ -83,12 +88,11 @@ local function told_of_since(offset)
 end
 
 -- Tell whether the log goes on from where a process has read it: to an offset, with this last
--- event. It may have been begun anew, and after a fail-over be shorter, or another one from some
--- place on. Where nothing is left to compare, it goes on.
+-- event. It may have been begun anew, and after a fail-over be shorter or another one.
 local function goes_on(id, offset, last)
-  if redis.call('HGET', meta, 'id') ~= id or offset > length() then
-    return false
-  end
+  local its_own = redis.call('HMGET', meta, 'id', 'first_chunk')
+  first_chunk = tonumber(its_own[2] or '0')
+  if its_own[1] ~= id or offset > length() then return false end
   local chunk, first = math.floor((offset - 1) / CHUNK), (offset - 1) % CHUNK * EVENT
   local found = redis.call('GETRANGE', key('log:' .. chunk), first, first + EVENT - 1)
   return last == '' or found == '' or found == last
@@ -147,22 +151,20 @@ local function is_anybody_at_work()
   return redis.call('ZCOUNT', processes, now(), '+inf') > 0
 end
 
--- Make the index if there is none, without a crawl. Returns whether there is one of this format and
--- scheme now. If it is not known under that name, other keys there may be those of another program.
+-- Make the index if there is none. Returns whether there is one of this format and scheme now. If it
+-- is not known under that name, other keys there may be those of another program.
 local function is_made(format, scheme, id, is_known)
   if redis.call('TYPE', meta).ok == 'none' then
     local others = redis.call('EXISTS', KEYS[1], key('crawls'), flight, processes, key('options'),
       key('totals'), key('log:0'))
-    if others > 0 and not is_known then
-      return false
-    end
+    if others > 0 and not is_known then return false end
     redis.call('HSET', meta, 'format', format, 'scheme', scheme, 'crawl', 0, 'id', id)
   end
   return redis.call('TYPE', meta).ok == 'hash' and redis.call('HGET', meta, 'format') == format
     and redis.call('HGET', meta, 'scheme') == scheme
 end
 
--- Do that, and no more. Returns 1, or 0 if there is no such index.
+-- Returns 1, or 0 if there is no such index.
 function functions.make(format, scheme, id)
   return is_made(format, scheme, id, false) and 1 or 0
 end
@@ -173,9 +175,7 @@ end
 --   options of others that are at work
 function functions.join(format, scheme, id, back, process, lease, name, options)
   local is_back = back ~= '0'
-  if not is_made(format, scheme, id, is_back) then
-    return {0, '', {}}
-  end
+  if not is_made(format, scheme, id, is_back) then return {0, '', {}} end
   release_lapsed()
   local others, is_other_scope = {}, false
   for _, other in ipairs(redis.call('ZRANGEBYSCORE', processes, now(), '+inf')) do
@@ -186,11 +186,8 @@ function functions.join(format, scheme, id, back, process, lease, name, options)
       is_other_scope = is_other_scope or differs
     end
   end
-  if is_other_scope and not is_back then
-    return {-1, '', others}
-  end
-  local crawls = key('crawls')
-  local crawl = name ~= '' and redis.call('HGET', crawls, name)
+  if is_other_scope and not is_back then return {-1, '', others} end
+  local crawl = name ~= '' and redis.call('HGET', key('crawls'), name)
   if is_back then  -- crawls are counted from where they were, whatever was lost
     crawl = back
     if tonumber(redis.call('HGET', meta, 'crawl')) < tonumber(crawl) then
@@ -203,7 +200,7 @@ function functions.join(format, scheme, id, back, process, lease, name, options)
     redis.call('HSET', key('started'), crawl, seen)
   end
   if name ~= '' then
-    redis.call('HSET', crawls, name, crawl)
+    redis.call('HSET', key('crawls'), name, crawl)
   end
   renew(process, lease)
   redis.call('HSET', key('options'), process, options)
@@ -214,9 +211,7 @@ end
 -- Put back a crawl of another index. `started` is '' or when it started. Returns its number here,
 -- or 0 if a process is at work: its crawl must be the last one.
 function functions.restore_crawl(number, name, started)
-  if is_anybody_at_work() then
-    return 0
-  end
+  if is_anybody_at_work() then return 0 end
   local known = name ~= '' and redis.call('HGET', key('crawls'), name)
   if known then
     return tonumber(known)
@@ -235,9 +230,7 @@ end
 -- Renew the lease of a process, and add to the totals of all: outcome, count, outcome, count ...
 -- Returns 1; -1 if there is no index any more, and nothing was done.
 function functions.beat(process, lease)
-  if redis.call('EXISTS', meta) == 0 then
-    return -1
-  end
+  if redis.call('EXISTS', meta) == 0 then return -1 end
   renew(process, lease)
   for place = 6, #ARGV, 2 do
     redis.call('HINCRBY', key('totals'), ARGV[place], ARGV[place + 1])
@@ -250,35 +243,26 @@ function functions.leave(process)
   release_owned(process, 100000)
 end
 
--- Release what a process has pending but for the pages that follow: it never got the answers.
+-- Release what a process has pending but for the pages that follow.
 function functions.disown(process)
   local known = {}
   for place = 5, #ARGV do
     known[ARGV[place]] = true
   end
   for _, number in ipairs(redis.call('SMEMBERS', key('owned:' .. process))) do
-    if not known[number] then
-      release(process, number)
-    end
+    if not known[number] then release(process, number) end
   end
 end
 
 -- Add pages whose records are there already, under the numbers that they are about to get, if there
--- are so many events before. Arguments that follow: number of outcomes, each outcome and its count,
--- then value, kind, host and time of each page.
--- Returns: 1, or 0 if nothing was added; how many events there are now
-function functions.restore(before, outcomes)
-  if length() ~= tonumber(before) then
-    return {0, length()}
-  end
-  local first = 6 + 2 * outcomes
-  for place = first, #ARGV, 4 do
+-- are so many events before. Arguments that follow: value, kind, host, time and outcome of each.
+-- Returns nothing; or how many events there are, and nothing was added
+function functions.restore(before)
+  if length() ~= tonumber(before) then return length() end
+  for place = 5, #ARGV, 5 do
     write(ARGV[place], 0, ARGV[place + 1], ARGV[place + 2], ARGV[place + 3])
+    redis.call('HINCRBY', key('totals'), ARGV[place + 4], 1)
   end
-  for place = 6, first - 1, 2 do
-    redis.call('HINCRBY', key('totals'), ARGV[place], ARGV[place + 1])
-  end
-  return {1, length()}
 end
 
 -- Put the record before this one back, '' for none, if this one is still there. KEYS[1] is its key.
@@ -299,9 +283,8 @@ function functions.teach(lesson, most, seconds)
   return count
 end
 
--- Commit a page that a process has pending. `replaced` is the page whose place it takes, or '0';
--- the name of its key is '' on a cluster, where it is in another slot and was set before.
--- Returns: 1; 0 if the process has no such page pending
+-- Commit a page that a process has pending, in the place of another one or '0'; its key is '' on a
+-- cluster, where it was set before. Returns 1, or 0 if the process has no such page pending.
 function functions.commit(process, number, replaced, record, name, seconds)
   if not is_claimed(process, number) then return 0 end
   put_record(name, record, seconds)
@@ -312,19 +295,15 @@ end
 
 -- Release a page, if the process has it pending.
 function functions.release(process, number)
-  if is_claimed(process, number) then
-    release(process, number)
-  end
+  if is_claimed(process, number) then release(process, number) end
 end
 
 -- All that follow are given how far the process has read the log: id, offset and last event. If it
 -- does not go on from there they return -1, and nothing is done. Otherwise they get the offset.
 
--- Tell what came since the offset, at most so many events; before that add a page, pending, if its
--- measures are given and so many events can be told at once. `held` is how many pages the process
--- knows to be pending for it.
--- Returns: number of the page or 0, offset from which the events are, events; -2 if more pages are
---   pending for it
+-- Tell what came since the offset, at most so many events; before that add a page, pending, if one is
+-- given and that can all be told. `held` is how many pages the process knows to be pending for it.
+-- Returns: number of the page or 0, offset of the events, events; or -2 if more pages are pending
 function follow.read(offset, process, lease, most, held, value, kind, host, record)
   renew(process, lease)
   release_lapsed()
@@ -338,21 +317,16 @@ function follow.read(offset, process, lease, most, held, value, kind, host, reco
   return {number, since(offset, most)}
 end
 
--- Give a page other measures. `process` is '' unless it has the page pending; the name of the
--- record's key is '' on a cluster, where it is set afterwards.
--- Returns: 1, or 0 if something has come of the page meanwhile, or may have: nothing was done then
+-- Give a page other measures. `process` is '' unless it has the page pending; its key is '' on a
+-- cluster, where it is set afterwards. Returns 1; 0 if something has come of the page, or may have.
 function follow.replace(offset, process, number, value, kind, host, record, name, seconds)
   number = tonumber(number)
   if process ~= '' then
-    if not is_claimed(process, number) then
-      return 0
-    end
+    if not is_claimed(process, number) then return 0 end
     redis.call('HSET', flight, number, record)
   else
     local told = told_of_since(offset)
-    if is_in_flight(number) or not told or told[number] then
-      return 0
-    end
+    if is_in_flight(number) or not told or told[number] then return 0 end
     put_record(name, record, seconds)
   end
   write(value, number, kind, host, seen)
@@ -389,7 +363,7 @@ end
 
 -- Delete the chunks of the log before this one: they tell of no page any more.
 function follow.trim(_, first_to_stay)
-  for chunk = tonumber(redis.call('HGET', meta, 'first_chunk') or '0'), first_to_stay - 1 do
+  for chunk = first_chunk, first_to_stay - 1 do
     redis.call('UNLINK', key('log:' .. chunk))
     redis.call('HSET', meta, 'first_chunk', chunk + 1)
   end
@@ -397,8 +371,6 @@ function follow.trim(_, first_to_stay)
 end
 
 local name = ARGV[1]
-if functions[name] then
-  return functions[name](unpack(ARGV, 4, 15))
-end
+if functions[name] then return functions[name](unpack(ARGV, 4, 15)) end
 local offset = tonumber(ARGV[5])
 return goes_on(ARGV[4], offset, ARGV[6]) and follow[name](offset, unpack(ARGV, 7, 15)) or -1
