@@ -28,10 +28,9 @@ from contextlib import suppress
 from itertools import chain
 from typing import Any, Final
 
-from dedup_filter.config import FilterConfig
+from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.pages.comparison import Overtaken
 from dedup_filter.pages.directory import PageRecord
-from dedup_filter.config import expiry_seconds
 from dedup_filter.pages.redis.connection import Connection
 from dedup_filter.pages.redis.process import Process
 from dedup_filter.pages.redis.records import SharedRecords, pack_record
