@@ -33,7 +33,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.fingerprints import contained, sketch_size
+from dedup_filter.fingerprints import contained
 from dedup_filter.fingerprints.profile import (
     FRAME_TIMES,
     LONG_WORDS,
@@ -261,8 +261,7 @@ class _Shares(NamedTuple):
 
     @classmethod
     def of(cls, hashes: npt.NDArray[np.uint32], sketches: Sequence[bytes]) -> "_Shares":
-        sizes = np.array([sketch_size(each) for each in sketches], np.intp)
-        there, asked = contained(hashes, sketches)
+        there, asked, sizes = contained(hashes, sketches)
         union = asked + sizes - there
         share = there / np.maximum(asked, 1) if len(hashes) else np.ones(len(sketches))
         return cls(share, there / np.maximum(union, 1))

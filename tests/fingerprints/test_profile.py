@@ -201,7 +201,7 @@ class TestSketch:
         # Without the passage between, whose shingles reach over its ends, others are neighbours.
         page = measured(passages[0], passages[2], passages[1])
         for text in (page.not_frame, *(each.hashes for each in page.texts), page.whole):
-            there, asked = contained(text, [page.sketch])
+            there, asked, _ = contained(text, [page.sketch])
             assert there[0] == asked[0] == len(text) > 0
 
     def test_of_no_words_has_nothing(self):
