@@ -6,12 +6,12 @@ else documents have (headings, lists, tables, listings) is counted with the whol
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
-from dedup_filter.features.languages import detect_language, function_words, stopwords
-from dedup_filter.features.shingles import Shingles, WordLists
-from dedup_filter.features.tokens import tokens
+from dedup_filter.features import analyse
+from dedup_filter.features.analysis import Vocabulary
 from dedup_filter.text import normalize
 
 __all__ = ["ADVERTISEMENTS", "dropped", "paragraphs"]
@@ -192,7 +192,7 @@ def paragraphs(texts: Iterable[str]) -> list[str]:
 
 
 def _are_sentences(text: str, language: str | None) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    words = tokens(normalize(text)).words
-    language = language or detect_language(words)
-    lists = WordLists(stopwords(language), function_words(language))
-    return Shingles.of(words, lists, _SHINGLE_SIZE).is_sentence
+    analysis = analyse([normalize(text)], shingle_size=_SHINGLE_SIZE)
+    if language:  # of a line, too short to bear it out
+        analysis = replace(analysis, values=Vocabulary(language).look_up(analysis.words))
+    return analysis.is_sentence

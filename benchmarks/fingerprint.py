@@ -20,8 +20,8 @@ from stopwatch import figure, milliseconds
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.features import RECIPES
-from dedup_filter.features.chinese import Cutter, jieba_cutter, rjieba_cutter
-from dedup_filter.fingerprints.profile import profile
+from dedup_filter.features.tokens import Cutter, jieba_cutter, rjieba_cutter
+from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.model import Document
 from dedup_filter.text import normalize
 
@@ -33,7 +33,7 @@ HAN_RUNS = re.compile("[\u4e00-\u9fff]+")
 def by_recipe(name: str) -> Callable[[str], object]:
     """Return what this library does with a text."""
     config = FilterConfig(features=name)
-    return lambda text: profile(Document(text), config)
+    return lambda text: profile(PageTexts.of(Document(text)), config)
 
 
 def by_simhash() -> Callable[[str], object]:

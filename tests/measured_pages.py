@@ -1,19 +1,13 @@
-"""Texts, and pages of passages whose words occur once, and what is measured of them."""
+"""Pages of passages whose words occur once, and what is measured of them."""
 
 from collections.abc import Callable
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.features import Analysis, analyse_parts
 from dedup_filter.fingerprints.profile import PageProfile, PageTexts, Passage, Surroundings, profile
 from dedup_filter.model import Document
 from dedup_filter.text import Headline
 
 NO_HEADLINE = Headline()
-
-
-def analyse(text: str, **options: object) -> Analysis:
-    """The analysis of a text of one part."""
-    return analyse_parts([text], **options)[0]
 
 
 def words(name: str, count: int) -> str:

@@ -3,17 +3,9 @@
 Knows languages, not pages: no markup, no URL, no fingerprint.
 """
 
-from dedup_filter.features.analysis import Analysis, analyse_parts
-from dedup_filter.features.recipes import (
-    RECIPES,
-    Features,
-    PartWeights,
-    image_features,
-    joined,
-    shingles_of_kind,
-)
+from dedup_filter.features.analysis import FEATURE_HASHES, Analysis, analyse
+from dedup_filter.features.recipes import RECIPES, Features, PartWeights, part_features
 from dedup_filter.features.tokens import tokens
-from dedup_filter.features.vocabulary import FEATURE_HASHES
 
 __all__ = [
     "FEATURE_HASHES",
@@ -21,9 +13,7 @@ __all__ = [
     "Analysis",
     "Features",
     "PartWeights",
-    "analyse_parts",
-    "image_features",
-    "joined",
-    "shingles_of_kind",
+    "analyse",
+    "part_features",
     "tokens",
 ]

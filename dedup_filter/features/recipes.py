@@ -6,7 +6,7 @@ Recipes for the features of a text:
                 Words tolerate a shifted boundary that shingles do not; the square root keeps one
                 frequent word from deciding every bit. The best that can be afforded
                 (docs/decisions/0002).
-    shingles    the shingles that are a sentence's (see `shingles`), weight tf: the classic recipe
+    shingles    the shingles that are a sentence's (see `analysis`), weight tf: the classic recipe
                 of simhash in web crawling (Manku, Jain and Das Sarma 2007).
     words       all words, weight tf: as IKAnalyzer with FNV-1 in the classic Java program.
     keywords    the 200 words of the highest tf-idf, weight tf-idf: as jieba with simhash.
@@ -32,35 +32,26 @@ that is constant for a kind:
 Each distinct feature counts once, whatever its number and place. The name of a kind is hashed into
 its features, so the same words in the text are another feature: otherwise the weight of a heading
 would be added to a shingle that the text has anyway. Titles and headings hardly have stopwords, so
-they need not be sentences. With weight 0 (the default) a kind gives no features and costs nothing.
-The confirming sketch is made of the text's shingles alone: these features decide which pages are
-compared, not whether two pages share their text.
+they need not be sentences. The confirming sketch is made of the text's shingles alone: these
+features decide which pages are compared, not whether two pages share their text.
 """
 
 import logging
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Set
-from functools import cache
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Sequence, Set
+from functools import cache, partial
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.features.analysis import Analysis
+from dedup_filter.features.analysis import Analysis, hash_of_kind, hash_shingles, hash_words
 from dedup_filter.features.languages import stopwords
-from dedup_filter.features.shingles import Shingles
 from dedup_filter.features.tokens import tokens
-from dedup_filter.features.vocabulary import hash_of_kind, hash_shingles, hash_words
 
-__all__ = [
-    "RECIPES",
-    "Features",
-    "PartWeights",
-    "image_features",
-    "joined",
-    "shingles_of_kind",
-]
+__all__ = ["RECIPES", "Features", "PartWeights", "part_features"]
 
 _SENTENCES = 0.2
 """Share of shingles that are a sentence's from which a text consists of sentences."""
@@ -77,52 +68,43 @@ class Features(NamedTuple):
 
 
 class PartWeights(NamedTuple):
-    """The weight of each feature of a kind, whole numbers; 0: the kind gives no features."""
+    """The weight of each feature of a kind, whole numbers."""
 
     title: int = 0
     heading: int = 0
     image: int = 0
 
 
-class _Extractor(Protocol):
-    def extract_tags(
-        self,
-        sentence: str,
-        topK: int,  # noqa: N803
-        withWeight: bool,  # noqa: N803
-    ) -> list[tuple[str, float]]: ...
-
-
 def content_features(analysis: Analysis) -> Features:
     """Return the content words of the sentences, weighted by the square root of their count."""
-    shingles = analysis.shingles
-    chosen = ~shingles.is_stopword
-    if _consists_of_sentences(shingles):
-        chosen &= shingles.in_sentence
-    hashes, counts = _counted(shingles.word_hashes[chosen])
+    chosen = ~analysis.values.is_stopword
+    if _consists_of_sentences(analysis):
+        chosen &= analysis.in_sentence
+    hashes, counts = _counted(analysis.values.hashes[chosen])
     return Features(hashes, _whole(np.sqrt(counts)))
 
 
 def shingle_features(analysis: Analysis) -> Features:
     """Return the shingles that are a sentence's, weighted by their count."""
-    shingles = analysis.shingles
-    chosen = shingles.hashes
-    if _consists_of_sentences(shingles):
-        chosen = chosen[shingles.is_sentence]
-    return _counted(chosen)
+    is_chosen = analysis.is_sentence if _consists_of_sentences(analysis) else slice(None)
+    return _counted(analysis.hashes[is_chosen])
 
 
 def word_features(analysis: Analysis) -> Features:
     """Return all words, weighted by their count."""
-    return _counted(analysis.shingles.word_hashes)
+    return _counted(analysis.values.hashes)
 
 
 def keyword_features(analysis: Analysis) -> Features:
     """Return the keywords, weighted by tf-idf."""
-    weights = _keywords(analysis)
-    hashes = hash_words(list(weights), analysis.shingles.feature_hash)
-    values = np.fromiter(weights.values(), np.float64, len(weights))
-    return Features(hashes, _whole(values * len(analysis.words)))
+    words = analysis.words
+    if analysis.language == "zh":
+        keywords = _chinese_keywords()(analysis.text)
+    else:
+        keywords = _frequent_words(words, stopwords(analysis.language))
+    hashes = hash_words([word for word, _ in keywords], analysis.feature_hash)
+    weights = np.array([weight for _, weight in keywords])
+    return Features(hashes, _whole(weights * len(words)))
 
 
 RECIPES: dict[str, Callable[[Analysis], Features]] = {
@@ -134,34 +116,35 @@ RECIPES: dict[str, Callable[[Analysis], Features]] = {
 """The values of the option `features`."""
 
 
-def shingles_of_kind(
-    texts: Iterable[str], kind: str, weight: int, size: int, feature_hash: str = "xxh3"
+def part_features(
+    title: str,
+    headings: Iterable[str],
+    images: Sequence[int],
+    weights: PartWeights,
+    size: int = 3,
+    feature_hash: str = "xxh3",
 ) -> Features:
-    """Return the shingles of normalised texts, each cut by itself, as features of a kind."""
-    hashes = [
-        hash_shingles(hash_words(words, feature_hash), size)
-        for words in (tokens(text).words for text in texts)
-        if words
-    ]
-    return _of_kind(hashes, kind, weight)
-
-
-def image_features(images: Iterable[int], weight: int) -> Features:
-    """Return images, given as 64-bit hashes, as features.
+    """Return the features of a normalised title, normalised headings and 64-bit hashes of images.
 
     These hashes are XXH3 whatever the option `feature_hash`: an image may have megabytes.
     """
-    return _of_kind([np.array(list(images), np.uint64)], "image", weight)
+
+    def shingles(text: str) -> list[int]:
+        hashes: list[int] = hash_shingles(hash_words(tokens(text), feature_hash), size).tolist()
+        return hashes
+
+    kinds = {"title": shingles(title), "heading": chain(*map(shingles, headings)), "image": images}
+    distinct = [
+        hash_of_kind(np.unique(np.array(list(hashes), np.uint64)), kind)
+        for kind, hashes in kinds.items()
+    ]
+    return Features(
+        np.concatenate(distinct), np.repeat(np.array(weights), list(map(len, distinct)))
+    )
 
 
-def joined(parts: Iterable[Features]) -> Features:
-    """Join features of several kinds."""
-    hashes, weights = zip(*parts, strict=True)
-    return Features(np.concatenate(hashes), np.concatenate(weights))
-
-
-def _consists_of_sentences(shingles: Shingles) -> bool:
-    return int(np.count_nonzero(shingles.is_sentence)) >= _SENTENCES * len(shingles)
+def _consists_of_sentences(analysis: Analysis) -> bool:
+    return int(np.count_nonzero(analysis.is_sentence)) >= _SENTENCES * len(analysis.hashes)
 
 
 def _counted(hashes: npt.NDArray[np.uint64]) -> Features:
@@ -177,34 +160,21 @@ def _whole(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     return np.rint(weights * _WEIGHT_UNIT).astype(np.int64)
 
 
-def _keywords(analysis: Analysis) -> dict[str, float]:
-    """Return up to 200 keywords and the weight of each, which sum up to about one."""
-    if analysis.language == "zh":
-        extractor = _chinese_extractor()
-        return dict(extractor.extract_tags(analysis.text, topK=_TOP_KEYWORDS, withWeight=True))
-    return _frequent_words(analysis, stopwords(analysis.language))
-
-
-def _frequent_words(analysis: Analysis, left_out: Set[str]) -> dict[str, float]:
-    counts = Counter(w for w in analysis.words if len(w) > 1 and w not in left_out)
-    total = sum(counts.values())
+def _frequent_words(words: Iterable[str], left_out: Set[str]) -> list[tuple[str, float]]:
+    counts = Counter(word for word in words if len(word) > 1 and word not in left_out)
+    total = counts.total()
     # Of equally frequent words the first in the alphabet are taken: not the first in the text, for
     # nothing may depend on where a word stands.
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return {word: count / total for word, count in ranked[:_TOP_KEYWORDS]}
+    return [(word, count / total) for word, count in ranked[:_TOP_KEYWORDS]]
 
 
 @cache
-def _chinese_extractor() -> _Extractor:
+def _chinese_keywords() -> Callable[[str], list[tuple[str, float]]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # jieba's own: pkg_resources, string escapes, open files
         import jieba
         from jieba.analyse import TFIDF
 
         jieba.setLogLevel(logging.WARNING)
-        return TFIDF()  # type: ignore[no-any-return]
-
-
-def _of_kind(hashes: list[npt.NDArray[np.uint64]], kind: str, weight: int) -> Features:
-    distinct = np.unique(np.concatenate([np.zeros(0, np.uint64), *hashes]))
-    return Features(hash_of_kind(distinct, kind), np.full(len(distinct), weight, np.int64))
+        return partial(TFIDF().extract_tags, topK=_TOP_KEYWORDS, withWeight=True)

@@ -11,7 +11,6 @@ from dedup_filter.fingerprints.sketch import (
     found_in,
     is_sketch,
     sketch,
-    sketch_size,
     union,
 )
 
@@ -23,6 +22,5 @@ __all__ = [
     "is_sketch",
     "simhash",
     "sketch",
-    "sketch_size",
     "union",
 ]

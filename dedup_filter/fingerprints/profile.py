@@ -22,7 +22,6 @@ Cost: 0.5 ms for 1,000 words.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -30,15 +29,7 @@ import numpy.typing as npt
 import xxhash
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.features import (
-    RECIPES,
-    Analysis,
-    Features,
-    analyse_parts,
-    image_features,
-    joined,
-    shingles_of_kind,
-)
+from dedup_filter.features import RECIPES, Analysis, analyse, part_features
 from dedup_filter.fingerprints.simhash import simhash
 from dedup_filter.fingerprints.sketch import distinct_hashes, found_in, sketch, union
 from dedup_filter.model import Document
@@ -80,10 +71,6 @@ _LITTLE_NEW = 0.02
 """Share of new words up to which the host of a page has shown that page before."""
 
 UInt32Array = npt.NDArray[np.uint32]
-BoolArray = npt.NDArray[np.bool_]
-
-
-_NO_HEADLINE = Headline()
 
 
 class Passage(NamedTuple):
@@ -116,19 +103,15 @@ class Surroundings(NamedTuple):
     """Whether another host shows its pages in the same frame; None: no host does."""
 
 
-_NOTHING_KNOWN = Surroundings()
-
-
-@dataclass(frozen=True, slots=True)
-class PageTexts:
+class PageTexts(NamedTuple):
     """The texts that a page is judged by, as its passages."""
 
     document: Document
     """The text that the page is known by, with its title, headings and images."""
     passages: Sequence[Passage]
     """All passages of any text, in page order."""
-    headline: Headline = _NO_HEADLINE
-    around: Surroundings = _NOTHING_KNOWN
+    headline: Headline = Headline()
+    around: Surroundings = Surroundings()
 
     @classmethod
     def of(cls, document: Document) -> "PageTexts":
@@ -231,7 +214,7 @@ class MeasuredPassages(NamedTuple):
 
         Cost: 30 us, and 2 us a passage.
         """
-        asked, there = (self._sums(each) for each in found_in(self.hashes, sketch))
+        asked, there = ([0, *np.cumsum(each).tolist()] for each in found_in(self.hashes, sketch))
         ends = np.searchsorted(self.owners, np.arange(len(self.passages) + 1)).tolist()
         most = len(self.hashes)
         for passage, first, end in zip(self.passages, ends, ends[1:], strict=False):
@@ -246,64 +229,58 @@ class MeasuredPassages(NamedTuple):
                 there[last] - there[start],
             )
 
-    @staticmethod
-    def _sums(are_so: BoolArray) -> list[int]:
-        sums: list[int] = [0, *np.cumsum(are_so).tolist()]
-        return sums
-
 
 def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
     """Measure a page. Cost: 0.5 ms for 1,000 words."""
-    document = texts.document
-    parts = normalize_parts([passage.text for passage in texts.passages])
+    document, passages, headline, around = texts
+    parts = normalize_parts([passage.text for passage in passages])
     title = normalize(document.title)
-    analysis, owners = analyse_parts(
+    analysis = analyse(
         parts,
         declared_language=document.language,
         shingle_size=config.shingle_size,
         feature_hash=config.feature_hash,
     )
-    own, rare, whole = _cut(analysis, owners, texts.passages)
-    known_by = next((text for text in (own, rare, whole) if text.word_count >= MIN_WORDS), own)
+    own, rare, whole = _cut(analysis, passages)
+    long = [text for text in dict.fromkeys((own, rare)) if text.word_count >= MIN_WORDS]
+    found_by = long or [text for text in [whole] if text.word_count >= MIN_WORDS]
+    known_by = found_by[0] if found_by else own
     all_text = document.whole_text or document.text
-    is_unread = _is_unread(document.unread_words, all_text)
-    asked = [] if is_unread else _asked(own, rare, whole)
-    distinct = {id(text): text for text in (own, rare, whole)}
-    hashes = {key: distinct_hashes(text.shingles.hashes) for key, text in distinct.items()}
+    is_unread = 0 < document.unread_words > count_words(all_text)
+    hashes = {text: distinct_hashes(text.hashes) for text in dict.fromkeys((own, rare, whole))}
     kept = sketch(union(list(hashes.values())))
-    shingles = known_by.shingles
-    span = [part for part, passage in zip(parts, texts.passages, strict=True) if passage.in_whole]
+    span = [part for part, passage in zip(parts, passages, strict=True) if passage.in_whole]
     return PageProfile(
         digest=_digest(document, title, " ".join(span)),
         is_blank=not (known_by.word_count or is_unread or any(map(str.isalnum, all_text))),
         is_unread=is_unread,
         unread_words=document.unread_words,
-        headline=texts.headline,
-        around=texts.around,
+        headline=headline,
+        around=around,
         texts=tuple(
             Text(
                 _fingerprint(document, text, config),
-                hashes[id(text)],
+                hashes[text],
                 text.word_count,
                 min(text.word_count, max(own.word_count, rare.word_count)),
                 text is own,
             )
-            for text in asked
+            for text in ([] if is_unread else found_by)
         ),
-        own=hashes[id(own)],
-        not_frame=hashes[id(rare if texts.around.is_frame_known else own)],
-        whole=hashes[id(whole)],
+        own=hashes[own],
+        not_frame=hashes[rare if around.is_frame_known else own],
+        whole=hashes[whole],
         passages=MeasuredPassages(
-            texts.passages,
-            (analysis.shingles.hashes >> np.uint64(32)).astype(np.uint32),
-            owners,
+            passages,
+            (analysis.hashes >> np.uint64(32)).astype(np.uint32),
+            analysis.tokens.owners,
             config.shingle_size,
         ),
         sketch=kept,
         word_count=known_by.word_count,
         language=analysis.language,
-        shingles=len(shingles),
-        shingles_without_stopword=int(np.count_nonzero(~shingles.is_sentence)),
+        shingles=len(known_by.hashes),
+        shingles_without_stopword=int(np.count_nonzero(~known_by.is_sentence)),
         was_shown=own.word_count <= _LITTLE_NEW * rare.word_count,
     )
 
@@ -312,67 +289,43 @@ def fingerprint(text: str, **options: object) -> int:
     """Return the 64-bit fingerprint of a text; options as for `NearDuplicateFilter.open`."""
     if not isinstance(text, str):
         raise TypeError(f"a text is a str, not {type(text).__name__}")
-    config, document = FilterConfig.of(options), Document(text)
-    analysis, _ = analyse_parts(
+    config = FilterConfig.of(options)
+    analysis = analyse(
         [normalize(text)], shingle_size=config.shingle_size, feature_hash=config.feature_hash
     )
-    return _fingerprint(document, analysis, config)
+    return _fingerprint(Document(text), analysis, config)
 
 
-def _cut(
-    analysis: Analysis, owners: npt.NDArray[np.intp], passages: Sequence[Passage]
-) -> tuple[Analysis, Analysis, Analysis]:
+def _cut(analysis: Analysis, passages: Sequence[Passage]) -> list[Analysis]:
     """Return the analyses of the texts `own`, `rare` and `whole`; equal texts share one object."""
     choices = np.array([each[2:5] for each in passages], np.bool_).reshape(len(passages), 3).T
     made: dict[bytes, Analysis] = {}
     for choice in choices:
         key = choice.tobytes()
         if key not in made:
-            made[key] = analysis if choice.all() else analysis.part(choice[owners])
-    own, rare, whole = (made[choice.tobytes()] for choice in choices)
-    return own, rare, whole
-
-
-def _is_unread(unread_words: float, text: str) -> bool:
-    """Tell whether more words of a page were not read than were."""
-    return unread_words > 0 and unread_words > count_words(text)
-
-
-def _asked(own: Analysis, rare: Analysis, whole: Analysis) -> list[Analysis]:
-    """Choose the texts by which candidates are looked up."""
-    texts = [own] if rare is own else [own, rare]
-    long = [text for text in texts if text.word_count >= MIN_WORDS]
-    return long or [text for text in [whole] if text.word_count >= MIN_WORDS]
+            made[key] = analysis if choice.all() else analysis.part(choice)
+    return [made[choice.tobytes()] for choice in choices]
 
 
 def _fingerprint(document: Document, analysis: Analysis, config: FilterConfig) -> int:
-    features = _features(document, analysis, config)
-    return simhash(features.hashes, features.weights)
-
-
-def _features(document: Document, analysis: Analysis, config: FilterConfig) -> Features:
-    """Return the features of a text by its recipe, and those of the page's weighted parts."""
-    features = RECIPES[config.features](analysis)
-    weights = config.part_weights
-    if not any(weights):
-        return features
-    shingles = partial(shingles_of_kind, size=config.shingle_size, feature_hash=config.feature_hash)
-    return joined(
-        [
-            features,
-            shingles([normalize(document.title)], "title", weights.title),
-            shingles(map(normalize, document.headings), "heading", weights.heading),
-            image_features(document.images, weights.image),
-        ]
-    )
+    """Return the simhash of a text's features, and of the page's weighted parts."""
+    hashes, weights = RECIPES[config.features](analysis)
+    if any(config.part_weights):
+        of_parts = part_features(
+            normalize(document.title),
+            map(normalize, document.headings),
+            document.images,
+            config.part_weights,
+            config.shingle_size,
+            config.feature_hash,
+        )
+        hashes = np.concatenate([hashes, of_parts.hashes])
+        weights = np.concatenate([weights, of_parts.weights])
+    return simhash(hashes, weights)
 
 
 def _digest(document: Document, title: str, span: str) -> bytes:
-    unread = document.unread_hash
     all_text = document.whole_hash or normalize(document.whole_text or document.text)
     # No normal form has a line's end.
-    return b"".join([_hash(f"{title}\n{text}\n{unread}") for text in (all_text, span)])
-
-
-def _hash(text: str) -> bytes:
-    return xxhash.xxh3_64_digest(text.encode("utf-8", "surrogatepass"))
+    said = [f"{title}\n{text}\n{document.unread_hash}" for text in (all_text, span)]
+    return b"".join(xxhash.xxh3_64_digest(each.encode("utf-8", "surrogatepass")) for each in said)

@@ -34,7 +34,6 @@ __all__ = [
     "found_in",
     "is_sketch",
     "sketch",
-    "sketch_size",
     "union",
 ]
 
@@ -85,16 +84,22 @@ def is_sketch(packed: bytes) -> bool:
     return packed[0] + packed[1] <= _MOST_BITS and int(stored.max(initial=0)) < 1 << packed[1]
 
 
-def contained(hashes: UInt32Array, sketches: Sequence[bytes]) -> tuple[CountArray, CountArray]:
-    """Count the hashes of a set that each of n sketches has, (n,), and can tell of, (n,).
+def contained(
+    hashes: UInt32Array, sketches: Sequence[bytes]
+) -> tuple[CountArray, CountArray, CountArray]:
+    """Count the hashes of a set that each of n sketches has, can tell of, and all that it has.
 
-    A sketch can tell of hashes below its bound. The hashes are distinct and ascending.
+    A sketch can tell of hashes below its bound. The hashes are distinct and ascending; the counts
+    are (n,) each.
 
     Cost: 20 us a sketch, for 300 hashes.
     """
-    there = [np.count_nonzero(_are_in(hashes, packed)) for packed in sketches]
-    asked = [_below(hashes, packed[0]) for packed in sketches]
-    return np.array(there, np.intp), np.array(asked, np.intp)
+    counts = np.zeros((3, len(sketches)), np.intp)
+    for number, packed in enumerate(sketches):
+        stored, below = _stored(packed), hashes[: _below(hashes, packed[0])]
+        there = np.count_nonzero(_are_in(below, packed, stored))
+        counts[:, number] = there, len(below), len(stored)
+    return counts[0], counts[1], counts[2]
 
 
 def found_in(hashes: UInt32Array, packed: bytes) -> tuple[BoolArray, BoolArray]:
@@ -104,19 +109,12 @@ def found_in(hashes: UInt32Array, packed: bytes) -> tuple[BoolArray, BoolArray]:
     """
     are_asked = hashes <= _largest(packed[0])
     are_there = np.zeros(len(hashes), np.bool_)
-    are_there[are_asked] = _are_in(hashes[are_asked], packed)
+    are_there[are_asked] = _are_in(hashes[are_asked], packed, _stored(packed))
     return are_asked, are_there
 
 
-def sketch_size(packed: bytes) -> int:
-    """Count the hashes in a sketch."""
-    return len(_stored(packed))
-
-
-def _are_in(hashes: UInt32Array, packed: bytes) -> BoolArray:
-    """Tell which hashes below the bound of a sketch are in it, (m,), in their order."""
-    stored = _stored(packed)
-    below = hashes[hashes <= _largest(packed[0])] if packed[0] else hashes
+def _are_in(below: UInt32Array, packed: bytes, stored: UInt32Array) -> BoolArray:
+    """Tell which hashes below the bound of a sketch, (m,), are in it."""
     if not len(stored):
         return np.zeros(len(below), np.bool_)
     wanted = _shortened(below, packed[0], packed[1])

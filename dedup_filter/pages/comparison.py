@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.fingerprints import contained, sketch_size
+from dedup_filter.fingerprints import contained
 from dedup_filter.fingerprints.profile import (
     FRAME_TIMES,
     LONG_WORDS,
@@ -197,8 +197,7 @@ def _shares(
     hashes: npt.NDArray[np.uint32], sketches: Sequence[bytes]
 ) -> tuple[FloatArray, FloatArray]:
     """Return, of n sketches, the share of some hashes in each (of none: 1), and their Jaccard."""
-    sizes = np.array([sketch_size(each) for each in sketches], np.intp)
-    there, asked = contained(hashes, sketches)
+    there, asked, sizes = contained(hashes, sketches)
     share = there / np.maximum(asked, 1) if len(hashes) else np.ones(len(sketches))
     return share, there / np.maximum(asked + sizes - there, 1)
 

@@ -7,12 +7,11 @@ from math import sqrt
 import numpy as np
 import pytest
 import xxhash
-from measured_pages import analyse
 
 from dedup_filter import FilterConfig, fingerprint
-from dedup_filter.features import RECIPES, image_features, joined, shingles_of_kind
+from dedup_filter.features import RECIPES, PartWeights, analyse, part_features
+from dedup_filter.features.analysis import hash_of_kind, hash_shingles, hash_words
 from dedup_filter.features.languages import function_words, stopwords
-from dedup_filter.features.vocabulary import hash_of_kind, hash_shingles, hash_words
 from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.model import Document
 
@@ -30,7 +29,7 @@ def weights_of(features):
 
 
 def features_of(name, text):
-    return weights_of(RECIPES[name](analyse(text)))
+    return weights_of(RECIPES[name](analyse([text])))
 
 
 def hashed(word):
@@ -61,9 +60,7 @@ def test_shingles_takes_runs_of_sentences_by_their_count():
     words = TEXT.split()
     kept = [run for _, run in runs_of_sentences(words, "en")]
     assert 0 < len(kept) < len(words) - 2
-    assert features_of("shingles", TEXT) == Counter(
-        hash_shingles(hash_words(run), 3).tolist()[0] for run in kept
-    )
+    assert features_of("shingles", TEXT) == Counter(shingle(" ".join(run)) for run in kept)
 
 
 def test_words_takes_all_words_by_their_count():
@@ -72,7 +69,7 @@ def test_words_takes_all_words_by_their_count():
 
 
 def test_keywords_of_chinese_are_those_of_jieba():
-    analysis = analyse(CHINESE)
+    analysis = analyse([CHINESE])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import jieba.analyse
@@ -116,25 +113,26 @@ def test_no_words_give_no_features(name):
     assert features_of(name, "") == {}
 
 
-@pytest.mark.parametrize("name", RECIPES)
-def test_fingerprints_of_a_recipe_never_change(name):
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("content", "8157501891ed055e"),
+        ("shingles", "0c2943b97f2be54f"),
+        ("words", "e256521899f34d5f"),
+        ("keywords", "e066109299cf05d6"),
+    ],
+)
+def test_fingerprints_of_a_recipe_never_change(name, known):
     """They are stored: a change here needs a new scheme name and a note in the changelog."""
     text = f"{SENTENCE}. {CHINESE} {SENTENCE.upper()}!"
-    assert f"{fingerprint(text, features=name):016x}" == KNOWN[name]
-
-
-KNOWN = {
-    "content": "8157501891ed055e",
-    "shingles": "0c2943b97f2be54f",
-    "words": "e256521899f34d5f",
-    "keywords": "e066109299cf05d6",
-}
+    assert f"{fingerprint(text, features=name):016x}" == known
 
 
 PAGE = "The ferry waits in the harbour until the ice has gone, and so do we on the quay. " * 6
 TITLE = "Ferry waits for spring"
 HEADINGS = ("Ice in the harbour", "On the quay")
 IMAGES = (0x0123456789ABCDEF, 0xFEDCBA9876543210)
+ALL_WEIGHTS = {"title_weight": 9, "heading_weight": 8, "image_weight": 7}
 
 
 def shingle(words):
@@ -145,38 +143,30 @@ def of_kind(feature, kind):
     return hash_of_kind(np.array([feature], np.uint64), kind).tolist()[0]
 
 
-def test_each_shingle_of_a_title_has_the_weight_of_its_kind():
-    features = shingles_of_kind(["ferry waits for spring"], "title", 5, 3)
-    assert weights_of(features) == {
-        of_kind(shingle("ferry waits for"), "title"): 5,
-        of_kind(shingle("waits for spring"), "title"): 5,
-    }
-
-
-def test_a_shingle_of_several_headings_counts_once_and_none_reaches_over_their_ends():
+def test_parts_of_a_page_are_features_of_their_kinds():
     headings = ["the quay in winter", "the quay in summer", "winter"]
-    features = shingles_of_kind(headings, "heading", 2, 3)
-    expected = ["the quay in", "quay in winter", "quay in summer", "winter"]
-    assert weights_of(features) == {of_kind(shingle(run), "heading"): 2 for run in expected}
-
-
-def test_an_image_is_a_feature_of_its_kind():
-    assert weights_of(image_features([*IMAGES, IMAGES[0]], 7)) == {
-        of_kind(image, "image"): 7 for image in IMAGES
+    title, images = "ferry waits for spring", [*IMAGES, IMAGES[0]]
+    expected = {
+        "title": (5, map(shingle, ["ferry waits for", "waits for spring"])),
+        # A shingle of several headings counts once, and none reaches over their ends.
+        "heading": (2, map(shingle, ["the quay in", "quay in winter", "quay in summer", "winter"])),
+        "image": (7, IMAGES),
+    }
+    assert weights_of(part_features(title, headings, images, PartWeights(5, 2, 7))) == {
+        of_kind(feature, kind): weight
+        for kind, (weight, features) in expected.items()
+        for feature in features
     }
 
 
 def test_the_same_words_are_another_feature_in_a_title_a_heading_and_the_text():
-    title, heading = (shingles_of_kind(["a b c"], kind, 1, 3) for kind in ("title", "heading"))
-    hashes = {*weights_of(title), *weights_of(heading), shingle("a b c")}
-    assert len(hashes) == 3
+    features = part_features("a b c", ["a b c"], (), PartWeights(1, 1))
+    assert len({*weights_of(features), shingle("a b c")}) == 3
 
 
-@pytest.mark.parametrize("nothing", [[], [""], ["", "…"]])
-def test_no_words_give_no_features_of_a_kind(nothing):
-    assert weights_of(shingles_of_kind(nothing, "title", 3, 3)) == {}
-    assert weights_of(image_features([], 3)) == {}
-    assert weights_of(joined([image_features([], 3), image_features([], 3)])) == {}
+@pytest.mark.parametrize("nothing", ["", "…"])
+def test_parts_without_words_give_no_features(nothing):
+    assert weights_of(part_features(nothing, ["", nothing], (), PartWeights(3, 3, 3))) == {}
 
 
 def fingerprint_of(document=None, **options):
@@ -185,32 +175,20 @@ def fingerprint_of(document=None, **options):
     return f"{profile(PageTexts.of(document), config).fingerprint:016x}"
 
 
-def test_fingerprints_with_weights_never_change():
+@pytest.mark.parametrize(
+    ("options", "known"),
+    [
+        ({}, "b761ae57886a4b87"),
+        ({"title_weight": 20}, "36890c4e99664202"),
+        ({"heading_weight": 20}, "f7a52efb9c6b5bed"),
+        ({"image_weight": 20}, "b620ec5788590b87"),
+        (ALL_WEIGHTS, "b6a10c5b986f536f"),
+        ({**ALL_WEIGHTS, "feature_hash": "fnv1a"}, "80e3f00f6d719106"),
+    ],
+)
+def test_fingerprints_with_weights_never_change(options, known):
     """They are stored: a change here needs a new scheme name and a note in the changelog."""
-    assert {name: fingerprint_of(**weights) for name, weights in WEIGHTS.items()} == KNOWN_WEIGHTED
-
-
-WEIGHTS = {
-    "none": {},
-    "title": {"title_weight": 20},
-    "heading": {"heading_weight": 20},
-    "image": {"image_weight": 20},
-    "all": {"title_weight": 9, "heading_weight": 8, "image_weight": 7},
-    "all, by FNV-1a": {
-        "title_weight": 9,
-        "heading_weight": 8,
-        "image_weight": 7,
-        "feature_hash": "fnv1a",
-    },
-}
-KNOWN_WEIGHTED = {
-    "none": "b761ae57886a4b87",
-    "title": "36890c4e99664202",
-    "heading": "f7a52efb9c6b5bed",
-    "image": "b620ec5788590b87",
-    "all": "b6a10c5b986f536f",
-    "all, by FNV-1a": "80e3f00f6d719106",
-}
+    assert fingerprint_of(**options) == known
 
 
 @pytest.mark.parametrize("part", ["title", "heading", "image"])

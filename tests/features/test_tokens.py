@@ -1,10 +1,36 @@
-import re
+"""Texts and their parts -> words, whatever scripts they mix and whoever holds the dictionary."""
 
+import random
+import re
+from pathlib import Path
+
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup_filter.features import tokens
+from dedup_filter.features.tokens import (
+    chinese_cutter,
+    jieba_cutter,
+    rjieba_cutter,
+    tokens_of_parts,
+)
+from dedup_filter.text import normalize
+
+ARTICLES = Path(__file__).parents[2] / "crawler" / "demo_site" / "articles"
+RUNS = [
+    "网页去重是爬虫的重要步骤",
+    "長春市長春藥店",  # every cut of it is in the dictionary
+    "乒乓球拍卖完了",
+    "㐀㐁䶵",  # extension A
+    "龦龧鿿",  # beyond what jieba looks up, U+9FA6 to U+9FFF
+    "豈更車",  # compatibility
+    "𠮷野家𠀀的𪛖",  # beyond the BMP
+    "人人々〇〇年",
+    "一",
+    "中国人民" * 20_000,
+]
 
 
 @pytest.mark.parametrize(
@@ -30,48 +56,115 @@ from dedup_filter.features import tokens
     ],
 )
 def test_words_of_scripts_and_their_mixtures(text, words):
-    assert tokens(text).words == words
-
-
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("one two three", 3),
-        ("网页去重", 3),
-        ("わかりました", 2),
-        ("한국어 말하기", 2),
-        ("ภาษาไทย", 1),
-    ],
-)
-def test_words_are_counted_by_what_they_are_worth(text, count):
-    assert tokens(text).word_count == count
+    assert tokens(text) == words
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=80))
 def test_no_letter_is_passed_over_and_none_invented(text):
-    assert {c for word in tokens(text).words for c in word if c.isalnum()} == {
-        c for c in text if c.isalnum()
-    }
+    letters = {c for c in text if c.isalnum()}
+    assert {c for word in tokens(text) for c in word if c.isalnum()} == letters
 
 
 @given(st.text(alphabet="the cat sat on mat,. 猫在网上的", max_size=80))
 def test_where_words_are_words_they_come_in_order_and_once(text):
-    letters = [c for c in text if c.isalnum()]
-    assert list("".join(tokens(text).words)) == letters
+    assert list("".join(tokens(text))) == [c for c in text if c.isalnum()]
 
 
 @given(st.text(max_size=60))
 def test_any_string_can_be_cut_even_with_lone_surrogates(text):
-    assert all(tokens(text).words)
+    assert all(tokens(text))
 
 
 @given(st.text(alphabet="ab1_'’\"é“”…—. \n\t\xa0\u0301\u064b\ud800я", max_size=40))
 def test_spaced_words_are_runs_of_word_characters_with_apostrophes_inside(text):
     word = r"[\w\u0301\u064b]+"
-    assert tokens(text).words == re.findall(f"{word}(?:['’]{word})*", text)
+    assert tokens(text) == re.findall(f"{word}(?:['’]{word})*", text)
 
 
-def test_any_number_of_different_separators_part_words():
-    symbols = [chr(code) for code in range(0x2190, 0x21FF)]
-    text = "".join(f"w{number}{symbol}" for number, symbol in enumerate(symbols))
-    assert tokens(text).words == [f"w{number}" for number in range(len(symbols))]
+class TestParts:
+    @pytest.mark.parametrize(
+        "alphabet",
+        [
+            "the cat's sat on mat 3.5 привет 'tis é \u0301",
+            "the 在网上购买的商品 中文。,《网页》去重",
+        ],
+    )
+    def test_have_the_words_of_each(self, alphabet):
+        @given(st.lists(st.text(alphabet=alphabet, max_size=30).map(normalize), max_size=6))
+        def check(texts):
+            found = tokens_of_parts(texts)
+            own = [(word, number) for number, text in enumerate(texts) for word in tokens(text)]
+            assert list(zip(found.words, found.owners.tolist(), strict=True)) == own
+
+        check()
+
+    def test_are_asked_together_whether_chinese_characters_are_japanese(self):
+        found = tokens_of_parts(["東京都", "わかりました"])
+        assert found.words[:2] == ["東京", "京都"]
+        assert found.owners.tolist() == [0] * 2 + [1] * 5
+        assert found.language == "ja"
+
+    @given(st.text(max_size=60).map(normalize))
+    def test_have_no_character_that_is_put_between_them(self, text):
+        assert "\x1f" not in text
+
+    def test_with_many_separators_are_told_apart_too(self):
+        symbols = "".join(chr(code) for code in range(0x2190, 0x21B0))
+        found = tokens_of_parts([f"{symbols}one's two", symbols, f"{symbols}three"])
+        assert found.words == ["one's", "two", "three"]
+        assert found.owners.tolist() == [0, 0, 2]
+
+    @pytest.mark.parametrize(
+        ("text", "count"),
+        [
+            ("one two three", 3),
+            ("网页去重", 3),
+            ("わかりました", 2),
+            ("한국어 말하기", 2),
+            ("ภาษาไทย", 1),
+        ],
+    )
+    def test_count_what_their_words_are_worth(self, text, count):
+        found = tokens_of_parts([text, "one two three"])
+        first = np.array([True, False])
+        assert found.count(first) == count
+        assert found.count(~first) == 3
+
+
+@pytest.fixture(scope="module")
+def jieba():
+    return jieba_cutter()
+
+
+class TestCutters:
+    def test_give_the_same_words(self, jieba):
+        pytest.importorskip("rjieba", reason="the extra 'fast' is not installed")
+        rjieba = rjieba_cutter()
+        articles = [path.read_text("utf-8") for path in sorted(ARTICLES.glob("zh*/*.txt"))]
+        assert len(articles) > 5
+        dice = random.Random(7)
+        any_runs = (dice.choices(range(0x4E00, 0xA000), k=dice.randint(1, 30)) for _ in range(2000))
+        runs = [article.replace(" ", "") for article in articles]
+        for run in [*RUNS, *runs, *("".join(map(chr, codes)) for codes in any_runs)]:
+            assert rjieba(run) == jieba(run), run[:30]
+
+    def test_without_rjieba_chinese_is_still_cut(self, monkeypatch):
+        chinese_cutter.cache_clear()
+        monkeypatch.setitem(__import__("sys").modules, "rjieba", None)
+        try:
+            assert tokens("网页去重是爬虫") == ["网页", "去", "重", "是", "爬虫"]
+        finally:
+            chinese_cutter.cache_clear()
+
+    @settings(max_examples=200)
+    @given(st.text(alphabet="网页去重是爬虫的重要步骤〇々𠮷豈 ,。、·_(a1\n", max_size=60))
+    def test_cut_each_run_as_if_it_stood_alone(self, text):
+        text = normalize(text)
+        expected = []
+        for part in re.split("([〇々𠮷豈\u4e00-\u9fff]+)", text):
+            is_run = re.match("[〇々𠮷豈\u4e00-\u9fff]", part)
+            expected += chinese_cutter()(part) if is_run else re.findall(r"\w+", part)
+        assert tokens(text) == expected
+
+    def test_jieba_cuts_each_line_as_if_it_stood_alone(self, jieba):
+        assert jieba("\n".join(RUNS)) == [w for run in RUNS for w in (*jieba(run), "\n")][:-1]

@@ -3,12 +3,10 @@
 import dataclasses
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from measured_pages import frame, measured, new, shown_once, words
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.features import Analysis
 from dedup_filter.fingerprints import contained, distinct_hashes
 from dedup_filter.fingerprints.profile import (
     MAIN_DIGEST,
@@ -28,11 +26,6 @@ def of_text(text: str, **options: object) -> PageProfile:
     return profile(PageTexts.of(Document(text, **options)), CONFIG)
 
 
-def distinct_of(text: str) -> npt.NDArray[np.uint32]:
-    """The hashes of the distinct shingles of a text."""
-    return of_text(text).whole
-
-
 class TestTexts:
     def test_of_a_page_of_new_blocks_there_is_one(self):
         page = measured(new(words("a", 30)), new(words("b", 30)))
@@ -41,18 +34,10 @@ class TestTexts:
         assert (text.word_count, text.own_word_count, page.word_count) == (60, 60, 60)
         assert page.not_frame is page.whole is text.hashes
 
-    def test_equal_texts_are_measured_once(self, monkeypatch):
-        cut = []
-        part = Analysis.part
-        monkeypatch.setattr(
-            Analysis, "part", lambda self, chosen: cut.append(chosen) or part(self, chosen)
-        )
-        measured(new(words("a", 60)), new(words("b", 60)))
-        assert cut == [], "all of a page is its analysis as it is"
-        measured(new(words("a", 60)), frame(words("f", 20)))
-        assert len(cut) == 1, "own and rare are one text, and whole is everything"
-        measured(new(words("a", 60)), shown_once(words("b", 60)), frame(words("f", 20)))
-        assert len(cut) == 3
+    def test_equal_texts_are_measured_once(self):
+        page = measured(new(words("a", 60)), frame(words("f", 20)), is_frame_known=True)
+        assert page.own is page.not_frame
+        assert page.own is not page.whole
 
     def test_of_new_blocks_and_of_those_shown_once(self):
         page = measured(new(words("a", 30)), shown_once(words("b", 50)), frame(words("f", 20)))
@@ -65,11 +50,6 @@ class TestTexts:
         assert rare.fingerprint == alone.fingerprint
         assert np.array_equal(rare.hashes, alone.not_frame)
 
-    def test_frame_is_no_word_of_their_own(self):
-        page = measured(new(words("a", 10)), frame(words("f", 50)))
-        (text,) = page.texts
-        assert (text.word_count, text.own_word_count) == (60, 10)
-
     def test_a_short_text_of_new_blocks_is_asked_for_nothing(self):
         page = measured(new(words("a", MIN_WORDS - 1)), shown_once(words("b", 40)))
         (text,) = page.texts
@@ -81,6 +61,7 @@ class TestTexts:
         page = measured(new(words("a", 10)), shown_once(words("b", 9)), frame(words("f", 40)))
         (text,) = page.texts
         assert text.word_count == page.word_count == 59
+        assert text.own_word_count == 19, "frame is no word of its own"
         assert np.array_equal(text.hashes, page.whole)
 
     @pytest.mark.parametrize("count", [MIN_WORDS, MIN_WORDS - 1, 1])
@@ -101,67 +82,43 @@ class TestTexts:
         assert [text.has(only_rare) for text in (own, rare)] == [False, True]
 
 
-class TestNotFrame:
-    """What is compared with pages of other hosts."""
-
-    PASSAGES = (new(words("a", 30)), shown_once(words("b", 50)), frame(words("f", 20)))
-
-    def test_is_what_is_new_while_the_frame_is_not_known(self):
-        page = measured(*self.PASSAGES)
-        own, _ = page.texts
-        assert page.not_frame is own.hashes
-        assert page.not_frame.size == 28
-
-    def test_is_what_is_rare_where_the_frame_is_known(self):
-        page = measured(*self.PASSAGES, is_frame_known=True)
-        _, rare = page.texts
-        assert page.not_frame is rare.hashes
-        assert page.not_frame.size == 78
-        assert not np.isin(distinct_of(words("f", 20)), page.not_frame).any()
-
-    @pytest.mark.parametrize("is_frame_known", [False, True])
-    def test_does_not_change_what_the_page_is_known_by(self, is_frame_known):
-        page = measured(*self.PASSAGES, is_frame_known=is_frame_known)
-        assert page.fingerprint == of_text(words("a", 30)).fingerprint
-        assert page.word_count == 30
-        assert page.sketch == measured(*self.PASSAGES).sketch
+@pytest.mark.parametrize("is_frame_known", [False, True])
+def test_where_the_frame_is_known_other_hosts_are_compared_by_what_is_rare(is_frame_known):
+    passages = new(words("a", 30)), shown_once(words("b", 50)), frame(words("f", 20))
+    page = measured(*passages, is_frame_known=is_frame_known)
+    assert page.not_frame is page.texts[is_frame_known].hashes
+    assert page.not_frame.size == (78 if is_frame_known else 28)
+    assert not np.isin(of_text(words("f", 20)).whole, page.not_frame).any()
+    assert page.fingerprint == of_text(words("a", 30)).fingerprint
+    assert (page.word_count, page.sketch) == (30, measured(*passages).sketch)
 
 
 class TestDigest:
-    def test_is_that_of_title_and_whole_text(self):
-        page = Document("text", "Title", "en", "menu\ntext")
-        same = dataclasses.replace(page, language="de", headings=("x",), images=(1,))
-        digests = {profile(PageTexts.of(each), CONFIG).digest for each in (page, same)}
-        assert len(digests) == 1
-        assert all(len(digest) == 16 for digest in digests)
-
-    def test_ends_in_that_of_title_and_main_text(self):
-        page = Document("text", "Title", "en", "menu\ntext")
-        framed = dataclasses.replace(page, whole_text="other menu\ntext")
-        others = [dataclasses.replace(page, text="texts"), dataclasses.replace(page, title="T")]
-        main, same, *other = (
-            profile(PageTexts.of(each), CONFIG).digest[MAIN_DIGEST:]
-            for each in (page, framed, *others)
-        )
-        assert main == same
-        assert main not in other
+    PAGE = Document("text", "Title", "en", "menu\ntext")
 
     @pytest.mark.parametrize(
-        "change",
-        [{"title": "Other"}, {"whole_text": "other menu\ntext"}, {"unread_hash": 7}],
-        ids=lambda change: next(iter(change)),
+        ("change", "is_same", "is_same_main"),
+        [
+            ({"language": "de", "headings": ("x",), "images": (1,)}, True, True),
+            ({"whole_text": "other menu\ntext"}, False, True),
+            ({"text": "texts"}, True, False),
+            ({"title": "Other"}, False, False),
+            ({"unread_hash": 7}, False, False),
+        ],
+        ids=str,
     )
-    def test_tells_apart(self, change):
-        page = Document("text", "Title", "en", "menu\ntext")
-        other = dataclasses.replace(page, **change)
-        digests = {profile(PageTexts.of(each), CONFIG).digest for each in (page, other)}
-        assert len(digests) == 2
+    def test_is_that_of_title_whole_text_and_main_text(self, change, is_same, is_same_main):
+        page, other = (
+            profile(PageTexts.of(each), CONFIG).digest
+            for each in (self.PAGE, dataclasses.replace(self.PAGE, **change))
+        )
+        assert len(page) == 16
+        assert (page[:MAIN_DIGEST] == other[:MAIN_DIGEST]) == is_same
+        assert (page[MAIN_DIGEST:] == other[MAIN_DIGEST:]) == is_same_main
 
     def test_is_that_of_the_normal_form(self):
-        assert (
-            of_text("The  ＳＥＡ\u00a0", title="Ice").digest
-            == of_text("the sea", title="ICE").digest
-        )
+        written = of_text("The  ＳＥＡ\u00a0", title="Ice")
+        assert written.digest == of_text("the sea", title="ICE").digest
 
     def test_without_whole_text_the_text_is_the_whole(self):
         assert of_text("text").digest == of_text("text", whole_text="text").digest
@@ -177,37 +134,25 @@ class TestUnread:
     def test_a_page_of_which_more_is_unread_than_read(self):
         read = words("a", 60)
         assert not of_text(read, unread_words=60).is_unread
+        assert not of_text(read, whole_text=f"{words('f', 20)}\n{read}", unread_words=80).is_unread
         page = of_text(read, unread_words=61)
         assert page.is_unread
-        assert page.texts == ()
-        assert page.fingerprint is None
-        assert page.reason == "by_script"
-        assert page.unread_words == 61
-
-    def test_what_is_read_is_the_whole_text(self):
-        read = words("a", 60)
-        page = of_text(read, whole_text=f"{words('f', 20)}\n{read}", unread_words=80)
-        assert not page.is_unread
+        assert (page.texts, page.fingerprint) == ((), None)
+        assert (page.reason, page.unread_words) == ("by_script", 61)
 
     def test_is_not_blank_although_nothing_is_read(self):
-        assert of_text("…", unread_words=5).is_blank is False
+        assert not of_text("…", unread_words=5).is_blank
+        assert not of_text("…", whole_text="menu").is_blank
         assert of_text("…").is_blank
-        assert of_text("…", whole_text="menu").is_blank is False
 
 
-class TestSketch:
-    def test_has_the_shingles_of_every_text(self):
-        passages = [new(words("a", 30)), shown_once(words("b", 30)), frame(words("f", 30))]
-        # Without the passage between, whose shingles reach over its ends, others are neighbours.
-        page = measured(passages[0], passages[2], passages[1])
-        for text in (page.not_frame, *(each.hashes for each in page.texts), page.whole):
-            there, asked = contained(text, [page.sketch])
-            assert there[0] == asked[0] == len(text) > 0
-
-    def test_of_no_words_has_nothing(self):
-        page = of_text("…")
-        assert page.not_frame.size == page.whole.size == 0
-        assert page.word_count == 0
+def test_the_sketch_has_the_shingles_of_every_text():
+    passages = [new(words("a", 30)), shown_once(words("b", 30)), frame(words("f", 30))]
+    # Without the passage between, whose shingles reach over its ends, others are neighbours.
+    page = measured(passages[0], passages[2], passages[1])
+    for text in (page.not_frame, *(each.hashes for each in page.texts), page.whole):
+        there, asked, _ = contained(text, [page.sketch])
+        assert there[0] == asked[0] == len(text) > 0
 
 
 class TestPassages:
@@ -248,7 +193,7 @@ def test_sentences_are_counted_by_the_text_that_the_page_is_known_by():
 
 
 def test_the_hashes_are_those_of_distinct_shingles_in_ascending_order():
-    hashes = distinct_of("a b c " * 20)
+    hashes = of_text("a b c " * 20).whole
     assert hashes.size == 3
     assert np.array_equal(hashes, np.unique(hashes))
     assert np.array_equal(hashes, distinct_hashes(hashes.astype(np.uint64) << np.uint64(32)))

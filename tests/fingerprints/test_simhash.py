@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,18 +37,18 @@ def test_order_of_features_does_not_matter(pairs, random):
     assert simhash_of(shuffled) == simhash_of(pairs)
 
 
-def test_worked_example_of_the_literature():
-    # Two features of six bits: 100101 with weight 4 and 101011 with weight 5.
-    assert simhash_of([(0b100101, 4), (0b101011, 5)]) == 0b101011
-
-
-def test_a_tied_tally_gives_zero():
-    assert simhash_of([(0b1, 3), (0b0, 3)]) == 0
+@pytest.mark.parametrize(
+    ("pairs", "fingerprint"),
+    [
+        # An example of the literature: 100101 with weight 4 and 101011 with weight 5.
+        ([(0b100101, 4), (0b101011, 5)], 0b101011),
+        ([(0b1, 3), (0b0, 3)], 0),  # a tied tally gives zero
+        ([(2**64 - 1, 1)], 2**64 - 1),
+    ],
+)
+def test_worked_examples(pairs, fingerprint):
+    assert simhash_of(pairs) == fingerprint
 
 
 def test_no_features_give_zero():
     assert simhash(np.array([], np.uint64), np.array([], np.int64)) == 0
-
-
-def test_all_bits_of_the_largest_hash_survive():
-    assert simhash_of([(2**64 - 1, 1)]) == 2**64 - 1
