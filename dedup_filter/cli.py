@@ -15,8 +15,6 @@ from dedup_filter.commands.plan import plan_command
 from dedup_filter.errors import DedupError
 from dedup_filter.wording import printable
 
-__all__ = ["main"]
-
 
 @click.group(no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="dedup-filter", prog_name="dedup-filter")

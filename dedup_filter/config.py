@@ -11,8 +11,6 @@ from dedup_filter.errors import ConfigError
 from dedup_filter.features import FEATURE_HASHES, RECIPES, PartWeights
 from dedup_filter.hamming import MAX_DISTANCE
 
-__all__ = ["FilterConfig", "expiry_seconds", "oldest_kept"]
-
 _DAY_SECONDS = 86_400
 _PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)
 _Rule = tuple[str, Callable[[Any], bool]]

@@ -4,17 +4,6 @@ A message says what is wrong, with which value, and what to do. A page that cann
 judged is not an error: it gets a `Verdict` with the outcome "unjudged" and a reason.
 """
 
-__all__ = [
-    "ConfigError",
-    "DedupError",
-    "SchemeMismatch",
-    "StoreAway",
-    "StoreBusy",
-    "StoreCorrupt",
-    "StoreError",
-    "StoreTooNew",
-]
-
 
 class DedupError(Exception):
     """The root of all errors of this package."""

@@ -39,9 +39,6 @@ from dedup_filter.text.reading import Html
 from dedup_filter.workers.measured import Source
 from dedup_filter.workers.pool import Content, PageInWorker, Pool
 
-__all__ = ["NearDuplicateFilter", "ReadPage"]
-
-
 _AHEAD = 4
 """Pages for each worker that are read before they are judged: enough to keep it busy."""
 

@@ -7,8 +7,6 @@ none has to know another.
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-__all__ = ["Document", "Fate", "Match", "Outcome", "Unjudged", "Verdict"]
-
 Outcome = Literal["new", "near", "exact", "revisit", "unjudged"]
 
 Fate = Literal["pending", "kept", "gone"]

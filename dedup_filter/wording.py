@@ -2,8 +2,6 @@
 
 from datetime import datetime, timezone
 
-__all__ = ["as_time", "counted", "printable"]
-
 
 def as_time(seconds: int) -> str:
     """Write Unix seconds as ISO 8601 in UTC.

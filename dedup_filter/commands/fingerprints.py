@@ -19,8 +19,6 @@ from dedup_filter.hamming import HammingIndex, distinct, pair_blocks
 from dedup_filter.hamming.clusters import DisjointSets
 from dedup_filter.hamming.pairs import UInt64Array
 
-__all__ = ["clusters_command", "near_command", "pairs_command"]
-
 Shown = Callable[[int], int | str]
 
 _LONGEST_LINE = 1000

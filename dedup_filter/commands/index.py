@@ -17,8 +17,6 @@ from dedup_filter.upkeep import Index, index_at
 from dedup_filter.upkeep.lines import exported, import_lines
 from dedup_filter.wording import as_time
 
-__all__ = ["index_command"]
-
 T = TypeVar("T")
 Report = dict[str, Any]
 

@@ -21,8 +21,6 @@ from dedup_filter.hamming.planner import (
 )
 from dedup_filter.wording import counted
 
-__all__ = ["plan_command"]
-
 _MOST_PAGES = 10**15
 _SHOWN = 8
 _HEADINGS = (

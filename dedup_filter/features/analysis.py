@@ -43,17 +43,6 @@ import xxhash
 from dedup_filter.features.languages import SAMPLE, detect_language, function_words, stopwords
 from dedup_filter.features.tokens import Tokens, tokens_of_parts
 
-__all__ = [
-    "FEATURE_HASHES",
-    "Analysis",
-    "Vocabulary",
-    "WordValues",
-    "analyse",
-    "hash_of_kind",
-    "hash_shingles",
-    "hash_words",
-]
-
 UInt64Array = npt.NDArray[np.uint64]
 BoolArray = npt.NDArray[np.bool_]
 

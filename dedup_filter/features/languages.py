@@ -27,8 +27,6 @@ from pathlib import Path
 
 from dedup_filter.features.tokens import tokens_of_parts
 
-__all__ = ["SAMPLE", "detect_language", "function_words", "stopwords"]
-
 SAMPLE = 400
 """Words that tell a language: the first ones may be a title, and a thousand tell no more."""
 _DETECTABLE = 0.1

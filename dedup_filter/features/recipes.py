@@ -51,8 +51,6 @@ from dedup_filter.features.analysis import Analysis, hash_of_kind, hash_shingles
 from dedup_filter.features.languages import stopwords
 from dedup_filter.features.tokens import tokens
 
-__all__ = ["RECIPES", "Features", "PartWeights", "part_features"]
-
 _SENTENCES = 0.2
 """Share of shingles that are a sentence's from which a text consists of sentences."""
 _WEIGHT_UNIT = 256

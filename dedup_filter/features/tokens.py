@@ -32,16 +32,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "Cutter",
-    "Tokens",
-    "chinese_cutter",
-    "jieba_cutter",
-    "rjieba_cutter",
-    "tokens",
-    "tokens_of_parts",
-]
-
 Cutter = Callable[[str], list[str]]
 
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"

@@ -4,23 +4,12 @@
 """
 
 from dedup_filter.fingerprints.simhash import simhash
-from dedup_filter.fingerprints.sketch import (
-    MOST_SKETCH_BYTES,
-    contained,
-    distinct_hashes,
-    found_in,
-    is_sketch,
-    sketch,
-    union,
-)
+from dedup_filter.fingerprints.sketch import MOST_SKETCH_BYTES, contained, is_sketch, sketch
 
 __all__ = [
     "MOST_SKETCH_BYTES",
     "contained",
-    "distinct_hashes",
-    "found_in",
     "is_sketch",
     "simhash",
     "sketch",
-    "union",
 ]

@@ -35,21 +35,6 @@ from dedup_filter.fingerprints.sketch import distinct_hashes, found_in, sketch, 
 from dedup_filter.model import Document
 from dedup_filter.text import Headline, count_words, normalize, normalize_parts
 
-__all__ = [
-    "FRAME_TIMES",
-    "LONG_WORDS",
-    "MAIN_DIGEST",
-    "MIN_WORDS",
-    "CountedPassage",
-    "PageProfile",
-    "PageTexts",
-    "Passage",
-    "Surroundings",
-    "Text",
-    "fingerprint",
-    "profile",
-]
-
 MIN_WORDS = 20
 """Words of an ordinary sentence. Pages may have the same shorter text by chance ("Photo: Reuters",
 "No results"), so no candidates are looked up by it."""

@@ -18,8 +18,6 @@ from one numpy build to the next.
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["simhash"]
-
 UInt64Array = npt.NDArray[np.uint64]
 
 

@@ -27,16 +27,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "MOST_SKETCH_BYTES",
-    "contained",
-    "distinct_hashes",
-    "found_in",
-    "is_sketch",
-    "sketch",
-    "union",
-]
-
 UInt32Array = npt.NDArray[np.uint32]
 CountArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]

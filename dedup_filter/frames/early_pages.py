@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from dedup_filter.text import Page
 from dedup_filter.text.page_bytes import pack_page, page_nbytes
 
-__all__ = ["TELLING_PAGES", "EarlyPage", "EarlyPages"]
-
 TELLING_PAGES = 2
 """A frame is known when this many later pages have shown it. One is not enough: two pages may share
 a block by chance, and parts that vary (a list of headlines) show as such on the third page only."""

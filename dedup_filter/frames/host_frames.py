@@ -45,8 +45,6 @@ from dedup_filter.fingerprints.profile import FRAME_TIMES, Surroundings
 from dedup_filter.frames.early_pages import TELLING_PAGES, EarlyPage, EarlyPages
 from dedup_filter.text import ANY_MENU, MOST_OF_HEADLINE, Headline, Shown, part_hash, text_hash
 
-__all__ = ["FrameTimes", "Frames", "Host", "Known", "Lesson", "host_hash", "pack", "unpack"]
-
 _FORMAT = 1
 _HEAD = struct.Struct("<BII")
 _MOST_BLOCKS = 1_000_000

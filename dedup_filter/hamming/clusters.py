@@ -21,8 +21,6 @@ import numpy.typing as npt
 
 from dedup_filter.hamming.pairs import IntpArray
 
-__all__ = ["DisjointSets", "clusters"]
-
 Member = TypeVar("Member", bound=Hashable)
 
 

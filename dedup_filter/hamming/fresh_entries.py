@@ -14,8 +14,6 @@ from sortedcontainers import SortedList
 
 from dedup_filter.hamming.pairs import ROW_BITS, IntpArray, Pairs, UInt64Array
 
-__all__ = ["FreshEntries"]
-
 _ENTRY_BYTES = 56
 """Of the sorted list: a number of 127 bits and its slot (measured)."""
 

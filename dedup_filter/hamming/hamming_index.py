@@ -58,8 +58,6 @@ from dedup_filter.hamming.planner import plan, scan_limit
 from dedup_filter.hamming.tables import SealedArrays, Tables
 from dedup_filter.model import Match
 
-__all__ = ["FRESH", "HammingIndex", "Neighbours", "NeighboursOfMany"]
-
 UInt8Array = npt.NDArray[np.uint8]
 
 FRESH = 4096

@@ -47,16 +47,6 @@ import numpy as np
 from dedup_filter.errors import ConfigError
 from dedup_filter.hamming.pairs import FINGERPRINT_BITS, IntpArray, UInt64Array
 
-__all__ = [
-    "MAX_DISTANCE",
-    "Layout",
-    "TableShape",
-    "directory_bits",
-    "moved",
-    "probe_keys",
-    "require_whole",
-]
-
 MAX_DISTANCE = 12
 """Beyond it two unrelated pages meet too often for 64 bits, and no table narrows the search."""
 

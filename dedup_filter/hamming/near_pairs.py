@@ -48,8 +48,6 @@ from dedup_filter.hamming.pairs import (
     distinct,
 )
 
-__all__ = ["near_pairs", "pair_blocks", "pair_layout"]
-
 _BLOCKS = {5_000: 8, 20_000: 7, 50_000: 6, 250_000: 5, 15_000_000: 4}
 """Up to so many fingerprints -> into how many blocks to cut, for groups of some sixteen; else 3."""
 

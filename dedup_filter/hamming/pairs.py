@@ -12,24 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "FINGERPRINT_BITS",
-    "NO_PAIRS",
-    "ROW_BITS",
-    "Integers",
-    "IntpArray",
-    "Pairs",
-    "RowArray",
-    "UInt64Array",
-    "distinct",
-    "fingerprint_of",
-    "fingerprints_of",
-    "hamming_distance",
-    "places_in",
-    "row_of",
-    "rows_of",
-]
-
 Integers = Iterable[int] | npt.NDArray[np.integer]
 UInt64Array = npt.NDArray[np.uint64]
 RowArray = npt.NDArray[np.int64]

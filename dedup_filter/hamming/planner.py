@@ -32,17 +32,6 @@ from math import comb
 from dedup_filter.hamming.layout import MAX_DISTANCE, Layout, directory_bits, require_whole
 from dedup_filter.hamming.pairs import FINGERPRINT_BITS
 
-__all__ = [
-    "Estimate",
-    "chance_neighbours",
-    "estimate",
-    "estimate_scan",
-    "paper_layouts",
-    "plan",
-    "ranked",
-    "scan_limit",
-]
-
 _LOOK_UP_US = 2.5
 _FEW = 12
 _FEW_TABLE_US, _FEW_PROBE_US, _FEW_CANDIDATE_US = 1.0, 0.2, 0.0014

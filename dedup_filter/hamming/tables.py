@@ -54,8 +54,6 @@ from dedup_filter.hamming.pairs import (
     places_in,
 )
 
-__all__ = ["Run", "SealedArrays", "Tables"]
-
 Directory = npt.NDArray[np.integer]
 PackedRows = npt.NDArray[np.integer]
 

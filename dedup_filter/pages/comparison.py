@@ -44,8 +44,6 @@ from dedup_filter.fingerprints.profile import (
 from dedup_filter.model import Outcome, Verdict
 from dedup_filter.text import Headline, is_headed_alike, is_headed_as_elsewhere
 
-__all__ = ["MOST_COMPARED", "Candidate", "Overtaken", "compared", "relation", "verdict_on"]
-
 FloatArray = npt.NDArray[np.float64]
 
 MOST_COMPARED = 64

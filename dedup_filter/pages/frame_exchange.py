@@ -30,8 +30,6 @@ from dedup_filter.frames.host_frames import Lesson
 from dedup_filter.pages.redis import Connection
 from dedup_filter.text import ANY_MENU
 
-__all__ = ["MOST_LESSONS", "FrameExchange", "LessonLists"]
-
 MOST_LESSONS: Final = 32
 """Of a host: more bring nothing (docs/decisions)."""
 _LESSON_DAYS = 30

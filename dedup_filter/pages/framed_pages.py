@@ -55,8 +55,6 @@ from dedup_filter.wording import counted
 from dedup_filter.workers.measured import Measured, PageHere, unpacked
 from dedup_filter.workers.pool import MeasurablePage
 
-__all__ = ["FramedPages"]
-
 logger = logging.getLogger(__name__)
 
 _LEAST_BYTES = 16_384

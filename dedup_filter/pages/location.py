@@ -20,9 +20,6 @@ from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.redis import Address, Process, connected, is_address
 from dedup_filter.pages.redis.redis_pages import RedisPages
 
-__all__ = ["MEMORY", "KeptPages", "folder_of", "join_index", "open_index", "open_store"]
-__all__ += ["scheme_of"]
-
 KeptPages = DirectoryPages | RedisPages
 """All that the filter knows of an index. One contract suite (`tests/pages/durable`) runs against
 each; another kind would be a class with the same members, opened here."""

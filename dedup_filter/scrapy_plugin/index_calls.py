@@ -20,8 +20,6 @@ from dedup_filter.model import Verdict
 from dedup_filter.scrapy_plugin.visits import Page
 from dedup_filter.text.page_fields import PageText
 
-__all__ = ["IndexCalls", "pause"]
-
 Result = TypeVar("Result")
 
 

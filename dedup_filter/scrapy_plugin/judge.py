@@ -48,8 +48,6 @@ from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats, figures_of
 from dedup_filter.scrapy_plugin.visits import Judgement, Page, Visit
 from dedup_filter.text.page_fields import page_in, url_in
 
-__all__ = ["Judge"]
-
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, *[1.0] * 58)
 """Seconds between looks at the fate of a page's original: a minute; then the item is kept, also
 if so many originals came to nothing, one after the other."""

@@ -45,17 +45,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-__all__ = [
-    "Addon",
-    "NearDuplicate",
-    "NearDuplicateMiddleware",
-    "NearDuplicatePipeline",
-    "Revisit",
-    "SettingsError",
-    "crawl_name",
-    "describe",
-]
-
 _LONGEST_URL = 500
 
 logger = logging.getLogger("dedup_filter")

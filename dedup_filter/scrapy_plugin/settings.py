@@ -22,8 +22,6 @@ from dedup_filter.text.page_fields import FieldNames
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-__all__ = ["SETTINGS", "PluginSettings", "in_settings"]
-
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 

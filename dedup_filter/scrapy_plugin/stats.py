@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from dedup_filter.filter import NearDuplicateFilter
 
-__all__ = ["NOT_JUDGED", "CrawlStats", "figures_of"]
-
 NOT_JUDGED = "A page could not be judged; its items are kept"
 _NOT_RECORDED = "What became of a page could not be recorded in the index"
 

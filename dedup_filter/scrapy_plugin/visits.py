@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from dedup_filter.filter import ReadPage
 
-__all__ = ["Judgement", "Page", "Visit"]
-
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _DATA_ENDINGS = ("xml", "json", "csv", "tab-separated-values", "calendar")
 """How the names of those text types end that hold many records."""

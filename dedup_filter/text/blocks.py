@@ -24,8 +24,6 @@ import xxhash
 from dedup_filter.text.marked_text import IMAGE, LINK, OPEN, UNIMAGE, UNLINK
 from dedup_filter.text.plain_text import count_words, is_spaced
 
-__all__ = ["NOWHERE", "Block", "Containers", "Cut", "Role", "split_blocks", "text_hash"]
-
 Kind = Literal[
     "title", "headline", "heading", "paragraph", "item", "cell", "code", "caption", "other"
 ]

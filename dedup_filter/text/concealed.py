@@ -38,8 +38,6 @@ from dedup_filter.text.decode import parse
 from dedup_filter.text.marked_text import CLOSE, OPEN, Parts, marked_text, parts_of, without_marks
 from dedup_filter.text.plain_text import count_words
 
-__all__ = ["prose_of", "read_concealed"]
-
 _NO_PAGE = 20
 """Words below which a page with scripts shows nothing of its own: "Loading ...", a logo."""
 _NO_APPLICATION = 100

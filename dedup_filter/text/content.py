@@ -35,17 +35,6 @@ import xxhash
 
 from dedup_filter.text.blocks import NOWHERE, Block, Containers
 
-__all__ = [
-    "ANY_MENU",
-    "Content",
-    "find_content",
-    "first_link",
-    "menus",
-    "whole_content",
-    "word_sum",
-    "words_before",
-]
-
 _LINE = 16
 """Words that a menu entry or a byline hardly exceeds (from the paper, as the numbers in
 `_good`)."""

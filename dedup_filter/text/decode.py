@@ -35,8 +35,6 @@ from w3lib.encoding import (
     to_unicode,
 )
 
-__all__ = ["WEB_ENCODINGS", "as_utf8", "decode", "guess_encoding", "looks_binary", "parse"]
-
 _SIGNATURE = re.compile(
     # Documents and archives (zstandard is the last); images, sound, films (Matroska).
     rb"%PDF-|PK\x03\x04|\x1f\x8b\x08|BZh|7z\xbc\xaf\x27\x1c|\xfd7zXZ\x00|Rar!\x1a\x07|\x28\xb5\x2f\xfd|"

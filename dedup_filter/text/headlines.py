@@ -22,8 +22,6 @@ from typing import NamedTuple
 from dedup_filter.text.plain_text import normalize
 from dedup_filter.text.reading import MOST_OF_HEADLINE, title_parts
 
-__all__ = ["Headline", "is_headed_alike", "is_headed_as_elsewhere"]
-
 TimesShown = Callable[[str], int]
 """A function: h1 or part of a title -> how many earlier pages of the host have shown it."""
 

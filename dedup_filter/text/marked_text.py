@@ -40,23 +40,6 @@ from typing import NamedTuple
 
 from lxml import etree
 
-__all__ = [
-    "CLOSE",
-    "HIDE",
-    "IMAGE",
-    "LINK",
-    "OPEN",
-    "SCRIPT",
-    "UNHIDE",
-    "UNIMAGE",
-    "UNLINK",
-    "UNSCRIPT",
-    "Parts",
-    "marked_text",
-    "parts_of",
-    "without_marks",
-]
-
 _SKIPPED = (
     "applet audio canvas datalist iframe noframes object select style svg textarea video".split()
 )

@@ -17,8 +17,6 @@ from sys import getsizeof
 from dedup_filter.text.blocks import NOWHERE, Block, Containers, Role, text_hash
 from dedup_filter.text.reading import Page
 
-__all__ = ["pack_page", "page_nbytes", "unpack_page"]
-
 _FORMAT = 2
 _PACKED_APART = ("containers", "inside", "hash")
 _FIELDS = [field.name for field in fields(Block) if field.name not in _PACKED_APART]

@@ -20,8 +20,6 @@ from typing import Any, NamedTuple
 from dedup_filter.text.decode import decode
 from dedup_filter.text.reading import Html
 
-__all__ = ["URL_NAMES", "FieldNames", "Fields", "PageText", "is_document", "page_in", "url_in"]
-
 Fields = Mapping[str, Any]
 
 URL_NAMES = ("url", "page_url", "link", "source_url", "canonical_url", "permalink", "uri")

@@ -24,8 +24,6 @@ from functools import lru_cache
 from unicodedata import combining
 from unicodedata import normalize as to_form
 
-__all__ = ["count_words", "is_spaced", "normalize", "normalize_parts"]
-
 _ASCII = bytes(range(0x80))
 _FOLDED_ASCII = bytes(
     0x20 if code < 0x80 and chr(code).isspace() else code for code in range(256)

@@ -34,21 +34,6 @@ from dedup_filter.text.content import ANY_MENU, menus, words_before
 from dedup_filter.text.decode import as_utf8, looks_binary, parse
 from dedup_filter.text.marked_text import Parts, marked_text, parts_of
 
-__all__ = [
-    "MAX_PAGE_LENGTH",
-    "MAX_TAGS",
-    "MAX_TEXT_LENGTH",
-    "MOST_OF_HEADLINE",
-    "Html",
-    "Image",
-    "Page",
-    "Shown",
-    "part_hash",
-    "read",
-    "read_page",
-    "title_parts",
-]
-
 MAX_PAGE_LENGTH = 16 * 2**20
 """Bytes or characters of a page. A longer one is a dump of data, and takes seconds to parse."""
 MAX_TEXT_LENGTH = 2 * 2**20

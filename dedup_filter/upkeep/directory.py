@@ -48,8 +48,6 @@ from dedup_filter.upkeep.results import (
 )
 from dedup_filter.wording import counted
 
-__all__ = ["DirectoryIndex"]
-
 _ANEW = "they are made anew from the record when the index is opened"
 
 Watch = Callable[[Iterable[PageRecord], int], AbstractContextManager[Iterable[PageRecord]]]

@@ -50,9 +50,6 @@ from dedup_filter.upkeep import Index
 from dedup_filter.upkeep.results import Source
 from dedup_filter.wording import as_time
 
-__all__ = ["FORMAT", "FRAMES_KEY", "HEADER_KEY", "Object"]
-__all__ += ["exported", "host_in", "import_lines", "record_in", "scheme_and_crawls_in"]
-
 HEADER_KEY = "dedup_filter_export"
 FRAMES_KEY = "frames_of"
 FORMAT = 2

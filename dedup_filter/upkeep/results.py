@@ -12,8 +12,6 @@ from dedup_filter.errors import StoreCorrupt
 from dedup_filter.pages.directory.frame_store import HostFrames
 from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, canonical
 
-__all__ = ["Doubt", "ExportedPage", "Findings", "Source", "options_in", "pages_by_url"]
-
 _ATTEMPTS = 3
 _PAUSE = 0.2
 

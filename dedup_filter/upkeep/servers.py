@@ -30,8 +30,6 @@ from dedup_filter.upkeep.results import (
 )
 from dedup_filter.wording import counted
 
-__all__ = ["ServerIndex"]
-
 
 class ServerIndex:
     """A shared index on one or more servers, at a valid address."""

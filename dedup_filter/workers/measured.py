@@ -31,8 +31,6 @@ from dedup_filter.text.page_bytes import pack_page, unpack_page
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.reading import read
 
-__all__ = ["Measured", "PageHere", "Source", "unpacked"]
-
 
 class Measured(NamedTuple):
     """What a page is judged by, but for its headline and the frames around it."""

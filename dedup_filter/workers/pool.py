@@ -41,9 +41,6 @@ from dedup_filter.model import Unjudged
 from dedup_filter.text import Shown
 from dedup_filter.workers.measured import Measured, PageHere, Source, unpacked
 
-__all__ = ["Content", "LostWorkerError", "MeasurablePage", "PageInWorker", "Pool", "Worker"]
-__all__ += ["make_page", "use_page", "work"]
-
 logger = logging.getLogger(__name__)
 
 _TIME_LIMIT = 30.0

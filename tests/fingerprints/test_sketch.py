@@ -12,11 +12,10 @@ from made_profiles import hashes_of
 from dedup_filter.fingerprints import (
     MOST_SKETCH_BYTES,
     contained,
-    distinct_hashes,
-    found_in,
     is_sketch,
     sketch,
 )
+from dedup_filter.fingerprints.sketch import distinct_hashes, found_in
 
 MOST = 2**32 - 1
 WHOLE = 240

@@ -8,8 +8,8 @@ from dedup_filter.text import (
     is_headed_as_elsewhere,
     part_hash,
     text_hash,
-    title_parts,
 )
+from dedup_filter.text.reading import title_parts
 
 LONG = "A long story about the sea and those who live by it and of it"
 

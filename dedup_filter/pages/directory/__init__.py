@@ -15,5 +15,13 @@ from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import Judged, PageRecord, Place, Scheme, measures_of
 
-__all__ = ["EarlyForm", "FrameStore", "Judged", "PageRecord", "PageStore", "Place", "Scheme"]
-__all__ += ["measures_of"]
+__all__ = [
+    "EarlyForm",
+    "FrameStore",
+    "Judged",
+    "PageRecord",
+    "PageStore",
+    "Place",
+    "Scheme",
+    "measures_of",
+]

@@ -29,8 +29,6 @@ from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import PageRecord, Place, measures_of
 from dedup_filter.pages.frame_exchange import FrameExchange
 
-__all__ = ["DirectoryPages"]
-
 _MOST_AT_ONCE = 256
 _BATCHES = 100
 """An index of `max_pages` gives room for a hundredth of them at a time, or for `_MOST_AT_ONCE`."""

@@ -15,8 +15,6 @@ from typing import NamedTuple
 from dedup_filter.pages.directory.page_reader import HOST, PageReader
 from dedup_filter.pages.directory.page_store import PageStore
 
-__all__ = ["EarlyForm", "FrameStore", "HostFrames", "Lesson", "frames_with_forms", "known_frames"]
-
 
 class Lesson(NamedTuple):
     """What a page taught of its host, or what is to be unlearnt of it."""

@@ -39,8 +39,6 @@ from filelock import FileLock, Timeout
 
 from dedup_filter.errors import ConfigError, StoreBusy, StoreError
 
-__all__ = ["Array", "IndexDirectory", "OwnerLock", "SavedTables", "TableFiles", "UnusableTables"]
-
 _PAGES = "pages.sqlite3"
 _OURS = {
     *(f"{_PAGES}{ending}" for ending in ("", "-wal", "-shm", "-journal")),

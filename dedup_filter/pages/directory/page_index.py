@@ -41,8 +41,6 @@ from dedup_filter.pages.directory.page_reader import MASK, PageReader
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.wording import counted
 
-__all__ = ["PageIndex", "host_mask", "host_masks"]
-
 logger = logging.getLogger(__name__)
 
 _DIGESTS = "digest_"

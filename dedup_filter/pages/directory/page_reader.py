@@ -29,8 +29,6 @@ from dedup_filter.pages.directory.index_directory import IndexDirectory
 from dedup_filter.pages.directory.records import Crawl, Judged, PageRecord, Scheme
 from dedup_filter.text import Headline
 
-__all__ = ["COLUMNS", "FORMAT", "HOST", "MASK", "PageReader", "Snapshot", "statistics"]
-
 Self = TypeVar("Self", bound="PageReader")
 
 FORMAT = 3

@@ -39,8 +39,6 @@ from dedup_filter.pages.directory.page_reader import COLUMNS, FORMAT, HOST, MASK
 from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, canonical, url_key
 from dedup_filter.text import Headline
 
-__all__ = ["PageStore", "Stored"]
-
 _FULL_GROUP = 200
 """Statements. With more, the time for a transaction hardly falls, and more would be lost with the
 process."""

@@ -28,8 +28,6 @@ import xxhash
 
 from dedup_filter.errors import ConfigError, StoreAway, StoreError
 
-__all__ = ["TIMEOUT", "Address", "Connection", "connected", "hash_of_host", "is_address"]
-
 Result = TypeVar("Result")
 
 TIMEOUT: Final = 2.0

@@ -23,8 +23,6 @@ from dedup_filter.pages.directory import Scheme
 from dedup_filter.pages.redis.connection import Connection
 from dedup_filter.pages.redis.records import FORMAT
 
-__all__ = ["LEASE", "Process", "read_meta", "refuse"]
-
 logger = logging.getLogger(__name__)
 
 LEASE: Final = 30.0

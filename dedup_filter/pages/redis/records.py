@@ -24,8 +24,6 @@ from dedup_filter.pages.directory.records import host_of
 from dedup_filter.pages.redis.connection import Connection
 from dedup_filter.text import Headline
 
-__all__ = ["FORMAT", "SharedRecords", "pack_record", "unpack_record"]
-
 FORMAT: Final = 2
 
 _VERSION = 2

@@ -41,8 +41,6 @@ from dedup_filter.pages.redis.process import LEASE, Process
 from dedup_filter.pages.redis.replica import Entry
 from dedup_filter.pages.redis.shared_log import MOST_AT_ONCE, SharedLog
 
-__all__ = ["RedisPages"]
-
 _BATCHES = 100
 """An index of `max_pages` gives room for a hundredth of them at a time, or for `MOST_AT_ONCE`."""
 _PAGES_BETWEEN = 1_000

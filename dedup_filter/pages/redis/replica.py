@@ -24,8 +24,6 @@ from dedup_filter.pages.directory import PageRecord
 from dedup_filter.pages.directory.page_index import host_mask, host_masks
 from dedup_filter.pages.redis.connection import hash_of_host
 
-__all__ = ["CHUNK", "EVENT_BYTES", "Entry", "LoggedPages", "decode", "entry_of"]
-
 EntryArray = npt.NDArray[np.void]
 NumberArray = npt.NDArray[np.int64]
 

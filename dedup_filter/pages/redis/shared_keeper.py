@@ -29,8 +29,6 @@ from dedup_filter.pages.redis.records import FORMAT, SharedRecords, pack_record
 from dedup_filter.pages.redis.replica import CHUNK, EVENT_BYTES, LoggedPages, entry_of
 from dedup_filter.pages.redis.shared_log import OTHER_LOG, first_standing
 
-__all__ = ["SharedKeeper", "SharedReader", "release_lapsed", "take_out", "trim"]
-
 _CHUNKS = 16
 _KEYS = 1_000
 _MEASURED = 64
@@ -214,10 +212,6 @@ class SharedKeeper:
         records = self._reader.records(list(self._reader.standing()))
         return (record for record in records if not record.is_pending)
 
-    def known_hosts(self) -> set[str]:
-        """Return nothing: of frames servers have only what crawlers tell one another."""
-        return set()
-
     def restore_crawl(self, crawl: Crawl) -> int:
         """Put a crawl back and return its number here.
 
@@ -251,10 +245,6 @@ class SharedKeeper:
         if len(self._batch) >= _BATCH:
             self._write()
         return _NOT_KNOWN_YET
-
-    def restore_host(self, _: object) -> bool:
-        """Return False: see `known_hosts`."""
-        return False
 
     def close(self) -> None:
         """Write all that is left, and close the connections."""

@@ -36,8 +36,6 @@ from dedup_filter.pages.redis.process import Process
 from dedup_filter.pages.redis.records import SharedRecords, pack_record
 from dedup_filter.pages.redis.replica import CHUNK, EVENT_BYTES, LoggedPages, entry_of
 
-__all__ = ["MOST_AT_ONCE", "MOST_EVENTS", "OTHER_LOG", "SharedLog", "first_standing"]
-
 logger = logging.getLogger(__name__)
 
 MOST_EVENTS: Final = 65_536
