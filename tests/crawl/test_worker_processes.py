@@ -44,7 +44,7 @@ def check(done):
 
 
 @pytest.mark.parametrize("workers", ["1", "2", "auto"])
-def test_the_same_is_dropped_in_the_same_order(copied_site, new_project, workers):
+def test_the_same_is_dropped(copied_site, new_project, workers):
     crawls = []
     for number in ("0", workers):
         project = new_project()
@@ -53,7 +53,9 @@ def test_the_same_is_dropped_in_the_same_order(copied_site, new_project, workers
 
     for done in crawls:
         check(done)
-    assert crawls[0].items == crawls[1].items
+    # Scrapy does not promise in which order items under way at the same time reach a feed.
+    one, other = ([sorted(item.items()) for item in done.items] for done in crawls)
+    assert sorted(one) == sorted(other)
     assert outcomes(crawls[0]) == outcomes(crawls[1])
 
 

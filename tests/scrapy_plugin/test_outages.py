@@ -53,6 +53,7 @@ def test_items_are_kept_while_the_server_is_away_and_judged_when_it_is_back(
             put_outside_a_loop(crawl, item)
 
     put(page_item(1))
+    crawl.until(lambda: pages.committed)
     pages.away = "no route to redis://server"
     for number in range(2, 12):
         clock[0] += 1
