@@ -46,7 +46,7 @@ _AHEAD = 4
 class ReadPage(NamedTuple):
     """A page that was read and is not judged yet."""
 
-    url: str
+    place: Place
     content: Content
     """Its source if no worker could read it; it is read when it is judged."""
 
@@ -178,7 +178,7 @@ class NearDuplicateFilter:
 
         The two can run in different threads: only this method touches a tree that was given.
         """
-        return ReadPage(url, self._source(url, **page).read(self.config))
+        return ReadPage(Place.of(url), self._source(url, **page).read(self.config))
 
     def submit(self, url: str, **page: Any) -> Future[ReadPage]:
         """Let a worker read a page, given as to `see`; `claim_read` judges it.
@@ -186,25 +186,27 @@ class NearDuplicateFilter:
         Without workers (see `FilterConfig.workers`), and if a tree is given, it is read at once.
         """
         source = self._source(url, **page)
-        is_tree = not isinstance(source.page.html, str | bytes | None)
+        place, is_tree = Place.of(url), not isinstance(source.page.html, str | bytes | None)
         read: Future[ReadPage] = Future()
         read.set_running_or_notify_cancel()  # who does not wait any more cannot cancel it
         if self._pool is None or is_tree:
-            read.set_result(ReadPage(url, source.read(self.config)))
+            read.set_result(ReadPage(place, source.read(self.config)))
         else:
-            self._pool.read(source, lambda content: read.set_result(ReadPage(url, content)))
+            host = place.host if self.config.learn_frames else ""
+            self._pool.read(source, host, lambda content: read.set_result(ReadPage(place, content)))
         return read
 
     def prepare(self, page: ReadPage) -> Future[Any] | None:
-        """Let a worker measure a page that it has read; None if there is nothing to be done.
+        """Let a worker measure a page again, if it is to; None if there is nothing to be done.
 
-        `claim_read` does it otherwise, and waits for it; or if what is known of the page's host
-        has changed since. Belongs to the thread that judges.
+        A worker measures a page when it reads it, with what it expects the page's host to have
+        shown. `claim_read` has it measured again otherwise, and waits. Belongs to the thread that
+        judges.
         """
         self._require_open()
         if not isinstance(page.content, PageInWorker):
             return None
-        known = self._framed.known(Place.of(page.url).host, page.content.shown)
+        known = self._framed.known(page.place.host, page.content.shown)
         return page.content.ask(known.frame_times)
 
     def see_many(self, pages: Iterable[Mapping[str, Any]]) -> Iterator[Verdict]:
@@ -292,14 +294,14 @@ class NearDuplicateFilter:
             content = content.read(self.config)
         if isinstance(content, Unjudged):
             return Verdict("unjudged", reason=content.reason)
-        return self._framed.claim(Place.of(page.url), content, is_pending=is_pending)
+        return self._framed.claim(page.place, content, is_pending=is_pending)
 
     def _next(self, ahead: deque[Future[ReadPage]]) -> Verdict:
-        """Judge the first page; let the next be measured meanwhile if it is read by now."""
-        first = ahead.popleft().result()
+        """Judge the first page; let the next be prepared meanwhile if it is read by now."""
+        verdict = self._judge(ahead.popleft().result(), is_pending=False)
         if ahead and ahead[0].done():
             self.prepare(ahead[0].result())
-        return self._judge(first, is_pending=False)
+        return verdict
 
     def _check_url(self, url: object) -> None:
         self._require_open()

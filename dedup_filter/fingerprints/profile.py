@@ -22,7 +22,7 @@ Cost: 0.5 ms for 1,000 words.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -145,7 +145,7 @@ class PageProfile:
     """Hashes of the text `rare`; of `own` while the frame of the host is not known."""
     whole: UInt32Array
     """Hashes of the span."""
-    passages: "MeasuredPassages"
+    passages: "CountedIn"
     sketch: bytes
     """Sketch of the shingles of all three texts."""
     word_count: int
@@ -181,6 +181,13 @@ class CountedPassage(NamedTuple):
     """How many of these it has."""
 
 
+class CountedIn(Protocol):
+    """The passages of a page, wherever they are."""
+
+    def counted_in(self, sketch: bytes) -> Iterator[CountedPassage]:
+        """Yield each passage with what a sketch has of it."""
+
+
 class MeasuredPassages(NamedTuple):
     """The shingles of each passage of a page."""
 
@@ -192,7 +199,7 @@ class MeasuredPassages(NamedTuple):
     size: int
     """Words in a shingle."""
 
-    def counted_in(self, sketch: bytes) -> Iterator["CountedPassage"]:
+    def counted_in(self, sketch: bytes) -> Iterator[CountedPassage]:
         """Yield each passage with what a sketch has of it.
 
         A passage of few words is known by all shingles that hold a word of it.

@@ -36,7 +36,8 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from itertools import compress, islice
+from functools import cached_property
+from itertools import compress, islice, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -106,13 +107,14 @@ class Lesson(NamedTuple):
 class FrameTimes(NamedTuple):
     """What is known of the frame around a page."""
 
-    times: Sequence[int]
+    times: bytes
     """How many earlier pages have shown each of its blocks, at most `FRAME_TIMES`: it is frame."""
     is_frame_known: bool = False
 
 
-class Known(NamedTuple):
-    """What is known of a page's host and its sites."""
+@dataclass(frozen=True)
+class Known:
+    """What is known of a page's host and its sites; it holds until more is learnt."""
 
     shown: Shown
     host: Host
@@ -121,14 +123,15 @@ class Known(NamedTuple):
     seen_itself: int = 0
     """1 if the host has learnt from this page already."""
 
-    @property
+    @cached_property
     def frame_times(self) -> FrameTimes:
         """How often each block was shown; a site's frame may be another on its other hosts."""
         times = self._times(self.shown.blocks, [self.host, *self.sites])
-        own, most = self.seen_itself, FRAME_TIMES + self.seen_itself
+        if self.seen_itself:  # a block may be forgotten by now
+            times = [max(each - self.seen_itself, 0) for each in times]
         # A call of `min` for each of hundreds of blocks would take as long as all else here.
-        counted = [FRAME_TIMES if each > most else each - own for each in times]
-        return FrameTimes(counted, self.host.is_frame_known)
+        at_most = bytes([min(each, FRAME_TIMES) for each in times])
+        return FrameTimes(at_most, self.host.is_frame_known)
 
     @property
     def tellings(self) -> int:
@@ -144,9 +147,21 @@ class Known(NamedTuple):
         return 0 if is_new and new_links >= _MOSTLY_NEW * new_words else self.host.pages
 
     @property
+    def teaches(self) -> list[tuple[str, Collection[int]]]:
+        """The names of its host and of the sites that learn from the page, and what each learns.
+
+        Sites learn from the first page of a host only, because blocks learnt of sites take the room
+        of those of hosts.
+        """
+        host, shown = self.host.name, self.shown.hashes
+        sites = () if self.host.sightings else self.sites
+        return [(host, shown), *((site.name, [*shown, host_hash(host)]) for site in sites)]
+
+    @property
     def new(self) -> frozenset[int]:
         """Hashes of the blocks that the host has not shown."""
-        return frozenset(self.shown.blocks).difference(self.host.sightings)
+        known = self.host.sightings
+        return frozenset([block for block in self.shown.blocks if block not in known])
 
     @property
     def around(self) -> Surroundings:
@@ -186,7 +201,7 @@ class Known(NamedTuple):
     @staticmethod
     def _times(hashes: Sequence[int], hosts: Sequence[Host]) -> list[int]:
         """Return how many pages of a host have shown each; of several hosts the largest count."""
-        each = [[host.sightings.get(shown, 0) for shown in hashes] for host in hosts]
+        each = [list(map(host.sightings.get, hashes, repeat(0))) for host in hosts]
         return each[0] if len(each) == 1 else list(map(max, *each))
 
 
@@ -204,6 +219,8 @@ class Frames:
         """Pages that wait until their frame is known."""
         self.forgotten: list[str] = []
         """Hosts that the bounds removed; for the owner to take note of, and to clear."""
+        self._latest: Known | None = None
+        """What was asked for last, if nothing was learnt since."""
 
     def of(self, host: str) -> Host:
         """Return what is known of a host. It follows what is learnt, unless that is the first."""
@@ -211,10 +228,14 @@ class Frames:
 
     def known(self, host: str, shown: Shown, seen_itself: int = 0) -> Known:
         """Return what is known of the host of a page that shows this, and of its sites."""
+        latest, asked = self._latest, (id(shown), host, seen_itself)
+        if latest is not None and (id(latest.shown), latest.host.name, latest.seen_itself) == asked:
+            return latest
         known = self.of(host)
         menus = () if known.is_frame_known else shown.menus
         sites = [self.of(f"menu {menu:016x}") for menu in menus]
-        return Known(shown, known, sites, seen_itself)
+        self._latest = Known(shown, known, sites, seen_itself)
+        return self._latest
 
     def learn(
         self, host: str, shown: Collection[int], *, is_kept: bool, early: EarlyPage | None = None
@@ -223,6 +244,7 @@ class Frames:
 
         `early`: the page itself, if it is to wait.
         """
+        self._latest = None
         known, due = self.of(host), []
         taught = list(dict.fromkeys(shown))
         if not is_kept:
@@ -240,6 +262,7 @@ class Frames:
 
     def unlearn(self, host: str, lesson: Lesson) -> None:
         """Take back what a page taught."""
+        self._latest = None
         known = self.of(host)
         known.pages = max(known.pages - lesson.is_kept, 0)
         for shown in lesson.shown:
@@ -255,6 +278,7 @@ class Frames:
 
         Requires: hosts are restored in the order in which they were last learnt of.
         """
+        self._latest = None
         assert host.name not in self._hosts
         self._hosts[host.name] = host
         self._blocks += len(host.sightings)

@@ -42,7 +42,6 @@ from dedup_filter.frames.host_frames import (
     Host,
     Known,
     Lesson,
-    host_hash,
     pack,
     unpack,
 )
@@ -230,13 +229,9 @@ class FramedPages:
             self._learn_from(known, page)
 
     def _learn_from(self, known: Known, page: MeasurablePage) -> None:
-        """Learn from a page, and judge others again.
-
-        If it is the first page of its host its sites learn, too: only then, because blocks learnt
-        of sites take the room of those of hosts.
-        """
-        host, shown, number = known.host.name, known.shown.hashes, self._taught.page
-        sites, early = () if known.host.sightings else known.sites, None
+        """Learn from a page, and judge others again."""
+        (host, shown), *of_sites = known.teaches
+        number, early = self._taught.page, None
         if number and known.tellings < TELLING_PAGES:
             # A worker may forget the blocks.
             must_pack = page.here is None and self._store is None
@@ -245,8 +240,9 @@ class FramedPages:
         due = self._learn_of(host, shown, early)
         if self._store is not None and early is not None and early.is_waiting:
             self._store.wait(EarlyForm(number, host, page.pack(), _note(early)))
-        for site in sites:  # one after the other, as learning of one can evict another
-            self._learn_of(site.name, [*shown, host_hash(host)])
+        for site, shown_there in of_sites:  # learning of one can evict another
+            self._learn_of(site, shown_there)
+        page.taught(self._taught.lessons)
         self._judge_again(host, due)
 
     def _learn_of(

@@ -112,8 +112,8 @@ class Page:
             title=self.title,
             h1=[block.text for block in blocks if block.kind == "headline"],
             blocks=[block.hash for block in blocks],
-            words=[block.words for block in blocks],
-            link_words=[block.link_words for block in blocks],
+            words=array("d", [block.words for block in blocks]),
+            link_words=array("d", [block.link_words for block in blocks]),
             menus=menus(blocks),
         )
 

@@ -17,7 +17,7 @@ from dedup_filter.fingerprints.profile import (
     Surroundings,
     profile,
 )
-from dedup_filter.frames.host_frames import FrameTimes
+from dedup_filter.frames.host_frames import FrameTimes, Lesson
 from dedup_filter.model import Unjudged
 from dedup_filter.text import (
     Block,
@@ -60,6 +60,12 @@ class PageHere:
             around=Surroundings(is_frame_known=known.is_frame_known),
         )
         return _measured(texts, self._config)
+
+    def taught(self, lessons: Sequence[tuple[str, Lesson]]) -> None:
+        """Take note of what was learnt from it, by the names of its host and sites.
+
+        Nothing here depends on that.
+        """
 
     def pack(self) -> bytes:
         """Return it as bytes, see `page_bytes`."""

@@ -1,45 +1,39 @@
 """Pages -> read and measured by several worker processes, the least busy one for each.
 
-    pool.read(source)    the page in a worker, handed over when it is read; its blocks stay there
-    page.ask(known)      the worker measures it meanwhile
-    page.measure(known)  its profile; the worker measures it again if something else is known now
+    pool.read(source)    the page, read and measured by a worker (`process`); its blocks stay there
+    page.ask(known)      the worker measures it again, if it expected something else to be known
+    page.measure(known)  its profile
 
 Whatever a worker cannot do, because it has died or has forgotten a page, is done here.
 
-Jobs and answers are pickles, on standard input and output of the process. A job is a function and
-arguments; an answer is whether it was done, and what it returned or raised. The process is given
-the next job while it does the one before. It is killed when a job takes longer than a time limit.
-
-The process is started by a command line of its own: nothing of this process is imported there or
-forked, so a script needs no `if __name__ == "__main__"`, and threads do no harm. It ends when its
-input does, even in the middle of a job: so no worker outlives the process that it works for,
-however that ends. The signal of Ctrl-C is for that process alone.
+A process is given the next job while it does the one before. It is killed when a job takes longer
+than a time limit. It is started by a command line of its own: nothing of this process is imported
+there or forked, so a script needs no `if __name__ == "__main__"`, and threads do no harm.
 """
 
 import logging
 import os
 import pickle
-import signal
 import subprocess
 import sys
-from collections import OrderedDict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache, partial
 from itertools import count
 from math import inf
-from queue import Empty, PriorityQueue, SimpleQueue
+from queue import Empty, PriorityQueue
 from threading import Event, Thread
 from time import monotonic
 from typing import Any, BinaryIO, cast
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
-from dedup_filter.frames.host_frames import FrameTimes
+from dedup_filter.frames.host_frames import FrameTimes, Lesson
 from dedup_filter.model import Unjudged
-from dedup_filter.text import Shown
 from dedup_filter.workers.measured import Measured, PageHere, Source, unpacked
+from dedup_filter.workers.process import Reading, WorkerPages
 
 logger = logging.getLogger(__name__)
 
@@ -55,9 +49,14 @@ _LONGEST_START = 60.0
 """Seconds that a process may take to start."""
 _LONGEST_END = 5.0
 """Seconds that `close` waits for a process that was killed."""
-_MOST_KEPT = 512
-"""Pages that wait in one worker to be measured: beyond it, the earliest is forgotten. It is far
-more than a crawl has under way."""
+_MOST_NEWS = 100
+"""Lessons that a worker is told at once: it may have no page to read for long."""
+_WORK = """
+import sys
+sys.path[:] = sys.argv[1:]
+from dedup_filter.workers.process import work
+work()
+"""
 _ENDED = "the process of a worker has ended"
 
 
@@ -76,8 +75,10 @@ class Worker:
     """
 
     def __init__(self, time_limit: float) -> None:
-        self.dropped: list[int] = []
-        """Numbers of pages that the process is to forget with the next that it makes."""
+        self.over: list[tuple[int, bool]] = []
+        """Pages that the process is to forget with the next that it reads, see `process`."""
+        self.news: deque[tuple[str, Lesson]] = deque(maxlen=_MOST_NEWS)
+        """What it is told then that hosts have learnt elsewhere."""
         self.has_answered = False
         self._time_limit = time_limit
         self._numbers = count()
@@ -88,8 +89,9 @@ class Worker:
         """When the process is to have started, or to have done the first of the jobs given."""
         self._over = Event()
         self._was_killed = self._was_slow = False
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", "from dedup_filter.workers.pool import work; work()"],
+        self._process = subprocess.Popen(  # noqa: S603 - our own
+            # With the path of this process: that of `python -c` begins with the present folder.
+            [sys.executable, "-c", _WORK, *sys.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C is for this process, which ends its workers
@@ -203,40 +205,58 @@ class PageInWorker:
 
     here = None
 
-    def __init__(self, worker: Worker, ticket: int, shown: Shown, again: "_Again") -> None:
-        self.shown = shown
+    def __init__(
+        self,
+        worker: Worker,
+        ticket: int,
+        read: Reading,
+        again: "_Again",
+        workers: Sequence[Worker] = (),
+    ) -> None:
+        self.shown = read.shown
+        self._is_kept = False
         self._worker = worker
+        self._workers = workers
         self._ticket = ticket
         self._again = cache(again)
-        self._asked: tuple[FrameTimes, Future[Measured]] | None = None
+        self._known = read.expected
+        self._measured: Measured | Future[Measured] | None = read.measured
 
     def __del__(self) -> None:
         """Let the worker forget it when it is given the next page."""
-        self._worker.dropped.append(self._ticket)
+        self._worker.over.append((self._ticket, self._is_kept))
 
-    def ask(self, known: FrameTimes) -> Future[Measured]:
-        """Let the worker measure it, unless it was asked to with the same knowledge."""
-        if self._asked is None or self._asked[0] != known:
-            self._asked = known, self._job(PageHere.measure, known)
-        return self._asked[1]
+    def taught(self, lessons: Sequence[tuple[str, Lesson]]) -> None:
+        """Tell the workers with their next pages what was learnt from it, see `PageHere.taught`."""
+        self._is_kept = any(lesson.is_kept for _, lesson in lessons)
+        for worker in self._workers:
+            if worker is not self._worker:
+                worker.news += lessons
+
+    def ask(self, known: FrameTimes) -> Future[Measured] | None:
+        """Let the worker measure it; None if it has, with this knowledge."""
+        if self._known != known:
+            self._known, self._measured = known, self._job(WorkerPages.measure, known)
+        return self._measured if isinstance(self._measured, Future) else None
 
     def measure(self, known: FrameTimes) -> Measured:
-        """Measure it. Waits for the worker, some milliseconds, if this was not asked for before."""
+        """Measure it. Waits for the worker, some milliseconds, unless it has by now."""
         try:
-            return self.ask(known).result()
+            asked = self.ask(known)
+            return cast("Measured", self._measured) if asked is None else asked.result()
         except LostWorkerError:
             return self._again().measure(known)
 
     def pack(self) -> bytes:
         """Return it as bytes, see `page_bytes`. Waits for the worker."""
-        packed: Future[bytes] = self._job(PageHere.pack)
+        packed: Future[bytes] = self._job(WorkerPages.pack)
         try:
             return packed.result()
         except LostWorkerError:
             return self._again().pack()
 
-    def _job(self, *use: Any) -> Future[Any]:
-        return self._worker.submit(use_page, self._ticket, *use, is_urgent=True)
+    def _job(self, job: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        return self._worker.submit(job, self._ticket, *arguments, is_urgent=True)
 
 
 MeasurablePage = PageHere | PageInWorker
@@ -267,25 +287,30 @@ class Pool:
             most = min(cores - 1, _MOST_AUTOMATIC)
         return cls(config, most) if most else None
 
-    def read(self, source: Source, take: Callable[[Content], None]) -> None:
-        """Hand the page to `take` when it is read."""
+    def read(self, source: Source, host: str, take: Callable[[Content], None]) -> None:
+        """Hand the page to `take` when it is read. `host`: see `WorkerPages.read`."""
         worker, ticket = self._least_busy(), next(self._tickets)
         if worker is None:
             take(source)
             return
         make = partial(source.read, self._config)
 
-        def pass_on(answered: Future[Shown | Measured | Unjudged]) -> None:
+        def pass_on(answered: Future[Reading | Measured | Unjudged]) -> None:
             try:
-                read = answered.result()
+                read: Reading | Content = answered.result()
             except LostWorkerError as lost:
                 take(Unjudged("too_slow") if lost.is_slow else source)
             else:
                 again = cast("_Again", make)  # the same bytes: a page again
-                take(PageInWorker(worker, ticket, read, again) if isinstance(read, Shown) else read)
+                if isinstance(read, Reading):
+                    read = PageInWorker(worker, ticket, read, again, self._workers)
+                take(read)
 
-        dropped, worker.dropped = worker.dropped, []
-        worker.submit(make_page, ticket, make, dropped).add_done_callback(pass_on)
+        over, worker.over = worker.over, []
+        news = list(worker.news)
+        worker.news.clear()
+        answer = worker.submit(WorkerPages.read, ticket, make, host, over, news)
+        answer.add_done_callback(pass_on)
 
     def unpack(self, packed: bytes) -> MeasurablePage:
         """Return a page that was packed. Waits for a worker.
@@ -297,8 +322,8 @@ class Pool:
         make = partial(unpacked, packed, self._config)
         if worker is not None:
             try:
-                shown = worker.submit(make_page, ticket, make, is_urgent=True).result()
-                return PageInWorker(worker, ticket, shown, make)
+                read = worker.submit(WorkerPages.unpack, ticket, make, is_urgent=True).result()
+                return PageInWorker(worker, ticket, read, make)
             except LostWorkerError:
                 pass
         return make()
@@ -324,55 +349,3 @@ class Pool:
             else:
                 self._workers.append(least)
         return least
-
-
-def work() -> None:
-    """Be the process of a worker."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
-    jobs: SimpleQueue[Any] = SimpleQueue()
-    Thread(target=_take_jobs, args=(sys.stdin.buffer, jobs), daemon=True).start()
-    pages: OrderedDict[int, PageHere] = OrderedDict()
-    answer = pickle.dumps("ready")
-    while True:
-        answers.write(answer)
-        answers.flush()
-        job, arguments = jobs.get()
-        try:
-            answer = pickle.dumps((True, job(pages, *arguments)), protocol=5)
-        except Exception as error:  # the one who gave the job is told
-            answer = pickle.dumps((False, f"{type(error).__name__}: {error}"))
-
-
-def make_page(
-    pages: OrderedDict[int, PageHere],
-    ticket: int,
-    make: Callable[[], PageHere | Measured | Unjudged],
-    dropped: Sequence[int] = (),
-) -> Shown | Measured | Unjudged:
-    """Make a page, keep it under a number, and return what it shows; forget others."""
-    for each in dropped:
-        pages.pop(each, None)
-    page = make()
-    if not isinstance(page, PageHere):
-        return page
-    pages[ticket] = page
-    if len(pages) > _MOST_KEPT:
-        pages.popitem(last=False)
-    return page.shown
-
-
-def use_page(
-    pages: Mapping[int, PageHere], ticket: int, use: Callable[..., Any], *arguments: Any
-) -> Any:
-    """Return what a function returns for a page that is kept."""
-    return use(pages[ticket], *arguments)
-
-
-def _take_jobs(given: BinaryIO, jobs: "SimpleQueue[Any]") -> None:
-    try:
-        while True:
-            jobs.put(pickle.load(given))  # noqa: S301 - written by the process that started this one
-    finally:
-        os._exit(0)

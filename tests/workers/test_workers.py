@@ -20,7 +20,8 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.model import Unjudged
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.workers.measured import PageHere, Source
-from dedup_filter.workers.pool import LostWorkerError, Pool, Worker, use_page
+from dedup_filter.workers.pool import LostWorkerError, Pool, Worker
+from dedup_filter.workers.process import WorkerPages
 
 
 @pytest.fixture
@@ -127,7 +128,7 @@ def test_a_page_that_takes_too_long_is_kept_unjudged(article, caplog):
 
     def begin(number):
         read = Future()
-        pool.read(Source(PageText(None, article(number))), read.set_result)
+        pool.read(Source(PageText(None, article(number))), "", read.set_result)
         return read
 
     assert not isinstance(begin(0).result(), Source)
@@ -162,13 +163,13 @@ def test_a_job_that_fails_is_told_and_the_process_goes_on_until_it_is_closed():
     worker = Worker(30)
     for ticket in (99, 100):
         with pytest.raises(LostWorkerError, match="KeyError"):
-            worker.submit(use_page, ticket, PageHere.pack).result()
-    waits = [worker.submit(use_page, 99, PageHere.pack) for _ in range(20)]
+            worker.submit(WorkerPages.pack, ticket).result()
+    waits = [worker.submit(WorkerPages.pack, 99) for _ in range(20)]
     assert not waits[-1].cancel()  # somebody else may wait for it
 
     worker.close()
 
-    waits.append(worker.submit(use_page, 99, PageHere.pack))
+    waits.append(worker.submit(WorkerPages.pack, 99))
     for job in waits:
         with pytest.raises(LostWorkerError):
             job.result()

@@ -1,0 +1,171 @@
+"""The process of a worker: jobs -> answers.
+
+Jobs and answers are pickles, on standard input and output of the process. A job is a function and
+arguments; an answer is whether it was done, and what it returned or raised.
+
+A page is measured as soon as it is read, with what its host is expected to have shown by then: the
+process has frames of its own, which learn from each page that is read here as if it were kept, or
+dropped, as the one before of its host. With a later page it is told whether it is, and what was
+learnt from pages that others have read. If just that is known of a page when it is judged, which
+is so of most, it need not be measured again.
+
+The process ends when its input does, even in the middle of a job: so no worker outlives the process
+that it works for, however that ends. The signal of Ctrl-C is for that process alone.
+"""
+
+import os
+import pickle
+import signal
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, BinaryIO, NamedTuple
+
+from dedup_filter.fingerprints.profile import CountedIn, CountedPassage
+from dedup_filter.frames.host_frames import Frames, FrameTimes, Lesson
+from dedup_filter.model import Unjudged
+from dedup_filter.text import Shown
+from dedup_filter.workers.measured import Measured, PageHere
+
+_MOST_KEPT = 512
+"""Pages that wait to be measured again: beyond it, the earliest is forgotten. It is far more than a
+crawl has under way."""
+_MOST_BLOCKS = 200_000
+"""Blocks of all hosts together: about 20 MB. What is forgotten is learnt again."""
+
+
+class PackedPassages:
+    """The passages of a page as bytes, which are most of an answer and are rarely asked for."""
+
+    def __init__(self, passages: CountedIn) -> None:
+        self._packed = pickle.dumps(passages, protocol=5)
+
+    def counted_in(self, sketch: bytes) -> Iterator[CountedPassage]:
+        """Yield each passage with what a sketch has of it. Cost: 0.2 ms more than in a worker."""
+        passages: CountedIn = pickle.loads(self._packed)  # noqa: S301 - written by a worker
+        return passages.counted_in(sketch)
+
+
+class Reading(NamedTuple):
+    """What a worker answers when it has read a page."""
+
+    shown: Shown
+    expected: FrameTimes | None
+    """What its host was expected to have shown."""
+    measured: Measured | None
+    """The page, measured with that."""
+
+
+class _Read(NamedTuple):
+    page: PageHere
+    host: str
+    lessons: list[tuple[str, Collection[int], Lesson]]
+    """What it shows to its host and sites, by their names, and what these have learnt."""
+
+
+class WorkerPages:
+    """The pages that a worker has read, by their tickets."""
+
+    def __init__(self) -> None:
+        self._pages: OrderedDict[int, _Read] = OrderedDict()
+        self._frames = Frames(_MOST_BLOCKS)
+        self._were_kept: dict[str, bool] = {}
+        """By host, whether the last page of which that is known is kept."""
+
+    def read(
+        self,
+        ticket: int,
+        make: Callable[[], PageHere | Measured | Unjudged],
+        host: str,
+        over: Iterable[tuple[int, bool]],
+        news: Iterable[tuple[str, Lesson]],
+    ) -> Reading | Measured | Unjudged:
+        """Make a page, measure it, and learn from it.
+
+        `host`: "" if nothing is learnt of it. `over`: the tickets of pages that nobody will ask
+        for any more, and whether each is kept. `news`: what hosts and sites learnt elsewhere.
+        """
+        for each, is_kept in over:
+            self._forget(each, is_kept=is_kept)
+        for name, lesson in news:
+            self._frames.learn(name, lesson.shown, is_kept=lesson.is_kept)
+        page = make()
+        if not isinstance(page, PageHere):
+            return page
+        frames, known = self._frames, self._frames.known(host, page.shown)
+        expected = known.frame_times
+        measured = page.measure(expected)
+        is_kept = self._were_kept.get(host, True)
+        taught = known.teaches if host else ()
+        lessons = [
+            (name, shown, frames.learn(name, shown, is_kept=is_kept)[0]) for name, shown in taught
+        ]
+        self._keep(ticket, _Read(page, host, lessons))
+        for forgotten in frames.forgotten:
+            self._were_kept.pop(forgotten, None)
+        frames.forgotten.clear()
+        return Reading(page.shown, expected, _packed(measured))
+
+    def unpack(self, ticket: int, make: Callable[[], PageHere]) -> Reading:
+        """Make a page that was read before; it is measured when it is known with what."""
+        page = make()
+        self._keep(ticket, _Read(page, "", []))
+        return Reading(page.shown, None, None)
+
+    def measure(self, ticket: int, known: FrameTimes) -> Measured:
+        """Measure a page again. Raises KeyError if it is forgotten."""
+        return _packed(self._pages[ticket].page.measure(known))
+
+    def pack(self, ticket: int) -> bytes:
+        """Return a page as bytes. Raises KeyError if it is forgotten."""
+        return self._pages[ticket].page.pack()
+
+    def _keep(self, ticket: int, read: _Read) -> None:
+        self._pages[ticket] = read
+        if len(self._pages) > _MOST_KEPT:
+            self._pages.popitem(last=False)
+
+    def _forget(self, ticket: int, *, is_kept: bool) -> None:
+        read = self._pages.pop(ticket, None)
+        if read is None or not read.host:
+            return
+        self._were_kept[read.host] = is_kept
+        for name, shown, lesson in read.lessons:
+            if lesson.is_kept != is_kept:
+                self._frames.unlearn(name, lesson)
+                self._frames.learn(name, shown, is_kept=is_kept)
+
+
+def _packed(measured: Measured) -> Measured:
+    passages = PackedPassages(measured.profile.passages)
+    return measured._replace(profile=replace(measured.profile, passages=passages))
+
+
+def work() -> None:
+    """Be the process of a worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
+    jobs: SimpleQueue[Any] = SimpleQueue()
+    Thread(target=_take_jobs, args=(sys.stdin.buffer, jobs), daemon=True).start()
+    pages = WorkerPages()
+    answer = pickle.dumps("ready")
+    while True:
+        answers.write(answer)
+        answers.flush()
+        job, arguments = jobs.get()
+        try:
+            answer = pickle.dumps((True, job(pages, *arguments)), protocol=5)
+        except Exception as error:  # the one who gave the job is told
+            answer = pickle.dumps((False, f"{type(error).__name__}: {error}"))
+
+
+def _take_jobs(given: BinaryIO, jobs: "SimpleQueue[Any]") -> None:
+    try:
+        while True:
+            jobs.put(pickle.load(given))  # noqa: S301 - written by the process that started this one
+    finally:
+        os._exit(0)
