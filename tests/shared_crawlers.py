@@ -9,10 +9,9 @@ outlives it: some are killed. Knows nothing of pytest.
 
 import contextlib
 import multiprocessing
-import os
+import multiprocessing.connection
 import random
 import re
-import signal
 import time
 from collections import Counter
 from typing import NamedTuple
@@ -23,13 +22,18 @@ from made_profiles import hashes_of, made_profile
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import profile
+from dedup_filter.pages.comparison import Overtaken
+from dedup_filter.pages.redis import process, redis_pages
+from dedup_filter.workers import measured
 
 K = 3
 PATIENCE = 300
 _LIKE = re.compile(r"\d+ \d+ \d+ \d+")
 # A copy of this process would share its clients. What all import is imported once, for all tests.
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["dedup_filter.filter", "dedup_filter.pages.redis"])
+PROCESSES.set_forkserver_preload(
+    ["dedup_filter.filter", "dedup_filter.pages.redis", "redis.cluster", "stopwordsiso"]
+)
 
 
 class Like(NamedTuple):
@@ -62,112 +66,27 @@ class Article(NamedTuple):
         return {"html": self.html}
 
 
+def like(number, edits=0, site="a"):
+    """Make a page: those of one number are near-duplicates of each other, and of no other."""
+    fingerprint = number * 0x9E37_79B9_7F4A_7C15 % 2**64 ^ edits
+    digest = number << 64 | fingerprint
+    return Like(f"http://{site}.example/{number}/{edits}", digest, fingerprint, 7)
+
+
+def see(pages, page):
+    return pages.see(page.url, **page.given)
+
+
+def claim(pages, page):
+    return pages.claim(page.url, **page.given)
+
+
 def profile_of(texts, config):
     """What the text of a `Like` says, and of an `Article` what it is."""
     if not _LIKE.fullmatch(texts.document.text):
         return profile(texts, config)
     digest, fingerprint, shingles, words = map(int, texts.document.text.split())
     return made_profile(digest, fingerprint, hashes_of(shingles), words)
-
-
-def patch(counts):
-    """Let texts be read as `Like`s, and count what crawlers do to one another."""
-    import dedup_filter.workers.measured
-    from dedup_filter.pages.comparison import Overtaken
-    from dedup_filter.pages.redis.redis_pages import RedisPages
-
-    dedup_filter.workers.measured.profile = profile_of
-    record, fate = RedisPages.record, RedisPages.fate
-
-    def counted_record(self, *args, **options):
-        try:
-            return record(self, *args, **options)
-        except Overtaken:
-            counts["overtaken"] += 1
-            raise
-
-    def counted_fate(self, number):
-        found = fate(self, number)
-        counts[found] += 1
-        return found
-
-    RedisPages.record, RedisPages.fate = counted_record, counted_fate
-
-
-class Crawler:
-    """One of several. `ways`: "see" or "claim", how its pages are judged."""
-
-    def __init__(self, name, url, way, pipe, lease, options):
-        self.name, self.way, self.pipe = name, way, pipe
-        self.counts = Counter()
-        self.chance = random.Random(name)
-        patch(self.counts)
-        if lease is not None:
-            shorten_leases(lease)
-        self.pages = NearDuplicateFilter.open(url, max_distance=K, **options)
-        self.held, self.kept = [], []
-
-    def tell(self, like, became, original=None):
-        self.pipe.send((self.name, like, became, original))
-
-    def do(self, like):
-        """Judge a page; while the server is away, keep what cannot be judged."""
-        try:
-            (self.see if self.way == "see" else self.claim)(like)
-        except StoreError:
-            self.counts["away"] += 1
-            self.tell(like, "kept while away")
-            time.sleep(0.02)  # so that there are pages left when it is back
-
-    def see(self, like):
-        verdict = self.pages.see(like.url, **like.given)
-        if verdict.original_page is not None:
-            self.tell(like, "dropped", verdict.original)
-        elif verdict.outcome == "new" or verdict.reason == "too_short":
-            self.tell(like, "kept")
-        else:
-            self.tell(like, "let through")
-
-    def claim(self, like):
-        verdict = self.pages.claim(like.url, **like.given)
-        while verdict.original_page is not None:
-            self.settle()  # whoever waits holds nothing
-            while (fate := self.pages.fate(verdict.original_page)) == "pending":
-                time.sleep(0.001)
-            if fate == "kept":
-                self.tell(like, "dropped", verdict.original)
-                return
-            verdict = self.pages.claim(like.url, **like.given)
-        self.held.append((like, verdict))
-        if len(self.held) > self.chance.randrange(4):
-            self.settle()
-
-    def settle(self):
-        while self.held:
-            like, verdict = self.held.pop()
-            if self.chance.random() < 0.3:
-                self.tell(like, "released")
-                with contextlib.suppress(StoreError):  # then it is done with the next claim
-                    self.pages.release(verdict)
-            else:
-                self.tell(like, "kept")  # first it is kept, and then that is recorded
-                self.kept.append(verdict)
-        while self.kept:
-            self.pages.commit(self.kept[-1])
-            self.kept.pop()
-
-    def wait(self):
-        """Settle what is held, whenever that can be done: others may wait for it."""
-        for _ in range(10 * PATIENCE):
-            with contextlib.suppress(StoreError):
-                self.settle()
-                return
-            time.sleep(0.1)
-
-    def end(self):
-        with contextlib.suppress(StoreError):
-            self.pages.close()
-        self.pipe.send((self.name, None, dict(self.counts), None))
 
 
 class Past:
@@ -202,23 +121,113 @@ def lose_answer(pages, script):
     connection.run = lost
 
 
-def shorten_leases(seconds):
-    """Let dead crawlers be given up sooner."""
-    from dedup_filter.pages.redis import process, redis_pages
+def let_lapse(pages):
+    """Let the lease of a crawler be over."""
+    taking_part = pages._kept._process
+    name = taking_part.connection.key("processes")
+    taking_part.connection.call(lambda client: client.zadd(name, {taking_part.name: 1}))
 
-    process.LEASE = seconds
-    redis_pages._LONGEST_WAIT = 4 * seconds
+
+def end_rest(*crawlers):
+    """Let crawlers ask their servers again, which they leave alone after a failure."""
+    for pages in crawlers:
+        pages._kept._process.connection._rests_until = 0.0
 
 
-def crawl(crawler_is, options, rounds, barrier):
+class Crawler:
+    """One of several. `ways`: "see" or "claim", how its pages are judged."""
+
+    def __init__(self, name, url, way, pipe, options):
+        self.name, self.pipe = name, pipe
+        self.counts = Counter()
+        self.chance = random.Random(name)
+        self.judge = self.see if way == "see" else self.claim
+        self.pages = NearDuplicateFilter.open(url, max_distance=K, **options)
+        self.held, self.kept = [], []
+
+    def tell(self, page, became, original=None):
+        self.pipe.send((self.name, page, became, original))
+
+    def do(self, page):
+        """Judge a page; while the server is away, keep what cannot be judged."""
+        try:
+            self.judge(page)
+        except StoreError:
+            self.counts["away"] += 1
+            self.tell(page, "kept while away")
+            time.sleep(0.02)  # so that there are pages left when it is back
+
+    def see(self, page):
+        verdict = see(self.pages, page)
+        if verdict.original_page is not None:
+            self.tell(page, "dropped", verdict.original)
+        elif verdict.outcome == "new" or verdict.reason == "too_short":
+            self.tell(page, "kept")
+        else:
+            self.tell(page, "let through")
+
+    def claim(self, page):
+        verdict = claim(self.pages, page)
+        while verdict.original_page is not None:
+            self.settle()  # whoever waits holds nothing
+            while (fate := self.pages.fate(verdict.original_page)) == "pending":
+                self.counts["met"] += 1
+                time.sleep(0.001)
+            if fate == "kept":
+                self.tell(page, "dropped", verdict.original)
+                return
+            verdict = claim(self.pages, page)
+        self.held.append((page, verdict))
+        if len(self.held) > self.chance.randrange(4):
+            self.settle()
+
+    def settle(self):
+        while self.held:
+            page, verdict = self.held.pop()
+            if self.chance.random() < 0.3:
+                self.tell(page, "released")
+                with contextlib.suppress(StoreError):  # then it is done with the next claim
+                    self.pages.release(verdict)
+            else:
+                self.tell(page, "kept")  # first it is kept, and then that is recorded
+                self.kept.append(verdict)
+        while self.kept:
+            self.pages.commit(self.kept[-1])
+            self.kept.pop()
+
+    def wait(self):
+        """Settle what is held, whenever that can be done: others may wait for it."""
+        for _ in range(10 * PATIENCE):
+            with contextlib.suppress(StoreError):
+                self.settle()
+                return
+            time.sleep(0.1)
+
+
+def crawl(crawler_is, lease, options, rounds, barrier):
     """Be a crawler: all begin each round at the same time."""
+    measured.profile = profile_of
+    if lease is not None:  # the dead are given up sooner
+        process.LEASE, redis_pages._LONGEST_WAIT = lease, 4 * lease
     crawler = Crawler(*crawler_is, options)
-    for likes in rounds:
+    record = redis_pages.RedisPages.record
+
+    def counted_record(*args, **options):
+        try:
+            return record(*args, **options)
+        except Overtaken:
+            crawler.counts["met"] += 1
+            raise
+
+    redis_pages.RedisPages.record = counted_record
+    for pages in rounds:
         barrier.wait(PATIENCE)
-        for like in likes:
-            crawler.do(like)
+        for page in pages:
+            crawler.do(page)
         crawler.wait()
-    crawler.end()
+    with contextlib.suppress(StoreError):
+        crawler.pages.close()
+    crawler.pipe.send((crawler.name, None, dict(crawler.counts), None))
 
 
 class Together:
@@ -231,23 +240,29 @@ class Together:
         self.became, self.counts, self.ended = {}, Counter(), set()
         for number, rounds in enumerate(rounds_of_each):
             ours, theirs = PROCESSES.Pipe(duplex=False)
-            crawler_is = (f"c{number}", url, way, theirs, lease)
-            arguments = (crawler_is, options, rounds, self._barrier)
-            process = PROCESSES.Process(target=crawl, args=arguments, daemon=True)
-            process.start()
+            arguments = ((f"c{number}", url, way, theirs), lease, options, rounds, self._barrier)
+            self.processes.append(PROCESSES.Process(target=crawl, args=arguments, daemon=True))
+            self.processes[-1].start()
             theirs.close()
-            self.processes.append(process)
             self._pipes.append(ours)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        for process in self.processes:
-            if process.is_alive():
-                kill(process)
+        for number in range(len(self.processes)):
+            self.kill(number)
         for pipe in self._pipes:
             pipe.close()
+
+    def kill(self, number):
+        """Kill a crawler as no signal handler can prevent, unless it has ended."""
+        self.processes[number].kill()
+        self.processes[number].join(PATIENCE)
+
+    def whats(self):
+        """Count what became of pages."""
+        return Counter(what for what, _ in self.became.values())
 
     def listen(self, until=None):
         """Take note of what they say until so many pages are judged, or all have ended."""
@@ -256,34 +271,22 @@ class Together:
             if not ready:
                 raise TimeoutError("crawlers do not end")
             for pipe in ready:
-                self._hear(pipe)
-
-    def _hear(self, pipe):
-        try:
-            self._note(*pipe.recv())
-        except EOFError:
-            self._pipes.remove(pipe)
-            pipe.close()
-
-    def _note(self, name, like, what, original):
-        if like is None:
-            self.counts.update(what)
-            self.ended.add(name)
-        else:
-            self.became[like] = what, original
-            self.counts[name] += 1
+                try:
+                    name, page, what, original = pipe.recv()
+                except EOFError:
+                    self._pipes.remove(pipe)
+                    pipe.close()
+                    continue
+                if page is None:
+                    self.counts.update(what)
+                    self.ended.add(name)
+                else:
+                    self.became[page] = what, original
 
 
-def crawl_together(url, way, rounds_of_each, lease=None, **options):
+def crawl_together(url, way, rounds_of_each, **options):
     """Let crawlers work to their end; return them."""
-    with Together(url, way, rounds_of_each, lease, **options) as crawlers:
+    with Together(url, way, rounds_of_each, **options) as crawlers:
         crawlers.listen()
         assert len(crawlers.ended) == len(rounds_of_each), "a crawler broke down"
         return crawlers
-
-
-def kill(process):
-    """Kill a process as no signal handler can prevent, unless it has ended."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(process.pid, signal.SIGKILL)
-    process.join(PATIENCE)

@@ -10,57 +10,46 @@ NUMBERS = range(12)
 COPIES = {"near", "exact"}
 
 
-class Site:
-    """A site whose articles have print views, which name their address and the day."""
+def page(text, path, host="a.example", menu=MENU):
+    return {"url": f"http://{host}/{path}", "html": framed(text).replace(MENU, menu)}
 
-    def __init__(self, article, host="a.example", menu=MENU):
-        self.host = host
-        self._article = article
-        self._menu = menu
 
-    def page(self, number, session=""):
-        html = framed(self._article(number, words=300)).replace(MENU, self._menu)
-        return {"url": f"http://{self.host}/{number}{session}", "html": html}
+def mirrored(text, path):
+    return page(text, path, "mirror.example", OTHER_MENU)
 
-    def printed(self, number):
-        url = f"http://{self.host}/{number}"
-        line = (
-            f"Printed from {url} on 22 November. For personal use only, {'thank you, ' * 9}goodbye."
-        )
-        text = self._article(number, words=300)
-        html = f"<p>The Daily Paper, print edition</p><p>{text}</p><p>{line}</p>"
-        return {"url": f"{url}?print", "html": html}
+
+def printed(text, path):
+    """A print view, which names its address and the day."""
+    url = f"http://a.example/{path}"
+    line = f"Printed from {url} on 22 November. For personal use only, {'thank you, ' * 9}goodbye."
+    html = f"<p>The Daily Paper, print edition</p><p>{text}</p><p>{line}</p>"
+    return {"url": f"{url}?print", "html": html}
 
 
 @pytest.fixture
-def site(article):
-    return Site(article)
-
-
-@pytest.fixture
-def mirror(article):
-    return Site(article, "mirror.example", OTHER_MENU)
+def texts(article):
+    return [article(number, words=300) for number in NUMBERS]
 
 
 def see(known, pages):
     return [known.see(**page).outcome for page in pages]
 
 
-def test_of_an_article_that_was_seen_on_a_mirror_before(site, mirror):
+def test_of_an_article_that_was_seen_on_a_mirror_before(texts):
     with NearDuplicateFilter.open() as known:
-        assert see(known, map(mirror.page, NUMBERS)) == ["new"] * len(NUMBERS)
-        for number in NUMBERS:
-            again = [site.page(number), site.printed(number), site.page(number, "?sid=1")]
+        assert see(known, map(mirrored, texts, NUMBERS)) == ["new"] * len(NUMBERS)
+        for number, text in enumerate(texts):
+            again = [page(text, number), printed(text, number), page(text, f"{number}?sid=1")]
             assert set(see(known, again)) <= COPIES, number
 
 
-def test_of_other_articles_are_kept(site, mirror, article):
+def test_of_other_articles_are_kept(texts, article):
     """The print view of a page that the mirror does not have is no copy of another article."""
-    other = Site(lambda number, words: article(100 + number, words=words))
+    others = [article(100 + number, words=300) for number in NUMBERS]
     with NearDuplicateFilter.open() as known:
-        see(known, map(mirror.page, NUMBERS))
-        see(known, map(site.page, NUMBERS))
-        assert set(see(known, map(other.printed, NUMBERS))) == {"new"}
+        see(known, map(mirrored, texts, NUMBERS))
+        see(known, map(page, texts, NUMBERS))
+        assert set(see(known, map(printed, others, NUMBERS))) == {"new"}
 
 
 def test_of_products_are_kept_although_a_shop_elsewhere_has_the_same_terms(article):
@@ -77,11 +66,10 @@ def test_of_products_are_kept_although_a_shop_elsewhere_has_the_same_terms(artic
             assert see(known, [*pages, without_menus]) == ["new"] * 3
 
 
-def test_of_an_article_that_another_process_has_kept(site):
+def test_of_an_article_that_another_process_has_kept(texts):
     lists = {}
     crawlers = [exchanging(MemoryLists(number, lists)) for number in (1, 2)]
-    for number in NUMBERS:
-        see(crawlers[number % 2], [site.page(number)])
-
-    for number in NUMBERS:
-        assert set(see(crawlers[number % 2], [site.printed(number)])) <= COPIES, number
+    for number, text in enumerate(texts):
+        see(crawlers[number % 2], [page(text, number)])
+    for number, text in enumerate(texts):
+        assert set(see(crawlers[number % 2], [printed(text, number)])) <= COPIES, number

@@ -165,7 +165,7 @@ class ReplicaMachine(RuleBasedStateMachine):
 
 
 TestReplica = ReplicaMachine.TestCase
-TestReplica.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestReplica.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
 
 
 def test_lost_events_are_counted_and_a_log_without_events_has_an_end():

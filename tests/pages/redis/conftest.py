@@ -3,7 +3,7 @@
 from contextlib import ExitStack, suppress
 
 import pytest
-from shared_crawlers import K, Like, profile_of
+from shared_crawlers import K, like, profile_of, see
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreError
@@ -26,8 +26,7 @@ def crawler(monkeypatch):
                 pages.close()
 
         def open_pages(server, **options):
-            url = server if isinstance(server, str) else server.url
-            pages = NearDuplicateFilter.open(url, **{"max_distance": K, **options})
+            pages = NearDuplicateFilter.open(server.url, **{"max_distance": K, **options})
             opened.callback(close, pages)
             return pages
 
@@ -35,34 +34,20 @@ def crawler(monkeypatch):
 
 
 @pytest.fixture
-def like():
-    """Make pages: those of one number are near-duplicates of each other, and of no other."""
-
-    def make(number, edits=0, site="a"):
-        fingerprint = number * 0x9E37_79B9_7F4A_7C15 % 2**64 ^ edits
-        digest = number << 64 | fingerprint
-        return Like(f"http://{site}.example/{number}/{edits}", digest, fingerprint, 7)
-
-    return make
+def crawlers(redis_server, crawler):
+    """Two crawlers; one has seen a page."""
+    one, other = crawler(redis_server), crawler(redis_server)
+    see(one, like(9))
+    return one, other
 
 
 @pytest.fixture
-def let_lapse():
-    """Let the lease of a crawler be over."""
+def warnings(caplog):
+    """What was warned of, and not yet asked for."""
 
-    def lapse(pages):
-        process = pages._kept._process
-        name = process.connection.key("processes")
-        process.connection.call(lambda client: client.zadd(name, {process.name: 1}))
+    def said():
+        found = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+        caplog.clear()
+        return found
 
-    return lapse
-
-
-@pytest.fixture
-def see():
-    return lambda pages, like: pages.see(like.url, text=like.text)
-
-
-@pytest.fixture
-def claim():
-    return lambda pages, like: pages.claim(like.url, text=like.text)
+    return said

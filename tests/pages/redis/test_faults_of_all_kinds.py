@@ -19,20 +19,21 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from shared_crawlers import K, Past, lose_answer
+from shared_crawlers import K, Past, end_rest, let_lapse, like, lose_answer
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreAway, StoreError
 
 WHO = st.integers(0, 2)
+AWAY = object()
 SCRIPTS = st.sampled_from(["read", "commit", "release"])
 
 
 class Crawlers(RuleBasedStateMachine):
-    def __init__(self, server, client, like):
+    def __init__(self, server, client):
         super().__init__()
         server.flush()
-        self.client, self.like = client, like
+        self.client = client
         self.crawlers = [NearDuplicateFilter.open(server.url, max_distance=K) for _ in range(3)]
         self.held = [[] for _ in self.crawlers]
         self.waiting = [[] for _ in self.crawlers]
@@ -42,19 +43,18 @@ class Crawlers(RuleBasedStateMachine):
         self.past = None
 
     def attempt(self, call):
-        """Call, and return whether that worked, and the answer."""
+        """Return the answer to a call, or `AWAY`."""
         try:
-            return True, call()
+            return call()
         except StoreAway:
-            for pages in self.crawlers:
-                pages._kept._process.connection._rests_until = 0.0
-            return False, None
+            end_rest(*self.crawlers)
+            return AWAY
 
     def settle(self, who, way):
         page, verdict = self.held[who].pop()
         if way == "commit":
             self.kept[page.url] = page
-        while not self.attempt(lambda: getattr(self.crawlers[who], way)(verdict))[0]:
+        while self.attempt(lambda: getattr(self.crawlers[who], way)(verdict)) is AWAY:
             pass
 
     def require_kept(self, verdict, page):
@@ -64,10 +64,10 @@ class Crawlers(RuleBasedStateMachine):
     @rule(who=WHO, number=st.integers(1, 3), edits=st.integers(0, 2), way=st.sampled_from("sc"))
     def judge(self, who, number, edits, way):
         url = f"http://{who}.example/{next(self.serial)}"
-        page = self.like(number, edits)._replace(url=url, shingles=number)
+        page = like(number, edits)._replace(url=url, shingles=number)
         judge = self.crawlers[who].see if way == "s" else self.crawlers[who].claim
-        is_judged, verdict = self.attempt(lambda: judge(url, text=page.text))
-        if not is_judged:
+        verdict = self.attempt(lambda: judge(url, text=page.text))
+        if verdict is AWAY:
             self.kept[url] = page
         elif verdict.original_page is not None:
             if way == "s" and verdict.original_page not in self.crawlers[who]._kept._log.held:
@@ -79,20 +79,17 @@ class Crawlers(RuleBasedStateMachine):
         elif verdict.page is not None:
             self.kept[url] = page
 
-    @precondition(lambda self: any(self.held))
-    @rule(way=st.sampled_from(["commit", "release"]), data=st.data())
-    def end_a_claim(self, way, data):
-        who = data.draw(st.sampled_from([at for at, held in enumerate(self.held) if held]))
-        self.settle(who, way)
+    @rule(who=WHO, way=st.sampled_from(["commit", "release"]))
+    def end_a_claim(self, who, way):
+        if self.held[who]:
+            self.settle(who, way)
 
     @rule(who=WHO)
     def ask(self, who):
         """Ask for the fates of the pages that others repeat."""
         for page, verdict in self.waiting[who][:]:
-            is_told, fate = self.attempt(
-                lambda of=verdict.original_page: self.crawlers[who].fate(of)
-            )
-            if is_told and fate != "pending":
+            fate = self.attempt(lambda of=verdict.original_page: self.crawlers[who].fate(of))
+            if fate in ("kept", "gone"):
                 self.waiting[who].remove((page, verdict))
             if fate == "kept":
                 self.require_kept(verdict, page)
@@ -105,8 +102,7 @@ class Crawlers(RuleBasedStateMachine):
     @rule(who=WHO)
     def lose_a_lease(self, who):
         self.is_all_there = False
-        process = self.crawlers[who]._kept._process
-        self.client.zadd("dedup:{pages}:processes", {process.name: 1})
+        let_lapse(self.crawlers[who])
 
     @rule()
     def note_what_is_written(self):
@@ -139,12 +135,21 @@ class Crawlers(RuleBasedStateMachine):
                 pages.close()
 
 
-@pytest.mark.parametrize("examples", [30, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("servers", "examples"),
+    [
+        ("redis_server", 20),
+        ("redis_cluster", 5),
+        pytest.param("redis_server", 110, marks=pytest.mark.slow),
+        pytest.param("redis_cluster", 100, marks=pytest.mark.slow),
+    ],
+    indirect=["servers"],
+)
 @pytest.mark.usefixtures("crawler")
-def test_no_page_is_lost_whatever_is(servers, like, examples, monkeypatch):
+def test_no_page_is_lost_whatever_is(servers, examples, monkeypatch):
     monkeypatch.setattr("dedup_filter.pages.redis.redis_pages._LONGEST_WAIT", 0)
     client = servers.client()
     run_state_machine_as_test(
-        lambda: Crawlers(servers, client, like),
+        lambda: Crawlers(servers, client),
         settings=settings(max_examples=examples, stateful_step_count=30, deadline=None),
     )

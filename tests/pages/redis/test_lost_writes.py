@@ -5,17 +5,27 @@ a fail-over; numbers of pages are given again then. What they made of it must ha
 that is forgotten can be kept again, and none is dropped for one that was never kept.
 """
 
-import logging
-
 import pytest
-from shared_crawlers import Past
+from shared_crawlers import Past, claim, end_rest, like, lose_answer, see
 
-from dedup_filter.errors import StoreError
+from dedup_filter.errors import StoreAway, StoreError
 
-FIRST, SECOND, THIRD = 1, 2, 3
+FIRST, SECOND, THIRD = like(1), like(2), like(3)
+FIRST_AGAIN, SECOND_AGAIN, THIRD_AGAIN = like(1, 1), like(2, 1), like(3, 1)
 
 
-def lose_claim(server, claim, pages, page):
+@pytest.fixture
+def crawlers(redis_server, crawler):
+    """Two crawlers that have seen some pages; in the end they agree."""
+    one, other = crawler(redis_server), crawler(redis_server)
+    for number in range(10, 20):
+        see(one, like(number))
+    see(other, like(20))
+    yield one, other
+    require_agreement(one, other)
+
+
+def lose_claim(server, pages, page):
     """Claim a page on a server that loses it."""
     past = Past(server.client())
     lost = claim(pages, page)
@@ -23,207 +33,180 @@ def lose_claim(server, claim, pages, page):
     return lost
 
 
-@pytest.fixture
-def crawlers(redis_server, crawler, like, see):
-    """Two crawlers that have seen some pages."""
-    one, other = crawler(redis_server), crawler(redis_server)
-    for number in range(10, 20):
-        see(one, like(number))
-    see(other, like(20))
-    return one, other
-
-
-def require_agreement(*crawlers):
-    for pages in crawlers:
+def require_agreement(one, other):
+    for pages in (one, other):
         pages.check()
-    assert len({len(pages) for pages in crawlers}) == 1
+    assert len(one) == len(other)
 
 
-def test_a_page_that_is_lost_can_be_kept_again(redis_server, crawlers, like, see, caplog):
+def test_a_page_that_is_lost_can_be_kept_again(redis_server, crawlers, warnings):
     one, other = crawlers
     past = Past(redis_server.client())
-    assert see(one, like(FIRST)).outcome == "new"
-    assert see(other, like(FIRST, 1)).outcome == "near"
+    assert see(one, FIRST).outcome == "new"
+    assert see(other, FIRST_AGAIN).outcome == "near"
     past.come_back()
-    assert see(other, like(FIRST, 1)).outcome == "new"
-    assert see(one, like(FIRST, 3)).outcome == "near"
-    require_agreement(one, other)
-    lost = [record for record in caplog.records if "lost" in record.message]
-    assert len(lost) == 2, "each crawler says it once"
+    assert see(other, FIRST_AGAIN).outcome == "new"
+    assert see(one, like(1, 3)).outcome == "near"
+    assert ["lost" in said for said in warnings()] == [True] * 2, "each crawler says it once"
 
 
-def test_a_claim_that_is_lost_is_recorded_when_it_is_committed(
-    redis_server, crawlers, like, see, claim
-):
-    one, other = crawlers
-    lost = lose_claim(redis_server, claim, one, like(FIRST))
-    kept = claim(other, like(SECOND))
-    see(one, like(THIRD))
-    one.commit(lost)
-    other.commit(kept)
-    for number in (FIRST, SECOND, THIRD):
-        assert see(other, like(number, 1)).outcome == "near"
-    require_agreement(one, other)
-
-
-def test_a_late_commit_spares_the_page_that_has_its_number_by_now(
-    servers, crawler, like, see, claim
-):
+def test_a_lost_claim_is_committed_and_spares_the_page_that_has_its_number_by_now(servers, crawler):
     one, other = crawler(servers), crawler(servers)
     see(one, like(10))
-    lost = lose_claim(servers, claim, one, like(FIRST))
-    assert see(other, like(SECOND)).page == lost.page
+    lost = lose_claim(servers, one, FIRST)
+    assert see(other, SECOND).page == lost.page
     one.commit(lost)
     assert one.fate(lost.page) == "kept", "it is the number of the other one"
-    assert see(one, like(SECOND, 1)).outcome == "near"
-    assert see(other, like(FIRST, 1)).outcome == "near"
+    assert see(one, SECOND_AGAIN).outcome == "near"
+    assert see(other, FIRST_AGAIN).outcome == "near"
     require_agreement(one, other)
     assert len(one) == 3
 
 
-@pytest.mark.parametrize("is_pending", [True, False])
-def test_a_page_that_is_taken_back_does_not_take_another_with_it(
-    redis_server, crawlers, like, see, is_pending
-):
+@pytest.mark.parametrize("way", ["claim", "see"])
+def test_a_page_that_is_taken_back_does_not_take_another_with_it(redis_server, crawlers, way):
     one, other = crawlers
     past = Past(redis_server.client())
 
     def fail(page, *_):
         past.come_back()
-        assert see(other, like(SECOND)).page == page
-        see(other, like(THIRD))
+        assert see(other, SECOND).page == page
+        see(other, THIRD)
         one._kept._log.sync()
         raise StoreError("no more calls")
 
-    page = like(FIRST)
     learn = one._framed._learn
     one._framed._learn = lambda *args, **_: fail(args[3].page)
     with pytest.raises(StoreError):
-        (one.claim if is_pending else one.see)(page.url, html=f"<p>{page.text}</p>")
+        getattr(one, way)(FIRST.url, html=f"<p>{FIRST.text}</p>")
     one._framed._learn = learn
-    assert see(one, like(SECOND, 1)).outcome == "near"
-    require_agreement(one, other)
+    assert see(one, SECOND_AGAIN).outcome == "near"
 
 
-def test_a_crawler_never_has_two_claims_of_one_number(redis_server, crawlers, like, see, claim):
+def test_nor_does_one_that_was_kept_and_never_told_of(redis_server, crawlers):
     one, other = crawlers
-    lost = lose_claim(redis_server, claim, one, like(FIRST))
-    again = claim(one, like(SECOND))
+    past = Past(redis_server.client())
+    lose_answer(one, "commit")
+    with pytest.raises(StoreAway):
+        see(one, FIRST)
+    past.come_back()
+    see(other, SECOND)  # with the number that it had
+    end_rest(one)
+    see(one, THIRD)
+    assert see(one, SECOND_AGAIN).outcome == "near"
+
+
+def test_a_crawler_never_has_two_claims_of_one_number(redis_server, crawlers):
+    one, other = crawlers
+    lost = lose_claim(redis_server, one, FIRST)
+    again = claim(one, SECOND)
     assert again.page != lost.page
     one.commit(lost)
     one.release(again)
-    assert see(other, like(FIRST, 1)).outcome == "near"
-    assert see(other, like(SECOND, 1)).outcome == "new"
-    require_agreement(one, other)
+    assert see(other, FIRST_AGAIN).outcome == "near"
+    assert see(other, SECOND_AGAIN).outcome == "new"
 
 
 def test_who_waits_for_a_page_is_not_told_of_another_with_its_number(
-    redis_server, crawler, crawlers, like, see, claim
+    redis_server, crawler, crawlers
 ):
     one, other = crawlers
     past = Past(redis_server.client())
-    first = claim(one, like(FIRST))
-    waiting = claim(other, like(FIRST, 1))
+    first = claim(one, FIRST)
+    waiting = claim(other, FIRST_AGAIN)
     assert waiting.original_page == first.page
     past.come_back()
     third = crawler(redis_server)
-    second = claim(third, like(SECOND))
+    second = claim(third, SECOND)
     assert second.page == first.page
     assert other.fate(first.page) == "gone"
     one.release(first)
-    assert claim(other, like(FIRST, 1)).outcome == "new"
-    again = see(other, like(SECOND, 1))
+    other.release(claim(other, FIRST_AGAIN))
+    again = see(other, SECOND_AGAIN)
     assert (again.outcome, other.fate(again.page)) == ("new", "kept"), (
         "its original can be asked of"
     )
     third.commit(second)
-    assert see(other, like(SECOND, 2)).original_page == again.page
-    require_agreement(one, third)
+    assert see(other, like(2, 2)).original_page == again.page
 
 
-def test_a_number_that_somebody_waited_for_is_not_taken(redis_server, crawlers, like, claim):
+def test_a_number_that_somebody_waited_for_is_not_taken(redis_server, crawlers):
     one, other = crawlers
     past = Past(redis_server.client())
-    first = claim(one, like(FIRST))
-    claim(other, like(FIRST, 1))
+    first = claim(one, FIRST)
+    claim(other, FIRST_AGAIN)
     past.come_back()
     assert other.fate(first.page) == "gone"
-    second = claim(other, like(SECOND))
+    second = claim(other, SECOND)
     other.commit(second)
     assert other.fate(second.page) == "kept"
+    one.release(first)
 
 
-def test_a_page_that_was_visited_again_does_not_take_another_with_it(
-    redis_server, crawler, like, see, claim
-):
+def test_a_page_that_was_visited_again_does_not_take_another_with_it(redis_server, crawler):
     before = crawler(redis_server)
-    see(before, like(FIRST))
+    see(before, FIRST)
     past = Past(redis_server.client())
-    see(before, like(SECOND))
+    see(before, SECOND)
     before.close()
     one = crawler(redis_server)
-    again = claim(one, like(SECOND, 1, site="a")._replace(url=like(SECOND).url))
+    again = claim(one, SECOND_AGAIN._replace(url=SECOND.url))
     assert again.outcome == "revisit"
     past.come_back()
     other = crawler(redis_server)
-    see(other, like(THIRD))  # with the number that the first visit had
+    see(other, THIRD)  # with the number that the first visit had
     one.commit(again)
-    assert see(one, like(THIRD, 1)).outcome == "near"
-    assert see(other, like(SECOND, 3)).outcome == "near"
+    assert see(one, THIRD_AGAIN).outcome == "near"
+    assert see(other, like(2, 3)).outcome == "near"
 
 
-def test_crawlers_go_on_when_everything_is_deleted(redis_server, crawlers, like, see, caplog):
-    one, other = crawlers
-    crawl = one._kept._process.crawl
-    redis_server.client().flushall()
-    assert see(one, like(FIRST)).outcome == "new"
-    assert see(other, like(FIRST, 1)).outcome == "near"
-    assert see(other, like(12)).outcome == "new"
-    assert one._kept._process.crawl == other._kept._process.crawl == crawl
-    require_agreement(one, other)
-    assert len([r for r in caplog.records if r.levelno >= logging.WARNING]) == 2
-
-
-def test_crawls_are_counted_on_when_everything_was_deleted(redis_server, crawler, like, see):
+def test_crawls_go_on_and_are_counted_on_when_everything_is_deleted(
+    redis_server, crawler, warnings
+):
     for _ in range(3):
         crawler(redis_server).close()
-    one = crawler(redis_server)
+    one, other = crawler(redis_server), crawler(redis_server)
+    see(one, like(12))
     redis_server.client().flushall()
-    see(one, like(FIRST))
-    other = crawler(redis_server)
-    assert see(other, like(FIRST)).outcome == "exact"
-    assert other._kept._process.crawl == one._kept._process.crawl == 4
-    one.close()
-    other.close()
+    assert see(one, FIRST).outcome == "new"
+    assert see(other, FIRST_AGAIN).outcome == "near"
+    assert see(other, like(12)).outcome == "new"
+    joined = crawler(redis_server)
+    assert see(joined, FIRST).outcome == "exact"
+    assert {pages._kept._process.crawl for pages in (one, other, joined)} == {4}
+    assert len(warnings()) == 2
+    require_agreement(one, other)
+    for pages in (one, other, joined):
+        pages.close()
     later = crawler(redis_server)
     assert later._kept._process.crawl == 5
-    assert see(later, like(FIRST)).outcome == "revisit"
+    assert see(later, FIRST).outcome == "revisit"
 
 
-def test_signs_of_life_make_no_index_of_their_own(redis_server, crawler, like, see):
+def test_signs_of_life_make_no_index_of_their_own(redis_server, crawler):
     one = crawler(redis_server)
     redis_server.client().flushall()
-    with pytest.raises(Exception, match="deleted"):
+    with pytest.raises(StoreError, match="deleted"):
         one._kept._process.bring()
     assert redis_server.client().dbsize() == 0
-    assert see(one, like(FIRST)).outcome == "new"
-    assert see(crawler(redis_server), like(FIRST, 1)).outcome == "near"
+    assert see(one, FIRST).outcome == "new"
+    assert see(crawler(redis_server), FIRST_AGAIN).outcome == "near"
 
 
-def test_another_index_under_the_same_name_is_not_taken_for_it(redis_server, crawler, like, see):
+def test_another_index_under_the_same_name_is_not_taken_for_it(redis_server, crawler):
     one = crawler(redis_server)
     redis_server.client().flushall()
     crawler(redis_server, shingle_size=5)
     with pytest.raises(Exception, match="made in another way"):
-        see(one, like(FIRST))
+        see(one, FIRST)
 
 
-def test_a_part_of_the_log_that_is_gone_costs_its_pages_only(redis_server, crawler, like, see):
+def test_a_part_of_the_log_that_is_gone_costs_its_pages_only(redis_server, crawler):
     one = crawler(redis_server)
-    see(one, like(FIRST))
+    see(one, FIRST)
     redis_server.client().delete("dedup:{pages}:log:0")
-    see(one, like(SECOND))
+    see(one, SECOND)
     other = crawler(redis_server)
-    assert see(other, like(SECOND, 1)).outcome == "near"
-    assert see(other, like(FIRST, 1)).outcome == "new"
-    require_agreement(other)
+    assert see(other, SECOND_AGAIN).outcome == "near"
+    assert see(other, FIRST_AGAIN).outcome == "new"
+    other.check()

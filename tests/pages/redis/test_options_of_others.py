@@ -1,8 +1,7 @@
 """Crawlers that share an index and were given different options: a warning, or a refusal."""
 
-import logging
-
 import pytest
+from shared_crawlers import Past, let_lapse, like, see
 
 from dedup_filter import ConfigError
 
@@ -12,41 +11,20 @@ def open_pages(redis_server, crawler):
     return lambda **options: crawler(redis_server, **options)
 
 
-@pytest.fixture
-def warnings(caplog):
-    """What was said, and not yet asked for."""
-
-    def said():
-        found = [each.getMessage() for each in caplog.records if each.levelno == logging.WARNING]
-        caplog.clear()
-        return found
-
-    return said
-
-
-def everything(server):
-    client = server.client()
-    return {key: client.dump(key) for key in client.scan_iter()}
-
-
-@pytest.mark.parametrize(
-    ("option", "theirs", "mine"),
-    [
+def test_an_option_that_others_have_otherwise_is_warned_of(open_pages, warnings):
+    for option, theirs, mine in [
         ("max_pages", 1_000, None),
-        ("max_pages", 1_000, 500),
         ("expire_days", None, 2),
         ("max_distance", 3, 10),
         ("min_similarity", 0.7, None),
-    ],
-)
-def test_an_option_that_others_have_otherwise_is_warned_of(
-    open_pages, warnings, option, theirs, mine
-):
-    open_pages(**{option: theirs})
-    open_pages(**{option: mine})
-    (said,) = warnings()
-    assert f"with other options than this one: {option} ({theirs} there, {mine} here); " in said
-    assert "?name=pages: crawlers are at work on it" in said
+    ]:
+        others = open_pages(**{option: theirs})
+        open_pages(**{option: mine}).close()
+        others.close()
+        (said,) = warnings()
+        there = f"{option} ({theirs} there, {mine} here); "
+        assert f"with other options than this one: {there}" in said
+        assert "?name=pages: crawlers are at work on it" in said
 
 
 def test_all_that_differs_is_said_in_one_sentence(open_pages, warnings):
@@ -61,12 +39,10 @@ def test_all_that_differs_is_said_in_one_sentence(open_pages, warnings):
 
 
 def test_options_of_a_dead_crawler_count_no_more(open_pages, redis_server, warnings):
-    dead = open_pages(max_pages=10, scope="host")
-    client = redis_server.client()
-    client.zadd("dedup:{pages}:processes", {dead._kept._process.name: 1})
+    let_lapse(open_pages(max_pages=10, scope="host"))
     open_pages(max_pages=20, scope="all")
     assert not warnings()
-    assert client.hlen("dedup:{pages}:options") == 1
+    assert redis_server.client().hlen("dedup:{pages}:options") == 1
 
 
 @pytest.mark.parametrize(("theirs", "mine"), [("all", "host"), ("host", "all")])
@@ -74,21 +50,20 @@ def test_another_scope_is_refused_while_others_are_at_work(
     open_pages, redis_server, warnings, theirs, mine
 ):
     others = open_pages(scope=theirs)
-    before = everything(redis_server)
+    before = Past(redis_server.client()).keys
     with pytest.raises(ConfigError) as refused:
         open_pages(scope=mine, crawl="job")
-    said = str(refused.value)
-    assert said.startswith(
+    assert str(refused.value).startswith(
         f"scope={mine} cannot be chosen now: crawlers with scope={theirs} are at work on "
         f"the shared index redis://{redis_server.address}/0?name=pages; "
     )
-    assert everything(redis_server) == before
+    assert Past(redis_server.client()).keys == before
     others.close()
     open_pages(scope=mine)
     assert not warnings()
 
 
-def test_a_page_is_judged_by_the_options_of_who_meets_it(open_pages, like, see):
+def test_a_page_is_judged_by_the_options_of_who_meets_it(open_pages):
     wide, narrow = open_pages(), open_pages(max_distance=1)
     assert see(wide, like(1)).outcome == "new"
     assert see(narrow, like(1, 0b11)).outcome == "new"

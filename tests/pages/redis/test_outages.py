@@ -4,7 +4,7 @@ import time
 
 import pytest
 from redis_servers import RedisServer, wait_until
-from shared_crawlers import lose_answer, profile_of
+from shared_crawlers import claim, end_rest, let_lapse, like, lose_answer, profile_of, see
 from site_pages import framed
 
 from dedup_filter.errors import StoreAway, StoreError
@@ -15,32 +15,20 @@ from dedup_filter.pages.redis.connection import TIMEOUT
 
 MUCH_TOO_LONG = 20 * TIMEOUT
 """Seconds that no machine makes of a call that is given up in time."""
+LENGTH = "dedup:{pages}:length"
 
 
-@pytest.fixture
-def crawlers(redis_server, crawler, like, see):
-    one, other = crawler(redis_server), crawler(redis_server)
-    see(one, like(9))
-    return one, other
-
-
-def back(pages):
-    """End the rest that its client takes."""
-    pages._kept._process.connection._rests_until = 0.0
-
-
-@pytest.mark.parametrize("servers", ["start_redis", "start_redis_cluster"])
-def test_a_server_that_hangs_is_away_and_comes_back(request, crawler, like, see, claim, servers):
-    started = request.getfixturevalue(servers)()
-    pages = crawler(started)
+def test_a_server_that_hangs_is_away_and_comes_back(start_redis, crawler, monkeypatch):
+    """For a cluster, and for what it costs a crawl: test_deaths.py and crawl/test_redis_away.py."""
+    monkeypatch.setattr("dedup_filter.pages.redis.connection.TIMEOUT", 0.5)
+    server = start_redis()
+    pages = crawler(server)
     see(pages, like(1))
     held = claim(pages, like(2))
-    server = started.master_of("dedup:{pages}:length") if servers != "start_redis" else started
     server.pause()
     begin = time.monotonic()
     with pytest.raises(StoreAway, match="cannot be reached"):
         see(pages, like(3))
-    assert time.monotonic() - begin < MUCH_TOO_LONG
     with pytest.MonkeyPatch.context() as patch:  # however slow the machine, its rest is not over
         patch.setattr(pages._kept._process.connection, "_rests_until", float("inf"))
         patch.setattr(pages._kept._process.connection, "_client", "not asked again")
@@ -60,46 +48,65 @@ def test_a_server_that_hangs_is_away_and_comes_back(request, crawler, like, see,
     assert see(pages, like(3)).outcome == "new", "what was recorded unknown to anybody is gone"
     pages.check()
     server.pause()
-    begin = time.monotonic()
     with pytest.raises(StoreError):
         pages.close()
     assert time.monotonic() - begin < MUCH_TOO_LONG
 
 
-@pytest.mark.parametrize("settle", ["commit", "release"])
-def test_what_is_settled_and_never_told_of_is_done_once(crawlers, like, see, claim, settle):
+@pytest.mark.parametrize(
+    ("settle", "fate", "outcome"), [("commit", "kept", "near"), ("release", "gone", "new")]
+)
+def test_what_is_settled_and_never_told_of_is_done_once(
+    redis_server, crawlers, settle, fate, outcome
+):
     one, other = crawlers
     verdict = claim(one, like(1))
     lose_answer(one, settle)
     with pytest.raises(StoreAway):
         getattr(one, settle)(verdict)
-    back(one)
+    end_rest(one)
     assert one.is_pending(verdict.page) == (settle == "commit")
-    length = one._kept._process.connection._client.get("dedup:{pages}:length")
+    length = redis_server.ask("GET", LENGTH)
     getattr(one, settle)(verdict)
-    assert one._kept._process.connection._client.get("dedup:{pages}:length") == length
-    assert one.fate(verdict.page) == ("kept" if settle == "commit" else "gone")
-    assert see(other, like(1, 1)).outcome == ("near" if settle == "commit" else "new")
+    assert redis_server.ask("GET", LENGTH) == length
+    assert one.fate(verdict.page) == fate
+    assert see(other, like(1, 1)).outcome == outcome
     one.check()
 
 
-def test_what_is_committed_after_its_lease_was_over_is_recorded_anew(
-    crawlers, let_lapse, like, see, claim
-):
+def test_a_page_that_was_kept_and_never_told_of_is_taken_back(crawlers):
+    one, other = crawlers
+    lose_answer(one, "commit")
+    with pytest.raises(StoreAway):
+        see(one, like(1))
+    end_rest(one)
+    assert see(one, like(1, 1)).outcome == "new"
+    assert see(other, like(1, 2)).original == like(1, 1).url
+    one.check()
+
+
+def measures(like):
+    return profile_of(PageTexts.of(Document(like.text)), None)
+
+
+@pytest.mark.parametrize("settle", ["commit", "release"])
+def test_of_a_page_whose_lease_was_over_only_a_commit_is_recorded(redis_server, crawlers, settle):
     one, other = crawlers
     verdict = claim(one, like(1))
     let_lapse(one)
-    see(other, like(2))
+    see(other, like(2))  # this releases it
     assert other.fate(verdict.page) == "gone"
-    one.commit(verdict)
-    assert see(other, like(1, 1)).outcome == "near"
+    length = redis_server.ask("GET", LENGTH)
+    one._kept.replace(verdict.page, measures(like(3)))
+    assert redis_server.ask("GET", LENGTH) == length, "it is left so"
+    getattr(one, settle)(verdict)
+    assert see(other, like(1, 1)).outcome == ("near" if settle == "commit" else "new")
     one.check()
+    other.check()
     assert len(one) == len(other) == 3
 
 
-def test_a_page_whose_lease_is_over_before_it_is_told_of_is_compared_anew(
-    crawlers, let_lapse, like, see
-):
+def test_a_page_whose_lease_is_over_before_it_is_told_of_is_compared_anew(crawlers):
     one, other = crawlers
     records = one._kept._records
     commit = records.commit
@@ -116,23 +123,7 @@ def test_a_page_whose_lease_is_over_before_it_is_told_of_is_compared_anew(
     one.check()
 
 
-def test_measures_of_a_page_that_was_released_are_not_replaced(
-    crawlers, let_lapse, like, claim, see
-):
-    one, other = crawlers
-    verdict = claim(one, like(1))
-    let_lapse(one)
-    see(other, like(2))
-    length = one._kept._process.connection._client.get("dedup:{pages}:length")
-    one._kept.replace(verdict.page, measures(like(2)))
-    assert one._kept._process.connection._client.get("dedup:{pages}:length") == length
-    assert see(other, like(1, 1)).outcome == "new"
-    one.release(verdict)
-    assert other.fate(verdict.page) == "gone"
-    other.check()
-
-
-def test_a_server_without_memory_changes_nothing(start_redis, crawler, like, see, claim):
+def test_a_server_without_memory_changes_nothing(start_redis, crawler):
     server = start_redis(settings={"maxmemory-policy": "noeviction"})
     one, other = crawler(server), crawler(server)
     see(one, like(9))
@@ -146,8 +137,7 @@ def test_a_server_without_memory_changes_nothing(start_redis, crawler, like, see
     ):
         with pytest.raises(StoreAway, match="no memory left: raise its maxmemory"):
             call()
-        back(one)
-        back(other)
+        end_rest(one, other)
     assert client.hlen("dedup:{pages}:flight") in (1, 2)
     client.config_set("maxmemory", "0")
     one.commit(kept)
@@ -158,9 +148,7 @@ def test_a_server_without_memory_changes_nothing(start_redis, crawler, like, see
     other.check()
 
 
-def test_who_waits_too_long_for_a_page_lets_its_like_through(
-    crawlers, monkeypatch, like, see, claim
-):
+def test_who_waits_too_long_for_a_page_lets_its_like_through(crawlers, monkeypatch):
     one, other = crawlers
     monkeypatch.setattr("dedup_filter.pages.redis.redis_pages._LONGEST_WAIT", 0.05)
     held = claim(one, like(1))
@@ -171,17 +159,13 @@ def test_who_waits_too_long_for_a_page_lets_its_like_through(
     assert len(other) == 2
 
 
-def measures(like):
-    return profile_of(PageTexts.of(Document(like.text)), None)
-
-
-def test_new_measures_of_a_kept_page_are_those_of_its_record(crawler, like, see, servers):
+def test_new_measures_of_a_kept_page_are_those_of_its_record(servers, crawler):
     one, other = crawler(servers), crawler(servers)
     page = see(one, like(1)).page
     lose_answer(one, "replace")
     with pytest.raises(StoreAway):
         one._kept.replace(page, measures(like(2)))
-    back(one)
+    end_rest(one)
     if isinstance(servers, RedisServer):  # it was one step
         one.check()
         assert see(other, like(2, 1)).original_page == page
@@ -199,30 +183,32 @@ def test_a_page_whose_recording_failed_half_way_can_be_judged_again(
 ):
     one, other = crawler(redis_server, min_similarity=0.7), crawler(redis_server)
     # What a later page shows of the frame gives the early ones other measures: the call that fails.
-    pages = [(f"http://a.example/{n}", framed(article(n))) for n in range(12)]
     lose_answer(one, "replace")
-    failed = ("", "")
+    numbers = iter(range(12))
 
     def see_all():
-        nonlocal failed
-        for failed in pages:
-            one.commit(getattr(one, way)(failed[0], html=failed[1]))
+        for number in numbers:
+            one.commit(
+                getattr(one, way)(f"http://a.example/{number}", html=framed(article(number)))
+            )
 
     with pytest.raises(StoreAway):
         see_all()
-    back(one)
+    end_rest(one)
     counted = one.totals()["pages"]
-    again = getattr(one, way)(failed[0], html=failed[1])
+    failed = 11 - len(list(numbers))
+    again = getattr(one, way)(f"http://a.example/{failed}", html=framed(article(failed)))
     assert again.outcome == "new"
     one.commit(again)
     assert redis_server.client().hlen("dedup:{pages}:flight") == 0
     assert one.totals()["pages"] == counted + 1 == len(one)
-    assert other.see("http://b.example/", html=failed[1]).original_page == again.page
+    repeat = other.see("http://b.example/", html=framed(article(failed)))
+    assert repeat.original_page == again.page
     one.check()
 
 
 @pytest.mark.parametrize("way", ["commit", "release"])
-def test_a_page_that_is_pending_elsewhere_is_not_forgotten(servers, crawler, like, see, claim, way):
+def test_a_page_that_is_pending_elsewhere_is_not_forgotten(servers, crawler, way):
     one, other = crawler(servers), crawler(servers)
     see(one, like(9))
     held = claim(one, like(1))

@@ -55,41 +55,30 @@ def test_records_get_other_numbers_if_a_page_comes_in_between(keeper, record, lo
     assert index_at(location).figures()["outcomes"] == {"new": 9}
 
 
-def test_a_page_that_is_put_back_is_repeated_by_later_ones(keeper, record, location):
+def test_a_page_that_is_put_back_is_repeated_by_later_ones_unless_it_was_dropped(
+    keeper, record, location
+):
     with NearDuplicateFilter.open(location) as pages:
         pages.forget(record.url)
+        dropped = record.judged._replace(outcome="near", original=1)
+        assert keeper.restore(record._replace(judged=dropped)) is None
         keeper.restore(record)
         keeper.close()
         assert pages.see("https://example.org/", text=article(0)).outcome == "exact"
         pages.check()
 
 
-def test_dropped_pages_are_not_kept(keeper, record):
-    dropped = record.judged._replace(outcome="near", original=1)
-    assert keeper.restore(record._replace(judged=dropped)) is None
-    keeper.close()
-
-
-def test_crawls_are_known_by_name_or_by_start(keeper):
+def test_crawls_are_known_by_name_or_by_start_and_come_before_later_ones(keeper, location, record):
     named, unnamed = Crawl(7, "weekly", 1_000, None), Crawl(9, None, 2_000, None)
     numbers = [keeper.restore_crawl(each) for each in (named, unnamed, named, unnamed)]
     assert numbers == [7, 9, 7, 9]
     assert keeper.restore_crawl(Crawl(3, None, 3_000, None)) == 10
-    keeper.close()
-
-
-def test_crawls_are_not_put_back_beside_a_crawl(keeper, location):
+    keeper.restore(record._replace(url="https://example.org/", crawl=10))
     with (
         NearDuplicateFilter.open(location),
         pytest.raises(StoreBusy, match="crawlers are at work"),
     ):
         keeper.restore_crawl(Crawl(1, None, 1_000, None))
-    keeper.close()
-
-
-def test_a_later_crawl_comes_after_those_that_were_put_back(keeper, location, record):
-    number = keeper.restore_crawl(Crawl(50, None, 1_000, None))
-    keeper.restore(record._replace(url="https://example.org/", crawl=number))
     keeper.close()
     with NearDuplicateFilter.open(location) as pages:
         assert pages.see("https://example.org/", text=article(0)).outcome == "revisit"

@@ -1,6 +1,7 @@
 """Totals of all crawlers: each page is counted once, as what it was found to be in the end."""
 
 import pytest
+from shared_crawlers import claim, like, see
 
 from dedup_filter.errors import StoreError
 
@@ -17,7 +18,7 @@ def totals(*crawlers):
     return {name: count for name, count in told.items() if count}
 
 
-def test_pages_that_repeat_one_released_elsewhere_are_counted_once(crawlers, like, claim):
+def test_pages_that_repeat_one_released_elsewhere_are_counted_once(crawlers):
     one, other = crawlers
     first = claim(one, like(1))
     for edit in range(3):
@@ -38,7 +39,7 @@ def test_a_page_without_text_is_counted(crawlers):
     assert totals(one) == {"pages": 2, "unjudged": 2}
 
 
-def test_a_page_that_repeats_a_kept_one_stays_counted(crawlers, like, claim):
+def test_a_page_that_repeats_a_kept_one_stays_counted(crawlers):
     one, other = crawlers
     first = claim(one, like(1))
     claim(one, like(1, 1))
@@ -51,7 +52,7 @@ def test_a_page_that_repeats_a_kept_one_stays_counted(crawlers, like, claim):
     assert totals(one, other) == {"pages": 3, "new": 1, "near": 1, "exact": 1}
 
 
-def test_nothing_is_taken_from_totals_that_are_lost(redis_server, crawlers, like, claim, see):
+def test_nothing_is_taken_from_totals_that_are_lost(redis_server, crawlers):
     one, other = crawlers
     first = claim(one, like(1))
     claim(other, like(1, 1))
@@ -62,7 +63,7 @@ def test_nothing_is_taken_from_totals_that_are_lost(redis_server, crawlers, like
     assert totals(other) == {"pages": 1, "new": 1}
 
 
-def test_what_could_not_be_brought_is_brought_later(crawlers, redis_server, like, claim):
+def test_what_could_not_be_brought_is_brought_later(redis_server, crawlers):
     one, _ = crawlers
     client, key = redis_server.client(), "dedup:{pages}:totals"
     first = claim(one, like(1))
