@@ -56,8 +56,6 @@ RIGHTS = {"en": "Copyright {} Ltd. All rights reserved.", "zh": "版权所有 {}
 
 @dataclass(frozen=True)
 class Furniture:
-    """What surrounds a page's own text, as text without a place."""
-
     title: str
     site: str
     language: str
@@ -89,18 +87,15 @@ Layout = Callable[[Furniture, str], str]
 
 
 def legal(sentences: int, language: str = "en") -> list[str]:
-    """The first sentences of a notice."""
     return [" ".join(each.split()) for each in LEGAL[language].split("|")[:sentences]]
 
 
 def table(rows: Iterable[tuple[object, ...]]) -> str:
-    """Rows of cells."""
     cells = ("".join(f"<td>{cell}</td>" for cell in row) for row in rows)
     return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
 
 
 def listed(*entries: str) -> str:
-    """A list."""
     return f"<ul>{''.join(f'<li>{entry}</li>' for entry in entries)}</ul>"
 
 
@@ -110,7 +105,6 @@ def links(names: list[str]) -> str:
 
 
 def document(of: Furniture, body: str) -> str:
-    """A whole document."""
     head = f'<meta charset="utf-8"><title>{of.title}</title><link rel="stylesheet" href="/s.css">'
     return (
         f'<!DOCTYPE html><html lang="{of.language}"><head>{head}</head><body>{body}</body></html>'
@@ -118,7 +112,6 @@ def document(of: Furniture, body: str) -> str:
 
 
 def semantic(of: Furniture, body: str) -> str:
-    """Elements that say what they are."""
     related = f"<aside>{links(of.related)}</aside>" if of.related else ""
     return document(
         of,
@@ -227,7 +220,6 @@ def next_data(of: Furniture, body: str, layout: Layout) -> str:
 
 
 def linked_data(of: Furniture, body: str, layout: Layout) -> str:
-    """The text is the articleBody of linked data."""
     said = body.replace("<p>", "").replace("</p>", "\n")
     data = {"@type": "NewsArticle", "headline": of.title, "articleBody": said}
     script = f'<script type="application/ld+json">{json.dumps(data)}</script>'
@@ -242,7 +234,6 @@ def nuxt_data(of: Furniture, body: str, layout: Layout) -> str:
 
 
 def script_state(of: Furniture, body: str, layout: Layout) -> str:
-    """The text is in a statement of a script."""
     state = json.dumps({"entities": {"posts": [{"body": body}]}}).replace("<", "\\u003c")
     script = f"<script>window.__INITIAL_STATE__ = {state};</script>"
     return _before("</body>", script, layout(of, LOADING))

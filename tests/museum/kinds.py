@@ -27,21 +27,16 @@ LEAST_OWN: dict[Amount, int] = {"bytes": 0, "line": 0, "passage": 60, "story": 2
 
 
 class Page(NamedTuple):
-    """What a page says by itself."""
-
     title: str
     body: str
 
 
 def _visible(of: Furniture, body: str, layout: Layout) -> str:
-    """Show the text where the layout has its place."""
     return layout(of, body)
 
 
 @dataclass(eq=False)
 class Kind:
-    """Pages that look alike and are not the same."""
-
     name: str
     template: list[str]
     names: dict[str, Any]

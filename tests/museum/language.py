@@ -95,8 +95,6 @@ NOTICE = {
 
 
 class Writer:
-    """Draws names, sentences and figures; the same ones for the same seed."""
-
     def __init__(self, seed: str | int, language: str = "en") -> None:
         chance = Random(seed)
         self._is_chinese = language == "zh"
@@ -104,7 +102,6 @@ class Writer:
         self.randrange, self.uniform = chance.randrange, chance.uniform
 
     def thing(self) -> str:
-        """Something with a property."""
         return f"{self.choice(ADJECTIVES)} {self.choice(NOUNS)}"
 
     def clause(self) -> str:
@@ -120,7 +117,6 @@ class Writer:
         return f"the {one}{of} {choice(VERBS)} {choice(['a', 'the'])} {other} {place}"
 
     def headline(self) -> str:
-        """A clause with a capital."""
         return _with_capital(self.clause())
 
     def sentence(self) -> str:
@@ -133,29 +129,23 @@ class Writer:
         return f"{_with_capital(when)} {one}, {self.choice(LINKS)} {other}."
 
     def text(self, sentences: int) -> str:
-        """Several sentences."""
         blank = "" if self._is_chinese else " "
         return blank.join(self.sentence() for _ in range(sentences))
 
     def paragraphs(self, count: int) -> str:
-        """Paragraphs of three to five sentences, marked up."""
         return "".join(f"<p>{self.text(self.randrange(3, 6))}</p>" for _ in range(count))
 
     def article(self, paragraphs: int = 5) -> str:
-        """A headline and paragraphs, marked up."""
         return f"<h1>{self.headline()}</h1>{self.paragraphs(paragraphs)}"
 
     def person(self) -> str:
-        """A first and a last name."""
         return f"{self.choice(FIRST)} {self.choice(LAST)}"
 
     def day(self) -> str:
-        """A date."""
         month = self.choice("January March April June July September October December".split())
         return f"{self.randrange(1, 29)} {month} {self.randrange(2001, 2025)}"
 
     def price(self) -> str:
-        """Some amount."""
         return f"{self.randrange(10, 2000)}.{self.randrange(10, 100)}"
 
 
