@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from museum.frames import other_paper, print_view
 from museum.kinds import LEAST_OWN, Amount, Kind, Page
-from museum.language import TOWNS, Writer
+from museum.language import TEXTS, Writer
 
 from dedup_filter import NearDuplicateFilter, Verdict
 
@@ -66,7 +66,7 @@ def on_many_hosts(kind: Kind, names: Iterator[str]) -> list[Shown]:
 PLACES: dict[str, Callable[[Kind], list[Shown]]] = {
     "host": on_one_host,
     "hosts": lambda kind: on_many_hosts(kind, repeat("Home Gazette")),
-    "names": lambda kind: on_many_hosts(kind, (f"{town} Gazette" for town in cycle(TOWNS))),
+    "names": lambda kind: on_many_hosts(kind, (f"{town} Gazette" for town in cycle(TEXTS.TOWNS))),
 }
 """Arrangements of which no page may be dropped."""
 
