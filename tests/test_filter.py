@@ -11,6 +11,7 @@ import pytest
 from lxml import html as lxml_html
 
 from dedup_filter import ConfigError, NearDuplicateFilter, fingerprint, hamming_distance
+from dedup_filter.text.reading import MAX_PAGE_LENGTH
 
 NOUNS = (
     "river harbour engine letter garden winter market bridge castle forest signal window "
@@ -171,6 +172,7 @@ def test_ten_megabytes_of_one_word_are_too_large_and_two_are_judged(pages):
     assert pages.see("u:2", html="<p>" + "word " * 2_000_000).reason == "too_large"
     assert pages.see("u:3", html=page(article(1), "长" * 3_000_000)).reason == "too_large"
     assert pages.see("u:4", text="word " * 400_000).outcome == "new"
+    assert pages.see("u:5", html="x" * (MAX_PAGE_LENGTH + 1)).reason == "too_large"
 
 
 def test_str_bytes_tree_and_text_of_one_page_are_one_page(pages):

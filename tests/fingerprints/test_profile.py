@@ -17,6 +17,7 @@ from dedup_filter.fingerprints.profile import (
     profile,
 )
 from dedup_filter.model import Document
+from dedup_filter.text import Headline
 
 CONFIG = FilterConfig()
 
@@ -161,3 +162,11 @@ def test_sentences_are_counted_by_the_text_that_the_page_is_known_by():
     assert page.shingles == len(prose.split()) - 2
     assert page.shingles_without_stopword == 0
     assert measured(new(words("f", 50))).shingles_without_stopword == 48
+
+
+def test_a_document_without_a_frame_is_taken_as_it_is():
+    texts = PageTexts.of(Document("text", "Title"))
+    assert texts.headline == Headline("", "Title")
+    assert texts.around.times_shown("Title") == 0
+    assert not texts.around.is_frame_known
+    assert [passage[1:] for passage in texts.passages] == [(0, True, True, True, False)]
