@@ -24,7 +24,6 @@ TOO_LARGE = ("too_large",) * 4
 LATIN = "abcdefghiklmnoprstuw"
 HAN = "春山雪河水村田菜孩学校院球老师课阳光暖门喝茶谈论收成天气晚饭看星简单满足远城市海船桥灯"
 ARABIC = [letter + mark for letter in "بتجدرسعفقكلمن" for mark in ("", "\u064e", "\u0650\u0651")]
-HEBREW = [letter + mark for letter in "אבגדהלמנרשת" for mark in ("", "\u05b8", "\u05bc\u05b4")]
 EMOJI = [chr(code) for code in range(0x1F400, 0x1F43F)]
 
 
@@ -85,11 +84,6 @@ def script(data, of_type="application/json"):
     return f"<div id=__next></div><script type={of_type}>{data}</script>"
 
 
-def mixed(seed, edits):
-    pieces = zip(grouped(seed, edits, 150, 2), words(seed, 75, HAN, 6), strict=True)
-    return f"<p>{' '.join(f'{a} {b} 的{c}，' for (a, b), c in pieces)}</p>"
-
-
 def chinese(seed, edits):
     return f"<p>{'，'.join(edit(words(seed, 150, HAN, 4), edits))}。</p>"
 
@@ -100,10 +94,6 @@ def emoji(seed, edits):
 
 def arabic(seed, edits):
     return f"<html lang=ar dir=rtl><p>{sentences(seed, edits, '{} في {} من', ARABIC)}"
-
-
-def hebrew(seed, edits):
-    return f"<html lang=he dir=rtl><p>{sentences(seed, edits, '{} של {} על', HEBREW)}"
 
 
 def article(seed, edits):
@@ -152,13 +142,10 @@ KINDS = {
     "links": each(160, 2, LINK, "<ul>{}</ul>", said=SHORT),
     "listing": each(200, 4, "    {} = {}({}, {})\n", "<pre>{}"),
     "poem": each(160, 4, "<p>{} {},<br>{} {}</p>", "<h1>Poem</h1><div>{}</div>"),
-    "haiku": each(12, 4, "<p>{} {},<br>{} {}</p>", "<h1>Poem</h1><div>{}</div>", said=SHORT),
-    "mixed scripts": Kind(mixed, JUDGED),
     "chinese": Kind(chinese, JUDGED),
     # Neither letters nor digits: nothing that could be told apart with any certainty.
     "emoji": Kind(emoji, NO_TEXT),
     "arabic": Kind(arabic, JUDGED),
-    "hebrew": Kind(hebrew, JUDGED),
     "NUL characters": Kind(lambda *page: article(*page).replace(" ", "\0 "), JUDGED),
     "a NUL byte": Kind(lambda *page: article(*page).replace("is", "i\0s", 1).encode(), JUDGED),
     "unpaired surrogates": Kind(lambda *page: article(*page).replace("is", "\ud800"), JUDGED),
@@ -166,7 +153,6 @@ KINDS = {
     "a page cut off": around('<div><table><tr><td><p>TEXT<a href="/lin'),
     "unclosed comment": around("<!-- TEXT", NO_TEXT),
     "three hundred levels": around("<div>" * 300 + "<p>TEXT</p>" + "</div>" * 300),
-    "levels after the text": around("<p>TEXT</p>" + "<div>" * 100_000),
     "gbk called latin": Kind(
         lambda *page: f"<meta charset=iso-8859-1>{chinese(*page)}".encode("gbk"), JUDGED
     ),
@@ -176,14 +162,7 @@ KINDS = {
     ),
     "xhtml": around(XHTML),
     "feed": each(150, 3, FEED_ITEM, '<?xml version="1.0"?><rss><channel>{}</channel></rss>'),
-    "data in xml": each(
-        200, 2, "<row><x>{} </x><y>{} </y></row>", '<?xml version="1.0"?><rows>{}</rows>'
-    ),
-    "data in json": each(200, 2, '"{}": "{}", ', "{{{}}}"),
     "frameset": around(FRAMESET, NO_TEXT),
-    "forwarding": around(
-        "<meta http-equiv=refresh content='0; url=/ID'><title>Moved</title>", NO_TEXT
-    ),
     "forwarding in words": around(
         "<meta http-equiv=refresh content='0; url=/'><title>Moved</title>Go on to "
         "<a href=/ID>page ID</a>",
@@ -230,15 +209,7 @@ KINDS = {
     "eighty thousand paragraphs": each(80_000, 1, "<p>{}"),
     "picture alone": around("<title>A picture</title><img src=ID.jpg alt='TEXT'>", NO_TEXT),
     "nothing": around("", NO_TEXT),
-    "white space": Kind(lambda seed, edits: " \n\t\xa0\u3000" * (100 * seed + edits), NO_TEXT),
-    "NUL bytes": Kind(lambda seed, edits: b"\0" * (1000 * seed + edits), BINARY),
     "noise": Kind(lambda *page: random.Random(f"{page}").randbytes(5000), BINARY),
-    "ten megabytes of a word": Kind(
-        lambda seed, edits: f"<p>{f'word{seed} ' * 1_700_000}{'edited ' * edits}", TOO_LARGE
-    ),
-    "ten megabytes in one word": Kind(
-        lambda seed, edits: f"<p>{LATIN[seed] * 10_000_000}{'edited' * edits}", TOO_LARGE
-    ),
     # One shingle, and two edits bring three more: unlike the page without them.
     "a megabyte of a word": Kind(
         lambda seed, edits: f"<p>{f'word{seed} ' * 170_000}{'edited ' * edits}",

@@ -22,8 +22,6 @@ BY_TEXT = {"DEDUP_TEXT_FIELDS": "text"}
 
 
 class Collector(dict):
-    """The part of Scrapy's stats collector that is used, over a dict."""
-
     def inc_value(self, key, count=1):
         self[key] = self.get(key, 0) + count
 
@@ -72,11 +70,9 @@ class Crawl:
         return self.loop.run_until_complete(coroutine)
 
     def pause(self, seconds=2.0):
-        """Let all who wait look again."""
         self.run(asyncio.sleep(seconds))
 
     def until(self, is_so):
-        """Let the loop run until something is so."""
         end = time.monotonic() + 20
         while not is_so():
             assert time.monotonic() < end, "it never came to be so"
@@ -105,7 +101,6 @@ class Crawl:
         return sent
 
     def judged(self, item):
-        """Let an item come to the pipeline, and return what is said of its page."""
         return self.run(self.judge.item(item))
 
     def put_through(self, item, response=None):
@@ -118,7 +113,6 @@ class Crawl:
         self.call(self.judge.item_scraped, item, response)
 
     def lost(self, item, response=None):
-        """Let an item come to nothing."""
         self.call(self.judge.item_lost, item, response)
 
     def end(self):
@@ -126,7 +120,6 @@ class Crawl:
         return self.run(self.judge.finish())
 
     def close(self):
-        """End what a test has left."""
         if self.pages.is_shared:
             self.pages.answer()
         if not self.has_ended:
@@ -135,8 +128,6 @@ class Crawl:
 
 
 class Sent:
-    """An item in the pipelines."""
-
     def __init__(self, crawl, item, response):
         self._crawl, self._item, self._response = crawl, item, response
         self._task = crawl.loop.create_task(crawl.judge.item(item))
@@ -166,7 +157,6 @@ class Sent:
 
 
 def page_item(name, text="same"):
-    """Make an item that is judged by its text."""
     return {"url": f"http://a/{name}", "text": text}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_filter.features import tokens
@@ -19,6 +19,7 @@ from dedup_filter.features.tokens import (
 from dedup_filter.text import normalize
 
 ARTICLES = Path(__file__).parents[2] / "crawler" / "demo_site" / "articles"
+SYMBOLS = "".join(map(chr, range(0x2190, 0x21B0)))
 RUNS = [
     "网页去重是爬虫的重要步骤",
     "長春市長春藥店",  # every cut of it is in the dictionary
@@ -29,7 +30,7 @@ RUNS = [
     "𠮷野家𠀀的𪛖",  # beyond the BMP
     "人人々〇〇年",
     "一",
-    "中国人民" * 20_000,
+    "中国人民" * 5_000,
 ]
 
 
@@ -59,7 +60,7 @@ def test_words_of_scripts_and_their_mixtures(text, words):
     assert tokens(text) == words
 
 
-@given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=80))
+@given(st.text(alphabet=st.characters(exclude_categories=[]), max_size=80))
 def test_no_letter_is_passed_over_and_none_invented(text):
     letters = {c for c in text if c.isalnum()}
     assert {c for word in tokens(text) for c in word if c.isalnum()} == letters
@@ -68,11 +69,6 @@ def test_no_letter_is_passed_over_and_none_invented(text):
 @given(st.text(alphabet="the cat sat on mat,. 猫在网上的", max_size=80))
 def test_where_words_are_words_they_come_in_order_and_once(text):
     assert list("".join(tokens(text))) == [c for c in text if c.isalnum()]
-
-
-@given(st.text(max_size=60))
-def test_any_string_can_be_cut_even_with_lone_surrogates(text):
-    assert all(tokens(text))
 
 
 @given(st.text(alphabet="ab1_'’\"é“”…—. \n\t\xa0\u0301\u064b\ud800я", max_size=40))
@@ -85,7 +81,7 @@ class TestParts:
     @pytest.mark.parametrize(
         "alphabet",
         [
-            "the cat's sat on mat 3.5 привет 'tis é \u0301",
+            "the cat's sat on mat 3.5 привет 'tis é \u0301\x1f",
             "the 在网上购买的商品 中文。,《网页》去重",
         ],
     )
@@ -98,21 +94,18 @@ class TestParts:
 
         check()
 
-    def test_are_asked_together_whether_chinese_characters_are_japanese(self):
-        found = tokens_of_parts(["東京都", "わかりました"])
-        assert found.words[:2] == ["東京", "京都"]
-        assert found.owners.tolist() == [0] * 2 + [1] * 5
-        assert found.language == "ja"
-
-    @given(st.text(max_size=60).map(normalize))
-    def test_have_no_character_that_is_put_between_them(self, text):
-        assert "\x1f" not in text
-
-    def test_with_many_separators_are_told_apart_too(self):
-        symbols = "".join(chr(code) for code in range(0x2190, 0x21B0))
-        found = tokens_of_parts([f"{symbols}one's two", symbols, f"{symbols}three"])
-        assert found.words == ["one's", "two", "three"]
-        assert found.owners.tolist() == [0, 0, 2]
+    @pytest.mark.parametrize(
+        ("texts", "words", "owners"),
+        [
+            # They are asked together whether Chinese characters are Japanese.
+            (["東京都", "わかりま"], ["東京", "京都", "わか", "かり", "りま"], [0, 0, 1, 1, 1]),
+            # They have every character by which parts could be told apart.
+            ([f"{SYMBOLS}one's two", SYMBOLS, f"{SYMBOLS}3"], ["one's", "two", "3"], [0, 0, 2]),
+        ],
+    )
+    def test_are_told_apart_but_read_together(self, texts, words, owners):
+        found = tokens_of_parts(texts)
+        assert (found.words, found.owners.tolist()) == (words, owners)
 
     @pytest.mark.parametrize(
         ("text", "count"),
@@ -143,7 +136,7 @@ class TestCutters:
         articles = [path.read_text("utf-8") for path in sorted(ARTICLES.glob("zh*/*.txt"))]
         assert len(articles) > 5
         dice = random.Random(7)
-        any_runs = (dice.choices(range(0x4E00, 0xA000), k=dice.randint(1, 30)) for _ in range(2000))
+        any_runs = (dice.choices(range(0x4E00, 0xA000), k=dice.randint(1, 30)) for _ in range(500))
         runs = [article.replace(" ", "") for article in articles]
         for run in [*RUNS, *runs, *("".join(map(chr, codes)) for codes in any_runs)]:
             assert rjieba(run) == jieba(run), run[:30]
@@ -156,7 +149,6 @@ class TestCutters:
         finally:
             chinese_cutter.cache_clear()
 
-    @settings(max_examples=200)
     @given(st.text(alphabet="网页去重是爬虫的重要步骤〇々𠮷豈 ,。、·_(a1\n", max_size=60))
     def test_cut_each_run_as_if_it_stood_alone(self, text):
         text = normalize(text)

@@ -16,7 +16,6 @@ from dedup_filter.fingerprints.profile import (
     Passage,
     profile,
 )
-from dedup_filter.fingerprints.sketch import distinct_hashes
 from dedup_filter.model import Document
 from dedup_filter.text import Headline
 
@@ -27,55 +26,50 @@ def of_text(text: str, **options: object) -> PageProfile:
     return profile(PageTexts.of(Document(text, **options)), CONFIG)
 
 
-class TestTexts:
-    def test_of_a_page_of_new_blocks_there_is_one(self):
-        page = measured(new(words("a", 30)), new(words("b", 30)))
-        (text,) = page.texts
-        assert text.is_own
-        assert (text.word_count, text.own_word_count, page.word_count) == (60, 60, 60)
-        assert page.not_frame is page.whole is text.hashes
+NEW, ONCE, FRAME = new(words("a", 30)), shown_once(words("b", 50)), frame(words("f", 20))
 
-    def test_equal_texts_are_measured_once(self):
-        page = measured(new(words("a", 60)), frame(words("f", 20)), is_frame_known=True)
+
+class TestTexts:
+    @pytest.mark.parametrize(
+        ("passages", "texts", "words_of_page"),
+        [
+            # Whether each text is of new blocks only, and how many of the passages are in it.
+            ([NEW, new(words("c", 30))], [(True, 2)], 60),
+            ([NEW, ONCE, FRAME], [(True, 1), (False, 2)], 30),
+            # A short text of new blocks is asked for nothing; if both are short, the whole is.
+            ([new(words("n", MIN_WORDS - 1)), ONCE], [(False, 2)], MIN_WORDS - 1 + 50),
+            ([new(words("n", 10)), shown_once(words("o", 9)), FRAME], [(False, 3)], 39),
+            ([new(words("n", MIN_WORDS))], [(True, 1)], MIN_WORDS),
+            ([new(words("n", MIN_WORDS - 1))], [], MIN_WORDS - 1),
+            ([new("n")], [], 1),
+        ],
+    )
+    def test_of_a_page(self, passages, texts, words_of_page):
+        page = measured(*passages)
+        assert [text.is_own for text in page.texts] == [is_own for is_own, _ in texts]
+        assert page.word_count == words_of_page
+        for text, (_, count) in zip(page.texts, texts, strict=True):
+            written = "\n".join(passage.text for passage in passages[:count])
+            alone = of_text(written)
+            assert text.fingerprint == alone.fingerprint
+            assert np.array_equal(text.hashes, alone.whole)
+            assert text.word_count == len(written.split())
+        assert page.fingerprint == (page.texts[0].fingerprint if texts else None)
+        of_new = [passage.text for passage in passages if passage.in_own]
+        assert np.array_equal(page.not_frame, of_text("\n".join(of_new)).whole)
+        for hashes in (page.not_frame, *(text.hashes for text in page.texts), page.whole):
+            there, asked, _ = contained(hashes, [page.sketch])
+            assert there[0] == asked[0] == len(hashes)
+
+    def test_that_are_equal_are_measured_once(self):
+        (text,) = measured(NEW, ONCE._replace(in_own=True)).texts
+        page = measured(NEW, FRAME, is_frame_known=True)
         assert page.own is page.not_frame
         assert page.own is not page.whole
+        assert text.own_word_count == text.word_count
 
-    def test_of_new_blocks_and_of_those_shown_once(self):
-        page = measured(new(words("a", 30)), shown_once(words("b", 50)), frame(words("f", 20)))
-        own, rare = page.texts
-        assert (own.is_own, own.word_count) == (True, 30)
-        assert (rare.is_own, rare.word_count) == (False, 80)
-        assert page.word_count == 30
-        assert page.fingerprint == own.fingerprint == of_text(words("a", 30)).fingerprint
-        alone = of_text(f"{words('a', 30)}\n{words('b', 50)}")
-        assert rare.fingerprint == alone.fingerprint
-        assert np.array_equal(rare.hashes, alone.not_frame)
-
-    def test_a_short_text_of_new_blocks_is_asked_for_nothing(self):
-        page = measured(new(words("a", MIN_WORDS - 1)), shown_once(words("b", 40)))
-        (text,) = page.texts
-        assert not text.is_own
-        assert text.word_count == page.word_count == MIN_WORDS - 1 + 40
-        assert page.not_frame.size == MIN_WORDS - 3, "what is new is compared however short it is"
-
-    def test_where_both_are_short_the_whole_is_asked_by(self):
-        page = measured(new(words("a", 10)), shown_once(words("b", 9)), frame(words("f", 40)))
-        (text,) = page.texts
-        assert text.word_count == page.word_count == 59
-        assert text.own_word_count == 19, "frame is no word of its own"
-        assert np.array_equal(text.hashes, page.whole)
-
-    @pytest.mark.parametrize("count", [MIN_WORDS, MIN_WORDS - 1, 1])
-    def test_of_too_few_words_there_are_none(self, count):
-        page = of_text(words("a", count))
-        is_long = count >= MIN_WORDS
-        assert len(page.texts) == is_long
-        assert (page.fingerprint is not None) == is_long
-        assert page.reason == "too_short"
-        assert page.word_count == count
-
-    def test_a_text_has_what_is_new_wherever_it_stands(self):
-        own, rare = measured(new(words("a", 30)), shown_once(words("b", 30))).texts
+    def test_have_what_is_new_wherever_it_stands(self):
+        own, rare = measured(NEW, ONCE).texts
         beside = Passage("", 1, in_own=False, in_rare=False, in_whole=True)
         only_rare = Passage("", 1, in_own=False, in_rare=True, in_whole=False)
         assert [text.has(new("")) for text in (own, rare)] == [True, True]
@@ -83,15 +77,12 @@ class TestTexts:
         assert [text.has(only_rare) for text in (own, rare)] == [False, True]
 
 
-@pytest.mark.parametrize("is_frame_known", [False, True])
-def test_where_the_frame_is_known_other_hosts_are_compared_by_what_is_rare(is_frame_known):
-    passages = new(words("a", 30)), shown_once(words("b", 50)), frame(words("f", 20))
-    page = measured(*passages, is_frame_known=is_frame_known)
-    assert page.not_frame is page.texts[is_frame_known].hashes
-    assert page.not_frame.size == (78 if is_frame_known else 28)
-    assert not np.isin(of_text(words("f", 20)).whole, page.not_frame).any()
-    assert page.fingerprint == of_text(words("a", 30)).fingerprint
-    assert (page.word_count, page.sketch) == (30, measured(*passages).sketch)
+def test_where_the_frame_is_known_other_hosts_are_compared_by_what_is_rare():
+    page = measured(NEW, ONCE, FRAME, is_frame_known=True)
+    assert page.not_frame is page.texts[1].hashes
+    unknown = measured(NEW, ONCE, FRAME)
+    assert (page.fingerprint, page.sketch) == (unknown.fingerprint, unknown.sketch)
+    assert page.word_count == unknown.word_count
 
 
 class TestDigest:
@@ -101,6 +92,7 @@ class TestDigest:
         ("change", "is_same", "is_same_main"),
         [
             ({"language": "de", "headings": ("x",), "images": (1,)}, True, True),
+            ({"text": "ＴＥＸＴ\u00a0", "title": "TITLE"}, True, True),
             ({"whole_text": "other menu\ntext"}, False, True),
             ({"text": "texts"}, True, False),
             ({"title": "Other"}, False, False),
@@ -108,7 +100,9 @@ class TestDigest:
         ],
         ids=str,
     )
-    def test_is_that_of_title_whole_text_and_main_text(self, change, is_same, is_same_main):
+    def test_is_that_of_the_normal_form_of_title_whole_text_and_main_text(
+        self, change, is_same, is_same_main
+    ):
         page, other = (
             profile(PageTexts.of(each), CONFIG).digest
             for each in (self.PAGE, dataclasses.replace(self.PAGE, **change))
@@ -116,19 +110,6 @@ class TestDigest:
         assert len(page) == 16
         assert (page[:MAIN_DIGEST] == other[:MAIN_DIGEST]) == is_same
         assert (page[MAIN_DIGEST:] == other[MAIN_DIGEST:]) == is_same_main
-
-    def test_is_that_of_the_normal_form(self):
-        written = of_text("The  ＳＥＡ\u00a0", title="Ice")
-        assert written.digest == of_text("the sea", title="ICE").digest
-
-    def test_without_whole_text_the_text_is_the_whole(self):
-        assert of_text("text").digest == of_text("text", whole_text="text").digest
-
-    def test_does_not_depend_on_what_the_host_has_shown(self):
-        text, menu = words("a", 60), words("f", 20)
-        early, later = (measured(new(text), of_menu(menu)) for of_menu in (new, frame))
-        assert early.digest == later.digest
-        assert early.fingerprint != later.fingerprint
 
 
 class TestUnread:
@@ -147,15 +128,6 @@ class TestUnread:
         assert of_text("…").is_blank
 
 
-def test_the_sketch_has_the_shingles_of_every_text():
-    passages = [new(words("a", 30)), shown_once(words("b", 30)), frame(words("f", 30))]
-    # Without the passage between, whose shingles reach over its ends, others are neighbours.
-    page = measured(passages[0], passages[2], passages[1])
-    for text in (page.not_frame, *(each.hashes for each in page.texts), page.whole):
-        there, asked, _ = contained(text, [page.sketch])
-        assert there[0] == asked[0] == len(text) > 0
-
-
 class TestPassages:
     def test_are_counted_in_a_sketch_each(self):
         page = measured(new(words("a", 30)), new(words("b", 12)), new(words("c", 30)))
@@ -165,11 +137,10 @@ class TestPassages:
 
     def test_few_words_are_known_by_all_shingles_that_hold_one(self):
         page = measured(new(words("a", 30)), new("price 17"), new(words("c", 30)))
-        whole = list(page.passages.counted_in(page.sketch))
-        assert whole[1][1:] == (2, 4, 4, 4)
         other = of_text(f"{words('a', 30)}\nprice 18\n{words('c', 30)}")
-        counted = list(page.passages.counted_in(other.sketch))
-        assert counted[1][1:] == (2, 4, 4, 1)
+        for held, there in ((page, 4), (other, 1)):
+            counted = list(page.passages.counted_in(held.sketch))
+            assert counted[1][1:] == (2, 4, 4, there)
 
     @pytest.mark.parametrize("texts", [["a"], ["", "a b", ""], ["…", "…"], [""]])
     def test_without_shingles_of_their_own_are_counted_too(self, texts):
@@ -191,13 +162,6 @@ def test_sentences_are_counted_by_the_text_that_the_page_is_known_by():
     assert page.shingles == len(prose.split()) - 2
     assert page.shingles_without_stopword == 0
     assert measured(new(words("f", 50))).shingles_without_stopword == 48
-
-
-def test_the_hashes_are_those_of_distinct_shingles_in_ascending_order():
-    hashes = of_text("a b c " * 20).whole
-    assert hashes.size == 3
-    assert np.array_equal(hashes, np.unique(hashes))
-    assert np.array_equal(hashes, distinct_hashes(hashes.astype(np.uint64) << np.uint64(32)))
 
 
 def test_a_document_without_a_frame_is_taken_as_it_is():

@@ -5,10 +5,6 @@ from hypothesis import strategies as st
 
 from dedup_filter.fingerprints import simhash
 
-features = st.lists(
-    st.tuples(st.integers(0, 2**64 - 1), st.integers(1, 10**6)), min_size=1, max_size=60
-)
-
 
 def tally_oracle(pairs):
     """The method as Manku, Jain and Das Sarma print it: one tally a bit, one bit at a time."""
@@ -21,20 +17,14 @@ def tally_oracle(pairs):
 
 
 def simhash_of(pairs):
-    hashes, weights = zip(*pairs, strict=True)
+    hashes, weights = zip(*pairs, strict=True) if pairs else ((), ())
     return simhash(np.array(hashes, np.uint64), np.array(weights, np.int64))
 
 
-@given(features)
-def test_fingerprint_equals_the_published_tallies(pairs):
-    assert simhash_of(pairs) == tally_oracle(pairs)
-
-
-@given(features, st.randoms())
-def test_order_of_features_does_not_matter(pairs, random):
-    shuffled = list(pairs)
-    random.shuffle(shuffled)
-    assert simhash_of(shuffled) == simhash_of(pairs)
+@given(st.lists(st.tuples(st.integers(0, 2**64 - 1), st.integers(1, 10**6)), max_size=60))
+def test_fingerprint_equals_the_published_tallies_in_any_order(pairs):
+    expected = tally_oracle(pairs)
+    assert simhash_of(pairs) == simhash_of(sorted(pairs)) == expected
 
 
 @pytest.mark.parametrize(
@@ -48,7 +38,3 @@ def test_order_of_features_does_not_matter(pairs, random):
 )
 def test_worked_examples(pairs, fingerprint):
     assert simhash_of(pairs) == fingerprint
-
-
-def test_no_features_give_zero():
-    assert simhash(np.array([], np.uint64), np.array([], np.int64)) == 0

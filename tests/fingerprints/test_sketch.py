@@ -112,14 +112,10 @@ class TestASketch:
         assert counts(page, packed) == (sum(are_there), sum(are_asked))
 
     @given(sets)
+    @example(set(range(0, MOST, MOST // 190)))
     @example(WITH_WIDE_GAPS)
-    def test_is_the_whole_set_of_up_to_190_whatever_they_are(self, values):
-        few = random.Random(len(values)).sample(sorted(values), min(len(values), 190))
-        # With 22 bits there are at most 64 gaps that take four bytes.
-        assert made(few)[0] == 0
-
-    @given(sets)
     def test_is_no_smaller_than_need_be(self, values):
+        """Of up to 190 hashes it is all: with 22 bits at most 64 gaps take four bytes."""
         packed = made(values)
         if packed[0]:
             twice = [value for value in values if value <= 2 * bound(packed) + 1]
@@ -130,34 +126,29 @@ class TestASketch:
             assert len(twice) > WHOLE or 2 + 2 * sum(1 + gap // 65_535 for gap in gaps) > 512
 
     @pytest.mark.parametrize(
-        ("size", "sampled"), [(0, 0), (1, 0), (50, 0), (128, 0), (200, 0), (230, 0), (WHOLE, 10)]
+        ("size", "sampled", "count"), [(0, 0, 1), (50, 0, 100), (230, 0, 200), (WHOLE, 5, 1_000)]
     )
-    def test_of_up_to_240_shingles_is_the_whole_set_but_for_few_of_2000(self, size, sampled):
-        sets = [drawn((size, seed), size) for seed in range(2_000 if sampled else 200)]
+    def test_of_up_to_240_shingles_is_the_whole_set_but_for_few(self, size, sampled, count):
+        sets = [drawn((size, seed), size) for seed in range(count)]
         packed = [made(values) for values in sets]
         assert sum(each[0] > 0 for each in packed) <= sampled
         for values, each in zip(sets, packed, strict=True):
             # Two that are alike in their first 14 to 22 bits are one.
             assert each[0] or len(values) - 2 <= size_of(each) <= len(values)
 
-    @pytest.mark.parametrize("size", [241, 1_000, 10_000, 500_000])
+    @pytest.mark.parametrize("size", [241, 1_000, 10_000, 100_000])
     def test_of_more_holds_85_to_240(self, size):
-        for seed in range(5):
+        for seed in range(4):
             assert 85 <= size_of(sketch(hashes_of((size, seed), size))) <= WHOLE
-
-    def test_takes_two_bytes_a_shingle(self):
-        assert len(made(set())) == 2
-        assert len(made({7})) == 4
-        assert len(made(drawn(1, 60))) <= 2 + 2 * 60 * 1.3
 
 
 class TestContainment:
-    @pytest.mark.parametrize("held", [0.0, 0.5, 0.8, 0.95, 1.0])
-    @pytest.mark.parametrize("size", [300, 1_000, 5_000])
+    @pytest.mark.parametrize("held", [0.0, 0.5, 0.8, 1.0])
+    @pytest.mark.parametrize("size", [300, 3_000])
     @pytest.mark.parametrize("larger", [1, 4])
     def test_of_long_pages_lies_around_the_exact_one(self, held, size, larger):
         errors = []
-        for seed in range(30):
+        for seed in range(20):
             chance = np.random.default_rng((size, larger, seed))
             page = hashes_of((size, larger, seed), size)
             shared = chance.choice(page, round(held * len(page)), replace=False)
@@ -166,12 +157,12 @@ class TestContainment:
             errors.append(int(there[0]) / int(asked[0]) - len(shared) / len(page))
         # Of the 85 hashes at least that a sketch holds, this part are those of the page's length.
         most = np.sqrt(held * (1 - held) * (1 + larger) / 85)
-        assert abs(np.mean(errors)) <= most / np.sqrt(30) * 4 + 1e-3
+        assert abs(np.mean(errors)) <= most / np.sqrt(20) * 4 + 1e-3
         assert max(map(abs, errors)) <= most * 4.5 + 0.02
 
     def test_is_not_less_because_the_original_holds_more(self):
         page = drawn(1, 200)
-        for more in (0, 100, 5_000, 500_000):
+        for more in (0, 100, 5_000, 100_000):
             packed = made(page | drawn(2, more))
             there, asked = counts(page, packed)
             assert there == asked
@@ -189,43 +180,27 @@ class TestContainment:
         assert are_asked.all()
         assert are_there.tolist() == [True, True, False, True]
 
-    @pytest.mark.parametrize("size", [50, 240, 2_000, 200_000])
+    @pytest.mark.parametrize("size", [50, 240, 2_000])
     def test_finds_a_shingle_that_is_not_there_once_in_16384_times(self, size):
         asked = found = 0
         for seed in range(8):
             original = hashes_of((size, seed), size)
-            strange = np.random.default_rng(seed).integers(0, 2**32, 400_000, np.uint32)
-            strange = strange[~np.isin(strange, original)]
-            are_asked, are_there = found_in(strange, sketch(original))
+            packed = sketch(original)
+            strange = np.random.default_rng(seed).integers(0, bound(packed), 100_000, np.uint32)
+            are_asked, are_there = found_in(np.setdiff1d(strange, original), packed)
             asked, found = asked + int(are_asked.sum()), found + int(are_there.sum())
         # A sketch that has n hashes has room for 2**14 n to 2**15 n.
-        assert asked / 2**15 * 0.5 - 20 < found < asked / 2**14 * 1.4 + 20
+        assert asked / 2**15 * 0.5 - 5 < found < asked / 2**14 * 1.4 + 5
 
 
 class TestBytesThatAreNoSketch:
-    @pytest.mark.parametrize(
-        "packed",
-        [
-            b"",
-            b"\0",
-            b"\0\0\0",
-            bytes([0, 33]),
-            bytes([33, 0]),
-            bytes([20, 13]),
-            bytes([0, 14, 255, 254]),
-            bytes([0, 14]) + b"\0\0" * 256,
-            bytes([0, 14]) + b"\0\0" * 1_000,
-        ],
-        ids=repr,
-    )
-    def test_are_refused(self, packed):
-        assert not is_sketch(packed)
+    @pytest.mark.parametrize("start", [b"", b"\0", b"\0\0\0", b"\0\x21", b"\x21\0", b"\x14\x0d"])
+    def test_are_refused(self, start):
+        assert not is_sketch(start)
 
-    @given(sets, st.integers(1, 511))
-    def test_are_those_of_a_sketch_that_lost_a_byte(self, values, at):
-        packed = made(values)
-        cut = packed[: at % len(packed)] + packed[at % len(packed) + 1 :]
-        assert not is_sketch(cut)
+    @pytest.mark.parametrize("gaps", [b"\xff\xfe", b"\0\0" * 256, b"\0\0" * 1_000])
+    def test_with_gaps_that_none_has_are_refused(self, gaps):
+        assert not is_sketch(bytes([0, 14]) + gaps)
 
     @given(sets, st.integers(0, 32))
     def test_are_those_with_a_hash_beyond_the_bound(self, values, bits):
@@ -243,10 +218,12 @@ class TestBytesThatAreNoSketch:
 
     @given(sets, st.integers(0, 511), st.integers(0, 255))
     def test_of_a_sketch_with_a_changed_byte_are_refused_or_can_be_compared(self, values, at, byte):
-        packed = bytearray(made(values))
-        packed[at % len(packed)] = byte
-        if is_sketch(bytes(packed)):
-            there, asked = counts(values, bytes(packed))
+        packed = made(values)
+        at %= len(packed)
+        assert not is_sketch(packed[:at] + packed[at + 1 :]), "a byte was lost"
+        changed = packed[:at] + bytes([byte]) + packed[at + 1 :]
+        if is_sketch(changed):
+            there, asked = counts(values, changed)
             assert 0 <= there <= asked <= len(values)
 
 

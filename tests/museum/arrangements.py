@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from museum.frames import other_paper, print_view
 from museum.kinds import LEAST_OWN, Amount, Kind, Page
-from museum.language import TOWNS, Writer
+from museum.language import TEXTS, Writer
 
 from dedup_filter import NearDuplicateFilter, Verdict
 
@@ -29,8 +29,6 @@ COPIED = 5
 
 
 class Shown(NamedTuple):
-    """A page that a crawl meets."""
-
     url: str
     markup: str
     original: str | None = None
@@ -40,8 +38,6 @@ class Shown(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A page, and what the filter said."""
-
     shown: Shown
     verdict: Verdict
 
@@ -54,12 +50,10 @@ class Seen(NamedTuple):
 
 
 def address(number: int, host: str = "www.home.example") -> str:
-    """The URL of a page."""
     return f"https://{host}/show?id={number}&lang=en"
 
 
 def on_one_host(kind: Kind) -> list[Shown]:
-    """All pages on one host."""
     return [Shown(address(n), kind.serve(n)) for n in range(kind.pages)]
 
 
@@ -72,7 +66,7 @@ def on_many_hosts(kind: Kind, names: Iterator[str]) -> list[Shown]:
 PLACES: dict[str, Callable[[Kind], list[Shown]]] = {
     "host": on_one_host,
     "hosts": lambda kind: on_many_hosts(kind, repeat("Home Gazette")),
-    "names": lambda kind: on_many_hosts(kind, (f"{town} Gazette" for town in cycle(TOWNS))),
+    "names": lambda kind: on_many_hosts(kind, (f"{town} Gazette" for town in cycle(TEXTS.TOWNS))),
 }
 """Arrangements of which no page may be dropped."""
 
@@ -87,7 +81,6 @@ COPIES: dict[str, Amount] = {
 
 
 def copies_of(kind: Kind, number: int) -> dict[str, Shown]:
-    """A copy of each sort of one page."""
     serve, original = partial(kind.serve, number), address(number)
     mark = f";jsessionid={Random(number).randbytes(8).hex()}"
     line = f"This is a copy of {original} as it was some days ago. It may have changed."
@@ -130,23 +123,21 @@ def edited(page: Page) -> Page:
 
 
 def retitled(title: str, page: Page) -> Page:
-    """Put another headline above it."""
     return Page(title, re.sub("(<h1>).*?(</h1>)", rf"\g<1>{title}\2", page.body))
 
 
 def arrangements(kind: Kind) -> list[str]:
-    """The names of all arrangements that make sense of a kind."""
     amounts = list(LEAST_OWN)
     found = amounts[: amounts.index(kind.amount) + 1]
     return [*PLACES, *(name for name, least in COPIES.items() if least in found), "together"]
 
 
 def streams(
-    kind: Kind, arrangement: str, orders: tuple[int, ...] = ORDERS
+    kind: Kind, arrangement: str, *, are_originals_looked_at: bool = False
 ) -> Iterator[list[Shown]]:
     """What crawls meet; pages of which none may be dropped in several orders."""
     if arrangement in PLACES:
-        for seed in orders:
+        for seed in ORDERS:
             yield shuffled(PLACES[arrangement](kind), seed)
         return
     sorts = arrangements(kind)[len(PLACES) : -1] if arrangement == "together" else [arrangement]
@@ -156,17 +147,16 @@ def streams(
         for sort in sorts
         for number in numbers
     ]
-    originals = [page._replace(is_looked_at=False) for page in on_one_host(kind)]
+    looked_at = are_originals_looked_at
+    originals = [page._replace(is_looked_at=looked_at) for page in on_one_host(kind)]
     yield shuffled(originals, 1) + shuffled(copied, 2)
 
 
 def shuffled(pages: list[Shown], seed: int) -> list[Shown]:
-    """The same pages in another order."""
     return Random(seed).sample(pages, len(pages))
 
 
 def judged(stream: list[Shown]) -> list[Seen]:
-    """Show the pages to a filter with its defaults."""
     with NearDuplicateFilter.open() as pages:
         seen = [Seen(shown, pages.see(shown.url, html=shown.markup)) for shown in stream]
         pages.check()

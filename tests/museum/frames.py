@@ -9,55 +9,14 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-MENUS = {
-    "en": "Home News Sport Business Arts Weather Travel Archive Contact Newsletter".split(),
-    "zh": "首页 新闻 体育 财经 科技 娱乐 天气 旅游 专题 联系我们".split(),
-}
-COOKIES = {
-    "en": """We and our partners store information on your device, such as cookies, to show you the
-        pages that you ask for and to count how often they are read. Choose Accept to agree to all
-        of it, or Settings to choose for yourself. You can change your mind at any time.""",
-    "zh": "为了给您提供更好的服务，本网站使用Cookie。继续浏览即表示您同意。您可以随时更改设置。",
-}
-LEGAL = {
-    "en": """All content of this site is protected by copyright and must not be reproduced.
-        |No part of it may be sent on in any form without the written permission of the publisher,
-        except for short quotations with a link to the page that they are from.
-        |The publisher takes no responsibility for what is said on the sites that are linked here.
-        |Complaints are answered within ten working days by the editor, whose decision may be taken
-        to the press council of the county in which the complaint was made.
-        |Prices include the tax that is due in the country of the customer, but not the delivery.
-        |Goods that were ordered by mistake can be sent back within fourteen days of their arrival,
-        as long as they are in the box in which they came and have not been used.
-        |The cost of sending them back is borne by the customer, unless what was delivered is not
-        what had been ordered, or has a fault that it had before it left our warehouse.
-        |We keep your address as long as the law demands and give it to nobody but the carrier.
-        |You may ask at any time what we know about you, and have it corrected or deleted.
-        |This agreement is governed by the law of the place where the company has its seat, and the
-        courts of that place decide on whatever the parties to it cannot settle between themselves.
-        |Should one of these terms be void, the others stay in force as they are written here.
-        |Offers on these pages can be withdrawn until we have confirmed an order in writing.""",
-    "zh": """本网站所刊载的全部内容，包括文字、图片、音频和视频，其版权均属于本公司所有。
-        |未经本公司书面授权，任何单位和个人不得以任何方式转载、复制或者用于商业用途。
-        |凡注明来源为其他媒体的作品，均转载自其他媒体，并不代表本网站赞同其观点。
-        |如因作品内容、版权和其他问题需要同我们联系，请在三十日内与编辑部联系。
-        |我们将在收到通知以后的七个工作日之内予以答复并且作出处理。
-        |商品自签收之日起七日内，在不影响二次销售的情况下可以无理由退货，运费由买家承担。
-        |因本协议引起的争议，由公司所在地的人民法院管辖，并适用当地的法律。""",
-}
-SIDEBAR = {
-    "en": """Most read|Ten walks for a rainy weekend|What the new bus timetable means for you
-        |Win two tickets for the opera|Our readers' favourite bakeries|Advertise with us""",
-    "zh": "热门文章|雨天周末的十条散步路线|新公交时刻表|赢取两张歌剧门票|读者喜爱的面包店|广告合作",
-}
+from museum.language import TEXTS
+
 RELATED = {"en": "See also", "zh": "相关阅读"}
 RIGHTS = {"en": "Copyright {} Ltd. All rights reserved.", "zh": "版权所有 {} 有限公司 保留一切权利"}
 
 
 @dataclass(frozen=True)
 class Furniture:
-    """What surrounds a page's own text, as text without a place."""
-
     title: str
     site: str
     language: str
@@ -66,11 +25,11 @@ class Furniture:
 
     @property
     def menu(self) -> list[str]:
-        return MENUS[self.language]
+        return TEXTS.MENUS[self.language]
 
     @property
     def sidebar(self) -> list[str]:
-        return SIDEBAR[self.language].split("|")
+        return TEXTS.SIDEBAR[self.language]
 
     @property
     def related(self) -> list[str]:
@@ -89,18 +48,15 @@ Layout = Callable[[Furniture, str], str]
 
 
 def legal(sentences: int, language: str = "en") -> list[str]:
-    """The first sentences of a notice."""
-    return [" ".join(each.split()) for each in LEGAL[language].split("|")[:sentences]]
+    return TEXTS.LEGAL[language][:sentences]
 
 
 def table(rows: Iterable[tuple[object, ...]]) -> str:
-    """Rows of cells."""
     cells = ("".join(f"<td>{cell}</td>" for cell in row) for row in rows)
     return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
 
 
 def listed(*entries: str) -> str:
-    """A list."""
     return f"<ul>{''.join(f'<li>{entry}</li>' for entry in entries)}</ul>"
 
 
@@ -110,7 +66,6 @@ def links(names: list[str]) -> str:
 
 
 def document(of: Furniture, body: str) -> str:
-    """A whole document."""
     head = f'<meta charset="utf-8"><title>{of.title}</title><link rel="stylesheet" href="/s.css">'
     return (
         f'<!DOCTYPE html><html lang="{of.language}"><head>{head}</head><body>{body}</body></html>'
@@ -118,11 +73,10 @@ def document(of: Furniture, body: str) -> str:
 
 
 def semantic(of: Furniture, body: str) -> str:
-    """Elements that say what they are."""
     related = f"<aside>{links(of.related)}</aside>" if of.related else ""
     return document(
         of,
-        f'<div class="cookie-banner" role="dialog"><p>{COOKIES[of.language]}</p>'
+        f'<div class="cookie-banner" role="dialog"><p>{TEXTS.COOKIES[of.language]}</p>'
         "<button>OK</button></div>"
         f'<header><a href="/">{of.site}</a><nav>{links(of.menu)}</nav></header>'
         f"<main><article>{body}</article></main>{related}<aside>{links(of.sidebar)}</aside>"
@@ -139,7 +93,7 @@ def divs(of: Furniture, body: str) -> str:
         f'<div class="c4"><div class="d5">{body}</div>{related}'
         f'<div class="d6">{links(of.sidebar)}</div></div>'
         f'<div class="e9"><div>{" ".join(of.legal)}</div><div>{of.rights}</div>'
-        f"<div>{COOKIES[of.language]}</div></div>",
+        f"<div>{TEXTS.COOKIES[of.language]}</div></div>",
     )
 
 
@@ -227,7 +181,6 @@ def next_data(of: Furniture, body: str, layout: Layout) -> str:
 
 
 def linked_data(of: Furniture, body: str, layout: Layout) -> str:
-    """The text is the articleBody of linked data."""
     said = body.replace("<p>", "").replace("</p>", "\n")
     data = {"@type": "NewsArticle", "headline": of.title, "articleBody": said}
     script = f'<script type="application/ld+json">{json.dumps(data)}</script>'
@@ -242,7 +195,6 @@ def nuxt_data(of: Furniture, body: str, layout: Layout) -> str:
 
 
 def script_state(of: Furniture, body: str, layout: Layout) -> str:
-    """The text is in a statement of a script."""
     state = json.dumps({"entities": {"posts": [{"body": body}]}}).replace("<", "\\u003c")
     script = f"<script>window.__INITIAL_STATE__ = {state};</script>"
     return _before("</body>", script, layout(of, LOADING))

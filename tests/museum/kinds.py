@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from museum import frames, language
 from museum.frames import Furniture, Layout
-from museum.language import Writer, shared
+from museum.language import TEXTS, Writer, shared
 
 Amount = Literal["bytes", "line", "passage", "story", "wire"]
 """What each page says that no other does, and so which copies of it must be found
@@ -27,21 +27,16 @@ LEAST_OWN: dict[Amount, int] = {"bytes": 0, "line": 0, "passage": 60, "story": 2
 
 
 class Page(NamedTuple):
-    """What a page says by itself."""
-
     title: str
     body: str
 
 
 def _visible(of: Furniture, body: str, layout: Layout) -> str:
-    """Show the text where the layout has its place."""
     return layout(of, body)
 
 
 @dataclass(eq=False)
 class Kind:
-    """Pages that look alike and are not the same."""
-
     name: str
     template: list[str]
     names: dict[str, Any]
@@ -99,7 +94,7 @@ class Kind:
 
 def _kinds() -> Iterator[Kind]:
     """Read the file, whose beginning tells how kinds are written."""
-    names = {**vars(language), **vars(frames)}
+    names = {**vars(TEXTS), **vars(language), **vars(frames)}
     text = Path(__file__).with_name("kinds.txt").read_text(encoding="utf-8")
     for block in re.split(r"\n\n+", re.sub(r"(?m)^#.*\n", "", text).strip()):
         head, *template = map(str.strip, block.splitlines())

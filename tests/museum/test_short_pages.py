@@ -1,35 +1,20 @@
 """A few short pages each that look alike and are not the same: none of them may be dropped."""
 
 import pytest
-from museum.frames import MENUS, legal, links, listed, table
-from museum.language import PAYWALL, Writer
+from museum.frames import legal, links, listed
+from museum.language import TEXTS, Writer
 
 from dedup_filter import NearDuplicateFilter
 
 COMMENTS = "".join(f"<p>{Writer(n).person()} says: {Writer(n).sentence()}</p>" for n in range(6))
-EVENTS = [
-    "The choir of the fishermen's church sings in the harbour hall on Friday at eight.",
-    "On Saturday morning the allotment society gives away apple trees behind the station.",
-    "A lecture on the lighthouses of the northern coast begins at six in the old library.",
-    "Children under twelve can learn to sail on the reservoir during the first week of May.",
-    "The night bus to the island will not stop at the mill until the bridge is painted.",
-    "Two hundred runners are expected at the start of the town's first marathon for dogs.",
-]
-EVENTS_ZH = [
-    "渔民合唱团星期五晚上八点在港口大厅演唱，门票可以在码头售票处购买。",
-    "星期六上午，园艺协会在火车站后面免费赠送苹果树苗，每户限领两棵。",
-    "关于北方海岸灯塔历史的讲座六点钟在老图书馆开始，欢迎市民参加。",
-    "十二岁以下的儿童可以在五月的第一个星期到水库学习驾驶帆船。",
-    "在大桥粉刷完毕之前，开往海岛的夜班公共汽车不在磨坊站停靠。",
-    "预计将有两百名跑步爱好者参加本市第一届带狗马拉松比赛。",
-]
+EVENTS, EVENTS_ZH = TEXTS.EVENTS["en"], TEXTS.EVENTS["zh"]
 
 
 def page(title: str, body: str, end: str = "", language: str = "en") -> str:
     notice = " ".join(legal(5, language))
     return f"""<html lang="{language}"><head><title>{title}</title></head><body>
-        {links(MENUS[language][:6])}<div id="main">{body}</div>{end}<div id="end"><p>{notice}</p>
-        </div></body></html>"""
+        {links(TEXTS.MENUS[language][:6])}<div id="main">{body}</div>{end}
+        <div id="end"><p>{notice}</p></div></body></html>"""
 
 
 def wall(times: int) -> str:
@@ -37,21 +22,12 @@ def wall(times: int) -> str:
     return f'<div id="talk">{COMMENTS * times}</div>'
 
 
-def gallery(captions: list[str]) -> str:
-    figures = (f"<figure><img src=x><figcaption>{c}</figcaption></figure>" for c in captions)
-    return page("Pictures", f"<p>{legal(3)[1]}</p>{''.join(figures)}")
-
-
 def contents(kind: str) -> str:
     entries = (f'<a href="/{kind}/{n}">The {kind} number {n}</a>' for n in range(60))
-    return page("Contents", f"<h1>Contents</h1><p>{PAYWALL}</p>{listed(*entries)}")
+    return page("Contents", f"<h1>Contents</h1><p>{TEXTS.PAYWALL}</p>{listed(*entries)}")
 
 
 BACKWARDS = " ".join(word[::-1] for word in " ".join(EVENTS[3:] + EVENTS[2::-1]).split())
-CONSENT = f'<div class="cookieConsent"><p>{PAYWALL}</p><button>Accept</button></div>'
-NOT_FOUND = "<h1>Not found</h1><p>There is no page /{} on this site. It may have been moved.</p>"
-SHELL = "<html><head><title>{}</title></head><body><div id=root>Loading …</div></body></html>"
-PRODUCTS = ["oak table, 180 x 90 cm", "walnut chair with arms", "pine shelf for books"]
 KNOWN = [page(event[:20], f"<p>{event}</p>") for event in EVENTS]
 ON_ONE_HOST = {
     "short texts": [page(f"Event {n}", f"<p>{e}</p>") for n, e in enumerate(EVENTS)],
@@ -62,15 +38,6 @@ ON_ONE_HOST = {
     "short articles above comments": [page("News", f"<p>{e}</p>", wall(2)) for e in EVENTS],
     "articles long enough to be judged above comments": [
         page("News", f"<p>{text}</p>", wall(3)) for text in (" ".join(EVENTS), BACKWARDS)
-    ],
-    "galleries": [gallery(some) for some in (EVENTS[:3], EVENTS[3:], EVENTS[1:5:2])],
-    "teasers": [page(e[:20], f"<p>{e}</p><div class=wall><p>{PAYWALL}</p></div>") for e in EVENTS],
-    "cookie walls": [page(e[:20], f"{CONSENT}<p>{e}</p>") for e in EVENTS],
-    "built by scripts": [SHELL.format(f"Product {n}") for n in range(5)],
-    "errors": [page("Error", NOT_FOUND.format(n)) for n in ("map", "tour", "shop")],
-    "products": [
-        page(name, f"<h1>{name}</h1>{table([('Price', 90 + n)])}<p>{PAYWALL}</p>")
-        for n, name in enumerate(PRODUCTS)
     ],
 }
 
@@ -105,5 +72,5 @@ def test_what_is_the_same_is_still_found_among_them():
         f"<h1>{e}</h1><p>{e}</p><p>{' '.join(EVENTS[: n + 1])}</p>" for n, e in enumerate(EVENTS)
     ]
     pages = [page(f"Report {n}", report) for n, report in enumerate(reports)]
-    elsewhere = f"<nav>{links(MENUS['zh'])}</nav><main>{reports[5]}</main>"
+    elsewhere = f"<nav>{links(TEXTS.MENUS['zh'])}</nav><main>{reports[5]}</main>"
     assert dropped([*pages, elsewhere], "aaaaaab") == [6]

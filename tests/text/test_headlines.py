@@ -6,8 +6,6 @@ from dedup_filter.text import (
     Headline,
     is_headed_alike,
     is_headed_as_elsewhere,
-    part_hash,
-    text_hash,
 )
 from dedup_filter.text.reading import title_parts
 
@@ -37,30 +35,19 @@ def title(text):
         ("git-diff - Git 2.39 manual | Example", ["git-diff", "Git 2.39 manual", "Example"]),
         ("The tide mill – River Gazette", ["The tide mill", "River Gazette"]),
         ("News: Ice :: Harbour » Paper", ["News: Ice", "Harbour", "Paper"]),
-        ("Home > Lamps > Desk lamp", ["Home", "Lamps", "Desk lamp"]),
-        ("Lamps · Shop • Home", ["Lamps", "Shop", "Home"]),
+        ("Home > Lamps · Shop • Desk lamp", ["Home", "Lamps", "Shop", "Desk lamp"]),
         ("Harbour｜Paper", ["Harbour", "Paper"]),
-        ("甲骨文的故事_文化_知识角", ["甲骨文的故事", "文化", "知识角"]),
-        ("甲骨文的故事-知识角", ["甲骨文的故事", "知识角"]),
+        ("甲骨文的故事_文化-知识角｜走廊", ["甲骨文的故事", "文化", "知识角", "走廊"]),
         ("甲骨文的故事—Example", ["甲骨文的故事", "Example"]),
-        ("甲骨文的故事｜文化走廊", ["甲骨文的故事", "文化走廊"]),
         # A hyphen, an underscore, a slash, a colon within a name part nothing.
-        ("git-diff-files", ["git-diff-files"]),
-        ("module_name", ["module_name"]),
-        ("and/or", ["and/or"]),
+        *((name, [name]) for name in ("git-diff-files", "module_name", "and/or", "List<String>")),
         ("std::vector", ["std::vector"]),
-        ("List<String>", ["List<String>"]),
         ("", []),
         (" | - | ", ["-"]),
     ],
 )
 def test_parts_of_a_title(written, parts):
     assert title_parts(written) == parts
-
-
-def test_a_part_of_a_title_is_known_apart_from_a_block_of_the_same_text():
-    assert part_hash("Manual") == part_hash("Manual")
-    assert part_hash("Manual") not in (part_hash("Manuals"), text_hash("Manual"))
 
 
 @pytest.mark.parametrize(
@@ -98,10 +85,8 @@ def test_the_block_of_the_h1_is_known_by_its_beginning():
     [
         ("git-diff", "git-diff-files"),
         ("3.37.1", "3.37.2"),
-        ("AbstractElementVisitor6", "AbstractElementVisitor8"),
         ("StringBuilder", "StringBuffer"),
         ("甲骨文的故事", "甲骨文的故事二"),
-        ("Uses of Class Timer", "Class Timer"),
         (LONG, LONG.replace("sea", "river")),
         # Shorter than 40 characters the beginning of a headline is another headline.
         ("A long story about the sea", "A long story about the sea, part two"),
@@ -150,8 +135,8 @@ def test_section_numbers_and_cut_ends_do_not_count(headed, one, other):
 )
 def test_two_editions_number_their_sections_as_they_like(one, other):
     assert not are_alike(h1(one), h1(other)), "on one host they are two sections"
-    assert is_headed_as_elsewhere(h1(one), h1(other), shown({}))
-    assert is_headed_as_elsewhere(title(one), title(other), shown({}))
+    for headed in (h1, title):
+        assert is_headed_as_elsewhere(headed(one), headed(other), shown({}))
 
 
 ICE, LAMP = "Ice in the harbour", "Desk lamp"
@@ -202,7 +187,6 @@ def test_on_one_host_what_it_does_not_share_must_be_there(page, original, shared
             {"Paper": 2},
             False,
         ),
-        (h1("git-diff"), h1("git-diff-files"), {}, False),
         (title("3.37.1"), title("3.37.2"), {}, False),
         (Headline(), h1("Ice"), {}, True),
         (h1("Ice"), Headline(), {}, False),

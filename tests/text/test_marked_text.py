@@ -2,8 +2,7 @@
 
 import threading
 
-import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree, html
 
@@ -72,7 +71,7 @@ def walked(element, with_images):
     names = f"{get('class', '')} {get('role', '')}" if tag in NAMED else ""
     block = f"{OPEN}{tag} {names}{OPEN}{inside}{CLOSE}"
     if tag == "template":
-        is_hidden = get("shadowrootmode", "").replace("C", "c") not in ("open", "closed")
+        is_hidden = get("shadowrootmode", "").encode().lower() not in (b"open", b"closed")
     else:
         is_hidden = tag == "noscript" or "hidden" in element.attrib
     root = f"{SCRIPT}{get('id')}{UNSCRIPT}" if is_empty else ""
@@ -105,50 +104,24 @@ TREES = trees(
 )
 
 
-@pytest.mark.parametrize("with_images", [False, True])
-@given(TREES)
-def test_it_is_what_a_walk_writes_and_changes_nothing(with_images, tree):
+@example(
+    parse('<a href="/x">1</a><a href="#x">2</a><a name="x">3</a><a>4</a><div id=app> </div>'), False
+)
+@example(parse("<p hidden>1</p><noscript>2</noscript><template>3</template><div id=x>5"), False)
+@example(
+    parse("<template shadowrootmode=OPEN>4</template><script type=application/json>{}</script>"),
+    False,
+)
+@given(TREES, st.booleans())
+def test_it_is_what_a_walk_writes_and_changes_nothing(tree, with_images):
     before = etree.tostring(tree)
     assert marked_text(tree, with_images=with_images) == walked(tree, with_images)
     assert etree.tostring(tree) == before
 
 
-@settings(max_examples=200)
-@given(
-    st.lists(
-        st.sampled_from(
-            [f"<{end}{tag}>" for tag in TAGS[:20] for end in ("", "/")]
-            + ["text", " ", "<!--x-->", "<a href=/x>", "<p hidden>", "&nbsp;", "<div id=app>"]
-            + ["<template shadowrootmode=open>", "<script type=application/json>", "__x=1"]
-        )
-    ).map("".join)
-)
-def test_so_it_is_of_pages(markup):
-    tree = parse(markup)
-    if tree is not None:
-        assert marked_text(tree) == walked(tree, with_images=False)
-
-
 def test_a_part_of_a_tree_ends_where_its_element_ends():
     part = html.fromstring("<div>before<p>one <b>two</b></p>after</div>")[0]
     assert marked_text(part) == f"{OPEN}p {OPEN}one two{CLOSE}"
-
-
-def test_links_hidden_parts_shadow_roots_and_scripts():
-    tree = html.fromstring('<p><a href="/x">1</a><a href="#x">2</a><a name="x">3</a><a>4</a></p>')
-    assert marked_text(tree) == f"{OPEN}p {OPEN}{LINK}1{UNLINK}23{LINK}4{UNLINK}{CLOSE}"
-    tree = html.fromstring(
-        "<section><p hidden>1</p><noscript>2</noscript><template>3</template>"
-        "<template shadowrootmode=OPEN>4</template><div id=app> </div><div id=x>5</div>"
-        "<script>code</script><script type=application/json>{}</script></section>"
-    )
-    assert marked_text(tree) == (
-        f"{OPEN}section  {OPEN}{HIDE}{OPEN}p {OPEN}1{CLOSE}{UNHIDE}"
-        f"{HIDE}{OPEN}noscript {OPEN}2{CLOSE}{UNHIDE}{HIDE}{OPEN}template {OPEN}3{CLOSE}{UNHIDE}"
-        f"{OPEN}template {OPEN}4{CLOSE}{SCRIPT}app{UNSCRIPT}{OPEN}div  {OPEN} {CLOSE}"
-        f"{OPEN}div  {OPEN}5{CLOSE}"
-        f"{SCRIPT}{OPEN}{UNSCRIPT}{SCRIPT}json{OPEN}{{}}{UNSCRIPT}{CLOSE}"
-    )
 
 
 def nested(depth, deepest):

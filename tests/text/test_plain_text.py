@@ -23,34 +23,6 @@ def normal_form(text: str) -> str:
     return " ".join(folded.split())
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Title", "TITLE"),
-        ("Straße", "STRASSE"),
-        ("a  b\n\tc ", "a b c"),
-        ("a\xa0b\u3000c", "a b c"),
-        ("Ｗｅｂ１", "web1"),
-        ("ﬁle", "file"),
-        ("e\u0301", "é"),
-        ("dupli\u00adcate", "duplicate"),
-        ("du\u200bpli\u200dcate\ufeff", "duplicate"),
-        ("\u202bשלום\u202c", "שלום"),
-        ("❤\ufe0f", "❤"),
-        ("\ud800x", "\ufffdx"),
-    ],
-)
-def test_same_text(one: str, other: str):
-    assert normalize(one) == normalize(other)
-
-
-@pytest.mark.parametrize(
-    ("one", "other"), [("ab", "a b"), ("网页", "网站"), ("a.", "a"), ("é", "e")]
-)
-def test_other_text(one: str, other: str):
-    assert normalize(one) != normalize(other)
-
-
 @given(st.text(alphabet=st.characters(exclude_categories=())))
 def test_normal_form_is_final_and_can_be_encoded(text: str):
     form = normalize(text)
@@ -58,11 +30,13 @@ def test_normal_form_is_final_and_can_be_encoded(text: str):
     assert form.encode().decode() == form
 
 
-@given(
-    st.text(
-        alphabet="aB，：；！？（）…ﬁẞİᾳé\u0301\u0327 \n\t\x1c\x85\u2028\u3000\xa0´網", max_size=30
-    )
+ODD = (
+    "aBe，：；！？（）…ﬁẞßİᾳé\u0301\u0327 \n\t\x1c\x85\u2028\u3000\xa0´網Ｗ１❤"
+    "\xad\u200b\u200d\ufeff\u202bש\u202c\ufe0f"
 )
+
+
+@given(st.text(ODD, max_size=30))
 def test_normal_form_is_that_of_unicode_with_white_space_collapsed(text: str):
     assert normalize(text) == normal_form(text)
 
@@ -107,14 +81,9 @@ def test_a_few_characters_beyond_ascii_among_much_ascii(few: list[str], more: li
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", 0),
-        ("   ", 0),
-        ("one", 1),
-        ("  one\n two\t", 2),
         ("naïve café résumé", 3),
         ("هذا نص عربي", 3),
         ("한국어는 띄어쓰기를 한다", 3),
-        ("近似重复的网页", 7 * 0.6),
         ("近似重复的网页" * 20, 140 * 0.6),
         ("日本語のページ", 7 * 0.6),
         ("𠮷野家", 3 * 0.6),

@@ -87,16 +87,9 @@ def test_nothing_to_extract(tree: etree._Element):
 @pytest.mark.parametrize(
     ("declared", "language"),
     [
-        ('lang="en"', "en"),
-        ('lang="zh-Hans-CN"', "zh"),
-        ('lang="PT_br"', "pt"),
-        ('lang=" de "', "de"),
-        ('lang="yue"', "yue"),
-        ('xml:lang="fr"', "fr"),
-        ('lang=""', None),
-        ('lang="english"', None),
-        ('lang="{{ lang }}"', None),
-        ('dir="ltr"', None),
+        *(('lang="en"', "en"), ('lang="zh-Hans-CN"', "zh"), ('lang="PT_br"', "pt")),
+        *(('lang=" de "', "de"), ('lang="yue"', "yue"), ('xml:lang="fr"', "fr")),
+        *(('lang=""', None), ('lang="english"', None), ('lang="{{ lang }}"', None), ("", None)),
     ],
 )
 def test_declared_language(declared: str, language: str | None):
@@ -112,12 +105,8 @@ def test_title_is_the_first_and_not_that_of_a_picture():
 @pytest.mark.parametrize(
     ("markup", "text"),
     [
-        ("plain text", "plain text"),
         ("\ufeff<p>text", "text"),
         ("<p>網頁 page ページ 🙂👨\u200d👩\u200d👧</p>", "網頁 page ページ 🙂👨\u200d👩\u200d👧"),
-        ("<p>before \ud83d after", "before ? after"),
-        ("<p>one\0two", "onetwo"),
-        ("<b>unclosed <i>tags", "unclosed tags"),
         ("<p>&lt;p&gt; &amp;amp; &nbsp; &bogus;", "<p> &amp; &bogus;"),
         (f'<?xml version="1.0" encoding="GB2312"?><html xmlns="{XHTML}"><p>港 A & B', "港 A & B"),
         # What the page declares was for its bytes.
@@ -152,11 +141,6 @@ def test_text_longer_than_libxml2_takes_by_default():
     assert len(document("<p>" + "w" * 11_000_000).text) == 11_000_000
 
 
-def test_a_hundred_thousand_nested_tags():
-    before = "This is what the page says before it goes astray, and that should be found."
-    assert before in document(f"<p>{before}</p>" + "<div>" * 100_000 + "x").text
-
-
 BROKEN = "<p> </p> <a <!-- --> <![CDATA[ ]]> <?x &#x & </ > \" ' = \0".split(" ")
 
 
@@ -187,33 +171,26 @@ def images_of(markup):
 
 def test_images_of_an_article_count_and_those_of_its_frame_do_not():
     menu = "".join(f'<li><a href="/{n}"><img src="/{n}.svg">{n}</a></li>' for n in ("a", "b"))
-    markup = f"""<body><nav><ul>{menu}</ul></nav><footer><img src="/logo.png"></footer>
-        <article><h1>Ice</h1><figure><img src="/lead.jpg"></figure><p>{FIRST}</p>
-        <p>In a paragraph <img src="small.png"> {SECOND}</p>
-        <figure><img src="last.jpg"><figcaption>The quay</figcaption></figure></article>
-        <aside><p>Most read</p><img src="/advert.gif"></aside>
-        <footer><img src="/seal.png"><p>All rights are reserved by the publisher.</p></footer>"""
-    expected = ["/lead.jpg", "/news/small.png", "/news/last.jpg"]
-    assert images_of(markup) == hashed(*(f"https://a.example{path}" for path in expected))
-
-
-def test_an_image_without_text_beside_it_belongs_to_what_is_around():
-    picture = "<div><div><a href=/big><img src=lead.jpg></a></div></div>"
-    article = f"<div><p>{FIRST}</p>{picture}<p>{SECOND}</p></div>"
     teasers = "".join(
         f"<div><img src={n}.jpg><a href=/{n}>Story {n} to read</a></div>" for n in range(9)
     )
-    found = images_of(f"<div>{article}<div>{teasers}</div></div>")
-    assert found == hashed("https://a.example/news/lead.jpg")
+    # Without text beside it a picture belongs to what is around it.
+    markup = f"""<body><nav><ul>{menu}</ul></nav><footer><img src="/logo.png"></footer>
+        <article><h1>Ice</h1><figure><img src="/lead.jpg"></figure><p>{FIRST}</p>
+        <div><div><a href=/big><img src=/news/big.jpg></a></div></div>
+        <p>In a paragraph <img src="small.png"> {SECOND}</p>
+        <figure><img src="last.jpg"><figcaption>The quay</figcaption></figure></article>
+        <div>{teasers}</div><aside><p>Most read</p><img src="/advert.gif"></aside>
+        <footer><img src="/seal.png"><p>All rights are reserved by the publisher.</p></footer>"""
+    expected = ["/lead.jpg", "/news/big.jpg", "/news/small.png", "/news/last.jpg"]
+    assert images_of(markup) == hashed(*(f"https://a.example{path}" for path in expected))
 
 
 @pytest.mark.parametrize(
     ("base", "src", "absolute"),
     [
         ("", "a.png", "https://a.example/news/a.png"),
-        ("", " /a.png\n", "https://a.example/a.png"),
         ("", "//cdn.example/a.png#x", "https://cdn.example/a.png"),
-        ("", "https://b.example/a.png", "https://b.example/a.png"),
         ("", "data:image/png;base64,R0lG", "data:image/png;base64,R0lG"),
         ("/pictures/", "a.png", "https://a.example/pictures/a.png"),
         ("https://c.example/x/", "../a.png", "https://c.example/a.png"),
@@ -227,31 +204,18 @@ def test_an_image_is_known_by_its_absolute_url(base, src, absolute):
     assert images_of(page) == hashed(absolute)
 
 
-@pytest.mark.parametrize(
-    "image",
-    [
-        "<img>",
-        "<img src=' '>",
-        "<noscript><img src=a.png></noscript>",
-        "<template><img src=a.png></template>",
-        "<div hidden><img src=a.png></div>",
-        "<picture><source srcset=a.png></picture>",
-    ],
-)
-def test_what_shows_no_image_gives_none(image):
-    assert images_of(f"<p>{FIRST}</p>{image}<p>{SECOND}</p>") == []
-    assert images_of("<img src=a.png>") == []  # no text around
+def test_what_shows_no_image_gives_none():
+    image = "<img src=a.png>"
+    hidden = f"<div hidden>{image}</div><picture><source srcset=a.png></picture>"
+    unread = f"<noscript>{image}</noscript><template>{image}</template>"
+    nothing = f"<img><img src=' '>{unread}{hidden}"
+    assert images_of(f"<p>{FIRST}</p>{nothing}<p>{SECOND}</p>") == []
+    assert images_of(image) == []  # no text around
 
 
 def test_only_a_thousand_images_of_a_page_are_looked_at():
     page = f"<p>{FIRST}</p>" + "".join(f"<img src={n}.png>" for n in range(1100))
     assert len(images_of(page)) == 1000
-
-
-def test_a_part_of_a_page_has_its_own_images():
-    tree = parse(f"<div id=a><p>{FIRST}</p><img src=a></div><div><p>x</p><img src=b></div>")
-    part = read_page(tree.get_element_by_id("a"), URL)
-    assert [image for image, *_ in part.images] == hashed("https://a.example/news/a")
 
 
 PIECES = [
