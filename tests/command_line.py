@@ -7,6 +7,7 @@ it writes while it works.
 """
 
 import json
+import re
 import subprocess
 import sys
 from io import BytesIO, TextIOWrapper
@@ -47,6 +48,16 @@ def lines(*arguments, text="", run=run):
     code, out, err = run(*arguments, text=text)
     assert (code, err) == (0, "")
     return [json.loads(line) for line in out.splitlines()]
+
+
+def refused(*arguments, text="", run=run):
+    """Run a command that is refused: with one line that cannot harm a terminal. Return that."""
+    code, out, err = run(*arguments, text=text)
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert err.startswith("Error: ")
+    assert not re.search(r"[\x00-\x09\x0b-\x1f]", err)
+    assert len(err) < 600
+    return err
 
 
 def _stream(file, **options):

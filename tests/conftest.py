@@ -3,9 +3,10 @@
 import os
 import random
 import signal
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 
 import pytest
+from crawl_server import CrawlServer
 from hypothesis import settings
 from redis_nodes import RedisNodes
 from redis_servers import RedisServer, redis_program
@@ -39,6 +40,13 @@ def _interruptible_children():
     """Let children be interrupted: a job in the background ignores SIGINT, and they would, too."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def crawl_server(tmp_path_factory):
+    environment = {"no_proxy": "*", "PYTHONWARNINGS": "default"}
+    with closing(CrawlServer(environment, tmp_path_factory.mktemp("bytecode"))) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 A crawl of a few pages spends most of its time on imports, and the tests make a hundred of them.
 The server has imported what a crawl takes from other libraries. No reactor is chosen and nothing
 of `dedup_filter` is there, so a crawl does all else in a process of its own, up to the end of an
-interpreter, as if a shell had started it. Tests of `tests/crawler` have Scrapy started anew.
+interpreter, as if a shell had started it.
 
     python crawl_server.py < orders > answers        # of each a JSON value a line
 
@@ -11,14 +11,17 @@ interpreter, as if a shell had started it. Tests of `tests/crawler` have Scrapy 
     {"pid": 123}                                       ->   its exit code, null while it runs
 """
 
+import ast
 import importlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,34 +29,53 @@ PATIENCE = 300.0
 """Seconds; far more than any crawl takes on a machine under load."""
 
 
-class CrawlServer:
-    """The server, as tests call it; `with CrawlServer(...) as server:` starts it and ends it.
+@dataclass
+class Crawl:
+    """What is left of a crawl."""
 
-    `bytecode` is a folder where crawls find what others have compiled.
-    """
+    exit_code: int
+    log: str
+    feed: str
+
+    @property
+    def items(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.feed.split("\n") if line]
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """Numbers and texts among the stats that Scrapy writes into the log at the end."""
+        dumped = re.findall(r"^[ {]'(\S+)': ([\d.]+|'\w*')[,}]", self.log, re.MULTILINE)
+        return {name: ast.literal_eval(value) for name, value in dumped}
+
+    @property
+    def urls(self) -> list[str]:
+        return [item["url"] for item in self.items]
+
+    @property
+    def numbers(self) -> list[int]:
+        """Those at the ends of the URLs."""
+        return [int(url.rpartition("/")[2]) for url in self.urls]
+
+    def lines(self, part: str) -> list[str]:
+        return [line for line in self.log.splitlines() if part in line]
+
+
+class CrawlServer:
+    """The server, as tests call it; `bytecode` is where crawls find what others have compiled."""
 
     def __init__(self, environment: Mapping[str, str], bytecode: Path) -> None:
         variables = {**os.environ, **environment, "PYTHONPYCACHEPREFIX": str(bytecode)}
         variables.pop("PYTHONDONTWRITEBYTECODE", None)
-        self._process = subprocess.Popen(
-            [sys.executable, __file__],
-            env=variables,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        command, pipe = [sys.executable, __file__], subprocess.PIPE
+        self._process = subprocess.Popen(command, env=variables, stdin=pipe, stdout=pipe, text=True)
 
-    def __enter__(self) -> "CrawlServer":
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         with self._process:
             self._process.stdin.close()
 
-    def start(self, *arguments: str, folder: Path, log: Path) -> "CrawlProcess":
-        """Start `scrapy` with some arguments in a folder; what it prints goes to `log`."""
-        order = {"arguments": arguments, "folder": str(folder), "log": str(log)}
-        return CrawlProcess(self, self.ask(order), log)
+    def start(self, spider: str, *arguments: str, folder: Path, feed: Path) -> "CrawlProcess":
+        """Start a crawl of the project in a folder; what it prints goes beside its feed."""
+        return CrawlProcess(self, ["crawl", spider, "-O", str(feed), *arguments], folder, feed)
 
     def ask(self, order: dict[str, Any]) -> Any:
         self._process.stdin.write(json.dumps(order) + "\n")
@@ -64,8 +86,11 @@ class CrawlServer:
 class CrawlProcess:
     """A crawl under way."""
 
-    def __init__(self, server: CrawlServer, pid: int, log: Path) -> None:
-        self._server, self.pid, self._log = server, pid, log
+    def __init__(self, server: CrawlServer, arguments: list[str], folder: Path, feed: Path) -> None:
+        self._server, self._feed, self._log = server, feed, feed.with_suffix(".log")
+        self._log.write_text("")  # it may be killed before it writes
+        order = {"arguments": arguments, "folder": str(folder), "log": str(self._log)}
+        self.pid = server.ask(order)
         self.exit_code: int | None = None
 
     @property
@@ -79,14 +104,15 @@ class CrawlProcess:
         if self.is_running:
             os.kill(self.pid, signal.SIGKILL)
 
-    def log(self) -> str:
-        """Wait for its end; return what it printed."""
-        end = time.monotonic() + PATIENCE
+    def end(self) -> Crawl:
+        """Wait for its end."""
+        until = time.monotonic() + PATIENCE
         while self.is_running:
-            if time.monotonic() > end:
-                raise TimeoutError(f"a crawl does not end:\n{self._log.read_text()}")
+            assert time.monotonic() < until, f"a crawl does not end:\n{self._log.read_text()}"
             time.sleep(0.01)
-        return self._log.read_text("utf-8", "surrogateescape")
+        log = self._log.read_text("utf-8", "surrogateescape")
+        feed = self._feed.read_text("utf-8") if self._feed.exists() else ""
+        return Crawl(self.exit_code, log, feed)
 
 
 def serve() -> None:

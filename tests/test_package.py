@@ -1,15 +1,15 @@
 """What `import dedup_filter` gives, and what it does not load."""
 
-import subprocess
 import sys
+
+from command_line import run_process
 
 import dedup_filter
 
 
 def modules_after(code):
-    script = f"{code}\nimport sys\nprint(*sys.modules, sep='\\n')"
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    return set(run.stdout.split())
+    script = f"{code}\nimport sys\nprint(*sys.modules)"
+    return set(run_process(command=[sys.executable, "-c", script])[1].split())
 
 
 def test_the_library_loads_neither_scrapy_nor_a_dictionary():

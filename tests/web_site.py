@@ -16,8 +16,7 @@ class Gate:
     """Where a request waits until the test has done something."""
 
     def __init__(self) -> None:
-        self._reached = threading.Event()
-        self._is_open = threading.Event()
+        self._reached, self._is_open = threading.Event(), threading.Event()
 
     def wait(self) -> None:
         self._reached.set()

@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import pytest
-from command_line import COMMAND, lines, run, start
+from command_line import COMMAND, lines, refused, run, start
 from index_feed import ITEMS, article, item, kept, records, stats, write_jsonl
 from redis_servers import wait_until
 
@@ -60,8 +60,7 @@ def test_uses_the_options_that_the_index_was_made_with(place):
     tables = found["options"] if place.servers else found["tables"]
     assert (tables["max_distance"], tables["scope"]) == (3, "host")
     feed = json.dumps(ITEMS[1])
-    code, _, err = run("index", "import", index, "-o", "features=words", text=feed)
-    assert code == 2
+    err = refused("index", "import", index, "-o", "features=words", text=feed)
     assert "title_weight" in err
 
 
@@ -88,11 +87,8 @@ def test_says_that_tables_are_made_anew(index):
 )
 def test_a_bad_line_ends_it_unless_told_otherwise(tmp_path, bad, why):
     feed = [json.dumps(ITEMS[0]), bad, "", json.dumps(ITEMS[1])]
-    code, out, err = run("index", "import", str(tmp_path / "one"), text="\n".join(feed))
-    assert (code, out) == (2, "")
+    err = refused("index", "import", str(tmp_path / "one"), text="\n".join(feed))
     assert err.startswith(f"Error: line 2: it {why}")
-    assert len(err.splitlines()) == 1
-    assert len(err) < 300
     assert len(records(tmp_path / "one")) == 1
     arguments = ["index", "import", str(tmp_path / "two"), "--skip-bad-lines", "--json"]
     (found,) = lines(*arguments, text="\n".join(feed))
@@ -111,13 +107,10 @@ def test_shows_how_far_it_is_on_a_terminal_only(tmp_path):
     pty = pytest.importorskip("pty")
     feed = write_jsonl(tmp_path / "feed.jsonl", ITEMS)
     ours, theirs = pty.openpty()
-    finished = subprocess.run(
-        [*COMMAND, "index", "import", str(tmp_path / "index"), feed, "--json"],
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        check=False,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
-    )
+    command = [*COMMAND, "index", "import", str(tmp_path / "index"), feed, "--json"]
+    terminal = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    pipes = {"stdout": subprocess.PIPE, "stderr": theirs}
+    finished = subprocess.run(command, check=False, env=terminal, **pipes)
     os.close(theirs)
     shown = os.read(ours, 100_000).decode()
     os.close(ours)

@@ -3,16 +3,14 @@
 Nothing here knows the library: the project's only tie to it is its ADDONS line.
 """
 
-import json
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
+from tempfile import mkdtemp
 from textwrap import dedent, indent
-from time import monotonic, sleep
 
 import pytest
-from crawl_server import PATIENCE, CrawlServer
+from crawl_server import PATIENCE
+from redis_servers import wait_until
 from web_site import served
 
 SETTINGS = """\
@@ -29,6 +27,7 @@ SPIDER = """
 
     class QuotesSpider(scrapy.Spider):
         name = "quotes"
+        custom_settings = {settings}
 
         def __init__(self, urls="", **kwargs):
             super().__init__(**kwargs)
@@ -37,7 +36,7 @@ SPIDER = """
         async def start(self):
             first = [self.urls.pop(0)] if {in_turn} else self.urls
             for url in first:
-                yield scrapy.Request(url, dont_filter=True, meta={meta})
+                yield scrapy.Request(url, dont_filter=True)
 
         def parse(self, response):
             {parse}
@@ -46,99 +45,52 @@ SPIDER = """
 """
 """Takes URLs from its argument; `in_turn`: each when the page before it was parsed."""
 ITEM = 'yield {"url": response.url}'
-CLOSED = '''
-
-    def closed(self, reason):
-        """Write the stats down for the test."""
-        import json
-        with open("stats.json", "w") as file:
-            stats = self.crawler.stats.get_stats()
-            json.dump({**stats, "finish_reason": reason}, file, default=str)
-'''
-
-
-@dataclass
-class Crawl:
-    """What is left of a crawl."""
-
-    exit_code: int
-    log: str
-    items: list
-    stats: dict
-
-    def lines(self, part):
-        return [line for line in self.log.splitlines() if part in line]
 
 
 class Project:
     """A Scrapy project as `scrapy startproject tutorial` makes it, plus one line."""
 
-    def __init__(self, server, folder):
-        self._server, self.folder = server, folder
+    def __init__(self, server, parent):
+        self._server, self.folder = server, Path(mkdtemp(dir=parent))
         self._begun = []
-        spiders = folder / "tutorial" / "spiders"
+        spiders = self.folder / "tutorial" / "spiders"
         spiders.mkdir(parents=True)
-        (folder / "scrapy.cfg").write_text("[settings]\ndefault = tutorial.settings\n")
-        (folder / "tutorial" / "__init__.py").touch()
+        (self.folder / "scrapy.cfg").write_text("[settings]\ndefault = tutorial.settings\n")
+        (spiders.parent / "__init__.py").touch()
         (spiders / "__init__.py").touch()
-        (folder / "tutorial" / "settings.py").write_text(SETTINGS)
+        (spiders.parent / "settings.py").write_text(SETTINGS)
 
-    def spider(self, code=None, name="quotes", *, parse=ITEM, meta="{}", in_turn=False):
+    def spider(self, code=None, *, parse=ITEM, settings="{}", in_turn=False):
         """Write the project's spider: whole, or what it does with a response."""
         if code is None:
             parse = indent(dedent(parse).strip(), " " * 12).strip()
-            code = SPIDER.format(parse=parse, meta=meta, in_turn=in_turn)
-        path = self.folder / "tutorial" / "spiders" / f"{name}_spider.py"
-        path.write_text(dedent(code).rstrip() + CLOSED)
+            code = SPIDER.format(parse=parse, settings=settings, in_turn=in_turn)
+        self.module("spiders/quotes", code)
 
     def module(self, name, code):
         (self.folder / "tutorial" / f"{name}.py").write_text(dedent(code))
 
     def crawl(self, *urls, **settings):
-        return self.end(self.begin(*urls, **settings))
+        return self.begin(*urls, **settings).end()
 
-    def begin(self, *urls, spider="quotes", **settings):
-        """Begin a crawl of some URLs, to be waited for by `end`."""
-        arguments = ["-a", f"urls={','.join(urls)}"] if urls else []
-        options = [f"-s{name}={value}" for name, value in settings.items()]
-        command = ["crawl", spider, "-O", "items.jsonl", *options, *arguments]
-        log = self.folder / f"crawl-{len(self._begun)}.log"
-        log.touch()  # it may be killed before it writes
-        self._begun.append(self._server.start(*command, folder=self.folder, log=log))
-        return self._begun[-1]
+    def begin(self, *urls, **settings):
+        """Begin a crawl of some URLs."""
+        arguments = [f"-s{name}={value}" for name, value in settings.items()]
+        arguments += ["-a", f"urls={','.join(urls)}"] if urls else []
+        feed = self.folder / "items.jsonl"
+        process = self._server.start("quotes", *arguments, folder=self.folder, feed=feed)
+        self._begun.append(process)
+        return process
 
     def close(self):
         """End the crawls that a test that failed has left."""
         for process in self._begun:
             process.kill()
-            process.log()
-
-    def end(self, process):
-        log = process.log()
-        return Crawl(process.exit_code, log, self._items(), self._stats())
+            process.end()
 
     def wait_for(self, name):
         """Wait until the crawl has made a file."""
-        until = monotonic() + PATIENCE
-        while not (self.folder / name).exists():
-            assert monotonic() < until, f"{name} never came"
-            sleep(0.02)
-
-    def _items(self):
-        path = self.folder / "items.jsonl"
-        if not path.exists():
-            return []
-        return [json.loads(line) for line in path.read_text().splitlines() if line]
-
-    def _stats(self):
-        path = self.folder / "stats.json"
-        return json.loads(path.read_text()) if path.exists() else {}
-
-
-@pytest.fixture
-def site():
-    with served() as server:
-        yield server
+        wait_until((self.folder / name).exists, f"the crawl makes {name}", PATIENCE)
 
 
 @pytest.fixture
@@ -146,6 +98,11 @@ def make_site():
     """Serve one site after another."""
     with ExitStack() as sites:
         yield lambda: sites.enter_context(served())
+
+
+@pytest.fixture
+def site(make_site):
+    return make_site()
 
 
 @pytest.fixture
@@ -160,17 +117,30 @@ def paragraphs(article):
     return make
 
 
-@pytest.fixture(scope="session")
-def crawl_server(tmp_path_factory):
-    environment = {"no_proxy": "*", "PYTHONWARNINGS": "default"}
-    with CrawlServer(environment, tmp_path_factory.mktemp("bytecode")) as server:
-        yield server
+@pytest.fixture
+def new_project(crawl_server, tmp_path: Path):
+    """Make one project after another."""
+    with ExitStack() as projects:
+        yield lambda: projects.enter_context(closing(Project(crawl_server, tmp_path)))
 
 
 @pytest.fixture
-def project(crawl_server, tmp_path: Path):
-    with closing(Project(crawl_server, tmp_path)) as project:
-        yield project
+def project(new_project):
+    return new_project()
+
+
+@pytest.fixture
+def serve_quartets(project, site, paragraphs):
+    """Serve pages, of which one in four repeats the one before it; two items a page."""
+
+    def serve(pages):
+        for number in range(pages):
+            twin = number % 4 == 3
+            site.add(f"/{number}", paragraphs(number - twin, edits=int(twin)))
+        items = 'for again in (False, True): yield {"url": response.url, "again": again}'
+        project.spider(parse=items, in_turn=True)
+
+    return serve
 
 
 @pytest.fixture
@@ -191,17 +161,3 @@ def refused(project, site):
         return last
 
     return run
-
-
-@pytest.fixture
-def new_project(crawl_server, tmp_path: Path):
-    """Make one project after another."""
-    folders = (tmp_path / f"project-{number}" for number in count())
-    with ExitStack() as projects:
-
-        def make():
-            folder = next(folders)
-            folder.mkdir()
-            return projects.enter_context(closing(Project(crawl_server, folder)))
-
-        yield make

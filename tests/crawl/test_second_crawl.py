@@ -14,8 +14,8 @@ PARSE = """
 @pytest.fixture
 def crawl(project, site, paragraphs):
     """Crawl some of: a page, its twin, another page."""
-    site.add("/a", paragraphs(1))
-    site.add("/b", paragraphs(1, edits=1))
+    site.add("/a", paragraphs(1, words=300))
+    site.add("/b", paragraphs(1, edits=1, words=300))
     site.add("/c", paragraphs(2))
     project.spider(parse=PARSE)
 
@@ -28,7 +28,9 @@ def crawl(project, site, paragraphs):
     return run
 
 
-def test_second_crawl_keeps_the_pages_that_the_first_kept(crawl):
+def test_second_crawl_keeps_the_pages_that_the_first_kept_unless_told_otherwise(
+    crawl, site, paragraphs
+):
     stats, kept = crawl("abc", DEDUP_INDEX="pages")
     assert kept == ["a", "c"]
     assert stats["dedup/new"] == stats["dedup/index_size"] == 2
@@ -40,47 +42,29 @@ def test_second_crawl_keeps_the_pages_that_the_first_kept(crawl):
     assert stats["dedup/near"] == 1
     assert stats["dedup/new"] == 0
 
+    for path, edits in (("a", 0), ("b", 1)):
+        link = f"<a href='/new-of-{path}'>new</a>"
+        site.add(f"/{path}", paragraphs(1, edits, link=link, words=300))
+        site.add(f"/new-of-{path}", paragraphs(f"new of {path}"))
+    dropping = {"DEDUP_REVISIT": "drop", "DEDUP_FOLLOW_LINKS": False}
 
-def test_second_crawl_drops_them_if_so_wished(crawl):
-    crawl("abc", DEDUP_INDEX="pages")
-
-    stats, kept = crawl("abc", DEDUP_INDEX="pages", DEDUP_REVISIT="drop")
-
-    assert kept == []
+    stats, kept = crawl("abc", DEDUP_INDEX="pages", **dropping)
+    assert kept == ["new-of-a"]  # links of a revisit are followed, those of a duplicate not
     assert stats["dedup/revisits"] == stats["item_dropped_reasons_count/Revisit"] == 2
     assert stats["item_dropped_reasons_count/NearDuplicate"] == 1
     assert stats["dedup/items_dropped"] == 3
 
 
-def test_links_of_a_dropped_revisit_are_followed(crawl, site, paragraphs):
-    settings = {"DEDUP_INDEX": "pages", "DEDUP_REVISIT": "drop", "DEDUP_FOLLOW_LINKS": False}
-    site.add("/hub", paragraphs(7, link="<a href='/c'>new</a>", words=300))
-    crawl(["hub"], **settings)
-    site.add("/hub", paragraphs(7, link="<a href='/d'>newer</a>", words=300))
-    site.add("/d", paragraphs(8))
-
-    stats, kept = crawl(["hub"], **settings)
-
-    assert kept == ["d"]
-    assert stats["dedup/revisits"] == 1
-
-
-def test_resumed_job_is_the_same_crawl_with_an_index_of_its_own(crawl, project):
+def test_resumed_job_is_the_same_crawl_and_another_job_is_another(crawl, project):
     crawl("a", JOBDIR="job")
 
     stats, kept = crawl("abac", JOBDIR="job")
-
     assert kept == ["c"]
     assert "dedup/revisits" not in stats
     assert stats["dedup/exact"] == 2
     assert (project.folder / "job" / "dedup_index" / "pages.sqlite3").exists()
 
-
-def test_another_job_on_the_same_index_is_another_crawl(crawl):
-    crawl("a", JOBDIR="job-1", DEDUP_INDEX="pages")
-
-    stats, kept = crawl("a", JOBDIR="job-2", DEDUP_INDEX="pages")
-
+    stats, kept = crawl("a", JOBDIR="other", DEDUP_INDEX="job/dedup_index")
     assert kept == ["a"]
     assert stats["dedup/revisits"] == 1
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-PAGES = 40
+PAGES = 20
 PARSE = """
     number = int(response.url.rpartition("/")[2])
     yield {"url": response.url, "number": number}
@@ -34,9 +34,8 @@ def crawl_both(mirrors, new_project):
             project = new_project()
             project.spider(parse=PARSE)
             urls = site.urls(*(f"/{number}" for number in range(PAGES)))
-            process = project.begin(*urls, **{"CONCURRENT_REQUESTS": 16, **settings, **own})
-            started.append((project, process))
-        return [project.end(process) for project, process in started]
+            started.append(project.begin(*urls, **{"CONCURRENT_REQUESTS": 16, **settings, **own}))
+        return [process.end() for process in started]
 
     return crawl
 
@@ -62,7 +61,7 @@ def check(crawls):
     assert kept(crawls) == dict.fromkeys(range(PAGES), 1)
 
 
-def test_together_they_keep_each_page_once(crawl_both, redis_server):
+def test_together_they_keep_each_page_once_and_later_crawls_know_them(crawl_both, redis_server):
     crawls = crawl_both({}, {"TWISTED_REACTOR": SELECT}, DEDUP_INDEX=redis_server.url)
 
     check(crawls)
@@ -70,37 +69,14 @@ def test_together_they_keep_each_page_once(crawl_both, redis_server):
     assert max(done.stats["dedup/all/new"] for done in crawls) >= PAGES
     assert all("; all crawlers since the index was made, " in done.log for done in crawls)
 
+    again = crawl_both(DEDUP_INDEX=redis_server.url, DEDUP_REVISIT="drop")
+
+    assert kept(again) == {}, [done.log for done in again]
+    assert sum(done.stats.get("dedup/revisits", 0) for done in again) == PAGES
+
 
 def test_together_they_keep_each_page_once_on_a_cluster(crawl_both, redis_cluster):
     check(crawl_both(DEDUP_INDEX=redis_cluster.url))
-
-
-def test_links_of_the_second_are_not_followed_if_so_wished(
-    crawl_both, mirrors, paragraphs, redis_server
-):
-    for edits, site in enumerate(mirrors):
-        for number in range(PAGES):
-            link = f'<a href="/{PAGES + number}">next</a>'
-            site.add(f"/{number}", paragraphs(number, edits=edits, link=link))
-            site.add(f"/{PAGES + number}", paragraphs(PAGES + number, edits=edits))
-
-    crawls = crawl_both(DEDUP_INDEX=redis_server.url, DEDUP_FOLLOW_LINKS=False)
-
-    assert kept(crawls) == dict.fromkeys(range(2 * PAGES), 1)
-    assert sum(done.stats.get("dedup/links_not_followed", 0) for done in crawls) == PAGES
-    asked = Counter(path for site in mirrors for path in site.asked)
-    assert all(asked[f"/{PAGES + number}"] == 1 for number in range(PAGES))
-
-
-def test_later_crawl_knows_the_pages_of_both(crawl_both, redis_server):
-    check(crawl_both(DEDUP_INDEX=redis_server.url))
-
-    again = crawl_both(DEDUP_INDEX=redis_server.url, DEDUP_REVISIT="drop")
-
-    assert kept(again) == {}, [
-        {k: v for k, v in done.stats.items() if k.startswith("dedup/")} for done in again
-    ]
-    assert sum(done.stats.get("dedup/revisits", 0) for done in again) == PAGES
 
 
 HOLDING = """
@@ -134,11 +110,8 @@ def begin(new_project, redis_server):
     def begin(site, *numbers, holds, code=""):
         project = new_project()
         project.module("__init__", code)
-        project.spider(parse=PARSE)
+        project.spider(parse=PARSE, settings={"ITEM_PIPELINES": {"tutorial.holding.Holding": 300}})
         project.module("holding", HOLDING)
-        settings = project.folder / "tutorial" / "settings.py"
-        with settings.open("a") as file:
-            file.write('ITEM_PIPELINES = {"tutorial.holding.Holding": 300}\n')
         if holds:
             (project.folder / "hold").touch()
         urls = site.urls(*(f"/{number}" for number in numbers))
@@ -158,7 +131,7 @@ def test_page_that_another_crawl_is_busy_with_is_waited_for(begin, mirrors, is_l
     if is_lost:
         (first.folder / "lose").touch()
     (first.folder / "hold").unlink()
-    crawls = first.end(holding), second.end(waiting)
+    crawls = holding.end(), waiting.end()
 
     assert [kept([done]) for done in crawls] == (
         [{}, {1: 1, 2: 1}] if is_lost else [{1: 1}, {2: 1}]
@@ -170,11 +143,11 @@ def test_page_that_another_crawl_is_busy_with_is_waited_for(begin, mirrors, is_l
 def test_page_that_a_killed_crawl_was_busy_with_is_kept(begin, mirrors):
     first, holding = begin(mirrors[0], 1, holds=True, code=SHORT_LEASE)
     first.wait_for("came-1")
-    second, waiting = begin(mirrors[1], 1, holds=False, code=SHORT_LEASE)
+    _, waiting = begin(mirrors[1], 1, holds=False, code=SHORT_LEASE)
 
     holding.kill()
-    holding.log()
-    done = second.end(waiting)
+    holding.end()
+    done = waiting.end()
 
     assert kept([done]) == {1: 1}
     assert done.stats["dedup/new"] == 1

@@ -1,8 +1,12 @@
 """Spider arguments: what is read from them, and what is refused."""
 
+import re
+
 import pytest
 
 from crawler.arguments import ArgumentError, urls_of, whole_number_of
+from crawler.spiders.site import SiteSpider
+from crawler.spiders.warc import WarcSpider
 
 
 def test_addresses_are_separated_by_commas_or_space() -> None:
@@ -11,12 +15,6 @@ def test_addresses_are_separated_by_commas_or_space() -> None:
         "https://b/c",
         "http://d",
     ]
-
-
-@pytest.mark.parametrize("text", [None, "", " , "])
-def test_no_address_tells_the_usage(text) -> None:
-    with pytest.raises(ArgumentError, match="no address given: the usage"):
-        urls_of(text, "the usage")
 
 
 @pytest.mark.parametrize(
@@ -38,3 +36,28 @@ def test_a_whole_number(text, number) -> None:
 def test_no_whole_number_is_refused(text) -> None:
     with pytest.raises(ArgumentError, match="max_pages must be a whole number from 1 up"):
         whole_number_of(text, "max_pages")
+
+
+NO_URL = "no address given: scrapy crawl site -a url=https://example.com/docs/"
+NO_FILE = "no file given: scrapy crawl warc -a path='crawl-*.warc.gz'"
+
+
+@pytest.mark.parametrize(
+    ("spider", "arguments", "sentence"),
+    [
+        *((SiteSpider, arguments, NO_URL) for arguments in ({}, {"url": ""}, {"url": " , "})),
+        (SiteSpider, {"url": "example.com"}, "'example.com' is not an address that starts with"),
+        (SiteSpider, {"url": "http://a.org/", "max_pages": "many"}, "max_pages must be a whole"),
+        (WarcSpider, {}, NO_FILE),
+        (WarcSpider, {"path": "nowhere/*.warc"}, "no file matches 'nowhere/*.warc'"),
+    ],
+)
+def test_a_spider_refuses_what_it_cannot_crawl(spider, arguments, sentence) -> None:
+    with pytest.raises(ArgumentError, match=re.escape(sentence)):
+        spider(**arguments)
+
+
+def test_what_is_refused_ends_the_program_with_one_sentence(crawl) -> None:
+    done = crawl("site")
+    assert done.exit_code != 0
+    assert NO_URL in done.log.strip().splitlines()[-1]

@@ -1,7 +1,5 @@
 """Crawls without Scrapy's engine, and pages for them."""
 
-from unittest.mock import Mock
-
 import pytest
 from passages import Crawl
 from scrapy.http import HtmlResponse, Request
@@ -43,9 +41,3 @@ def respond():
         return cls(url, body=body, headers=named, request=Request(url, meta=meta or {}))
 
     return make
-
-
-@pytest.fixture
-def end_crawl():
-    """Count the calls that are to close the spider."""
-    return Mock()

@@ -39,13 +39,11 @@ def test_pipeline_runs_before_all_others_and_the_middleware_next_to_the_engine()
     assert min(middlewares, key=middlewares.get) is NearDuplicateMiddleware
 
 
-@pytest.mark.parametrize("order", [900, None])
-def test_place_that_the_project_gave_the_pipeline_stays(order):
-    settings = Settings({"ITEM_PIPELINES": {PIPELINE: order}})
-
-    Addon().update_settings(settings)
-
-    assert settings.getdict("ITEM_PIPELINES") == {PIPELINE: order}
+def test_place_that_the_project_gave_the_pipeline_stays():
+    for order in (900, None):
+        settings = Settings({"ITEM_PIPELINES": {PIPELINE: order}})
+        Addon().update_settings(settings)
+        assert settings.getdict("ITEM_PIPELINES") == {PIPELINE: order}
 
 
 def test_disabled_filter_changes_no_setting_and_reads_none():
@@ -76,8 +74,7 @@ def test_wrong_setting_is_refused_both_times(monkeypatch, in_a_program, name, is
 
 
 class Crawler:
-    spider = "the spider"
-    engine = None
+    spider = engine = None
 
     def __init__(self, addon, **settings):
         self.addon = addon
@@ -89,25 +86,10 @@ class Crawler:
         return self.addon if isinstance(self.addon, cls) else None
 
 
-def test_pipeline_and_middleware_of_a_crawl_share_one_judge():
-    crawler, other = Crawler(Addon()), Crawler(Addon())
-
-    pipeline = NearDuplicatePipeline.from_crawler(crawler)
-    middleware = NearDuplicateMiddleware.from_crawler(crawler)
-
-    assert pipeline._judge is middleware._judge is Addon.judge_of(crawler)
-    assert Addon.judge_of(crawler) is not Addon.judge_of(other)
-
-
 def test_component_without_the_addon_names_the_line_that_is_missing():
-    with pytest.raises(ConfigError, match="ADDONS"):
-        NearDuplicatePipeline.from_crawler(Crawler(None))
-
-
-@pytest.fixture
-def occupied(tmp_path):
-    (tmp_path / "notes.txt").write_text("mine")
-    return str(tmp_path)
+    for component in (NearDuplicatePipeline, NearDuplicateMiddleware):
+        with pytest.raises(ConfigError, match="ADDONS"):
+            component.from_crawler(Crawler(None))
 
 
 @pytest.mark.parametrize("method", ["close_spider", "close_spider_async"])
@@ -115,13 +97,18 @@ def test_spider_is_closed_once_at_the_first_fault_if_so_wished(method):
     """By the method that this version of Scrapy has."""
     crawler = Crawler(Addon(), DEDUP_ON_ERROR="close")
     crawler.engine = Mock(spec=[method])
-    judge = Addon.judge_of(crawler)
-    judge.pages.close()
+    pipeline = NearDuplicatePipeline.from_crawler(crawler)
+    Addon.judge_of(crawler).pages.close()
 
-    for _ in range(2):
-        asyncio.run(judge.item({"html": "<html>"}))
+    async def crawl():
+        for _ in range(2):
+            await pipeline.process_item({"html": "<html>"})
+        await pipeline.close_spider()
+
+    asyncio.run(crawl())
 
     getattr(crawler.engine, method).assert_called_once()
+    assert crawler.stats["dedup/unjudged/error"] == crawler.stats["dedup/pages"] == 2
 
 
 @pytest.mark.parametrize("left_over", [None, "dedup_filter.crawl"])
@@ -147,13 +134,14 @@ def test_name_of_a_crawl_that_cannot_be_read_is_told(tmp_path):
 
 @pytest.mark.parametrize("is_command", [True, False])
 def test_index_that_cannot_be_opened_is_told_of_by_the_setting(
-    occupied, monkeypatch, in_a_program, is_command
+    tmp_path, monkeypatch, in_a_program, is_command
 ):
     """It ends the `scrapy` command, but no program of the user."""
+    (tmp_path / "notes.txt").write_text("mine")
     if is_command:
         monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
 
     with pytest.raises(ConfigError, match=r"^DEDUP_INDEX: .*notes\.txt") as caught:
-        Addon.judge_of(Crawler(Addon(), DEDUP_INDEX=occupied))
+        Addon.judge_of(Crawler(Addon(), DEDUP_INDEX=str(tmp_path)))
 
     assert isinstance(caught.value, SystemExit) is is_command

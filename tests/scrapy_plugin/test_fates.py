@@ -65,33 +65,24 @@ def test_revisit_is_pending_until_its_item_went_through_or_was_dropped_for_it(
     assert getattr(pages, fate) == [7]
 
 
-def test_twin_waits_and_is_dropped_when_its_original_went_through(anywhere):
+def test_twins_wait_and_one_takes_the_place_of_an_original_that_came_to_nothing(anywhere):
     first, *twins = [anywhere.send(page_item(number)) for number in range(1, 5)]
     anywhere.until(lambda: first.outcome)
     assert [twin.outcome for twin in twins] == [None] * 3
     assert anywhere.stats["dedup/pages"] == 1
 
-    first.end()
-    assert [twin.end() for twin in twins] == ["exact"] * 3
-    anywhere.end()
-    assert anywhere.stats["dedup/pages"] == 4
-    assert sorted(anywhere.pages.committed) == [1, 2, 3, 4]
-
-
-def test_one_twin_takes_the_place_of_an_original_that_came_to_nothing(anywhere):
-    first, *twins = [anywhere.send(page_item(number)) for number in (1, 2, 3)]
     first.end(went_through=False)
     anywhere.until(lambda: any(twin.outcome for twin in twins))
-    second, third = sorted(twins, key=lambda twin: not twin.outcome)
-    assert (second.outcome, third.outcome) == ("new", None)
+    second, *others = sorted(twins, key=lambda twin: not twin.outcome)
+    assert [second.outcome, *(twin.outcome for twin in others)] == ["new", None, None]
 
-    second.end(went_through=False)
-    assert third.end() == "new"
-
+    second.end()
+    assert [twin.end() for twin in others] == ["exact"] * 2
     anywhere.end()
+    stats = {name: anywhere.stats[f"dedup/{name}"] for name in ("pages", "new", "released")}
+    assert stats == {"pages": 4, "new": 2, "released": 1}
     assert not anywhere.pages.pending
-    assert anywhere.stats["dedup/pages"] == anywhere.stats["dedup/new"] == 3
-    assert anywhere.stats["dedup/released"] == 2
+    assert len(anywhere.pages.committed) == 3
 
 
 def test_wait_is_bounded_and_the_item_is_kept(crawl, pages):
@@ -106,41 +97,71 @@ def test_wait_is_bounded_and_the_item_is_kept(crawl, pages):
     assert not pages.pending
 
 
-def test_wait_for_another_process_is_bounded_too(on_server, shared):
-    shared.elsewhere, shared.fates = {"same": 1001}, {1001: ["pending"]}
+@pytest.mark.parametrize(
+    ("fates", "fault", "reason"),
+    [
+        (["pending"], None, "pending"),
+        ([], None, "pending"),  # the index is behind: it goes on naming a page that is gone
+        ([], ValueError("no fate"), "error"),
+    ],
+)
+def test_original_of_another_process_of_which_nothing_is_learnt_costs_no_item(
+    on_server, shared, fates, fault, reason
+):
+    shared.elsewhere, shared.fates = {"same": 1001}, {1001: fates}
+    shared.fault, shared.failing = fault, {"fate"}
 
-    assert on_server.put_through(page_item(1)).reason == "pending"
+    assert on_server.put_through(page_item(1)).reason == reason
+    on_server.end()
+    assert on_server.stats["dedup/errors"] == (reason == "error")
+    assert on_server.stats[f"dedup/unjudged/{reason}"] == 1
+    assert shared.calls.count("claim") < 100
+    assert not shared.pending
 
 
+KEPT, RELEASED = ([1], []), ([], [1])
 STORIES = {
-    "the first item that goes through commits the page of all": ("e0 e1 e2 end -0 . +1 -2", "kept"),
-    "the last item that comes to nothing releases the page": ("e0 -0 . e1 . end . x1", "released"),
-    "an item may be under way when the callback fails": ("e0 fail . +0", "kept"),
-    "an item made anew is known by its response": ("e0 end . ?0", "kept"),
-    "items made anew are known when all are out": ("e0 e1 end ?0 . ?1", "kept"),
-    "an item may be lost beside one made anew": ("e0 e1 end ?1 . -0", "kept"),
-    "a page that gave only links counts as seen": ("links . end", "kept"),
-    "a page whose callback failed is released": ("links . fail", "released"),
-    "a page that is asked for again is released": ("links . again end", "released"),
+    "the first item that goes through commits the page of all": ("e0 e1 e2 end -0 . +1 -2", KEPT),
+    "the last item that comes to nothing releases the page": ("e0 -0 . e1 . end . x1", RELEASED),
+    "an item may be under way when the callback fails": ("e0 fail . +0", KEPT),
+    "an item made anew is known by its response": ("e0 end . ?0", KEPT),
+    "items made anew are known when all are out": ("e0 e1 end ?0 . ?1", KEPT),
+    "an item may be lost beside one made anew": ("e0 e1 end ?1 . -0", KEPT),
+    "a page that gave only links counts as seen": ("links . end", KEPT),
+    "a page whose callback failed is released": ("links . fail", RELEASED),
+    "a page that is asked for again is released": ("links . again end", RELEASED),
+    "items made anew wait until it is known of which pages they are": (
+        "feed e0 e1 e2 end ?1 ?2 . -0",
+        ([2, 3], [1]),
+    ),
+    "items whose outcomes cannot be told apart cost no twin": (
+        "feed a0 a1 end ?0 -1",
+        ([], [1, 2]),
+    ),
+    "an item that never came here ends no claim": ("feed e0 e1 end x1 . +0", KEPT),
 }
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_page_is_kept_or_released(make_crawl, pages, respond, story):
+def test_page_is_kept_or_released(make_crawl, pages, respond, feed, story):
     """Steps: eN expects and judges item N; +N passes; -N is lost later, xN earlier; . nothing yet.
 
-    ?N is made anew and passes.
+    ?N is made anew and passes; aN was made anew before it is judged. Items of a feed are pages
+    of their own.
     """
-    steps, fate = STORIES[story]
-    crawl = make_crawl(pages, DEDUP_SOURCE="response", DEDUP_FOLLOW_LINKS="links" not in steps)
-    judge, response = crawl.judge, respond("http://a/", "<p>text")
-    items = [{"n": number} for number in range(3)]
-    for step in steps.split():
+    steps, fates = STORIES[story]
+    settings = BY_TEXT if "feed" in steps else {"DEDUP_SOURCE": "response"}
+    if "links" in steps:
+        settings = {**settings, "DEDUP_FOLLOW_LINKS": False}
+    crawl = make_crawl(pages, **settings)
+    judge, response = crawl.judge, feed if "feed" in steps else respond("http://a/", "<p>text")
+    items = [page_item(number, text=f"{number}") for number in range(3)]
+    for step in steps.replace("feed ", "").split():
         each = items[int(step[-1])] if step[-1].isdigit() else None
-        if step[0] == "e" and each is not None:
+        if step[0] in "ea" and each is not None:
             crawl.expect(response, each)
             if f"x{step[1]}" not in steps:
-                crawl.judged(each)
+                crawl.judged(each if step[0] == "e" else {**each, "url": response.url})
         elif each is not None:
             comes_out = crawl.scraped if step[0] in "+?" else crawl.lost
             comes_out({} if step[0] == "?" else each, response)
@@ -148,12 +169,13 @@ def test_page_is_kept_or_released(make_crawl, pages, respond, story):
             link = "http://a/" if step == "again" else "http://a/link"
             crawl.run(judge.holds_back(Request(link, dont_filter=True), response))
         elif step == ".":
-            assert (list(pages.pending), pages.committed, pages.released) == ([1], [], [])
+            assert pages.pending
+            assert (pages.committed, pages.released) == ([], [])
         else:
             crawl.call(judge.output_ended, response, has_failed=step == "fail")
 
-    assert (pages.committed, pages.released) == (([1], []) if fate == "kept" else ([], [1]))
-    assert crawl.stats["dedup/pages"] == crawl.stats["dedup/new"] == 1
+    assert (pages.committed, pages.released) == fates
+    assert crawl.stats["dedup/pages"] == crawl.stats["dedup/new"] == sum(map(len, fates))
 
 
 def test_page_is_released_early_if_another_waits_for_it(by_response, pages, respond):
@@ -174,45 +196,6 @@ def test_page_is_released_early_if_another_waits_for_it(by_response, pages, resp
     waiting.end()
     assert late.end() == "exact"
     assert not pages.pending
-
-
-def test_outcomes_of_items_made_anew_are_held_until_their_pages_are_known(crawl, pages, feed):
-    items = [page_item(number, text=f"{number}") for number in range(1, 4)]
-    crawl.expect(feed, *items, ends=True)
-    for each in items:
-        crawl.judged(each)
-
-    crawl.scraped({"unknown": 1}, feed)
-    crawl.scraped({"unknown": 2}, feed)
-    assert (pages.committed, pages.released) == ([], [])
-
-    crawl.lost(items[0], feed)
-    assert (pages.committed, pages.released) == ([2, 3], [1])
-
-
-def test_outcomes_that_cannot_be_told_apart_cost_no_twin(crawl, pages, feed):
-    given = [{"n": 1}, {"n": 2}]
-    crawl.expect(feed, *given, ends=True)
-    for number in (1, 2):  # another pipeline has made them anew before
-        crawl.judged({"url": "http://feed/", "text": f"{number}"})
-
-    crawl.scraped({"unknown": 1}, feed)
-    crawl.lost(given[1], feed)
-
-    assert (pages.committed, pages.released) == ([], [1, 2])
-
-
-def test_item_that_never_came_here_ends_no_claim(crawl, pages, feed):
-    first, other = page_item(1), page_item(2, text="other")
-    crawl.expect(feed, first, other, ends=True)
-    crawl.judged(first)
-
-    crawl.lost(other, feed)  # by a pipeline that comes first
-    crawl.lost(page_item(9))
-    assert list(pages.pending) == [1]
-
-    crawl.scraped(first, feed)
-    assert pages.committed == [1]
 
 
 def test_same_object_given_by_two_responses_ends_the_claim_of_each(by_response, pages, respond):
@@ -300,20 +283,6 @@ def break_down(pages):
     return break_down
 
 
-def test_fault_at_the_commit_is_counted_and_leaves_nobody_waiting(
-    make_crawl, pages, break_down, end_crawl
-):
-    crawl = make_crawl(pages, end_crawl, **BY_TEXT)
-    break_down(9, "commit")
-    first, twin = crawl.send(page_item(1)), crawl.send(page_item(2))
-
-    first.end()
-
-    assert twin.end() == "exact"
-    assert crawl.stats["dedup/errors"] > 1
-    assert end_crawl.call_count == 1
-
-
 def test_twin_of_a_page_that_cannot_be_released_is_kept_until_it_can(crawl, break_down, pages):
     break_down(3, "release")
     crawl.send(page_item(1)).end(went_through=False)
@@ -360,42 +329,3 @@ def test_items_of_one_response_that_come_at_the_same_time_share_one_claim(
     assert shared.calls.count("claim") == 1
     assert shared.committed == [1]
     assert crawl.stats["dedup/pages"] == crawl.stats["dedup/new"] == 1
-
-
-@pytest.mark.parametrize(("went_through", "outcome"), [(True, "exact"), (False, "new")])
-def test_original_whose_claim_ends_while_its_twin_is_judged(
-    on_server, shared, went_through, outcome
-):
-    first = on_server.send(page_item(1))
-    on_server.until(lambda: first.outcome)
-    shared.hang()
-    twin = on_server.send(page_item(2))
-    on_server.until(lambda: shared.calls.count("claim") == 2)
-    first.end(went_through)  # told after the claim, known before its answer
-    shared.answer()
-
-    assert twin.end() == outcome
-    on_server.end()
-    assert len(shared.committed) == 1 + went_through
-    assert not shared.pending
-
-
-def test_fate_that_cannot_be_asked_for_keeps_the_item(on_server, shared):
-    shared.elsewhere = {"same": 1001}
-    shared.fault, shared.failing = ValueError("no fate"), {"fate"}
-
-    assert on_server.put_through(page_item(1)).reason == "error"
-    on_server.end()
-    assert on_server.stats["dedup/errors"] == on_server.stats["dedup/unjudged/error"] == 1
-    assert not shared.pending
-
-
-def test_originals_that_come_to_nothing_one_after_the_other_do_not_keep_an_item_for_ever(
-    on_server, shared
-):
-    shared.elsewhere = {"same": 1001}  # the index is behind: it goes on naming a page that is gone
-
-    assert on_server.put_through(page_item(1)).reason == "pending"
-    on_server.end()
-    assert shared.calls.count("claim") < 100
-    assert not shared.pending

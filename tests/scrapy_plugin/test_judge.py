@@ -1,6 +1,7 @@
 """Items and responses are judged by the right page, once, and a fault costs no item."""
 
 import logging
+from unittest.mock import Mock
 
 import pytest
 from scrapy.http import HtmlResponse, JsonResponse
@@ -10,7 +11,8 @@ from dedup_filter import NearDuplicateFilter
 
 def judged(crawl, response, *items):
     """Let items of a response pass the spider middleware, then the pipelines."""
-    crawl.expect(response, *items)
+    if response is not None:
+        crawl.expect(response, *items)
     return [crawl.put_through(item, response) for item in items]
 
 
@@ -44,65 +46,43 @@ def test_items_of_one_page_share_its_verdict_whatever_they_hold(crawl, respond, 
     assert crawl.stats["dedup/pages"] == outcomes_adding_up(crawl.stats) == 2
 
 
-def test_articles_of_one_feed_are_compared_with_one_another(crawl, respond, page):
-    feed = respond("http://feed/", "[]", JsonResponse)
-
-    assert outcomes(
-        crawl,
-        feed,
-        {"url": "http://a/1", "html": page(1)},
-        {"url": "http://b/1", "html": page(1)},
-        {"url": "http://a/1", "html": page(1)},
-    ) == ["new", "exact", "new"]
+JSON = {"cls": JsonResponse}
+REVIEW = {"text": "Great!"}
+ODD_ITEMS = [5, "text", None, object(), [], {"html": []}, {"text": {}}, {"url": 5}]
 
 
-def test_items_of_an_api_without_page_text_are_kept(crawl, respond):
-    answer = respond("http://api/", "{}", JsonResponse)
-    review = {"text": "Great!"}
-
-    found = outcomes(crawl, answer, {"number": 1}, dict(review), dict(review))
-    assert found == ["not_html"] * 3
-    assert crawl.stats["dedup/unjudged/not_html"] == crawl.stats["dedup/pages"] == 1
-
-
-def test_start_items_are_judged_by_their_fields_alone(crawl, page):
+@pytest.mark.parametrize(
+    ("settings", "kind", "items", "said"),
+    [
+        # Articles of a feed are compared with one another.
+        ({}, JSON, [("1", 1), ("2", 1), ("1", 1)], "new exact new"),
+        # Nothing in an answer of an API is a page: one judgement for all.
+        ({}, JSON, [{"number": 1}, REVIEW, {**REVIEW}], "not_html not_html not_html"),
+        # Start items are judged by their fields alone.
+        ({}, None, [("1", 1), ("1", 1), {"number": 1}], "new exact no_response"),
+        ({}, None, [REVIEW, {"html": "<p>To be."}], "no_response no_response"),
+        ({"DEDUP_SOURCE": "response"}, None, [("1", 5)], "no_response"),
+        # The response is never asked, or the item never.
+        ({"DEDUP_SOURCE": "item"}, {}, [REVIEW, {"text": 5}, ("1", 2)], "no_field no_field new"),
+        ({"DEDUP_SOURCE": "response"}, {}, [("1", 2), ("2", 3)], "new new"),
+        # A named field is an order, not a hint.
+        ({"DEDUP_TEXT_FIELDS": "q"}, {}, [("1", 2), {"q": "Short."}], "no_field too_short"),
+        # Whatever an item is, it gets an answer.
+        ({"DEDUP_SOURCE": "item"}, {}, ODD_ITEMS, "no_field " * 8),
+        ({}, {}, ODD_ITEMS, "new " * 8),
+    ],
+)
+def test_what_an_item_is_judged_by(make_crawl, respond, page, settings, kind, *, items, said):
+    """Of a tuple, an item is made with a URL and a page."""
+    crawl = make_crawl(**settings)
     items = [
-        {"url": "http://a/1", "html": page(1)},
-        {"url": "http://a/1", "html": page(1)},
-        {"number": 1},
-        {"text": "To be."},
-        {"html": "<p>To be."},
+        {"url": f"http://i/{item[0]}", "html": page(item[1])} if isinstance(item, tuple) else item
+        for item in items
     ]
+    response = None if kind is None else respond("http://a/", page(1), **kind)
 
-    verdicts = [crawl.put_through(item) for item in items]
-
-    assert [verdict.outcome for verdict in verdicts[:2]] == ["new", "exact"]
-    assert [verdict.reason for verdict in verdicts[2:]] == ["no_response"] * 3
-    assert crawl.stats["dedup/pages"] == outcomes_adding_up(crawl.stats) == 5
-
-
-def test_source_item_never_asks_the_response(make_crawl, respond, page):
-    crawl = make_crawl(DEDUP_SOURCE="item")
-    items = [{"number": 1}, {"text": 5}, {"html": "<p>Too short."}, {"anything": page(2)}]
-
-    assert outcomes(crawl, respond("http://a/", page(1)), *items) == ["no_field"] * 3 + ["new"]
-
-
-def test_source_response_never_asks_the_item(make_crawl, respond, page):
-    crawl = make_crawl(DEDUP_SOURCE="response")
-    here, there = respond("http://a/", page(1)), respond("http://b/", page(1))
-
-    assert outcomes(crawl, here, {"html": page(2)}, {"html": page(3)}) == ["new", "new"]
-    assert outcomes(crawl, there, {"html": page(4)}) == ["exact"]
-    assert crawl.put_through({"html": page(5)}).reason == "no_response"
-
-
-def test_named_field_is_an_order_not_a_hint(make_crawl, respond, page):
-    crawl = make_crawl(DEDUP_TEXT_FIELDS="quote")
-    items = [{"html": page(2)}, {"quote": "Short."}]
-
-    assert outcomes(crawl, respond("http://a/", page(1)), *items) == ["no_field", "too_short"]
-    assert len(crawl.pages) == 1
+    assert outcomes(crawl, response, *items) == said.split()
+    assert crawl.stats["dedup/pages"] == outcomes_adding_up(crawl.stats)
 
 
 def test_opted_out_response_is_neither_judged_nor_remembered(make_crawl, respond, page):
@@ -122,8 +102,9 @@ class Broken(NearDuplicateFilter):
 
 
 def test_fault_keeps_the_item_and_is_told_once_with_its_traceback(
-    make_crawl, respond, page, caplog, end_crawl
+    make_crawl, respond, page, caplog
 ):
+    end_crawl = Mock()
     crawl = make_crawl(Broken(), end_crawl)
 
     with caplog.at_level(logging.ERROR, "dedup_filter"):
@@ -160,24 +141,6 @@ def test_response_that_cannot_be_noted_costs_no_item(crawl, page):
 
     assert outcomes(crawl, Nameless("http://a/"), {"number": 1}) == ["no_response"]
     assert crawl.stats["dedup/errors"] > 0
-
-
-@pytest.mark.parametrize("source", ["auto", "item", "response"])
-def test_every_item_gets_an_answer(make_crawl, respond, page, source):
-    crawl = make_crawl(DEDUP_SOURCE=source)
-    items = [5, "text", None, object(), [], {"html": []}, {"text": {}}, {"url": 5}]
-
-    assert set(outcomes(crawl, respond("http://a/", page(1)), *items)) <= {"new", "no_field"}
-
-
-def test_without_a_page_the_whole_document_in_an_item_is_judged(crawl, respond, page):
-    answers = [respond(f"http://api/{number}", "{}", JsonResponse) for number in range(2)]
-
-    (first,) = judged(crawl, answers[0], {"url": "http://a/", "page": page(1)})
-    (second,) = judged(crawl, answers[1], {"url": "http://b/", "page": page(1).encode()})
-
-    assert (first.outcome, second.outcome) == ("new", "exact")
-    assert second.original == "http://a/"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import threading
+from functools import partial
 
 import pytest
 from passages import BY_TEXT, SharedPages, page_item
@@ -46,11 +47,7 @@ def put_outside_a_loop(crawl, item):
 def test_items_are_kept_while_the_server_is_away_and_judged_when_it_is_back(
     crawl, pages, log, clock, in_thread
 ):
-    def put(item):
-        if in_thread:
-            crawl.put_through(item)
-        else:
-            put_outside_a_loop(crawl, item)
+    put = crawl.put_through if in_thread else partial(put_outside_a_loop, crawl)
 
     put(page_item(1))
     crawl.until(lambda: pages.committed)
@@ -81,21 +78,6 @@ def test_server_that_answers_now_and_then_is_away_until_it_is_calm(crawl, pages,
     crawl.end()
 
     assert [record.levelname for record in log.records] == ["ERROR", "WARNING"]
-
-
-@pytest.mark.parametrize("comes_back", [True, False])
-def test_end_of_the_crawl_tells_that_the_server_is_back_if_it_is(crawl, pages, log, comes_back):
-    pages.away = "no route"
-    crawl.put_through(page_item(1))
-    if comes_back:
-        pages.away = None
-        crawl.put_through(page_item(2))
-    figures = crawl.end()
-
-    told = [record.getMessage().partition(" after")[0] for record in log.records]
-    assert told[0].startswith("Index server unreachable")
-    assert told[1:] == ["Index server reachable again"] * comes_back
-    assert figures.get("all/pages") == (7 if comes_back else None)
 
 
 def test_outage_is_no_fault_of_another_kind(crawl, pages, log):

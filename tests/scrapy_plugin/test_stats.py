@@ -70,9 +70,9 @@ def test_every_stat_is_documented(filled, stats):
     assert all(any(re.fullmatch(pattern, name) for pattern in patterns) for name in stats)
 
 
-@pytest.mark.parametrize("language", ["english", "x", "EN", "e n", "", "../..", "en\n"])
-def test_page_cannot_invent_stats_by_its_language(stats, language):
-    CrawlStats(stats).page(Judgement(Verdict("new", language=language), ""))
+def test_page_cannot_invent_stats_by_its_language(stats):
+    for language in ("english", "x", "EN", "e n", "", "../..", "en\n"):
+        CrawlStats(stats).page(Judgement(Verdict("new", language=language), ""))
 
     assert not [name for name in stats if "language" in name]
 
@@ -95,14 +95,8 @@ def test_figures_of_all_crawlers_are_stats_and_end_the_summary(filled, stats):
 
     filled.close(figures)
 
-    assert {name: count for name, count in stats.items() if name.startswith("dedup/all/")} == {
-        "dedup/all/pages": 7,
-        "dedup/all/new": 4,
-        "dedup/all/near": 2,
-        "dedup/all/exact": 1,
-        "dedup/all/revisits": 0,
-        "dedup/all/unjudged": 0,
-    }
+    counts = {"pages": 7, "new": 4, "near": 2, "exact": 1, "revisits": 0, "unjudged": 0}
+    assert {f"dedup/all/{name}": count for name, count in counts.items()}.items() <= stats.items()
     assert filled.summary(figures).endswith(
         " ms a page; all crawlers since the index was made, "
         "7 pages: 4 new, 2 near, 1 exact, 0 unjudged"

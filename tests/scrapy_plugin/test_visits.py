@@ -2,8 +2,6 @@
 
 from dataclasses import make_dataclass
 
-import attrs
-import pydantic
 import pytest
 import scrapy
 from itemadapter import ItemAdapter
@@ -37,8 +35,6 @@ KINDS = {
     "dict": dict,
     "scrapy": ScrapyItem,
     "dataclass": make_dataclass("DataclassItem", [(name, object, None) for name in FIELDS]),
-    "attrs": attrs.make_class("AttrsItem", {name: attrs.field(default=None) for name in FIELDS}),
-    "pydantic": pydantic.create_model("PydanticItem", **dict.fromkeys(FIELDS, (object, None))),
 }
 
 
@@ -178,10 +174,7 @@ def test_html_is_known_by_class_header_or_how_it_begins(receive, header, body, u
     assert Visit(response).read().text.html == body.encode()
 
 
-@pytest.mark.parametrize(
-    "header",
-    ["text/plain", "text/plain; charset=utf-8", "text/markdown", "Text/X-RST", "text/troff", None],
-)
+@pytest.mark.parametrize("header", ["text/plain; charset=utf-8", "Text/X-RST", None])
 @pytest.mark.parametrize(
     "body", ["Grüße", "<h1 align=center>Grüße</h1>", "[![Grüße](a.svg)](b)", "{Grüße}", "- a\n- b"]
 )
@@ -215,33 +208,15 @@ def test_feeds_answers_of_an_api_and_images_are_no_pages(receive, header, body):
 
 @pytest.mark.parametrize("cls", [Response, XmlResponse, JsonResponse])
 def test_class_tells_what_is_no_page_whatever_the_header_says(respond, cls):
-    assert (
-        Visit(respond("http://a/", "Hello", cls, Content_Type="text/plain")).read().text
-        == "not_html"
-    )
+    response = respond("http://a/", "Hello", cls, Content_Type="text/plain")
+    assert Visit(response).read().text == "not_html"
 
 
-@pytest.mark.parametrize(
-    ("body", "reason"),
-    [
-        (b"x" * (MAX_PAGE_LENGTH + 1), "too_large"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "binary"),
-    ],
-    ids=["large", "binary"],
-)
-def test_text_that_cannot_be_read_has_a_reason(respond, body, reason):
-    response = respond("http://a/", body, TextResponse, Content_Type="text/plain")
-
-    assert Visit(response).read().text == reason
-
-
-@pytest.mark.parametrize(("meta", "opted_out"), [({}, False), ({"dedup": False}, True)])
-def test_request_opts_out_by_its_meta(respond, meta, opted_out):
-    response = respond("http://a/", meta=meta)
-    assert Visit(response).opted_out is opted_out
-
-    response.request = None
-    assert not Visit(response).opted_out
+def test_text_that_cannot_be_read_has_a_reason(respond):
+    bodies = {"too_large": b"x" * (MAX_PAGE_LENGTH + 1), "binary": bytes(range(256)) * 20}
+    for reason, body in bodies.items():
+        response = respond("http://a/", body, TextResponse, Content_Type="text/plain")
+        assert Visit(response).read().text == reason
 
 
 def test_memory_of_a_response_is_bounded(respond):
