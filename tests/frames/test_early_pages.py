@@ -91,11 +91,12 @@ def test_work_to_remove_pages_does_not_depend_on_how_many_hosts_have_others():
             lines.append(event)
             return trace
 
+        others = sys.gettrace()  # that of a measure of coverage, say
         sys.settrace(trace)
         try:
             waiting.let_go([2, 0, 7])
         finally:
-            sys.settrace(None)
+            sys.settrace(others)
         work.append(len(lines))
         assert len(waiting) == hosts
     assert work[0] == work[1]
