@@ -6,7 +6,6 @@ from made_profiles import hashes_of
 
 from dedup_filter.fingerprints import sketch
 from dedup_filter.pages.directory import Judged, PageRecord, PageStore, Scheme
-from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.text import Headline
 
 SCHEME = Scheme.of(features="content", feature_hash="xxh3", shingle_size=3)
@@ -70,16 +69,3 @@ def kill(store):
     """Leave a store in a folder as a killed process does: nothing more is written."""
     store.connection.close()
     store._lock.release()
-
-
-class Follower:
-    """An index that follows a store, and the store as it was when the index was the same."""
-
-    def __init__(self, store, by_host=False):
-        self.store = store
-        self.index = PageIndex.opened(store, 3, by_host=by_host)
-
-    def check(self):
-        """Follow, and verify that the index holds what one does that is filled anew."""
-        self.index.catch_up(self.store)
-        assert self.index.faults(self.store) == []

@@ -45,10 +45,10 @@ class TestMemory:
     @pytest.mark.parametrize(
         ("count", "size"),
         [
-            pytest.param(60, 1, id="tiny"),
-            pytest.param(20, 100, id="usual"),
-            pytest.param(5, 1_000, id="large"),
-            pytest.param(2, 20_000, id="huge", marks=pytest.mark.slow),
+            (60, 1),
+            (20, 100),
+            (5, 1_000),
+            pytest.param(2, 20_000, marks=pytest.mark.slow),
         ],
     )
     @pytest.mark.parametrize("are_stored", [False, True])
@@ -79,39 +79,26 @@ class TestMemory:
         assert page_nbytes(shown) - page_nbytes(plain) > 10_000 + 500 * 64
         assert 0 < page_nbytes(Page(())) < 500
 
-    def test_is_given_back_with_the_pages(self):
-        waiting = Waiting()
-        for number in range(6):
-            waiting.add(number, page_of(number, 5), host=number % 2)
-        waiting.let_go([0, 3, 99])
-        waiting.check(waiting.hosts.values())
-        assert waiting.left() == [1, 2, 4, 5]
-        for _ in range(2):
-            waiting.due(waiting.hosts[1], None)
-        waiting.let_go(waiting.hosts[0])
-        waiting.check(waiting.hosts.values())
-        assert waiting.nbytes == len(waiting) == 0
 
-
-@pytest.mark.parametrize(("numbers", "gone"), [([], 0), ([7], 0), ([0], 1), ([2, 0, 7], 2)])
-def test_work_to_remove_pages_does_not_depend_on_how_many_hosts_have_others(numbers, gone):
+def test_work_to_remove_pages_does_not_depend_on_how_many_hosts_have_others():
     page, work = page_of(1, 1), []
     for hosts in (4, 400):
         waiting, lines = Waiting(), []
         for number in [0, 2, *range(10, 10 + hosts)]:
             waiting.add(number, page, host=number)
 
-        def trace(_, event, __, lines=lines):
+        def trace(*event, lines=lines):
             lines.append(event)
             return trace
 
+        others = sys.gettrace()  # that of a measure of coverage, say
         sys.settrace(trace)
         try:
-            waiting.let_go(numbers)
+            waiting.let_go([2, 0, 7])
         finally:
-            sys.settrace(None)
+            sys.settrace(others)
         work.append(len(lines))
-        assert len(waiting) == 2 + hosts - gone
+        assert len(waiting) == hosts
     assert work[0] == work[1]
 
 
@@ -129,24 +116,12 @@ class TestBound:
         monkeypatch.setattr(early_pages, "_MOST_BYTES", 3 * page_nbytes(pages[2]))
         waiting = Waiting()
         added = [waiting.add(number, page, number % 2) for number, page in enumerate(pages)]
-        assert [each.content is not page for each, page in zip(added, pages, strict=True)] == [
-            False,
-            False,
-            True,
-            False,
-            False,
-            True,
-        ]
+        packed = [n for n, each in enumerate(added) if each.content is not pages[n]]
+        assert packed == [2, 5]
         assert waiting.given_up == []
         again = unpack_page(added[2].content)
         assert [block.text for block in again.blocks] == [block.text for block in pages[2].blocks]
         assert added[2].nbytes < 0.5 * page_nbytes(pages[2])
-
-    def test_what_a_store_has_is_not_kept_packed(self, monkeypatch):
-        monkeypatch.setattr(early_pages, "_MOST_BYTES", 30_000)
-        page = Waiting(are_stored=True).add(1, page_of(1))
-        assert page.content is None
-        assert 0 < page.nbytes < 30_000
 
     @pytest.mark.parametrize("are_stored", [False, True])
     def test_beyond_it_packed_the_earliest_are_given_up(self, monkeypatch, are_stored):
@@ -157,21 +132,14 @@ class TestBound:
         assert 0 < len(waiting) < 15
         assert waiting.given_up + waiting.left() == list(range(40))
 
-    def test_a_page_that_is_larger_is_given_up_itself(self, monkeypatch):
+    def test_a_page_that_is_larger_is_not_kept_if_a_store_has_it_or_given_up_itself(
+        self, monkeypatch
+    ):
+        monkeypatch.setattr(early_pages, "_MOST_BYTES", 30_000)
+        page = Waiting(are_stored=True).add(1, page_of(1))
+        assert page.content is None
+        assert 0 < page.nbytes < 30_000
         monkeypatch.setattr(early_pages, "_MOST_BYTES", 1_500)
         waiting = Waiting()
         waiting.add(1, page_of(1))
         assert (len(waiting), waiting.given_up) == (0, [1])
-
-    def test_of_stored_pages_the_same_are_given_up_whatever_is_in_memory(self, monkeypatch):
-        """As after a restart, when none is."""
-        monkeypatch.setattr(early_pages, "_MOST_BYTES", 40_000)
-        found = []
-        for has_page in (True, False):
-            waiting = Waiting(are_stored=True)
-            for number in range(60):
-                page = page_of(number, 1 + number % 50 * 3)
-                waiting.add(number, page, number % 9, has_page=has_page)
-            found.append((waiting.left(), waiting.given_up))
-        assert found[0] == found[1]
-        assert found[0][1]

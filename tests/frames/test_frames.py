@@ -108,15 +108,30 @@ class TestKnowsFrame:
         known.unlearn("never seen", lesson)
 
 
-class TestPagesThatAreDue:
-    def test_first_pages_when_the_second_and_the_third_are_kept(self):
-        pages = [["menu", f"text {number}"] for number in range(5)]
-        assert learn_all(Frames(), "a", pages) == [[], [0], [0, 1], [], []]
+ARTICLES = [[*MENU, f"article {number}"] for number in range(5)]
+SHOP = [[*OTHER_MENU, f"thing {number}"] for number in range(4)]
+TEXT = [f"paragraph {number} of a long text" for number in range(20)]
 
-    def test_not_second_pages_for_a_part_of_their_own_text(self):
-        text = [f"paragraph {number} of the second page" for number in range(8)]
-        pages = [["menu", "one"], ["menu", *text], ["menu", "three"], ["menu", *text[:4], "four"]]
-        assert learn_all(Frames(), "a", pages)[3] == []
+
+class TestPagesThatAreDue:
+    @pytest.mark.parametrize(
+        ("pages", "due"),
+        [
+            (ARTICLES, [[], [0], [0, 1], [], []]),
+            (
+                [*ARTICLES[:3], SHOP[0], ARTICLES[3], *SHOP[1:]],
+                [[], [0], [0, 1], [], [], [3], [3], []],
+            ),
+            ([*ARTICLES[:3], TEXT, TEXT, TEXT], [[], [0], [0, 1], [], [], []]),
+            (
+                [["m", "one"], ["m", *TEXT], ["m", "three"], ["m", *TEXT[:9], "four"]],
+                [[], [0], [0, 1], []],
+            ),
+        ],
+        ids=["first ones", "of another template", "no long text", "not for a part of their text"],
+    )
+    def test_are_those_of_which_the_next_two_kept_ones_tell(self, pages, due):
+        assert learn_all(Frames(), "a", pages) == due
 
     def test_of_each_host_by_itself_and_not_by_a_duplicate(self):
         known = Frames()
@@ -125,17 +140,6 @@ class TestPagesThatAreDue:
         assert learn(known, "b", 5, "menu", "two") == []
         assert learn(known, "b", 6, "menu", "three") == [5]
         assert learn(known, "a", 7, "menu", "two") == [1]
-
-    def test_first_page_of_another_template_when_two_more_of_it_are_kept(self):
-        articles = [[*MENU, f"article {number}"] for number in range(4)]
-        shop = [[*OTHER_MENU, f"thing {number}"] for number in range(4)]
-        pages = [*articles[:3], shop[0], articles[3], *shop[1:]]
-        assert learn_all(Frames(), "a", pages)[3:] == [[], [], [3], [3], []]
-
-    def test_not_a_long_text_in_a_light_frame(self):
-        text = [f"paragraph {number} of a long text" for number in range(20)]
-        pages = [*([*MENU, f"article {number}"] for number in range(3)), text, text, text]
-        assert learn_all(Frames(), "a", pages)[3:] == [[], [], []]
 
     def test_waiting_pages_are_bounded_by_host(self, monkeypatch):
         monkeypatch.setattr(early_pages, "_MOST_WAITING_OF_HOST", 3)
@@ -190,19 +194,3 @@ def test_a_host_is_restored_from_its_bytes():
     assert list(again.of("a").sightings.items()) == list(known.of("a").sightings.items())
     with pytest.raises(ValueError, match="format"):
         Host.from_bytes("a", b"\xff" * 20)
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda known: known.of("a").sightings.clear(),
-        lambda known: known.of("a").early.clear(),
-        lambda known: setattr(known.early, "nbytes", 5),
-    ],
-)
-def test_check_finds_damage(damage):
-    known = Frames()
-    learn(known, "a", 1, "one", "two")
-    damage(known)
-    with pytest.raises(AssertionError):
-        known.check()

@@ -4,9 +4,7 @@ import tracemalloc
 import numpy as np
 import oracles
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from strategies import ALL_ONES, crowds
+from strategies import ALL_ONES
 
 from dedup_filter.errors import ConfigError
 from dedup_filter.hamming import HammingIndex, Layout
@@ -48,19 +46,6 @@ def assert_exact(index, pairs, queries, distance):
 
 
 @pytest.mark.parametrize("max_distance", range(13))
-@settings(max_examples=25)
-@given(data=st.data())
-def test_what_is_found_is_what_a_scan_finds(max_distance, data):
-    stored, query = data.draw(crowds(max_distance))
-    rows = data.draw(st.lists(st.integers(0, 9), min_size=len(stored), max_size=len(stored)))
-    pairs = list(zip(stored, rows, strict=True))
-    index = index_of(pairs, max_distance)
-    queries = [query, *data.draw(st.lists(st.sampled_from([query, *stored]), max_size=4))]
-    assert_exact(index, pairs, queries, data.draw(st.integers(0, max_distance)))
-    assert index.within(query) == index.within(query, max_distance)
-
-
-@pytest.mark.parametrize("max_distance", range(13))
 def test_distance_k_is_found_and_k_plus_one_is_not(way, max_distance):
     generator = random.Random(max_distance)
     for query in (0, ALL_ONES, generator.getrandbits(64)):
@@ -71,15 +56,6 @@ def test_distance_k_is_found_and_k_plus_one_is_not(way, max_distance):
         assert index.within(query) == [Match(1, at_k, max_distance)]
 
 
-@pytest.mark.parametrize("fingerprint", [0, ALL_ONES])
-def test_the_extreme_fingerprints_are_fingerprints(way, fingerprint):
-    index = index_of([(fingerprint, 0)])
-    assert fingerprint in index
-    assert fingerprint ^ 1 not in index
-    assert index.within(fingerprint ^ 0b101) == [Match(0, fingerprint, 2)]
-    assert index.within(fingerprint ^ ALL_ONES) == []
-
-
 def test_an_empty_index_finds_nothing_and_nothing_asked_finds_nothing(way):
     index = HammingIndex(12)
     assert_exact(index, [], [0, 1], 12)
@@ -87,13 +63,6 @@ def test_an_empty_index_finds_nothing_and_nothing_asked_finds_nothing(way):
     assert 0 not in index
     index.check()
     assert_exact(index_of([(7, 1), (8, 2)]), [(7, 1), (8, 2)], [], 3)
-
-
-def test_all_rows_of_equal_fingerprints_come_nearest_first_then_by_row(way):
-    index = index_of([(7, 5), (7, 2), (3, 4), (7, 9), (15, 0), (1 << 60, 1)])
-    rows = [match.row for match in index.within(7)]
-    assert rows == [2, 5, 9, 0, 4]
-    assert len(index) == 6
 
 
 @pytest.mark.parametrize("bad", [True, 1.0, "1", None, np.float64(1), np.bool_(True), -1, 2**64])
@@ -148,36 +117,6 @@ def test_an_index_beyond_the_scan_limit_is_exact_on_clusters_and_strangers():
     assert_exact(index, pairs, [centre ^ near(generator, 2) for centre in centres[:25]], 3)
 
 
-@pytest.mark.parametrize("most", [0, 1, 3, 7, 100])
-def test_the_most_neighbours_asked_for_are_the_first_ones(way, most):
-    generator = random.Random(most)
-    pairs = sorted({(5 ^ near(generator, 4), generator.randrange(2**62)) for _ in range(60)})
-    index = index_of(pairs, 3)
-    for fingerprint, row in pairs[:20]:
-        index.remove(fingerprint, row)
-    index.check()
-    expected = oracles.scan(pairs[20:], 5, 3)[:most]
-    assert index.neighbours(5, most=most).matches() == expected
-    assert index.neighbours(5, most=most).first(2).matches() == expected[:2]
-
-
-@pytest.mark.parametrize("count", [3, 2000])
-def test_adding_many_is_adding_each_and_the_same_pairs_again_change_nothing(count):
-    generator = random.Random(count)
-    pairs = [(generator.getrandbits(64), row // 2) for row in range(count)]
-    fingerprints, rows = zip(*pairs, pairs[0], strict=True)
-    index = HammingIndex(3)
-    for _ in range(2):
-        index.add_many(fingerprints, rows)
-        index.check()
-        assert len(index) == count
-    index.add(*pairs[1])
-    index.add_many(np.array(fingerprints, np.uint64), np.array(rows, np.int32))
-    index.check()
-    assert len(index) == count
-    assert index.within(pairs[0][0]) == [Match(0, pairs[0][0], 0)]
-
-
 @pytest.mark.parametrize(
     ("fingerprints", "rows", "error"),
     [
@@ -218,11 +157,3 @@ def test_the_memory_told_is_what_is_allocated(max_distance):
         tracemalloc.stop()
     assert 0.9 * allocated < index.nbytes < 1.1 * allocated
     assert index.nbytes < 48 * 50_000
-
-
-def test_check_notices_a_pair_in_two_places():
-    index = index_of([(7, 1)])
-    index.compact()
-    index._fresh.add(7, 1)
-    with pytest.raises(AssertionError):
-        index.check()

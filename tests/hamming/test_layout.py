@@ -1,32 +1,14 @@
 """The guarantee of a layout, first as arithmetic, then on every pattern of few bits."""
 
-from itertools import combinations_with_replacement, pairwise, product
+from itertools import pairwise, product
 
-import numpy as np
 import oracles
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from strategies import fingerprints
 
 from dedup_filter.errors import ConfigError
 from dedup_filter.hamming import Layout
-from dedup_filter.hamming.layout import Lead, TableShape, moved, probe_keys
 
 NESTED = Layout(4, 1, Layout(4))
-
-
-@pytest.mark.parametrize("block_count", range(2, 8))
-def test_the_radius_is_the_most_that_the_least_damaged_blocks_can_hold(block_count):
-    for leading, distance in product(range(2, block_count), range(13)):
-        ascending = [
-            damage
-            for damage in combinations_with_replacement(range(distance + 1), block_count)
-            if sum(damage) == distance
-        ]
-        worst = max(sum(damage[:leading]) for damage in ascending)
-        shapes = Layout(block_count, leading).table_shapes
-        assert {shape.radius(distance) for shape in shapes} == {worst}
 
 
 SMALL = [Layout(2), Layout(3), Layout(5), Layout(10), Layout(4, 2), Layout(5, 3), Layout(6, 5)]
@@ -57,31 +39,6 @@ def test_probes_are_distinct_and_as_many_and_as_wide_as_foretold(layout):
         assert len(set(probes)) == len(probes) == shape.probe_count(distance)
         flips = max((oracles.distance(mask, 0) for mask in probes), default=-1)
         assert flips == shape.radius(distance)
-
-
-@pytest.mark.parametrize("layout", [NESTED, Layout(6, 3), Layout(4)], ids=repr)
-@pytest.mark.parametrize("bits", [1, 5, 9])
-def test_keys_flip_what_the_probes_flip_of_their_bits(layout, bits):
-    for shape in layout.table_shapes[:4]:
-        expected = {oracles.permute(mask, shape.order) >> 64 - bits for mask in shape.probes(4)}
-        assert probe_keys(shape, 4, bits).tolist() == sorted(expected)
-
-
-any_order = st.permutations(range(64))
-block_order = st.integers(0, 63).map(lambda cut: [*range(cut, -1, -1), *range(63, cut, -1)])
-
-
-@given(st.one_of(any_order, block_order), st.lists(fingerprints, max_size=9), st.integers(1, 64))
-def test_bits_are_moved_where_the_order_says_and_back(order, values, bits):
-    shape = TableShape((Lead(2, 1, 0, tuple(order[:9])),), tuple(order[9:]))
-    expected = [oracles.permute(value, order) for value in values]
-    assert [shape.permuted(value) for value in values] == expected
-    assert [shape.restored(value) for value in expected] == values
-    permuted = shape.permuted(np.array(values, np.uint64))
-    assert permuted.tolist() == expected
-    assert shape.restored(permuted).tolist() == values
-    keys = [moved(value, shape.key_moves(bits)) for value in values]
-    assert keys == [value >> 64 - bits for value in expected]
 
 
 @pytest.mark.parametrize(

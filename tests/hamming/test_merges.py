@@ -28,7 +28,7 @@ def assert_found(index, pairs):
         assert index.within(fingerprint ^ 1) == expected
 
 
-def test_everything_is_found_after_each_addition_whatever_it_moves(pairs):
+def test_everything_is_found_after_each_change_whatever_it_moves(pairs):
     index = HammingIndex(3, Layout(4))
     grown = set()
     for number, pair in enumerate(pairs):
@@ -37,26 +37,10 @@ def test_everything_is_found_after_each_addition_whatever_it_moves(pairs):
         assert_found(index, pairs[: number + 1])
     assert len(grown) > 2, "the young tables have grown"
     assert len(index._old.rows) > 60
-
-
-def test_many_removals_are_cleaned_from_the_tables(pairs):
-    index = HammingIndex(3, Layout(4))
-    index.add_many(*zip(*pairs, strict=True))
-    for pair in pairs[:-5]:
+    for number, pair in enumerate(pairs[:-5], 1):
         index.remove(*pair)
-    assert_found(index, pairs[-5:])
-    assert len(index._old.rows) < 40
-
-
-def test_compacting_leaves_one_set_of_tables_and_no_marks(pairs):
-    index = HammingIndex(3, Layout(4))
-    for pair in pairs:
-        index.add(*pair)
-    index.remove(*pairs[7])
-    index.compact()
-    assert (len(index._old.rows), len(index._young.rows), len(index._fresh)) == (89, 0, 0)
-    assert index._old.dead_count == 0
-    assert_found(index, pairs[:7] + pairs[8:])
+        assert_found(index, pairs[number:])
+    assert len(index._old.rows) < 40, "what was removed is cleaned from the tables"
 
 
 def test_an_index_that_outgrows_its_plan_plans_again(pairs, monkeypatch):
@@ -94,42 +78,29 @@ def fail_after(calls_before, monkeypatch):
     return make
 
 
-@pytest.mark.parametrize("calls_before", range(0, 60, 3))
-def test_an_addition_that_fails_for_want_of_memory_loses_nothing(pairs, monkeypatch, calls_before):
+@pytest.mark.parametrize(
+    ("change", "calls_before"),
+    [*(("add", calls) for calls in (0, 3, 4, 5, 9, 17, 30)), ("remove", 0), ("remove", 3)],
+)
+def test_a_change_that_fails_for_want_of_memory_changes_nothing(
+    pairs, monkeypatch, change, calls_before
+):
     index = HammingIndex(3, Layout(4))
-    index.add_many(*zip(*pairs[:30], strict=True))
+    is_addition = change == "add"
+    index.add_many(*zip(*(pairs[:30] if is_addition else pairs), strict=True))
     index.remove(*pairs[0])
-    stored = pairs[1:30]
-    make = fail_after(calls_before, monkeypatch)
-    for pair in pairs[30:]:
-        try:
-            index.add(*pair)
-        except MemoryError:
-            break
-        stored.append(pair)
-    else:
-        pytest.skip("no run was made any more")
-    monkeypatch.setattr(Run, "__init__", make)
-    assert_found(index, stored)
-    for pair in pairs[30:]:
-        index.add(*pair)
-    assert_found(index, pairs[1:])
-    index.compact()
-    assert_found(index, pairs[1:])
-
-
-@pytest.mark.parametrize("calls_before", range(4))
-def test_a_removal_that_fails_for_want_of_memory_removes_nothing(pairs, monkeypatch, calls_before):
-    index = HammingIndex(3, Layout(4))
-    index.add_many(*zip(*pairs, strict=True))
-    stored = list(pairs)
-    make = fail_after(calls_before, monkeypatch)
+    changed = pairs[30:]
+    make, done = fail_after(calls_before, monkeypatch), 0
     with contextlib.suppress(MemoryError):
-        while stored:
-            index.remove(*stored[-1])
-            stored.pop()
-    assert stored, "no run was made any more"
+        for pair in changed:
+            getattr(index, change)(*pair)
+            done += 1
+    assert done < len(changed), "no run was made any more"
     monkeypatch.setattr(Run, "__init__", make)
+    assert_found(index, pairs[1:30] + (changed[:done] if is_addition else changed[done:]))
+    for pair in changed[done:]:
+        getattr(index, change)(*pair)
+    stored = pairs[1:] if is_addition else pairs[1:30]
     assert_found(index, stored)
-    index.remove(*stored.pop())
+    index.compact()
     assert_found(index, stored)

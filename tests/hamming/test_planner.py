@@ -3,7 +3,6 @@ import pytest
 from dedup_filter.errors import ConfigError
 from dedup_filter.hamming import Layout, plan
 from dedup_filter.hamming.planner import (
-    chance_neighbours,
     estimate,
     estimate_scan,
     paper_layouts,
@@ -26,29 +25,12 @@ def test_up_to_three_bits_one_table_more_than_bits_is_planned():
         assert len(plan(max_distance).tables_needed(max_distance)) == max_distance + 1
 
 
-def test_more_entries_ask_for_longer_prefixes():
-    for max_distance in range(4, 13):
-        few, many = plan(max_distance, 10**5), plan(max_distance, 10**9)
-        assert few.table_shapes[0].prefix_bits < many.table_shapes[0].prefix_bits
-
-
 @pytest.mark.parametrize(
     ("distance", "expected"), [(-1, 1), (13, 1), (True, 1), (3.0, 1), ("3", 1), (3, 0), (3, 1e6)]
 )
 def test_what_is_no_distance_or_count_is_refused(distance, expected):
     with pytest.raises(ConfigError, match=r"max_distance|expected"):
         plan(distance, expected_entries=expected)
-
-
-def test_the_larger_the_distance_the_longer_a_scan_wins():
-    limits = [scan_limit(Layout(4), distance) for distance in range(13)]
-    assert limits == sorted(limits)
-    assert 0 < limits[3] < limits[7] < limits[12]
-
-
-def test_a_scan_wins_for_ever_where_the_tables_find_nearly_everything():
-    assert scan_limit(Layout(2, 1, probe_radius=0), 0) < 10_000
-    assert scan_limit(Layout(64, 1), 12) > 10**6  # prefixes of one bit
 
 
 @pytest.mark.parametrize("max_distance", range(13))
@@ -77,15 +59,3 @@ def test_candidates_are_the_papers_arithmetic():
     assert estimate(four, 3, 2**34).candidates == 4 * 2**18  # section 3.2
     by_hand = sum(2.0**34 / 2**shape.prefix_bits for shape in twenty.table_shapes)
     assert estimate(twenty, 3, 2**34).candidates == pytest.approx(by_hand, rel=0.01)
-
-
-def test_a_directory_is_no_longer_than_pays_for_the_entries():
-    few, many = estimate(Layout(2), 1, 1000), estimate(Layout(2), 1, 2**33)
-    assert few.candidates > 1  # 1000 entries cannot tell 2**32 prefixes apart
-    assert many.candidates == 2 * 2**33 / 2**32
-    assert few.bytes_per_entry < 4 + 2 * (8 + 2)
-
-
-def test_chance_neighbours_are_counted_by_binomials():
-    assert chance_neighbours(0, 2**64) == 1
-    assert chance_neighbours(3, 10**9) == pytest.approx(10**9 * 43745 / 2**64)

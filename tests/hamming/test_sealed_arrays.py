@@ -1,5 +1,4 @@
 import numpy as np
-import oracles
 import pytest
 
 from dedup_filter.errors import ConfigError
@@ -16,34 +15,6 @@ def sealed(request, monkeypatch):
     for pair in PAIRS:
         index.add(*pair)
     return index.sealed()
-
-
-def found_by(index, fingerprint):
-    return [tuple(match) for match in index.within(fingerprint)]
-
-
-def test_arrays_in_files_are_read_where_they_lie_and_stay_as_they_are(sealed, tmp_path):
-    def mapped(number, array):
-        np.save(tmp_path / f"{number}.npy", array)
-        return np.load(tmp_path / f"{number}.npy", mmap_mode="r")
-
-    from_files = sealed._replace(
-        rows=mapped("rows", sealed.rows),
-        runs=tuple(mapped(f"run{n}", run) for n, run in enumerate(sealed.runs)),
-        directories=tuple(mapped(f"d{n}", d) for n, d in enumerate(sealed.directories)),
-    )
-    index = HammingIndex.from_sealed(from_files)
-    assert (index.layout, index.max_distance) == (Layout(4), 5)
-    assert np.shares_memory(index.sealed().runs[0], from_files.runs[0])
-    index.add(12345, 99)
-    index.remove(*PAIRS[3])
-    assert found_by(index, 12345 ^ 1)[0] == (99, 12345, 1)
-    index.compact()
-    index.check()
-    pairs = [*PAIRS[:3], *PAIRS[4:], (12345, 99)]
-    for fingerprint, _ in pairs:
-        assert found_by(index, fingerprint) == oracles.scan(pairs, fingerprint, 5)
-    assert from_files.runs[0].tolist() == sealed.runs[0].tolist()
 
 
 @pytest.mark.parametrize(

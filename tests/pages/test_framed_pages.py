@@ -1,5 +1,7 @@
 """How often a page is measured, and by which texts it is asked for."""
 
+from functools import partial
+
 import pytest
 
 from dedup_filter import NearDuplicateFilter
@@ -49,13 +51,14 @@ def times_headed(compared: list[PageProfile], *parts: str) -> list[int]:
     return [compared[-1].around.times_shown(part) for part in parts]
 
 
-def outcomes(*markup: str) -> list[str]:
+def outcomes(*markup: str, urls: str = "http://a.example/{}") -> list[str]:
     with NearDuplicateFilter.open() as pages:
-        seen = [
-            pages.see(f"http://a.example/{n}", html=html).outcome for n, html in enumerate(markup)
-        ]
+        seen = [pages.see(urls.format(n), html=html).outcome for n, html in enumerate(markup)]
         pages.check()
     return seen
+
+
+at_hosts_of_their_own = partial(outcomes, urls="http://{}.example/")
 
 
 def words_of(measured: list[tuple[str, PageProfile]], number: int) -> list[list[int]]:
@@ -112,18 +115,8 @@ class TestSites:
             f"<p>{line.format(number)}</p>"
         )
 
-    @staticmethod
-    def see(pages: NearDuplicateFilter, *markup: str, first: int = 0) -> list[str]:
-        """See each page at a host of its own."""
-        return [
-            pages.see(f"http://{number}.example/", html=html).outcome
-            for number, html in enumerate(markup, first)
-        ]
-
     def test_lend_their_frame_to_hosts_that_have_none_yet(self, measured):
-        with NearDuplicateFilter.open() as pages:
-            self.see(pages, *(page(number, self.NOTICE) for number in range(4)))
-            pages.check()
+        at_hosts_of_their_own(*(page(number, self.NOTICE) for number in range(4)))
         found = [words_of(measured, number) for number in range(4)]
         assert found == [[[145]], [[105, 145]], [[105]], [[105]]]
         # A host may have more on each of its pages than its site has.
@@ -133,14 +126,12 @@ class TestSites:
         def other(number: int) -> str:
             return page(number, self.NOTICE).replace("section", f"section {number}")
 
-        with NearDuplicateFilter.open() as pages:
-            self.see(pages, *map(other, range(4)))
+        at_hosts_of_their_own(*map(other, range(4)))
         assert [words_of(measured, number) for number in range(4)] == [[[145]]] * 4
 
     def test_lend_what_their_pages_are_headed_by(self, compared):
         heads = [f"<title>Story {n} - Paper</title><h1>Letters</h1>" for n in range(3)]
-        with NearDuplicateFilter.open() as pages:
-            self.see(pages, *(head + page(number) for number, head in enumerate(heads)))
+        at_hosts_of_their_own(*(head + page(number) for number, head in enumerate(heads)))
         assert times_headed(compared, "Paper", "Letters", "Story 0") == [3, 3, 1]
         assert [found.headline.h1 for found in compared] == ["Letters", "Letters", ""]
 
@@ -151,38 +142,20 @@ class TestSites:
             ("", "library number {}", "near"),
             (MENU, "", "exact"),
         ],
-        ids=["a line of its own", "on hosts that have nothing in common", "nothing of its own"],
+        ids=["a line of its own", "nothing in common", "nothing of its own"],
     )
     def test_keep_a_page_with_a_line_of_its_own(self, menu, line, outcome):
-        with NearDuplicateFilter.open() as pages:
-            shown = [self.short(number, line, menu) for number in range(5)]
-            assert self.see(pages, *shown) == ["new"] + [outcome] * 4
-            pages.check()
-
-    def test_keep_a_page_under_a_headline_of_its_own(self):
-        """Even a long text: elsewhere it is a story retold."""
-        text = f"<p>{' '.join(WORDS[:250])}.</p>"
-        for menu, outcome in ((MENU, "new"), ("", "near")):
-            shown = [f"<ul>{menu}</ul><h1>Depends {name}</h1>{text}" for name in ("ice", "sea")]
-            with NearDuplicateFilter.open() as pages:
-                assert self.see(pages, *shown) == ["new", outcome]
-
-    def test_do_not_keep_a_copy_for_its_banner(self):
-        """On the same host it is what makes it another page."""
-        shown = self.short(0)
-        copy = f"<p>This is a copy of what you read elsewhere</p>{shown}"
-        for url, outcome in (("http://b.example/", "exact"), ("http://a.example/copy", "new")):
-            with NearDuplicateFilter.open() as pages:
-                pages.see("http://a.example/", html=shown)
-                assert pages.see(url, html=copy).outcome == outcome
+        shown = (self.short(number, line, menu) for number in range(5))
+        assert at_hosts_of_their_own(*shown) == ["new"] + [outcome] * 4
 
     def test_lend_nothing_to_a_host_whose_own_frame_is_known(self, measured):
         with NearDuplicateFilter.open() as pages:
             for number in range(2):
                 pages.see(f"http://own.example/{number}", html=page(number))
-            self.see(pages, page(2, self.NOTICE))
             line = f"<p>{' '.join(WORDS[50:80])}.</p>"
-            self.see(pages, *(f"<ul>{MENU}</ul>{line * n}{self.NOTICE}" for n in (1, 2)), first=7)
+            shown = (f"<ul>{MENU}</ul>{line * n}{self.NOTICE}" for n in (1, 2))
+            for number, html in enumerate([page(2, self.NOTICE), *shown]):
+                pages.see(f"http://{number}.example/", html=html)
             pages.see("http://own.example/3", html=page(3, self.NOTICE))
             assert words_of(measured, 3) == [[145]]
             pages.see("http://other.example/3", html=page(3, self.NOTICE))
@@ -194,29 +167,9 @@ class TestSites:
             for number in range(2):
                 claimed = pages.claim(f"http://{number}.example/", html=page(number, self.NOTICE))
                 (pages.release if is_released else pages.commit)(claimed)
-            self.see(pages, page(3, self.NOTICE), first=3)
+            pages.see("http://3.example/", html=page(3, self.NOTICE))
             pages.check()
         assert words_of(measured, 3) == [[145] if is_released else [105]]
-
-    @pytest.mark.parametrize("ending", ["see", "claim"])
-    def test_are_there_after_a_restart(self, tmp_path, measured, ending):
-        """Pending pages, too, whether they come to something or not."""
-        shown = [each for n in range(4) for each in (page(n, self.NOTICE), self.short(n))]
-
-        def run(every: int) -> tuple[list[object], list[list[int]]]:
-            found: list[object] = []
-            measured.clear()
-            for start in range(0, len(shown), every):
-                with NearDuplicateFilter.open(tmp_path / f"{every}", crawl="one") as pages:
-                    for number, html in enumerate(shown[start:][:every], start):
-                        judged = getattr(pages, ending)(f"http://{number}.example/", html=html)
-                        found.append((judged.outcome, judged.original, judged.similarity))
-                        if ending == "claim":
-                            (pages.release if number % 3 == 0 else pages.commit)(judged)
-                    pages.check()
-            return found, [[text.word_count for text in each.texts] for _, each in measured]
-
-        assert run(1) == run(len(shown))
 
 
 def test_frames_that_cannot_be_read_are_learnt_again_and_the_log_says_so(

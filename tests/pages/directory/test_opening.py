@@ -1,14 +1,16 @@
 """What is at the path of an index when it is opened, and what becomes of it."""
 
 import os
-import sqlite3
 import subprocess
 import sys
 
 import pytest
-from store_pages import SCHEME, folder_store, page
+from index_feed import contents, tamper
+from store_pages import NOON, SCHEME, folder_store, page
 
-from dedup_filter.errors import ConfigError, StoreCorrupt, StoreError, StoreTooNew
+from dedup_filter.errors import ConfigError, StoreBusy, StoreCorrupt, StoreError, StoreTooNew
+from dedup_filter.pages.directory.index_directory import UnusableTables
+from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.directory.page_reader import FORMAT, PageReader, Snapshot
 
 
@@ -18,16 +20,6 @@ def folder(tmp_path):
     with folder_store(tmp_path / "index") as store:
         store.insert(page(1))
     return tmp_path / "index"
-
-
-def contents(folder):
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def change(folder, sql):
-    connection = sqlite3.connect(folder / "pages.sqlite3")
-    connection.executescript(sql)
-    connection.close()
 
 
 class TestAnIndex:
@@ -68,6 +60,17 @@ class TestIsRefused:
                 attempt(tmp_path)
         assert contents(tmp_path) == before
 
+    def test_a_second_writer_and_told_who_the_first_is(self, folder):
+        with folder_store(folder):
+            with pytest.raises(StoreBusy, match=f"this process.*{os.getpid()}.*Redis"):
+                folder_store(folder)
+            for content in ("", "{}", "[]", '{"pid": 1}', "\0"):
+                (folder / "owner.json").write_text(content)
+                with pytest.raises(StoreBusy, match="in use by another process"):
+                    folder_store(folder)
+        assert not (folder / "owner.json").exists()
+        folder_store(folder).close()
+
     def test_a_path_of_a_file_or_below_one(self, tmp_path):
         (tmp_path / "file").write_text("text")
         for path in (tmp_path / "file", tmp_path / "file" / "index"):
@@ -83,7 +86,7 @@ class TestIsRefused:
         ],
     )
     def test_another_format_or_program_and_left_as_it_was(self, folder, sql, kind, message):
-        change(folder, sql)
+        tamper(folder, sql)
         before = (folder / "pages.sqlite3").read_bytes()
         for attempt in (folder_store, PageReader.open_to_read):
             with pytest.raises(kind, match=message):
@@ -107,32 +110,28 @@ class TestIsRefused:
         ],
     )
     def test_one_whose_scheme_is_gone_or_damaged(self, folder, damage):
-        change(folder, damage)
+        tamper(folder, damage)
         with pytest.raises(StoreCorrupt, match="does not say how its fingerprints were made"):
             folder_store(folder)
 
 
-class TestDamage:
-    def test_is_told_when_it_is_met(self, folder):
-        with folder_store(folder) as store:
-            for number in range(2, 2_000):
-                store.insert(page(number))
-        path = folder / "pages.sqlite3"
-        content = bytearray(path.read_bytes())
-        content[8_192:-4_096] = bytes(len(content) - 12_288)
-        path.write_bytes(content)
-        with pytest.raises(StoreCorrupt, match="it is damaged"), folder_store(folder) as store:
-            store.check()
-        with (
-            pytest.raises(StoreCorrupt, match="it is damaged"),
-            PageReader.open_to_read(folder) as reader,
-        ):
-            list(reader.records())
+def test_tables_that_are_older_than_what_was_noted_cannot_be_used(folder):
+    with folder_store(folder) as store:
+        store.insert(page(2))
+        PageIndex.opened(store, 3)
+        store.delete([2])
+        store.start_crawl(NOON)
+        store.delete([store.insert(page(9)), 1])
+        assert PageIndex.loaded(store).faults(store) == []
+        store.trim(1)
+        with pytest.raises(UnusableTables, match="more has changed since than was noted"):
+            PageIndex.loaded(store)
 
-    def test_of_counts_is_found(self, folder):
-        change(folder, "UPDATE counts SET pages = 7 WHERE is_kept")
-        with folder_store(folder) as store, pytest.raises(AssertionError, match="count is wrong"):
-            store.check()
+
+def test_a_wrong_count_is_found(folder):
+    tamper(folder, "UPDATE counts SET pages = 7 WHERE is_kept")
+    with folder_store(folder) as store, pytest.raises(AssertionError, match="count is wrong"):
+        store.check()
 
 
 class TestAReader:

@@ -2,15 +2,7 @@
 
 import pytest
 from made_profiles import hashes_of
-from store_pages import (
-    NOON,
-    folder_store,
-    measures,
-    memory_store,
-    near,
-    page,
-    revisit,
-)
+from store_pages import NOON, folder_store, measures, memory_store, near, page, revisit
 
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints import sketch
@@ -28,18 +20,6 @@ def store(request, tmp_path):
 
 
 class TestWhatIsInserted:
-    def test_is_read_back_as_it_was(self, store):
-        given = page(7, Judged("unjudged", "too_short", None, None, 0.5))
-        number = store.insert(given, "some text")
-        assert store.record(number) == given._replace(page=number)
-        assert (store.text(number), store.url(number)) == ("some text", given.url)
-
-    def test_gets_numbers_in_order(self, store):
-        assert [store.insert(page(n)) for n in range(200)] == list(range(1, 201))
-        assert store.last_page == 200
-        store.delete([200])
-        assert store.insert(page(0)) == 201
-
     @pytest.mark.parametrize(
         "fields",
         [
@@ -53,43 +33,30 @@ class TestWhatIsInserted:
                 for each in (("", ""), ("\ud800", "标题\0\n"), ("0", "007"), ("a" * 200,) * 2)
             ),
             *({"sketch": sketch(hashes_of(1, size))} for size in (0, 1, 240, 100_000)),
+            {"judged": Judged("unjudged", "too_short", None, None, 0.5)},
         ],
     )
     def test_may_be_anything(self, store, fields):
         given = page(1, **fields)
+        assert [store.insert(page(7)), store.insert(page(8))] == [1, 2]
+        store.delete([2])
         number = store.insert(given, given.url)
+        assert number == store.last_page == 3, "a number is given once"
         assert store.record(number) == given._replace(page=number)
         assert (store.text(number), store.at_url(given.url)) == (given.url, [number])
-        [found] = store.stored([number])
-        assert (found.host, found.headline, found.sketch) == (
-            given.host,
-            given.headline,
-            given.sketch,
+        found, _ = store.stored([number, 1])
+        assert found == (
+            *(given.host, given.sketch, given.headline, number, 1),
+            *(url_key(given.url), given.digest),
         )
 
 
-class TestLookUps:
-    def test_for_comparison_are_in_the_order_asked_for(self, store):
-        made = [page(n, host=f"{n % 3}.example") for n in range(20)]
-        numbers = [store.insert(each) for each in made]
-        assert store.stored(numbers[::-1]) == [
-            (each.host, each.sketch, each.headline, n, 1, url_key(each.url), each.digest)
-            for n, each in reversed(list(zip(numbers, made, strict=True)))
-        ]
-
-    def test_of_pages_that_are_not_there(self, store):
-        for look_up in (store.url, store.record, lambda page: store.stored([page])):
-            with pytest.raises(KeyError, match="9"):
-                look_up(9)
-        assert (store.fate(9), store.text(9)) == ("gone", None)
-
-    def test_of_all_records_see_every_page(self, store):
-        for n in range(1_500):
-            store.insert(page(n, near(1)) if n and not n % 2 else page(n))
-        records = list(store.records())
-        assert [record.page for record in records] == list(range(1, 1_501))
-        assert records[3] == store.record(4)
-        assert [record.page for record in store.records(after=1_498)] == [1_499, 1_500]
+def test_what_is_not_there_is_not_found(store):
+    store.replace(9, measures(1))
+    for look_up in (store.url, store.record, lambda page: store.stored([page])):
+        with pytest.raises(KeyError, match="9"):
+            look_up(9)
+    assert (store.fate(9), store.text(9), list(store.records())) == ("gone", None, [])
 
 
 class TestRevisits:
@@ -116,11 +83,6 @@ class TestRevisits:
         assert repeat.judged.original == 1
         assert (store.text(1), store.fate(seen)) == ("new", "kept")
 
-    def test_leave_no_text_of_the_page_as_it_was(self, store):
-        old = store.insert(page(1), "old")
-        store.commit(store.insert(page(2, revisit(old), is_pending=True)))
-        assert store.text(old) is None
-
     def test_whose_commit_was_undone_are_pending_again(self, store, seen):
         def fail():
             with store.transaction():
@@ -133,21 +95,10 @@ class TestRevisits:
         store.release(seen)
         assert store.fate(seen) == "gone"
 
-    def test_seen_by_a_clock_that_went_back_are_not_older(self, store):
-        old = store.insert(page(100))
+    def test_without_a_text_leave_none_and_by_a_clock_that_went_back_are_not_older(self, store):
+        old = store.insert(page(100), "old")
         store.commit(store.insert(page(1, revisit(old), is_pending=True)))
-        assert store.record(old).last_seen == NOON + 100
-
-
-class TestChanges:
-    def test_of_measures_leave_the_rest(self, store):
-        number = store.insert(page(1))
-        store.replace(number, measures(2, fingerprint=None))
-        assert store.record(number) == page(1)._replace(
-            page=number, **measures(2, fingerprint=None)
-        )
-        store.replace(9, measures(1))
-        assert [record.page for record in store.records()] == [number]
+        assert (store.text(old), store.record(old).last_seen) == (None, NOON + 100)
 
 
 def test_a_crawl_is_resumed_by_its_name():

@@ -13,28 +13,16 @@ def see(pages, numbers, article, host="a.example"):
     return [pages.see(f"http://{host}/{n}", text=article(n)).outcome for n in numbers]
 
 
-def test_the_oldest_pages_make_room(place, article, clock):
+def test_the_oldest_pages_make_room_but_not_for_a_repeat(place, article, clock):
     with place.open(max_pages=5) as pages:
         for number in range(12):
             clock.now += 1
             see(pages, [number], article)
             assert len(pages) <= 5
             pages.check()
-        assert see(pages, range(7, 12), article) == ["exact"] * 5
-        assert see(pages, [0], article) == ["new"]
-        pages.check()
-
-
-def test_a_repeat_needs_no_room(place, article, clock):
-    with place.open(max_pages=5) as pages:
-        for number in range(5):
-            clock.now += 1
-            see(pages, [number], article)
         for _ in range(3):
-            for number in range(5):
-                clock.now += 1
-                verdict = pages.see("http://mirror.example/", text=article(number))
-                assert verdict.original == f"http://a.example/{number}"
+            assert see(pages, range(7, 12), article) == ["exact"] * 5
+        assert see(pages, [0], article) == ["new"]
         pages.check()
 
 
@@ -141,6 +129,10 @@ def test_of_more_pages_within_reach_than_are_compared_the_nearest_are(place, mon
         beyond = pages.see("http://b.example/3", text="999 0 0")
         assert (beyond.outcome, beyond.candidates) == ("new", MOST_COMPARED)
         assert pages.capped == 2
+        pages.see("http://a.example/65", text=f"{MOST_COMPARED + 1} 0 {MOST_COMPARED + 1}")
+        for number, outcome in ((1, "near"), (MOST_COMPARED + 1, "new")):
+            found = pages.see("http://b.example/4", text=f"{1000 + number} 0 {number}")
+            assert found.outcome == outcome, "of equally near ones the first are compared"
 
 
 class TestScopeOfAHost:
@@ -179,16 +171,6 @@ class TestScopeOfAHost:
             near = pages.see("http://b.example/2", text=article(1, edits=1))
             assert near.original == "http://b.example/1"
             pages.check()
-
-
-def test_an_exact_duplicate_takes_no_look_up_in_the_tables(local_place, article, monkeypatch):
-    def never(*args, **kwargs):
-        pytest.fail("the tables were asked")
-
-    with local_place.open() as pages:
-        see(pages, [1], article)
-        monkeypatch.setattr(pages._kept._index, "neighbours", never)
-        assert see(pages, [1], article) == ["exact"]
 
 
 @pytest.mark.parametrize("keep_text", [False, True])

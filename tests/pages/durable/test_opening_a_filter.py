@@ -1,13 +1,10 @@
 """What is refused when a filter is opened, in one sentence, with everything left as it was."""
 
 import pytest
+from index_feed import contents
 
 from dedup_filter import ConfigError, NearDuplicateFilter
 from dedup_filter.errors import SchemeMismatch
-
-
-def contents(folder):
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.fixture

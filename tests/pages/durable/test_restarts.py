@@ -1,6 +1,7 @@
 """The same verdicts after a restart, with all that is learnt of frames on the way."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 from quality_stream import documents
@@ -8,92 +9,104 @@ from site_pages import NOTICE, framed
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.frames import early_pages
-from dedup_filter.frames import host_frames as frames
-from dedup_filter.pages import framed_pages
 from dedup_filter.text.page_bytes import unpack_page
 from dedup_filter.workers import measured
 
+EARLY_PAGES, HOSTS = "dedup_filter.frames.early_pages", "dedup_filter.frames.host_frames"
+BOUNDS = {
+    "usual": {},
+    "states are written in between, and hosts are forgotten": {
+        "dedup_filter.pages.framed_pages._LEAST_BYTES": 200,
+        f"{HOSTS}._MOST_BLOCKS_OF_HOST": 30,
+        f"{EARLY_PAGES}._MOST_WAITING": 3,
+        f"{HOSTS}.Frames.__init__.__defaults__": (60,),
+    },
+    "early pages are given up for their size": {f"{EARLY_PAGES}._MOST_BYTES": 4_000},
+    "some of them are": {f"{EARLY_PAGES}._MOST_BYTES": 10_000},
+}
 
-@pytest.fixture(scope="module", params=["en", "zh"])
-def stream(request):
-    """Pages of some hosts, and among them every fifth a second time, at another URL."""
-    shown = [(each.url, each.html) for each in documents(request.param, seed=3)]
+
+@pytest.fixture(scope="module")
+def stream():
+    """Pages of some hosts in two languages, every fifth of them a second time at another URL.
+
+    Some are of one site, each on a host of its own.
+    """
+    languages = (documents(language, seed=3)[:42] for language in ("en", "zh"))
+    shown = [(each.url, each.html) for two in zip(*languages, strict=True) for each in two]
+    for number in range(0, len(shown), 12):
+        words = " ".join(f"w{number + word}" for word in range(100))
+        shown.insert(number, (f"http://{number}.example/", framed(words, NOTICE)))
     copies = [(f"{url}/again", html) for url, html in shown[::5]]
     return [
         each for at, one in enumerate(shown) for each in (one, *copies[at // 5 :][: at % 5 == 4])
     ]
 
 
-def verdicts(place, stream, every, end=NearDuplicateFilter.close, **options):
-    """See a stream; after every so many pages the index is closed and opened again."""
+def see(pages, number, url, html):
+    return pages.see(url, html=html)
+
+
+def close(place, pages):
+    pages.close()
+
+
+def kill(place, pages):
+    pages.flush()
+    place.crash(pages)
+
+
+def verdicts(place, stream, every, end=close, see=see):
+    """Judge a stream; after every so many pages the index is closed and opened again."""
     found = []
-    pages = place.open(crawl="one", **options)
+    pages = place.open(crawl="one")
     for number, (url, html) in enumerate(stream):
         if number and number % every == 0:
             pages.check()
-            end(pages)
-            pages = place.open(crawl="one", **options)
-        found.append(pages.see(url, html=html))
+            end(place, pages)
+            pages = place.open(crawl="one")
+        found.append(see(pages, number, url, html))
     pages.check()
     pages.close()
+    if isinstance(place.location, Path):
+        shutil.rmtree(place.location)
     return found
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(stream, tmp_path_factory):
-    """The verdicts on the stream, from an index in a directory that stays open."""
-    with NearDuplicateFilter.open(tmp_path_factory.mktemp("index"), crawl="one") as pages:
+def uninterrupted(stream):
+    """The verdicts on the stream, from an index in memory."""
+    with NearDuplicateFilter.open(crawl="one") as pages:
         found = [pages.see(url, html=html) for url, html in stream]
-        pages.check()
     assert {verdict.outcome for verdict in found[:60]} == {"new", "near", "exact"}
-    return found
+    return [(v.outcome, v.original, v.distance, v.similarity) for v in found]
 
 
-@pytest.mark.parametrize("every", [1, 2, 9, 40])
-def test_a_stream_of_pages_is_judged_as_without_a_restart(directory, stream, uninterrupted, every):
-    end = len(stream) if every > 2 else 60
-    assert verdicts(directory, stream[:end], every) == uninterrupted[:end]
+def test_all_places_judge_alike(place, stream, uninterrupted):
+    found = verdicts(place, stream, len(stream))
+    assert [(v.outcome, v.original, v.distance, v.similarity) for v in found] == uninterrupted
 
 
-def test_and_so_it_is_when_its_process_is_killed(directory, stream, uninterrupted):
-    def kill(pages):
-        pages.flush()
-        directory.crash(pages)
-
-    assert verdicts(directory, stream, 7, kill) == uninterrupted
-
-
-def test_and_when_states_are_written_in_between_and_hosts_are_forgotten(
-    directory, stream, monkeypatch
-):
-    monkeypatch.setattr(framed_pages, "_LEAST_BYTES", 200)
-    monkeypatch.setattr(frames, "_MOST_BLOCKS_OF_HOST", 30)
-    monkeypatch.setattr(early_pages, "_MOST_WAITING", 3)
-    monkeypatch.setattr(frames.Frames.__init__, "__defaults__", (60,))
+@pytest.mark.parametrize("bounds", BOUNDS)
+def test_a_stream_is_judged_as_without_a_restart(directory, stream, monkeypatch, bounds):
+    for name, value in BOUNDS[bounds].items():
+        monkeypatch.setattr(name, value)
     expected = verdicts(directory, stream, len(stream))
-    shutil.rmtree(directory.location)
-    assert verdicts(directory, stream, 5) == expected
+    assert verdicts(directory, stream, 7, kill) == expected
+    assert verdicts(directory, stream[:50], 1) == expected[:50]
 
 
-def test_pages_that_are_put_away_are_judged_as_those_in_memory(local_place, stream, monkeypatch):
-    expected = verdicts(local_place, stream, len(stream))
-    if local_place.location != "memory:":
-        shutil.rmtree(local_place.location)
+def test_pages_that_are_put_away_are_judged_as_those_in_memory(
+    local_place, stream, uninterrupted, monkeypatch
+):
     unpacked = []
     monkeypatch.setattr(
         measured, "unpack_page", lambda form: unpacked.append(form) or unpack_page(form)
     )
     monkeypatch.setattr(early_pages, "_MOST_BYTES", 60_000)
-    assert verdicts(local_place, stream, len(stream)) == expected
+    found = verdicts(local_place, stream, len(stream))
+    assert [(v.outcome, v.original, v.distance, v.similarity) for v in found] == uninterrupted
     assert unpacked
-
-
-@pytest.mark.parametrize("most", [4_000, 10_000])
-def test_and_when_they_are_given_up_for_their_size(directory, stream, monkeypatch, most):
-    monkeypatch.setattr(early_pages, "_MOST_BYTES", most)
-    expected = verdicts(directory, stream, len(stream))
-    shutil.rmtree(directory.location)
-    assert verdicts(directory, stream, 3) == expected
 
 
 def test_a_page_given_up_while_it_is_due_is_judged_again_all_the_same(
@@ -101,62 +114,27 @@ def test_a_page_given_up_while_it_is_due_is_judged_again_all_the_same(
 ):
     """Whether it waits in memory, or was brought back."""
     monkeypatch.setattr(early_pages, "_MOST_WAITING", 1)
+    stream = [(f"http://a.example/{n}", framed(article(n), NOTICE)) for n in range(2)]
 
-    def run(is_interrupted):
-        pages = directory.open(crawl="one")
-        for number in range(2):
-            if is_interrupted:
-                pages.close()
-                pages = directory.open(crawl="one")
-            pages.see(f"http://a.example/{number}", html=framed(article(number), NOTICE))
-            pages.check()
-        # Of the first page of its host it is known by now what is its frame.
-        words = pages._kept.store.record(1).words
-        pages.close()
-        shutil.rmtree(directory.location)
-        return words
+    def words_of_the_first(pages, number, url, html):
+        """Of the first page of its host it is known in the end what is its frame."""
+        pages.see(url, html=html)
+        return pages._kept.store.record(1).words
 
-    assert run(is_interrupted=True) == run(is_interrupted=False) < 200
-
-
-def test_memory_and_disk_judge_alike(place, stream, uninterrupted):
-    found = verdicts(place, stream, len(stream))
-    told = [(v.outcome, v.original, v.distance, v.similarity) for v in uninterrupted]
-    assert [(v.outcome, v.original, v.distance, v.similarity) for v in found] == told
+    found = [verdicts(directory, stream, every, see=words_of_the_first) for every in (1, 2)]
+    assert found[0][-1] == found[1][-1] < 200
 
 
 def test_released_pages_leave_no_trace(directory, stream):
     """Every third page comes to nothing, in the middle of restarts; the others cannot tell."""
 
-    def run(every):
-        found = []
-        pages = directory.open(crawl="one")
-        for number, (url, html) in enumerate(stream):
-            if number and number % every == 0:
-                pages.check()
-                pages.close()
-                pages = directory.open(crawl="one")
-            claimed = pages.claim(url, html=html)
-            found.append((claimed.outcome, claimed.original, claimed.distance))
-            (pages.release if number % 3 == 0 else pages.commit)(claimed)
-        pages.check()
-        pages.close()
-        shutil.rmtree(directory.location)
-        return found
+    def settle(pages, number, url, html):
+        claimed = pages.claim(url, html=html)
+        (pages.release if number % 3 == 0 else pages.commit)(claimed)
+        return claimed.outcome, claimed.original, claimed.distance
 
-    assert run(11) == run(len(stream))
-
-
-def test_pages_that_wait_are_judged_again_after_a_restart(directory, article):
-    """The first page of a host is told by its frame, until two more have shown that."""
-    for number in range(3):
-        with directory.open(crawl="one") as pages:
-            pages.see(f"http://a.example/{number}", html=framed(article(number)))
-            pages.check()
-    with directory.open(crawl="one") as pages:
-        copy = pages.see("http://b.example/", text=article(0))
-        assert (copy.outcome, copy.original) == ("exact", "http://a.example/0")
-        assert (copy.similarity, copy.distance) == (1.0, 0)
+    found = [verdicts(directory, stream, every, see=settle) for every in (11, len(stream))]
+    assert found[0] == found[1]
 
 
 def test_early_pages_of_another_version_are_let_go(directory, article, monkeypatch):

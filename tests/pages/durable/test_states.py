@@ -107,10 +107,12 @@ def host(url):
 
 
 class DirectoryMachine(RuleBasedStateMachine):
-    @initialize()
-    def start(self):
+    @initialize(at_once=st.sampled_from([3, 1_000]))
+    def start(self, at_once):
         self.folder = Path(tempfile.mkdtemp())
         self.patch = pytest.MonkeyPatch()
+        for name in ("_BULK", "_AT_ONCE"):  # the index follows in several steps, or in one
+            self.patch.setattr(f"dedup_filter.pages.directory.page_index.{name}", at_once)
         self.patch.setattr("dedup_filter.workers.measured.profile", profile_of)
         self.oracle = Oracle()
         self.crawls = {}
@@ -228,4 +230,4 @@ class DirectoryMachine(RuleBasedStateMachine):
 
 
 TestDirectory = DirectoryMachine.TestCase
-TestDirectory.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestDirectory.settings = settings(max_examples=50, stateful_step_count=30, deadline=None)
