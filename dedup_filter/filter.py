@@ -178,7 +178,8 @@ class NearDuplicateFilter:
 
         The two can run in different threads: only this method touches a tree that was given.
         """
-        return ReadPage(Place.of(url), self._source(url, **page).read(self.config))
+        source = self._source(url, **page)
+        return ReadPage(Place.of(url), source.read(self.config))
 
     def submit(self, url: str, **page: Any) -> Future[ReadPage]:
         """Let a worker read a page, given as to `see`; `claim_read` judges it.

@@ -56,7 +56,7 @@ def test_crawl_ends_after_so_many_responses_and_a_job_goes_on_from_there(
     site = serve({"/": page(*chapters), **dict.fromkeys(chapters, page("/", *chapters))})
     job = ("DEDUP_ENABLED=False", f"JOBDIR={tmp_path}")
     first = crawl("site", *job, url=f"{site.url}/", max_pages=5)
-    assert 5 <= len(site.asked) <= 5 + 16  # some were under way
+    assert 5 <= len(site.asked) < len(chapters)  # some were under way
     second = crawl("site", *job, url=f"{site.url}/")
     assert len(first.items) + len(second.items) == len(site.asked) == 40
 

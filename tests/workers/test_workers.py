@@ -7,6 +7,7 @@ import subprocess
 import sys
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -17,9 +18,10 @@ from site_pages import framed
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
+from dedup_filter.frames.host_frames import Frames
 from dedup_filter.model import Unjudged
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.workers.measured import PageHere, Source
+from dedup_filter.workers.measured import Source
 from dedup_filter.workers.pool import LostWorkerError, Pool, Worker
 from dedup_filter.workers.process import WorkerPages
 
@@ -81,6 +83,44 @@ def test_verdicts_of_odd_pages_are_those_without_workers():
     ]
 
     assert judged(pages, workers=2) == judged(pages)
+
+
+def test_a_worker_expects_what_is_known_once_it_is_told(stream):
+    chance = random.Random(5)
+    workers, known = [WorkerPages(), WorkerPages()], Frames()
+    told = {worker: ([], []) for worker in workers}
+    for ticket, page in enumerate(page for page in stream if "html" in page):
+        host = page["url"].split("/")[2]
+        reader, other = chance.sample(workers, 2)
+        make = partial(Source(PageText(page["html"])).read, FilterConfig())
+        read = reader.read(ticket, make, host, *map(list, told[reader]))
+
+        before = known.known(host, read.shown)
+        assert read.expected == before.frame_times
+
+        is_kept = chance.random() < 0.6
+        lessons = [
+            (name, known.learn(name, shown, is_kept=is_kept)[0]) for name, shown in before.teaches
+        ]
+        told[reader] = ([(ticket, is_kept)], [])
+        told[other][1].extend(lessons)
+
+
+def test_what_lies_in_the_present_folder_is_not_loaded_by_workers(tmp_path, article):
+    (tmp_path / "lxml.py").write_text("raise SystemExit('another lxml')")
+    (tmp_path / "elsewhere").mkdir()
+    script = tmp_path / "elsewhere" / "script.py"
+    script.write_text(
+        "from dedup_filter import NearDuplicateFilter\n"
+        "with NearDuplicateFilter.open(workers=1) as pages:\n"
+        f"    print(*[v.outcome for v in pages.see_many([dict(url='', text={article(1)!r})])])\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+
+    assert (done.stdout, done.stderr) == ("new\n", "")
 
 
 def test_a_directory_holds_the_same(stream, tmp_path):
