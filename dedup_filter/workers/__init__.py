@@ -3,10 +3,9 @@
     bytes -> page -> what it shows -> (what its host's pages have shown) -> its profile
 
 A profile depends on what is known of the page's host, which only the crawl's process knows, and it
-changes with each page. So a page is read first, and what it shows comes back; with that, the
-crawl's process looks up how often each block was shown, and the worker measures the page. If more
-was learnt when the page is judged, and it matters to the page, it is measured again. The profile is
-the same wherever it is made.
+changes with each page. A worker measures a page as it reads it, with what it expects to be known.
+If something else is known when the page is judged, the worker is told, and measures it again. The
+profile is the same wherever it is made.
 
 Guarantee: no page is lost with a worker: what a worker cannot do is done in the crawl's process.
 """

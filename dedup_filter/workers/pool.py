@@ -221,6 +221,7 @@ class PageInWorker:
         self._again = cache(again)
         self._known = read.expected
         self._measured: Measured | Future[Measured] | None = read.measured
+        self._packed = read.packed
 
     def __del__(self) -> None:
         """Let the worker forget it when it is given the next page."""
@@ -248,12 +249,13 @@ class PageInWorker:
             return self._again().measure(known)
 
     def pack(self) -> bytes:
-        """Return it as bytes, see `page_bytes`. Waits for the worker."""
-        packed: Future[bytes] = self._job(WorkerPages.pack)
-        try:
-            return packed.result()
-        except LostWorkerError:
-            return self._again().pack()
+        """Return it as bytes, see `page_bytes`. Waits for the worker if it did not expect that."""
+        if self._packed is None:
+            try:
+                self._packed = self._job(WorkerPages.pack).result()
+            except LostWorkerError:
+                self._packed = self._again().pack()
+        return self._packed
 
     def _job(self, job: Callable[..., Any], *arguments: Any) -> Future[Any]:
         return self._worker.submit(job, self._ticket, *arguments, is_urgent=True)

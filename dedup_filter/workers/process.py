@@ -25,6 +25,7 @@ from threading import Thread
 from typing import Any, BinaryIO, NamedTuple
 
 from dedup_filter.fingerprints.profile import CountedIn, CountedPassage
+from dedup_filter.frames.early_pages import TELLING_PAGES
 from dedup_filter.frames.host_frames import Frames, FrameTimes, Lesson
 from dedup_filter.model import Unjudged
 from dedup_filter.text import Shown
@@ -57,6 +58,8 @@ class Reading(NamedTuple):
     """What its host was expected to have shown."""
     measured: Measured | None
     """The page, measured with that."""
+    packed: bytes | None
+    """The page as bytes, if it is expected to wait until its host's frame is known."""
 
 
 class _Read(NamedTuple):
@@ -98,6 +101,7 @@ class WorkerPages:
         frames, known = self._frames, self._frames.known(host, page.shown)
         expected = known.frame_times
         measured = page.measure(expected)
+        packed = page.pack() if host and known.tellings < TELLING_PAGES else None
         is_kept = self._were_kept.get(host, True)
         taught = known.teaches if host else ()
         lessons = [
@@ -107,13 +111,13 @@ class WorkerPages:
         for forgotten in frames.forgotten:
             self._were_kept.pop(forgotten, None)
         frames.forgotten.clear()
-        return Reading(page.shown, expected, _packed(measured))
+        return Reading(page.shown, expected, _packed(measured), packed)
 
     def unpack(self, ticket: int, make: Callable[[], PageHere]) -> Reading:
         """Make a page that was read before; it is measured when it is known with what."""
         page = make()
         self._keep(ticket, _Read(page, "", []))
-        return Reading(page.shown, None, None)
+        return Reading(page.shown, None, None, None)
 
     def measure(self, ticket: int, known: FrameTimes) -> Measured:
         """Measure a page again. Raises KeyError if it is forgotten."""
