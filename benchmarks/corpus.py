@@ -8,7 +8,7 @@ import gzip
 import json
 import lzma
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -66,8 +66,8 @@ def _files(folder: Path, *endings: str) -> Iterator[Path]:
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    opener = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix, open)
-    with opener(path, "rt", encoding="utf-8") as lines:
+    openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
+    with openers.get(path.suffix, open)(path, "rt", encoding="utf-8") as lines:
         yield from map(json.loads, lines)
 
 

@@ -31,13 +31,13 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import scrapy
 from page_server import PageServer
 from scrapy import signals
 from scrapy.crawler import Crawler, CrawlerProcess
-from scrapy.http import Response
+from scrapy.http import Response, TextResponse
 from scrapy.linkextractors import LinkExtractor
 from stopwatch import figure
 
@@ -138,7 +138,7 @@ class LinksSpider(BareSpider):
     def parse(self, response: Response) -> Iterator[Any]:
         """Yield the page and its links."""
         yield from super().parse(response)
-        for link in self._links.extract_links(response):
+        for link in self._links.extract_links(cast("TextResponse", response)):
             if link.url.partition("#")[0] in self._urls:
                 yield response.follow(link)
 
@@ -187,7 +187,7 @@ def crawl_here(
     crawler = process.create_crawler(spider)
     process.crawl(crawler, urls=urls)
     process.start()
-    done = crawler.spider
+    done = cast("BareSpider", crawler.spider)
     found.send((Times.now().since(done.opened), done.pages, done.kept))
 
 

@@ -22,11 +22,12 @@ from dedup_filter.frames.host_frames import Frames, Lesson
 from dedup_filter.model import Verdict
 from dedup_filter.pages.directory import Place
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
-from dedup_filter.pages.frame_exchange import MOST_LESSONS, FrameExchange
+from dedup_filter.pages.frame_exchange import MOST_LESSONS, FrameExchange, LessonLists
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.pages.location import MEMORY, open_store
 from dedup_filter.text import Page
 from dedup_filter.text.reading import read
+from dedup_filter.workers.measured import PageHere
 
 __all__ = ["DealtStream", "Traffic", "middle"]
 
@@ -62,7 +63,7 @@ class Traffic:
 
 
 @dataclass
-class _Lists:
+class _Lists(LessonLists):
     """Stands for lists on servers, as one crawler reads and writes them."""
 
     process: bytes
@@ -135,7 +136,7 @@ class DealtStream:
         for (_, place, page), verdict in zip(self._pages, verdicts, strict=True):
             seen = dict(frames.of(place.host).sightings)
             is_kept = verdict.original is None
-            lesson, _ = frames.learn(place.host, page.hashes, is_kept=is_kept)
+            lesson, _ = frames.learn(place.host, page.shown.hashes, is_kept=is_kept)
             news = [shown for shown in lesson.shown if seen.get(shown, 0) < TELLING]
             whole.append(len(lesson.to_bytes()))
             told.append(len(Lesson(lesson.is_kept, news).to_bytes()))
@@ -160,7 +161,8 @@ class DealtStream:
             crawlers.append(FramedPages(self._config, kept))
         for (_, place, page), crawler in zip(self._pages, dealt, strict=True):
             self.traffic.pages += 1
-            yield crawlers[crawler].claim(place, page, is_pending=False)
+            content = PageHere(page, self._config)
+            yield crawlers[crawler].claim(place, content, is_pending=False)
         kept.close()
 
     def _grouped(self) -> dict[str, list[str]]:

@@ -56,7 +56,8 @@ def queries(stored: UInt64Array, kind: str, distance: int, count: int) -> list[i
         for bit in generator.choice(64, distance, replace=False).tolist():
             value ^= np.uint64(1 << bit)
         asked[number] = value
-    return asked.tolist()
+    found: list[int] = asked.tolist()
+    return found
 
 
 def microseconds(look_ups: dict[str, LookUp], asked: list[int]) -> dict[str, float]:

@@ -1,6 +1,8 @@
 """Profiles of pages that share no shingle with any other, made without their texts."""
 
 import random
+from collections.abc import Iterable
+from contextlib import suppress
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +17,7 @@ from dedup_filter.fingerprints.profile import (
     Text,
 )
 from dedup_filter.model import Verdict
+from dedup_filter.pages.comparison import Overtaken
 from dedup_filter.pages.directory import Place
 from dedup_filter.pages.location import KeptPages
 from dedup_filter.text import Headline
@@ -70,6 +73,14 @@ def _hashes(chance: random.Random, words: int) -> npt.NDArray[np.uint32]:
 def see(kept: KeptPages, url: str, page: PageProfile) -> Verdict:
     """Compare a page with those that were kept, and record it for good."""
     place = Place.of(url)
-    found = kept.compare(place, page)
-    with kept.transaction():
-        return kept.record(place, page, found, is_pending=False)
+    while True:
+        found = kept.compare(place, page)
+        # Another process may have kept a page like it meanwhile.
+        with suppress(Overtaken), kept.transaction():
+            return kept.record(place, page, found, is_pending=False)
+
+
+def see_all(kept: KeptPages, pages: Iterable[tuple[str, PageProfile]]) -> None:
+    """See pages, given by URL and profile, one after the other."""
+    for url, page in pages:
+        see(kept, url, page)

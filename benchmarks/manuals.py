@@ -24,6 +24,7 @@ from collections import Counter
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from lxml import html as lxml_html
@@ -67,7 +68,7 @@ class Manual:
 
 def exact_shingles(body: bytes) -> set[int]:
     """Return the hashes of the runs of four words (or Chinese characters) of a page."""
-    tree = lxml_html.fromstring(body)
+    tree: Any = lxml_html.fromstring(body)
     for element in tree.xpath("//script | //style | //head"):
         element.drop_tree()
     words = re.findall(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+", tree.text_content().lower())

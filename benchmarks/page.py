@@ -140,7 +140,9 @@ def _resiliparse_text(body: bytes) -> str:
     from resiliparse.extract.html2text import extract_plain_text
     from resiliparse.parse.encoding import bytes_to_str, detect_encoding
 
-    text: str = extract_plain_text(bytes_to_str(body, detect_encoding(body)), main_content=True)
+    text: str = extract_plain_text(
+        bytes_to_str(body, detect_encoding(body) or "utf-8"), main_content=True
+    )
     return text
 
 

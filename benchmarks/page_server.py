@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import cast
 from urllib.parse import quote
 
 __all__ = ["PageServer"]
@@ -48,7 +49,8 @@ class PageServer:
     def cpu_seconds(self) -> float:
         """Return the CPU seconds that the server took so far."""
         self._questions.send("cpu")
-        return self._questions.recv()
+        seconds: float = self._questions.recv()
+        return seconds
 
 
 class _Answers(asyncio.Protocol):
@@ -60,7 +62,7 @@ class _Answers(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Remember where answers go."""
-        self._transport = transport
+        self._transport = cast("asyncio.WriteTransport", transport)
 
     def data_received(self, data: bytes) -> None:
         """Answer each request that is complete; none has a body."""

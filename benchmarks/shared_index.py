@@ -25,6 +25,7 @@ import multiprocessing
 import random
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import combinations
@@ -103,13 +104,13 @@ def crawl(url: str, k: int, seed: int, count: int, start: Any, found: Any) -> No
         for n in seen
     ]
     start.wait()
-    times, outcomes = [], {}
+    times, outcomes = [], Counter[str]()
     began, cpu = time.perf_counter(), time.process_time()
     for page_url, profile in ready:
         one = time.perf_counter()
         outcome = see(pages, page_url, profile).outcome
         times.append(time.perf_counter() - one)
-        outcomes[outcome] = outcomes.get(outcome, 0) + 1
+        outcomes[outcome] += 1
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
     found.put(Run(seconds, cpu, times, calls[0], outcomes, pages.nbytes, opening))
     pages.close()

@@ -23,11 +23,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-from made_profiles import made_profile, made_sketch, see
+from made_profiles import made_profile, made_sketch, see_all
 from stopwatch import figure
 
 from dedup_filter.config import FilterConfig
@@ -119,7 +120,7 @@ def fill(store: PageStore, source: Iterator[PageRecord], count: int) -> Time:
     times = []
     while store.last_page < count:
         new = take(source, min(10_000, count - store.last_page))
-        times.append(timed(lambda new=new: record(store, new, one_by_one=False)))
+        times.append(timed(partial(record, store, new, one_by_one=False)))
     return Time(*(sum(column) / last for column in zip(*times, strict=True)))
 
 
@@ -199,7 +200,7 @@ def seen(
     for number in range(rounds):
         for name, pages in kept.items():
             new = profiles(10**9 * (1 + number), count // rounds)
-            each = timed(lambda pages=pages, new=new: [see(pages, *page) for page in new])
+            each = timed(partial(see_all, pages, new))
             best[name] = min(best.get(name, each), each)
     for name, each in best.items():
         yield name, Time(*(seconds / (count // rounds) for seconds in each))
@@ -223,8 +224,7 @@ def grown(folder: Path | None, count: int, distance: int) -> int:
         kept = DirectoryPages(config, memory)
     else:
         kept = opened(folder, config)
-    for url, page in profiles(2, 10_000):
-        see(kept, url, page)
+    see_all(kept, profiles(2, 10_000))
     return resident() - before
 
 
