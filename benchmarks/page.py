@@ -1,29 +1,33 @@
 """Time a page from its bytes to its verdict: by step, as a whole, and by other tools.
 
-    python benchmarks/page.py [--json] [--most PAGES] FOLDER_OR_FILE ...
+    python benchmarks/page.py [--json] [--most PAGES] [--f1] FOLDER_OR_FILE ...
 
 The steps are called one after the other as the filter does; the whole is more than their sum,
 because a page may be looked at twice and the pages of a host teach its frame. Other tools
 (the extra "bench") do the nearest they can: extract the main text, then ask an index of
 simhash fingerprints for those within 3 bits. What lxml alone takes to build a page's tree and
 to free it bounds all that works with that tree. Quote ratios within one run.
+
+With --f1 each also judges all pages of the labelled sets among the files (of the form that the head
+of `labelled_sets` describes) in stream order, for how often it is right counts beside its speed.
 """
 
 import argparse
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
-from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
 from corpus import Page, read_pages
+from labelled_sets import LabelledSet, read_sets
 from lxml import etree
 from stopwatch import figure, milliseconds
+from stream_score import score
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
@@ -35,7 +39,8 @@ from dedup_filter.text.blocks import split_blocks
 from dedup_filter.text.concealed import read_concealed
 from dedup_filter.text.marked_text import marked_text, parts_of
 
-Judge = Callable[[Page], object]
+Judge = Callable[[Page], str | None]
+"""A page -> the URL of the page that it repeats; None: it is new."""
 Result = TypeVar("Result")
 
 HTML_PARSER = etree.HTMLParser(encoding="utf-8", huge_tree=True, collect_ids=False)
@@ -98,13 +103,22 @@ def _index(config: FilterConfig) -> Callable[[tuple[int, int]], None]:
 
 def tree_alone() -> Judge:
     """Return lxml, which builds a page's tree and frees it: what no verdict can do without."""
-    return lambda page: etree.fromstring(page.body, HTML_PARSER)
+
+    def judge(page: Page) -> None:
+        etree.fromstring(page.body, HTML_PARSER)
+
+    return judge
 
 
 def ours() -> Judge:
     """Return the whole of this library, with an empty index."""
     pages = NearDuplicateFilter.open()
-    return lambda page: pages.see(page.url, html=page.body)
+
+    def judge(page: Page) -> str | None:
+        verdict = pages.see(page.url, html=page.body)
+        return verdict.original if verdict.is_duplicate else None
+
+    return judge
 
 
 def trafilatura_and_simhash() -> Judge:
@@ -126,12 +140,16 @@ def resiliparse_and_gaoya() -> Judge:
     from gaoya.simhash import SimHashStringIndex
 
     index = SimHashStringIndex(hash_size=64, num_blocks=4, hamming_distance=3)
-    numbers = count()
+    urls: list[str] = []
 
-    def judge(page: Page) -> None:
+    def judge(page: Page) -> str | None:
         text = _resiliparse_text(page.body)
-        if not index.query(text):
-            index.insert_document(next(numbers), text)
+        found: list[int] = index.query(text)
+        if found:
+            return urls[found[0]]
+        index.insert_document(len(urls), text)
+        urls.append(page.url)
+        return None
 
     return judge
 
@@ -153,17 +171,20 @@ def _load_dictionaries(page: Page) -> None:
     pages.see("", text="今天我们来看一看怎样判断两个网页是不是重复的。" * 9)
 
 
-def _simhash() -> Callable[[str, str], None]:
+def _simhash() -> Callable[[str, str], str | None]:
     from simhash import Simhash, SimhashIndex
 
     index = SimhashIndex([], k=3)
 
-    def judge(url: str, text: str) -> None:
+    def judge(url: str, text: str) -> str | None:
         # With numpy 2 it fails where a feature occurs more than 255 times.
         with suppress(OverflowError):
             fingerprint = Simhash(text)
-            if not index.get_near_dups(fingerprint):
-                index.add(url, fingerprint)
+            found: list[str] = index.get_near_dups(fingerprint)
+            if found:
+                return found[0]
+            index.add(url, fingerprint)
+        return None
 
     return judge
 
@@ -184,12 +205,34 @@ def speed(make: Callable[[], Judge], pages: list[Page], rounds: int) -> float:
     return 1000 / statistics.median(times)
 
 
+def f1(make: Callable[[], Judge], labelled: LabelledSet) -> float:
+    """Return the stream F1 of a labelled set of pages."""
+    judge = make()
+    ids: dict[str, str] = {}
+    originals: dict[str, str] = {}
+    for row in labelled.rows:
+        page = Page(row["url"], row["html"].encode("utf-8", "replace"))
+        original = judge(page)
+        if original is None:
+            ids[page.url] = row["id"]
+        else:
+            originals[row["id"]] = ids[original]
+    return score([row["id"] for row in labelled.rows], labelled.labels, originals).f1
+
+
+def _labelled(paths: list[Path]) -> Iterator[LabelledSet]:
+    for path in paths:
+        if ".pages." in path.name:
+            yield from read_sets(path.parent, [path.name.partition(".")[0]])
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("data", type=Path, nargs="*", help="HTML files, or lines with a field html")
     parser.add_argument("--most", type=int, default=300, help="pages of each to measure (300)")
     parser.add_argument("--rounds", type=int, default=3, help="of which the median counts (3)")
+    parser.add_argument("--f1", action="store_true", help="of the labelled sets, too")
     parser.add_argument("--only", nargs="+", choices=PEERS, default=list(PEERS))
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -205,6 +248,9 @@ def main() -> None:
         if all(map(find_spec, packages)):
             found = speed(make, pages, options.rounds)
             figure("bytes to verdict", name, found, "pages/s", as_json=options.json)
+            judges = options.f1 and make is not tree_alone
+            for labelled in _labelled(options.data) if judges else ():
+                figure(f"F1, {labelled.name}", name, f1(make, labelled), "", as_json=options.json)
 
 
 if __name__ == "__main__":
