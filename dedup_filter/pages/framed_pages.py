@@ -232,6 +232,7 @@ class FramedPages:
         """Learn from a page, and judge others again."""
         (host, shown), *of_sites = known.teaches
         number, early = self._taught.page, None
+        page.is_kept = number > 0
         if number and known.tellings < TELLING_PAGES:
             # A worker may forget the blocks.
             must_pack = page.here is None and self._store is None
@@ -242,7 +243,6 @@ class FramedPages:
             self._store.wait(EarlyForm(number, host, page.pack(), _note(early)))
         for site, shown_there in of_sites:  # learning of one can evict another
             self._learn_of(site, shown_there)
-        page.taught(self._taught.lessons)
         self._judge_again(host, due)
 
     def _learn_of(

@@ -17,7 +17,7 @@ from dedup_filter.fingerprints.profile import (
     Surroundings,
     profile,
 )
-from dedup_filter.frames.host_frames import FrameTimes, Lesson
+from dedup_filter.frames.host_frames import FrameTimes
 from dedup_filter.model import Unjudged
 from dedup_filter.text import (
     Block,
@@ -43,6 +43,9 @@ class Measured(NamedTuple):
 class PageHere:
     """A page whose blocks are in this process."""
 
+    is_kept = False
+    """Whether its host has learnt from it as from a page that is kept: of use to workers only."""
+
     def __init__(self, page: Page, config: FilterConfig) -> None:
         self.here: Page | None = page
         self.shown = page.shown
@@ -60,12 +63,6 @@ class PageHere:
             around=Surroundings(is_frame_known=known.is_frame_known),
         )
         return _measured(texts, self._config)
-
-    def taught(self, lessons: Sequence[tuple[str, Lesson]]) -> None:
-        """Take note of what was learnt from it, by the names of its host and sites.
-
-        Nothing here depends on that.
-        """
 
     def pack(self) -> bytes:
         """Return it as bytes, see `page_bytes`."""

@@ -30,10 +30,10 @@ from typing import Any, BinaryIO, cast
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
-from dedup_filter.frames.host_frames import FrameTimes, Lesson
+from dedup_filter.frames.host_frames import FrameTimes
 from dedup_filter.model import Unjudged
 from dedup_filter.workers.measured import Measured, PageHere, Source, unpacked
-from dedup_filter.workers.process import Reading, WorkerPages
+from dedup_filter.workers.process import Over, ReadElsewhere, Reading, WorkerPages
 
 logger = logging.getLogger(__name__)
 
@@ -49,8 +49,8 @@ _LONGEST_START = 60.0
 """Seconds that a process may take to start."""
 _LONGEST_END = 5.0
 """Seconds that `close` waits for a process that was killed."""
-_MOST_NEWS = 100
-"""Lessons that a worker is told at once: it may have no page to read for long."""
+_MOST_NEWS = 200
+"""What a worker is told at once, of the last pages: it may have none to read for long."""
 _WORK = """
 import sys
 sys.path[:] = sys.argv[1:]
@@ -75,10 +75,8 @@ class Worker:
     """
 
     def __init__(self, time_limit: float) -> None:
-        self.over: list[tuple[int, bool]] = []
-        """Pages that the process is to forget with the next that it reads, see `process`."""
-        self.news: deque[tuple[str, Lesson]] = deque(maxlen=_MOST_NEWS)
-        """What it is told then that hosts have learnt elsewhere."""
+        self.news: deque[ReadElsewhere | Over] = deque(maxlen=_MOST_NEWS)
+        """What the process is told with the next page that it reads."""
         self.has_answered = False
         self._time_limit = time_limit
         self._numbers = count()
@@ -211,10 +209,11 @@ class PageInWorker:
         ticket: int,
         read: Reading,
         again: "_Again",
-        workers: Sequence[Worker] = (),
+        workers: Sequence[Worker],
     ) -> None:
         self.shown = read.shown
-        self._is_kept = False
+        self.is_kept = False
+        """Whether its host has learnt from it as from a page that is kept."""
         self._worker = worker
         self._workers = workers
         self._ticket = ticket
@@ -224,15 +223,9 @@ class PageInWorker:
         self._packed = read.packed
 
     def __del__(self) -> None:
-        """Let the worker forget it when it is given the next page."""
-        self._worker.over.append((self._ticket, self._is_kept))
-
-    def taught(self, lessons: Sequence[tuple[str, Lesson]]) -> None:
-        """Tell the workers with their next pages what was learnt from it, see `PageHere.taught`."""
-        self._is_kept = any(lesson.is_kept for _, lesson in lessons)
+        """Tell the workers with their next pages what has become of it."""
         for worker in self._workers:
-            if worker is not self._worker:
-                worker.news += lessons
+            worker.news.append(Over(self._ticket, self.is_kept))
 
     def ask(self, known: FrameTimes) -> Future[Measured] | None:
         """Let the worker measure it; None if it has, with this knowledge."""
@@ -305,13 +298,13 @@ class Pool:
             else:
                 again = cast("_Again", make)  # the same bytes: a page again
                 if isinstance(read, Reading):
+                    self._tell_others(worker, ReadElsewhere(ticket, host, read.shown.unmeasured))
                     read = PageInWorker(worker, ticket, read, again, self._workers)
                 take(read)
 
-        over, worker.over = worker.over, []
-        news = list(worker.news)
-        worker.news.clear()
-        answer = worker.submit(WorkerPages.read, ticket, make, host, over, news)
+        # Another thread may add to them meanwhile.
+        news = [worker.news.popleft() for _ in range(len(worker.news))]
+        answer = worker.submit(WorkerPages.read, ticket, make, host, news)
         answer.add_done_callback(pass_on)
 
     def unpack(self, packed: bytes) -> MeasurablePage:
@@ -325,7 +318,7 @@ class Pool:
         if worker is not None:
             try:
                 read = worker.submit(WorkerPages.unpack, ticket, make, is_urgent=True).result()
-                return PageInWorker(worker, ticket, read, make)
+                return PageInWorker(worker, ticket, read, make, self._workers)
             except LostWorkerError:
                 pass
         return make()
@@ -334,6 +327,11 @@ class Pool:
         """End all processes."""
         for worker in self._workers:
             worker.close()
+
+    def _tell_others(self, reader: Worker, page: ReadElsewhere) -> None:
+        for worker in self._workers:
+            if worker is not reader and page.host:
+                worker.news.append(page)
 
     def _least_busy(self) -> Worker | None:
         """Return the worker for the next page, if there is one."""

@@ -4,9 +4,9 @@ Jobs and answers are pickles, on standard input and output of the process. A job
 arguments; an answer is whether it was done, and what it returned or raised.
 
 A page is measured as soon as it is read, with what its host is expected to have shown by then: the
-process has frames of its own, which learn from each page that is read here as if it were kept, or
-dropped, as the one before of its host. With a later page it is told whether it is, and what was
-learnt from pages that others have read. If just that is known of a page when it is judged, which
+process has frames of its own, which learn from each page that is read, as if it were kept, or
+dropped, as the one before of its host. With the next page it is told of those that other workers
+have read, and later whether each was kept. If just that is known of a page when it is judged, which
 is so of most, it need not be measured again.
 
 The process ends when its input does, even in the middle of a job: so no worker outlives the process
@@ -26,7 +26,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from dedup_filter.fingerprints.profile import CountedIn, CountedPassage
 from dedup_filter.frames.early_pages import TELLING_PAGES
-from dedup_filter.frames.host_frames import Frames, FrameTimes, Lesson
+from dedup_filter.frames.host_frames import Frames, FrameTimes, Known, Lesson
 from dedup_filter.model import Unjudged
 from dedup_filter.text import Shown
 from dedup_filter.workers.measured import Measured, PageHere
@@ -62,18 +62,34 @@ class Reading(NamedTuple):
     """The page as bytes, if it is expected to wait until its host's frame is known."""
 
 
-class _Read(NamedTuple):
-    page: PageHere
+class ReadElsewhere(NamedTuple):
+    """A page that another worker has read."""
+
+    ticket: int
+    host: str
+    shown: Shown
+
+
+class Over(NamedTuple):
+    """A page that nobody will ask for any more."""
+
+    ticket: int
+    is_kept: bool
+
+
+class _Page(NamedTuple):
+    here: PageHere | None
+    """None: another worker has read it."""
     host: str
     lessons: list[tuple[str, Collection[int], Lesson]]
     """What it shows to its host and sites, by their names, and what these have learnt."""
 
 
 class WorkerPages:
-    """The pages that a worker has read, by their tickets."""
+    """The pages that workers have read, by their tickets; those read here can be asked for."""
 
     def __init__(self) -> None:
-        self._pages: OrderedDict[int, _Read] = OrderedDict()
+        self._pages: OrderedDict[int, _Page] = OrderedDict()
         self._frames = Frames(_MOST_BLOCKS)
         self._were_kept: dict[str, bool] = {}
         """By host, whether the last page of which that is known is kept."""
@@ -83,64 +99,72 @@ class WorkerPages:
         ticket: int,
         make: Callable[[], PageHere | Measured | Unjudged],
         host: str,
-        over: Iterable[tuple[int, bool]],
-        news: Iterable[tuple[str, Lesson]],
+        news: Iterable[ReadElsewhere | Over],
     ) -> Reading | Measured | Unjudged:
-        """Make a page, measure it, and learn from it.
+        """Make a page, measure it, and learn from it; `host` is "" if nothing is to be learnt.
 
-        `host`: "" if nothing is learnt of it. `over`: the tickets of pages that nobody will ask
-        for any more, and whether each is kept. `news`: what hosts and sites learnt elsewhere.
+        `news`: what has happened to other pages, in order.
         """
-        for each, is_kept in over:
-            self._forget(each, is_kept=is_kept)
-        for name, lesson in news:
-            self._frames.learn(name, lesson.shown, is_kept=lesson.is_kept)
+        for each in news:
+            if isinstance(each, ReadElsewhere):
+                self._learn(each.ticket, None, self._frames.known(each.host, each.shown))
+            else:
+                self._forget(each)
         page = make()
         if not isinstance(page, PageHere):
             return page
-        frames, known = self._frames, self._frames.known(host, page.shown)
+        known = self._frames.known(host, page.shown)
         expected = known.frame_times
         measured = page.measure(expected)
         packed = page.pack() if host and known.tellings < TELLING_PAGES else None
-        is_kept = self._were_kept.get(host, True)
-        taught = known.teaches if host else ()
-        lessons = [
-            (name, shown, frames.learn(name, shown, is_kept=is_kept)[0]) for name, shown in taught
-        ]
-        self._keep(ticket, _Read(page, host, lessons))
-        for forgotten in frames.forgotten:
-            self._were_kept.pop(forgotten, None)
-        frames.forgotten.clear()
+        self._learn(ticket, page, known)
         return Reading(page.shown, expected, _packed(measured), packed)
 
     def unpack(self, ticket: int, make: Callable[[], PageHere]) -> Reading:
         """Make a page that was read before; it is measured when it is known with what."""
         page = make()
-        self._keep(ticket, _Read(page, "", []))
+        self._keep(ticket, _Page(page, "", []))
         return Reading(page.shown, None, None, None)
 
     def measure(self, ticket: int, known: FrameTimes) -> Measured:
         """Measure a page again. Raises KeyError if it is forgotten."""
-        return _packed(self._pages[ticket].page.measure(known))
+        return _packed(self._here(ticket).measure(known))
 
     def pack(self, ticket: int) -> bytes:
         """Return a page as bytes. Raises KeyError if it is forgotten."""
-        return self._pages[ticket].page.pack()
+        return self._here(ticket).pack()
 
-    def _keep(self, ticket: int, read: _Read) -> None:
-        self._pages[ticket] = read
+    def _here(self, ticket: int) -> PageHere:
+        page = self._pages[ticket].here
+        assert page is not None, "a page is asked for where it was read"
+        return page
+
+    def _learn(self, ticket: int, page: PageHere | None, known: Known) -> None:
+        host, frames = known.host.name, self._frames
+        is_kept = self._were_kept.get(host, True)
+        taught = known.teaches if host else ()
+        lessons = [
+            (name, shown, frames.learn(name, shown, is_kept=is_kept)[0]) for name, shown in taught
+        ]
+        self._keep(ticket, _Page(page, host, lessons))
+        for forgotten in frames.forgotten:
+            self._were_kept.pop(forgotten, None)
+        frames.forgotten.clear()
+
+    def _keep(self, ticket: int, page: _Page) -> None:
+        self._pages[ticket] = page
         if len(self._pages) > _MOST_KEPT:
             self._pages.popitem(last=False)
 
-    def _forget(self, ticket: int, *, is_kept: bool) -> None:
-        read = self._pages.pop(ticket, None)
-        if read is None or not read.host:
+    def _forget(self, over: Over) -> None:
+        page = self._pages.pop(over.ticket, None)
+        if page is None or not page.host:
             return
-        self._were_kept[read.host] = is_kept
-        for name, shown, lesson in read.lessons:
-            if lesson.is_kept != is_kept:
+        self._were_kept[page.host] = over.is_kept
+        for name, shown, lesson in page.lessons:
+            if lesson.is_kept != over.is_kept:
                 self._frames.unlearn(name, lesson)
-                self._frames.learn(name, shown, is_kept=is_kept)
+                self._frames.learn(name, shown, is_kept=over.is_kept)
 
 
 def _packed(measured: Measured) -> Measured:

@@ -23,7 +23,7 @@ from dedup_filter.model import Unjudged
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.workers.measured import Source
 from dedup_filter.workers.pool import LostWorkerError, Pool, Worker
-from dedup_filter.workers.process import WorkerPages
+from dedup_filter.workers.process import Over, ReadElsewhere, WorkerPages
 
 
 @pytest.fixture
@@ -88,22 +88,22 @@ def test_verdicts_of_odd_pages_are_those_without_workers():
 def test_a_worker_expects_what_is_known_once_it_is_told(stream):
     chance = random.Random(5)
     workers, known = [WorkerPages(), WorkerPages()], Frames()
-    told = {worker: ([], []) for worker in workers}
+    news = {worker: [] for worker in workers}
     for ticket, page in enumerate(page for page in stream if "html" in page):
         host = page["url"].split("/")[2]
         reader, other = chance.sample(workers, 2)
         make = partial(Source(PageText(page["html"])).read, FilterConfig())
-        read = reader.read(ticket, make, host, *map(list, told[reader]))
+        read = reader.read(ticket, make, host, news.pop(reader))
 
         before = known.known(host, read.shown)
         assert read.expected == before.frame_times
 
         is_kept = chance.random() < 0.6
-        lessons = [
-            (name, known.learn(name, shown, is_kept=is_kept)[0]) for name, shown in before.teaches
-        ]
-        told[reader] = ([(ticket, is_kept)], [])
-        told[other][1].extend(lessons)
+        for name, shown in before.teaches:
+            known.learn(name, shown, is_kept=is_kept)
+        over = Over(ticket, is_kept)
+        news[reader] = [over]
+        news[other] += [ReadElsewhere(ticket, host, read.shown.unmeasured), over]
 
 
 def test_what_lies_in_the_present_folder_is_not_loaded_by_workers(tmp_path, article):
