@@ -43,6 +43,9 @@ _AHEAD = 4
 """Pages for each worker that are read before they are judged: enough to keep it busy."""
 
 
+_PLAIN = (str, bytes, type(None))
+
+
 class ReadPage(NamedTuple):
     """A page that was read and is not judged yet."""
 
@@ -64,7 +67,7 @@ class NearDuplicateFilter:
     Raises:
         TypeError: by all methods, when an argument is of a wrong type.
         StoreError: by all methods, when the index cannot be read or written, and is unchanged.
-        DedupError: by all methods, when the filter is closed.
+        DedupError: by all methods but those that count, when the filter is closed.
     """
 
     def __init__(
@@ -184,13 +187,16 @@ class NearDuplicateFilter:
     def submit(self, url: str, **page: Any) -> Future[ReadPage]:
         """Let a worker read a page, given as to `see`; `claim_read` judges it.
 
-        Without workers (see `FilterConfig.workers`), and if a tree is given, it is read at once.
+        Without workers (see `FilterConfig.workers`), and if a tree, or an instance of a subclass of
+        str or bytes, is given, it is read at once.
         """
         source = self._source(url, **page)
-        place, is_tree = Place.of(url), not isinstance(source.page.html, str | bytes | None)
+        place = Place.of(url)
+        # A tree cannot be sent to a process, nor a string of a class that is unknown there.
+        is_plain = all(type(each) in _PLAIN for each in (*source.page, source.images_of))
         read: Future[ReadPage] = Future()
-        read.set_running_or_notify_cancel()  # who does not wait any more cannot cancel it
-        if self._pool is None or is_tree:
+        read.set_running_or_notify_cancel()  # who gives up waiting cannot cancel it
+        if self._pool is None or not is_plain:
             read.set_result(ReadPage(place, source.read(self.config)))
         else:
             host = place.host if self.config.learn_frames else ""
@@ -198,7 +204,7 @@ class NearDuplicateFilter:
         return read
 
     def prepare(self, page: ReadPage) -> Future[Any] | None:
-        """Let a worker measure a page again, if it is to; None if there is nothing to be done.
+        """Let a worker measure a page again, if that is needed; None if it is not.
 
         A worker measures a page when it reads it, with what it expects the page's host to have
         shown. `claim_read` has it measured again otherwise, and waits. Belongs to the thread that
@@ -213,20 +219,20 @@ class NearDuplicateFilter:
     def see_many(self, pages: Iterable[Mapping[str, Any]]) -> Iterator[Verdict]:
         """Judge pages in their order, and keep them; workers read those ahead meanwhile.
 
-        Each page is the arguments of `see` by their names. Some pages are taken from `pages` before
-        the verdict on the first is given: 4 for each worker.
+        Each page is the arguments of `see` by their names. With workers, 4 pages for each are read
+        ahead of the first verdict.
 
         >>> texts = ["A crawler that meets the same article again has no need of it. " * 8] * 2
         >>> with NearDuplicateFilter.open(workers=2) as pages:
         ...     [v.outcome for v in pages.see_many({"url": "", "text": text} for text in texts)]
         ['new', 'exact']
 
-        After an error later pages are not judged.
+        After an error, also one of `pages`, later pages are not judged; those before it are.
         """
         ahead: deque[Future[ReadPage]] = deque()
         most = 0 if self._pool is None else _AHEAD * self._pool.most
-        for page in pages:
-            ahead.append(self.submit(**page))
+        for read in self._submitted(pages):
+            ahead.append(read)
             if len(ahead) > most:
                 yield self._next(ahead)
         while ahead:
@@ -298,11 +304,21 @@ class NearDuplicateFilter:
         return self._framed.claim(page.place, content, is_pending=is_pending)
 
     def _next(self, ahead: deque[Future[ReadPage]]) -> Verdict:
-        """Judge the first page; let the next be prepared meanwhile if it is read by now."""
+        """Judge the first page; then let the next be prepared, if it is read by now."""
         verdict = self._judge(ahead.popleft().result(), is_pending=False)
-        if ahead and ahead[0].done():
+        if ahead and ahead[0].done() and ahead[0].exception() is None:
             self.prepare(ahead[0].result())
         return verdict
+
+    def _submitted(self, pages: Iterable[Mapping[str, Any]]) -> Iterator[Future[ReadPage]]:
+        """Submit pages; an error comes as that of a last one, in its turn."""
+        try:
+            for page in pages:
+                yield self.submit(**page)
+        except Exception as error:
+            failed: Future[ReadPage] = Future()
+            failed.set_exception(error)
+            yield failed
 
     def _check_url(self, url: object) -> None:
         self._require_open()

@@ -119,7 +119,7 @@ class Known:
     shown: Shown
     host: Host
     sites: Sequence[Host] = ()
-    """None if the frame of the host is known."""
+    """Empty if the frame of the host is known."""
     seen_itself: int = 0
     """1 if the host has learnt from this page already."""
 
@@ -127,7 +127,7 @@ class Known:
     def frame_times(self) -> FrameTimes:
         """How often each block was shown; a site's frame may be another on its other hosts."""
         times = self._times(self.shown.blocks, [self.host, *self.sites])
-        if self.seen_itself:  # a block may be forgotten by now
+        if self.seen_itself:  # a block may have been evicted since
             times = [max(each - self.seen_itself, 0) for each in times]
         # A call of `min` for each of hundreds of blocks would take as long as all else here.
         at_most = bytes([min(each, FRAME_TIMES) for each in times])
@@ -175,7 +175,7 @@ class Known:
 
     @property
     def headline(self) -> Headline:
-        """The title, and the last h1 that other pages of the host do not show."""
+        """The title, and the last h1 that fewer than `FRAME_TIMES` other pages of the host show."""
         times, most = self.times_headed, FRAME_TIMES + self.seen_itself
         own = [text for text in self.shown.h1 if times(text) < most]
         return Headline((own or [""])[-1][:MOST_OF_HEADLINE], self.shown.title[:MOST_OF_HEADLINE])
@@ -223,7 +223,7 @@ class Frames:
         """What was asked for last, if nothing was learnt since."""
 
     def of(self, host: str) -> Host:
-        """Return what is known of a host. It follows what is learnt, unless that is the first."""
+        """Return what is known of a host; of one that nothing was learnt of, a new empty value."""
         return self._hosts.get(host) or Host(host)
 
     def known(self, host: str, shown: Shown, seen_itself: int = 0) -> Known:
@@ -328,7 +328,7 @@ def pack(number: int, hashes: Collection[int]) -> bytes:
 def unpack(packed: bytes) -> tuple[int, list[int], bytes]:
     """Return what was packed, and the bytes after it. Raises ValueError for other bytes."""
     if len(packed) < _HEAD.size or packed[0] != _FORMAT:
-        raise ValueError(f"these bytes are nothing known of a host in format {_FORMAT}")
+        raise ValueError(f"these bytes are no frame data in format {_FORMAT}")
     _, number, count = _HEAD.unpack_from(packed)
     hashes = np.frombuffer(packed, "<u8", count, _HEAD.size)
     return number, hashes.tolist(), packed[_HEAD.size + 8 * count :]

@@ -60,16 +60,16 @@ class IndexCalls:
     async def claim(self, page: Page) -> Verdict:
         """Claim a page that has a text, when it is read.
 
-        A worker measures it in its turn: each page before it can teach what of it is frame.
+        A worker may have to measure it again, as each page before it can teach what of it is frame.
         """
         reading, can_wait = self.read(page), _running_loop() is not None
         if can_wait and not reading.done():
-            await asyncio.wait([asyncio.wrap_future(reading)])
+            await asyncio.gather(asyncio.wrap_future(reading), return_exceptions=True)
         read = reading.result()
         if can_wait and self._has_workers:
             measured = await self.ask(partial(self.pages.prepare, read))
             if measured is not None:
-                await asyncio.wait([asyncio.wrap_future(measured)])
+                await asyncio.gather(asyncio.wrap_future(measured), return_exceptions=True)
         verdict = await self.ask(partial(self.pages.claim_read, read))
         page.reading = None
         return verdict

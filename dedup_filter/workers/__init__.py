@@ -1,6 +1,6 @@
 """Reading and measuring pages, the dear part of judging them, here or in worker processes.
 
-    bytes -> page -> what it shows -> (what its host's pages have shown) -> its profile
+    bytes -> page;  page, and how often its host has shown each of its blocks -> profile
 
 A profile depends on what is known of the page's host, which only the crawl's process knows, and it
 changes with each page. A worker measures a page as it reads it, with what it expects to be known.

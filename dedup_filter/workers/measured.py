@@ -37,14 +37,14 @@ class Measured(NamedTuple):
 
     profile: PageProfile
     text: str | None
-    """The text that the page is known by, if it is to be kept."""
+    """The text that the page is known by, if the option `keep_text` is set."""
 
 
 class PageHere:
     """A page whose blocks are in this process."""
 
     is_kept = False
-    """Whether its host has learnt from it as from a page that is kept: of use to workers only."""
+    """Whether its host has learnt from it as from a page that is kept; only workers are told."""
 
     def __init__(self, page: Page, config: FilterConfig) -> None:
         self.here: Page | None = page

@@ -1,7 +1,7 @@
-"""Pages -> read and measured by several worker processes, the least busy one for each.
+"""Pages -> read and measured by several worker processes; each goes to the least busy one.
 
     pool.read(source)    the page, read and measured by a worker (`process`); its blocks stay there
-    page.ask(known)      the worker measures it again, if it expected something else to be known
+    page.ask(known)      the worker measures it again, if what it expected is not what is known
     page.measure(known)  its profile
 
 Whatever a worker cannot do, because it has died or has forgotten a page, is done here.
@@ -38,9 +38,9 @@ from dedup_filter.workers.process import Over, ReadElsewhere, Reading, WorkerPag
 logger = logging.getLogger(__name__)
 
 _TIME_LIMIT = 30.0
-"""Seconds that a worker may take for one page: some hundred times as long as the largest take."""
+"""Seconds that a worker may take for one page: a hundred times what the largest take."""
 _MOST_AUTOMATIC = 4
-"""Workers for "auto": one crawl's thread hardly has more pages to read than so many can."""
+"""Workers for "auto": one crawl's thread cannot keep more busy."""
 _MOST_STILLBORN = 3
 """Processes in a row that end without any answer; then no other is started."""
 _AHEAD = 2
@@ -50,7 +50,7 @@ _LONGEST_START = 60.0
 _LONGEST_END = 5.0
 """Seconds that `close` waits for a process that was killed."""
 _MOST_NEWS = 200
-"""What a worker is told at once, of the last pages: it may have none to read for long."""
+"""Messages that are kept for an idle worker; older ones are dropped."""
 _WORK = """
 import sys
 sys.path[:] = sys.argv[1:]
@@ -83,10 +83,12 @@ class Worker:
         self._waiting: PriorityQueue[tuple[bool, int, bytes, Future[Any]]] = PriorityQueue()
         """Urgent jobs come first, then each in its turn."""
         self._given: deque[Future[Any]] = deque()
-        self._latest = monotonic() + _LONGEST_START
-        """When the process is to have started, or to have done the first of the jobs given."""
+        self._due: tuple[float, Future[Any] | None] = monotonic() + _LONGEST_START, None
+        """Deadline of the first of the jobs given, and that job; None: of the start."""
+        self._late: tuple[float, Future[Any] | None] | None = None
+        """The same, if the process was killed because it was not met."""
         self._over = Event()
-        self._was_killed = self._was_slow = False
+        self._was_killed = False
         self._process = subprocess.Popen(  # noqa: S603 - our own
             # With the path of this process: that of `python -c` begins with the present folder.
             [sys.executable, "-c", _WORK, *sys.path],
@@ -112,18 +114,14 @@ class Worker:
     def submit(
         self, job: Callable[..., Any], *arguments: Any, is_urgent: bool = False
     ) -> Future[Any]:
-        """Return the future answer to a job: a function of the pages kept there, and of arguments.
+        """Return the future answer to a job: a function of `WorkerPages`, and further arguments.
 
-        It raises LostWorkerError if the process has ended, or the job has failed, and cannot be
-        cancelled.
+        The future raises LostWorkerError if the process has ended or the job has failed. It cannot
+        be cancelled.
         """
         answer: Future[Any] = Future()
         answer.set_running_or_notify_cancel()
-        try:
-            packed = pickle.dumps((job, arguments), protocol=5)
-        except Exception as error:  # a string of a class of the caller's
-            answer.set_exception(LostWorkerError(f"cannot be sent to a worker: {error}"))
-            return answer
+        packed = pickle.dumps((job, arguments), protocol=5)
         self._waiting.put((not is_urgent, next(self._numbers), packed, answer))
         if self.is_over:
             self._lose_waiting()
@@ -133,7 +131,7 @@ class Worker:
         """End the process; jobs that are not done raise LostWorkerError."""
         self._was_killed = True
         self._process.kill()
-        self._waiting.put((False, -1, b"", Future()))  # it may be waited for
+        self._waiting.put((False, -1, b"", Future()))  # wakes `_talk`, if it waits for one
         for thread in self._threads:
             thread.join(_LONGEST_END)
         self._lose_waiting()
@@ -143,12 +141,12 @@ class Worker:
         answers = cast("BinaryIO", self._process.stdout)
         try:
             pickle.load(answers)  # noqa: S301 - it has started
-            self._latest = inf
+            self._due = inf, None
             while True:
                 self._give()
                 is_done, value = pickle.load(answers)  # noqa: S301 - our own process
                 answer = self._given.popleft()
-                self._latest = monotonic() + self._time_limit if self._given else inf
+                self._expect_first()
                 self.has_answered = True
                 if is_done:
                     answer.set_result(value)
@@ -161,26 +159,35 @@ class Worker:
         jobs = cast("BinaryIO", self._process.stdin)
         while not self._given or (len(self._given) < _AHEAD and self._waiting.qsize()):
             *_, packed, answer = self._waiting.get()
-            if not self._given:
-                self._latest = monotonic() + self._time_limit
             self._given.append(answer)
+            if len(self._given) == 1:
+                self._expect_first()
             jobs.write(packed)
             jobs.flush()
 
+    def _expect_first(self) -> None:
+        first = self._given[0] if self._given else None
+        self._due = inf if first is None else monotonic() + self._time_limit, first
+
     def _end(self) -> None:
         self._over.set()
-        with suppress(OSError), self._process:  # waits for it; what it was not written is lost
+        with suppress(OSError), self._process:  # waits for the process; unsent bytes are lost
             self._process.kill()
-        if self._was_slow:
+        _, late = self._late or (0.0, None)
+        if late is not None:
             logger.warning("a worker process was killed: a page took over %g s", self._time_limit)
+        elif self._late:
+            logger.warning(
+                "a worker process was killed: it took over %g s to start", _LONGEST_START
+            )
         elif not self._was_killed:
             code = self._process.returncode
             logger.warning(
-                "a worker process has ended (exit code %d); its pages are read here", code
+                "a worker process has ended (exit code %d); its pages are read by this one", code
             )
-        for number, answer in enumerate(self._given):
+        for answer in self._given:
             lost = LostWorkerError(_ENDED)
-            lost.is_slow = self._was_slow and number == 0
+            lost.is_slow = answer is late
             answer.set_exception(lost)
         self._given.clear()
         self._lose_waiting()
@@ -192,8 +199,9 @@ class Worker:
 
     def _watch(self) -> None:
         while not self._over.wait(self._time_limit / 4):
-            if monotonic() > self._latest:
-                self._was_slow = True
+            due = self._due
+            if monotonic() > due[0]:
+                self._late = due
                 self._process.kill()
                 return
 
@@ -242,7 +250,7 @@ class PageInWorker:
             return self._again().measure(known)
 
     def pack(self) -> bytes:
-        """Return it as bytes, see `page_bytes`. Waits for the worker if it did not expect that."""
+        """Return it as bytes, see `page_bytes`. Waits for the worker, unless it has sent them."""
         if self._packed is None:
             try:
                 self._packed = self._job(WorkerPages.pack).result()
@@ -283,7 +291,10 @@ class Pool:
         return cls(config, most) if most else None
 
     def read(self, source: Source, host: str, take: Callable[[Content], None]) -> None:
-        """Hand the page to `take` when it is read. `host`: see `WorkerPages.read`."""
+        """Hand the page to `take` when it is read, in another thread or, without a worker, at once.
+
+        All that is given must be plain strings and bytes. `host`: see `WorkerPages.read`.
+        """
         worker, ticket = self._least_busy(), next(self._tickets)
         if worker is None:
             take(source)
@@ -296,7 +307,7 @@ class Pool:
             except LostWorkerError as lost:
                 take(Unjudged("too_slow") if lost.is_slow else source)
             else:
-                again = cast("_Again", make)  # the same bytes: a page again
+                again = cast("_Again", make)  # as the same bytes were a page
                 if isinstance(read, Reading):
                     self._tell_others(worker, ReadElsewhere(ticket, host, read.shown.unmeasured))
                     read = PageInWorker(worker, ticket, read, again, self._workers)

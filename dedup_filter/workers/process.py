@@ -4,13 +4,13 @@ Jobs and answers are pickles, on standard input and output of the process. A job
 arguments; an answer is whether it was done, and what it returned or raised.
 
 A page is measured as soon as it is read, with what its host is expected to have shown by then: the
-process has frames of its own, which learn from each page that is read, as if it were kept, or
-dropped, as the one before of its host. With the next page it is told of those that other workers
-have read, and later whether each was kept. If just that is known of a page when it is judged, which
-is so of most, it need not be measured again.
+process has frames of its own, which learn from each page that is read. They assume that it is kept,
+or dropped, as the last page of its host whose fate is known. With the next page the process is told
+of pages that other workers have read, and whether each was kept. If the crawl's process knows just
+what was expected when it judges a page, as it mostly does, the page is not measured again.
 
 The process ends when its input does, even in the middle of a job: so no worker outlives the process
-that it works for, however that ends. The signal of Ctrl-C is for that process alone.
+that it works for, however that ends. It ignores Ctrl-C.
 """
 
 import os
@@ -92,7 +92,7 @@ class WorkerPages:
         self._pages: OrderedDict[int, _Page] = OrderedDict()
         self._frames = Frames(_MOST_BLOCKS)
         self._were_kept: dict[str, bool] = {}
-        """By host, whether the last page of which that is known is kept."""
+        """By host, whether the last page whose fate is known was kept."""
 
     def read(
         self,
@@ -121,7 +121,7 @@ class WorkerPages:
         return Reading(page.shown, expected, _packed(measured), packed)
 
     def unpack(self, ticket: int, make: Callable[[], PageHere]) -> Reading:
-        """Make a page that was read before; it is measured when it is known with what."""
+        """Make a page that was read before; it is measured when that is asked for."""
         page = make()
         self._keep(ticket, _Page(page, "", []))
         return Reading(page.shown, None, None, None)
@@ -176,7 +176,9 @@ def work() -> None:
     """Be the process of a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
+    # What a library prints is no answer. A daemon may have closed its stderr.
+    other = os.open(os.devnull, os.O_WRONLY) if sys.stderr is None else sys.stderr.fileno()
+    os.dup2(other, sys.stdout.fileno())
     jobs: SimpleQueue[Any] = SimpleQueue()
     Thread(target=_take_jobs, args=(sys.stdin.buffer, jobs), daemon=True).start()
     pages = WorkerPages()

@@ -106,21 +106,62 @@ def test_a_worker_expects_what_is_known_once_it_is_told(stream):
         news[other] += [ReadElsewhere(ticket, host, read.shown.unmeasured), over]
 
 
-def test_what_lies_in_the_present_folder_is_not_loaded_by_workers(tmp_path, article):
+@pytest.fixture
+def run_script(tmp_path, article):
+    """Run a script that lies elsewhere and judges a page; return what it prints."""
+
+    def run(page, command='exec "$0" "$1"'):
+        (tmp_path / "elsewhere").mkdir()
+        script = tmp_path / "elsewhere" / "script.py"
+        script.write_text(
+            "from dedup_filter import NearDuplicateFilter\n"
+            "class Text(str): pass\n"
+            f"text = {article(1)!r}\n"
+            "with NearDuplicateFilter.open(workers=1) as pages:\n"
+            f"    verdicts = list(pages.see_many([dict(url='', text=text), {page}]))\n"
+            "    worker, = pages._pool._workers\n"
+            "    print(*(v.outcome for v in verdicts), worker.has_answered, worker.is_over)\n"
+        )
+        done = subprocess.run(
+            ["sh", "-c", command, sys.executable, script],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout + done.stderr
+
+    return run
+
+
+WELL = "new exact True False\n"
+
+
+def test_what_lies_in_the_present_folder_is_not_loaded_by_workers(tmp_path, run_script):
     (tmp_path / "lxml.py").write_text("raise SystemExit('another lxml')")
-    (tmp_path / "elsewhere").mkdir()
-    script = tmp_path / "elsewhere" / "script.py"
-    script.write_text(
-        "from dedup_filter import NearDuplicateFilter\n"
-        "with NearDuplicateFilter.open(workers=1) as pages:\n"
-        f"    print(*[v.outcome for v in pages.see_many([dict(url='', text={article(1)!r})])])\n"
-    )
 
-    done = subprocess.run(
-        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    assert run_script("dict(url='', text=text)") == WELL
 
-    assert (done.stdout, done.stderr) == ("new\n", "")
+
+def test_a_string_of_a_class_that_workers_do_not_know_is_read_here(run_script):
+    assert run_script("dict(url='', text=Text(text))") == WELL
+
+
+def test_workers_of_a_daemon_without_stderr_start(run_script):
+    assert run_script("dict(url='', text=text)", 'exec "$0" "$1" 2>&-') == WELL
+
+
+def test_pages_before_an_error_are_judged(stream):
+    def broken():
+        yield from stream[:9]
+        yield {"url": None, "text": ""}
+        raise AssertionError("nothing more is asked for")
+
+    with NearDuplicateFilter.open(workers=2) as known:
+        verdicts = known.see_many(broken())
+        assert [next(verdicts) for _ in range(9)] == judged(stream[:9])
+        with pytest.raises(TypeError, match="URL"):
+            next(verdicts)
 
 
 def test_a_directory_holds_the_same(stream, tmp_path):
