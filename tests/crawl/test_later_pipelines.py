@@ -76,6 +76,8 @@ def test_twin_is_dropped_if_an_item_of_the_first_goes_through_else_takes_its_pla
     assert sorted((item["name"], item["number"]) for item in done.items) == sorted(
         (name, number) for name in (*kept, "remade", "slow and remade") for number in (1, 2)
     )
-    stats = {name: done.stats[f"dedup/{name}"] for name in ("released", "near", "new", "errors")}
-    assert stats == {"released": 3, "near": 3, "new": 9, "errors": 0}
+    stats = {name: done.stats[f"dedup/{name}"] for name in ("released", "new", "errors")}
+    assert stats == {"released": 3, "new": 9, "errors": 0}
+    # A second item that comes when the page was given up for its twin is judged anew.
+    assert done.stats["dedup/near"] >= 3
     assert done.stats["dedup/index_size"] == 6

@@ -103,7 +103,7 @@ def test_spider_is_closed_once_at_the_first_fault_if_so_wished(method):
     async def crawl():
         for _ in range(2):
             await pipeline.process_item({"html": "<html>"})
-        await pipeline.close_spider()
+        await Addon.judge_of(crawler).finish()
 
     asyncio.run(crawl())
 
