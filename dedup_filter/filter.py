@@ -41,9 +41,8 @@ from dedup_filter.workers.pool import Content, PageInWorker, Pool
 
 _AHEAD = 4
 """Pages for each worker that are read before they are judged: enough to keep it busy."""
-
-
 _PLAIN = (str, bytes, type(None))
+"""What a worker can read of a page: of a subclass it would have to import the module."""
 
 
 class ReadPage(NamedTuple):

@@ -32,6 +32,7 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
 from dedup_filter.frames.host_frames import FrameTimes
 from dedup_filter.model import Unjudged
+from dedup_filter.text import Shown
 from dedup_filter.workers.measured import Measured, PageHere, Source, unpacked
 from dedup_filter.workers.process import Over, ReadElsewhere, Reading, WorkerPages
 
@@ -85,8 +86,8 @@ class Worker:
         self._given: deque[Future[Any]] = deque()
         self._due: tuple[float, Future[Any] | None] = monotonic() + _LONGEST_START, None
         """Deadline of the first of the jobs given, and that job; None: of the start."""
-        self._late: tuple[float, Future[Any] | None] | None = None
-        """The same, if the process was killed because it was not met."""
+        self._late: Future[Any] | None = None
+        """The job for which the process was killed, because it took too long."""
         self._over = Event()
         self._was_killed = False
         self._process = subprocess.Popen(  # noqa: S603 - our own
@@ -173,21 +174,14 @@ class Worker:
         self._over.set()
         with suppress(OSError), self._process:  # waits for the process; unsent bytes are lost
             self._process.kill()
-        _, late = self._late or (0.0, None)
-        if late is not None:
-            logger.warning("a worker process was killed: a page took over %g s", self._time_limit)
-        elif self._late:
-            logger.warning(
-                "a worker process was killed: it took over %g s to start", _LONGEST_START
-            )
-        elif not self._was_killed:
+        if not self._was_killed:
             code = self._process.returncode
             logger.warning(
                 "a worker process has ended (exit code %d); its pages are read by this one", code
             )
         for answer in self._given:
             lost = LostWorkerError(_ENDED)
-            lost.is_slow = answer is late
+            lost.is_slow = answer is self._late
             answer.set_exception(lost)
         self._given.clear()
         self._lose_waiting()
@@ -199,9 +193,12 @@ class Worker:
 
     def _watch(self) -> None:
         while not self._over.wait(self._time_limit / 4):
-            due = self._due
-            if monotonic() > due[0]:
-                self._late = due
+            deadline, job = self._due
+            if monotonic() > deadline:
+                what = "a page took" if job else "its start took"
+                limit = self._time_limit if job else _LONGEST_START
+                logger.warning("a worker process is killed: %s over %g s", what, limit)
+                self._late, self._was_killed = job, True
                 self._process.kill()
                 return
 
@@ -309,7 +306,8 @@ class Pool:
             else:
                 again = cast("_Again", make)  # as the same bytes were a page
                 if isinstance(read, Reading):
-                    self._tell_others(worker, ReadElsewhere(ticket, host, read.shown.unmeasured))
+                    if host:
+                        self._tell_others(worker, ticket, host, read.shown)
                     read = PageInWorker(worker, ticket, read, again, self._workers)
                 take(read)
 
@@ -339,9 +337,10 @@ class Pool:
         for worker in self._workers:
             worker.close()
 
-    def _tell_others(self, reader: Worker, page: ReadElsewhere) -> None:
-        for worker in self._workers:
-            if worker is not reader and page.host:
+    def _tell_others(self, reader: Worker, ticket: int, host: str, shown: Shown) -> None:
+        if others := [worker for worker in self._workers if worker is not reader]:
+            page = ReadElsewhere(ticket, host, shown.unmeasured)
+            for worker in others:
                 worker.news.append(page)
 
     def _least_busy(self) -> Worker | None:
