@@ -25,8 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 300.0
-"""Seconds; far more than any crawl takes on a machine under load."""
+from patience import PATIENCE
 
 
 @dataclass

@@ -8,8 +8,9 @@ import subprocess
 from contextlib import ExitStack, contextmanager
 
 import redis
+from patience import PATIENCE, wait_until
 from redis.cluster import ClusterNode
-from redis_servers import LOOPBACK, PATIENCE, RedisServer, redis_program, wait_until
+from redis_servers import LOOPBACK, RedisServer, redis_program
 
 MASTERS = 3
 

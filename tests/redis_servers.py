@@ -11,13 +11,13 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 import redis
+from patience import PATIENCE, wait_until
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -27,8 +27,6 @@ LOOPBACK = "127.0.0.1"
 # 10,000 higher for the nodes of a cluster.
 PORTS = range(12_000, 22_000, 2)
 BUS = 10_000
-# Far more than any wait needs; a machine under load must not fail a test.
-PATIENCE = 300.0
 # Nothing kept on disk. A replica fed over a disk follows at once, one fed over the socket up to a
 # second later.
 SETTINGS = {"save": '""', "appendonly": "no", "repl-diskless-sync": "no"}
@@ -41,16 +39,6 @@ def redis_program(name):
     if program is None:
         raise FileNotFoundError(f"{name} is not on PATH (on Debian: apt-get install redis-server)")
     return program
-
-
-def wait_until(condition, what, seconds=PATIENCE):
-    """Return the first true answer of `condition`, asked again and again. Raises TimeoutError."""
-    end = time.monotonic() + seconds
-    while not (answer := condition()):
-        if time.monotonic() > end:
-            raise TimeoutError(f"waited {seconds:g} s in vain: {what}")
-        time.sleep(0.02)
-    return answer
 
 
 class RedisServer:

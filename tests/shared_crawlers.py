@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import redis
 from made_profiles import hashes_of, made_profile
+from patience import PATIENCE
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreError
@@ -27,7 +28,6 @@ from dedup_filter.pages.redis import process, redis_pages
 from dedup_filter.workers import measured
 
 K = 3
-PATIENCE = 300
 _LIKE = re.compile(r"\d+ \d+ \d+ \d+")
 # A copy of this process would share its clients. What all import is imported once, for all tests.
 PROCESSES = multiprocessing.get_context("forkserver")
@@ -197,7 +197,7 @@ class Crawler:
 
     def wait(self):
         """Settle what is held, whenever that can be done: others may wait for it."""
-        for _ in range(10 * PATIENCE):
+        for _ in range(int(10 * PATIENCE)):
             with contextlib.suppress(StoreError):
                 self.settle()
                 return

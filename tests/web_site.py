@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from crawl_server import PATIENCE
+from patience import PATIENCE
 
 HTML = "text/html; charset=utf-8"
 NOT_FOUND = (404, {}, b"no such page")

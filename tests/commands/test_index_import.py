@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from command_line import COMMAND, lines, refused, run, start
 from index_feed import ITEMS, article, item, kept, records, stats, write_jsonl
-from redis_servers import wait_until
+from patience import wait_until
 
 from dedup_filter import NearDuplicateFilter
 

@@ -9,8 +9,7 @@ from tempfile import mkdtemp
 from textwrap import dedent, indent
 
 import pytest
-from crawl_server import PATIENCE
-from redis_servers import wait_until
+from patience import PATIENCE, wait_until
 from web_site import served
 
 SETTINGS = """\

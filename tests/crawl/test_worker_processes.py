@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from redis_servers import wait_until
+from patience import wait_until
 
 PAGES = 40
 PARSE = """

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from crawl_server import PATIENCE
+from patience import PATIENCE
 from warc_samples import page, record, response, write
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from bad_pages import KINDS
-from redis_servers import wait_until
+from patience import wait_until
 from site_pages import framed
 
 from dedup_filter import NearDuplicateFilter

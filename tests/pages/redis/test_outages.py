@@ -3,7 +3,8 @@
 import time
 
 import pytest
-from redis_servers import RedisServer, wait_until
+from patience import wait_until
+from redis_servers import RedisServer
 from shared_crawlers import claim, end_rest, let_lapse, like, lose_answer, profile_of, see
 from site_pages import framed
 

@@ -5,7 +5,7 @@ import logging
 import traceback
 
 import pytest
-from redis_servers import wait_until
+from patience import wait_until
 from shared_crawlers import Past
 
 from dedup_filter import ConfigError, NearDuplicateFilter
