@@ -1,10 +1,8 @@
 """Crawls whose pages are read by other processes (DEDUP_WORKERS) end as they do without."""
 
 import os
-import random
 import signal
 import subprocess
-import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -18,24 +16,25 @@ PARSE = """
         yield {"url": response.url, "html": response.text, "number": number}
 """
 SELECT = "twisted.internet.selectreactor.SelectReactor"
+needs_proc = pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="looks into it")
 
 
 @pytest.fixture
-def copied_site(site, paragraphs):
+def copied_site(site, paragraphs, request):
     """Serve articles, each with a copy in which a word is changed."""
-    for number in range(PAGES // 2):
+    for number in range(getattr(request, "param", PAGES) // 2):
         site.add(f"/{number}", paragraphs(number))
         site.add(f"/{number}/copy", paragraphs(number, edits=1))
     return site
 
 
-def check(done):
+def check(done, pages=PAGES):
     assert done.exit_code == 0, done.log
     assert "Traceback" not in done.log, done.log
     assert done.stats["dedup/errors"] == 0, done.log
-    assert done.stats["dedup/new"] == done.stats["dedup/near"] == PAGES // 2
+    assert done.stats["dedup/new"] == done.stats["dedup/near"] == pages // 2
     articles = Counter(item["url"].removesuffix("/copy") for item in done.items)
-    assert len(articles) == PAGES // 2
+    assert len(articles) == pages // 2
     assert set(articles.values()) == {2}, "not two items of each article"
 
 
@@ -61,23 +60,43 @@ def children(pid):
     return [int(child) for child in found.stdout.split()]
 
 
-def test_processes_that_are_killed_cost_nothing(copied_site, project):
-    chance, killed = random.Random(11), 0
+def has_answered(pid):
+    """Tell whether a worker has told more than that it has started."""
+    with suppress(OSError):  # it has ended
+        written = Path(f"/proc/{pid}/io").read_text().split("wchar: ")[1]
+        return int(written.split()[0]) > 1_000
+    return False
+
+
+@needs_proc
+@pytest.mark.parametrize(
+    ("copied_site", "kills"),
+    [(20, 5), pytest.param(150, 50, marks=pytest.mark.slow)],
+    indirect=["copied_site"],
+)
+def test_processes_that_are_killed_cost_nothing(copied_site, project, kills):
+    """Each has answered before: after some that have not, no other would be started."""
+    killed, pages = set(), len(copied_site.pages)
     project.spider(parse=PARSE)
-    slow = {"DOWNLOAD_DELAY": 0.05, "RANDOMIZE_DOWNLOAD_DELAY": 0}
-    process = project.begin(*copied_site.urls(), DEDUP_WORKERS=2, **slow)
-    while process.is_running and killed < 50:
-        for child in children(process.pid):
-            with suppress(ProcessLookupError):  # it has ended by itself
-                os.kill(child, signal.SIGKILL)
-                killed += 1
-        time.sleep(chance.uniform(0.05, 0.3))
+    gates = [copied_site.gate(path) for path in copied_site.pages]
+    process = project.begin(*copied_site.urls(), DEDUP_WORKERS=2, CONCURRENT_REQUESTS=8)
 
-    check(process.end())
-    assert killed >= 3
+    def ready():
+        workers = set(children(process.pid)) - killed
+        return [*filter(has_answered, workers)] if workers else ["none was needed since"]
+
+    for gate in gates:
+        with gate.when_reached():
+            chosen = wait_until(ready, "a worker has read a page")[0]
+            if len(killed) < kills and isinstance(chosen, int):
+                os.kill(chosen, signal.SIGKILL)
+                killed.add(chosen)
+
+    check(process.end(), pages)
+    assert len(killed) == kills
 
 
-@pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes in it")
+@needs_proc
 def test_processes_end_with_a_crawl_that_is_interrupted(copied_site, project):
     project.spider(parse=PARSE)
     process = project.begin(*copied_site.urls(), DEDUP_WORKERS=2, DOWNLOAD_DELAY=0.5)
