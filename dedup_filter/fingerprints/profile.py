@@ -241,9 +241,11 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
     is_unread = 0 < document.unread_words > count_words(all_text)
     hashes = {text: distinct_hashes(text.hashes) for text in dict.fromkeys((own, rare, whole))}
     kept = sketch(union(list(hashes.values())))
-    span = [part for part, passage in zip(parts, passages, strict=True) if passage.in_whole]
+    span = " ".join(part for part, each in zip(parts, passages, strict=True) if each.in_whole)
+    is_span = len(passages) == 1 and passages[0].in_whole and passages[0].text == all_text
+    said = document.whole_hash or (span if is_span else normalize(all_text))
     return PageProfile(
-        digest=_digest(document, title, " ".join(span)),
+        digest=_digest(title, said, span, document.unread_hash),
         is_blank=not (known_by.word_count or is_unread or any(map(str.isalnum, all_text))),
         is_unread=is_unread,
         unread_words=document.unread_words,
@@ -316,8 +318,7 @@ def _fingerprint(document: Document, analysis: Analysis, config: FilterConfig) -
     return simhash(hashes, weights)
 
 
-def _digest(document: Document, title: str, span: str) -> bytes:
-    all_text = document.whole_hash or normalize(document.whole_text or document.text)
+def _digest(title: str, all_text: str | int, span: str, unread: int) -> bytes:
     # No normal form has a line's end.
-    said = [f"{title}\n{text}\n{document.unread_hash}" for text in (all_text, span)]
+    said = [f"{title}\n{text}\n{unread}" for text in (all_text, span)]
     return b"".join(xxhash.xxh3_64_digest(each.encode("utf-8", "surrogatepass")) for each in said)
