@@ -28,7 +28,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from datetime import datetime
-from functools import cache
+from itertools import chain
 from typing import Any, NamedTuple, get_args
 from zlib import error as ZlibError  # noqa: N812 - it is a class
 
@@ -253,43 +253,67 @@ def import_lines(
         DedupError: a line is not what the first one promises, and those before it are taken; or
             the index cannot be opened or written.
     """
-    became, first_bad, records = Counter[str](), None, None
     with ExitStack() as opened:
-
-        @cache
-        def pages() -> NearDuplicateFilter:
-            return opened.enter_context(
-                NearDuplicateFilter.open(index.location, **{**index.filter_options(), **options})
-            )
-
-        for number, content in lines:
-            if content.isspace():
-                continue
-            try:
-                line = _object(content)
-                if records is not None:
-                    became[records.take(line)] += 1
-                elif HEADER_KEY in line:
-                    scheme, crawls = scheme_and_crawls_in(line)
-                    records = _Records(opened.enter_context(closing(index.target(scheme))), crawls)
-                    became["header"] += 1
-                else:
-                    url, page = _page_in(line, names)
-                    became[pages().see(url, html=page.html, text=page.text).outcome] += 1
-            except DedupError:
-                raise
-            except ValueError as why:
-                if not skip_bad_lines:
-                    raise DedupError(f"line {number}: it {why}") from None
-                became["bad_lines"] += 1
-                first_bad = first_bad or f"line {number}: it {why}"
+        given = _Lines(index, names, opened, skip_bad_lines=skip_bad_lines)
+        became, items = given.became, given.items(lines)
+        for first in items:  # without any, no filter is opened
+            options = {**index.filter_options(), **options}
+            pages = opened.enter_context(NearDuplicateFilter.open(index.location, **options))
+            for verdict in pages.see_many(chain([first], items)):
+                became[verdict.outcome] += 1
     return {
         "lines": became.total() - became["bad_lines"],
         "outcomes": {name: became[name] for name in get_args(Outcome) if became[name]},
         **{name: became[name] for name in ("there_already", "hosts", "hosts_known", "not_kept")},
         "bad_lines": became["bad_lines"],
-        "first_bad": first_bad,
+        "first_bad": given.first_bad,
     }
+
+
+class _Lines:
+    """Lines -> the pages of items. The lines of an export it puts into the index itself."""
+
+    def __init__(
+        self, index: Index, names: FieldNames, opened: ExitStack, *, skip_bad_lines: bool
+    ) -> None:
+        self.became = Counter[str]()
+        self.first_bad: str | None = None
+        self._index, self._names, self._opened = index, names, opened
+        self._skip_bad_lines = skip_bad_lines
+        self._records: _Records | None = None
+
+    def items(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[dict[str, Any]]:
+        """Yield the pages of items, as arguments of `see`. Raises DedupError for a bad line."""
+        for number, content in lines:
+            if content.isspace():
+                continue
+            try:
+                page = self._take(_object(content))
+            except DedupError:
+                raise
+            except ValueError as why:
+                said = f"line {number}: it {why}"
+                if not self._skip_bad_lines:
+                    raise DedupError(said) from None
+                self.became["bad_lines"] += 1
+                self.first_bad = self.first_bad or said
+            else:
+                if page is not None:
+                    yield page
+
+    def _take(self, line: Object) -> dict[str, Any] | None:
+        """Take a line of an export; return the page of an item. Raises ValueError: what is bad."""
+        if self._records is not None:
+            self.became[self._records.take(line)] += 1
+        elif HEADER_KEY in line:
+            scheme, crawls = scheme_and_crawls_in(line)
+            target = self._opened.enter_context(closing(self._index.target(scheme)))
+            self._records = _Records(target, crawls)
+            self.became["header"] += 1
+        else:
+            url, page = _page_in(line, self._names)
+            return {"url": url, "html": page.html, "text": page.text}
+        return None
 
 
 def _object(content: bytes) -> Object:
