@@ -67,7 +67,10 @@ _FEW_OLD = 262_144
 """Old entries up to which a merge of every 4,096 pairs costs less than asking young tables."""
 
 _BULK = 1024
-"""From so many pairs on, adding them together is quicker than one by one."""
+"""From so many pairs on, adding them together is quicker than one by one; so is looking many up in
+tables of the fresh pairs that are made for them, up to `_MANY_PROBES` for each."""
+
+_MANY_PROBES = 128
 
 
 class Neighbours(NamedTuple):
@@ -243,15 +246,21 @@ class HammingIndex:
         """
         asked, distance = fingerprints_of(fingerprints), self._distance(max_distance)
         scanned = [tables for tables in self._sealed if tables.is_scanned]
-        is_any = len(self._fresh) + len(scanned) > 0
-        found = [self._pairs_within(one, distance, scanned) for one in asked.tolist() if is_any]
+        probed = [tables for tables in self._sealed if not tables.is_scanned]
+        is_each_compared = len(self._fresh) + len(scanned) > 0
+        is_worth_sorting = len(asked) >= _BULK and self.layout.probe_count(distance) < _MANY_PROBES
+        if is_worth_sorting and not scanned:
+            fresh = self._fresh.pairs
+            probed.append(Tables.of(self.layout, self.max_distance, fresh, is_scanned=False))
+            is_each_compared = False
+        compared = asked.tolist() if is_each_compared else []
+        found = [self._pairs_within(one, distance, scanned) for one in compared]
         counts = np.array([pairs.size for pairs in found], np.intp)
         owners = [np.arange(len(found)).repeat(counts)]
-        for tables in self._sealed:
-            if not tables.is_scanned:
-                of_them, pairs = tables.within_many(asked, distance)
-                owners.append(of_them)
-                found.append(pairs)
+        for tables in probed:
+            of_them, pairs = tables.within_many(asked, distance)
+            owners.append(of_them)
+            found.append(pairs)
         queries, (near, rows) = np.concatenate(owners), Pairs.joined(found)
         distances = np.bitwise_count(near ^ asked[queries])
         order = np.lexsort((near, rows, distances, queries))

@@ -117,6 +117,25 @@ def test_an_index_beyond_the_scan_limit_is_exact_on_clusters_and_strangers():
     assert_exact(index, pairs, [centre ^ near(generator, 2) for centre in centres[:25]], 3)
 
 
+@pytest.mark.parametrize("distance", [0, 3, 5, 10])
+@pytest.mark.parametrize("sealed", [0, 30_000])
+def test_a_large_batch_finds_pairs_that_were_just_added(distance, sealed):
+    chance = random.Random(distance)
+    asked = [chance.getrandbits(64) for _ in range(1_200)]
+    stored = [chance.choice(asked) ^ near(chance, 12) for _ in range(2_000)]
+    index = HammingIndex(10)
+    index.add_many(np.arange(sealed, dtype=np.uint64) << np.uint64(40), np.arange(sealed))
+    for row, fingerprint in enumerate(stored):
+        index.add(fingerprint, row)
+    bits = np.bitwise_count(np.array(asked, np.uint64)[:, np.newaxis] ^ np.array(stored, np.uint64))
+
+    found = index.within_many(asked, distance)
+
+    is_of_stored = np.isin(found.fingerprints, np.array(stored, np.uint64))
+    pairs = zip(found.queries[is_of_stored], found.rows[is_of_stored], strict=True)
+    assert set(pairs) == set(zip(*(bits <= distance).nonzero(), strict=True))
+
+
 @pytest.mark.parametrize(
     ("fingerprints", "rows", "error"),
     [
