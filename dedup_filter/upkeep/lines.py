@@ -42,7 +42,7 @@ from dedup_filter.hamming import HammingIndex
 from dedup_filter.model import Outcome
 from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore, HostFrames, Lesson
 from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import Crawl, Judged, PageRecord, Scheme, url_key
+from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, url_key
 from dedup_filter.pages.redis import SharedKeeper
 from dedup_filter.text import Headline
 from dedup_filter.text.page_fields import FieldNames, PageText, page_in, url_in
@@ -66,9 +66,8 @@ def exported(source: Source) -> Iterator[Object]:
     head = {HEADER_KEY: FORMAT, "scheme": source.scheme, "crawls": source.crawls}
     yield _written(head, _HEADER)
     for record, original_url, text in source.pages:
-        judged = record.judged
-        values = {**record._asdict(), **judged._asdict(), **record.headline._asdict()}
-        values |= {"original": original_url, "original_page": judged.original}
+        values = {**record._asdict(), **record.headline._asdict()}
+        values |= {"original": original_url, "original_page": record.original}
         yield _written(values, _PAGE) | ({} if text is None else {"text": text})
     for known in source.hosts:
         early = [(page, form, note) for page, _, form, note in known.early]
@@ -90,15 +89,13 @@ def scheme_and_crawls_in(line: Object) -> tuple[Scheme, list[Crawl]]:
 def record_in(line: Object) -> tuple[PageRecord, str | None]:
     """Read the line of a page: its record, and its text if that was kept."""
     values = dict(zip(_PAGE, _read(line, _PAGE), strict=True))
-    values["original"] = values["original_page"]  # the URL is for people
-    judged = Judged._make(values[name] for name in Judged._fields)
-    headline = Headline._make(values[name] for name in Headline._fields)
-    values |= {"is_pending": False, "judged": judged, "headline": headline}
-    record = PageRecord._make(values[name] for name in PageRecord._fields)
-    if not judged.is_kept and judged.original is None:
-        raise ValueError(f"has outcome {judged.outcome!r} and no original_page")
-    if judged.original is not None and judged.original >= record.page:
-        raise ValueError(f"has original_page {judged.original}, which came after {record.page}")
+    original = values["original"] = values.pop("original_page")  # the URL is for people
+    headline = Headline(values.pop("h1"), values.pop("title"))
+    record = PageRecord(**values, is_pending=False, headline=headline)
+    if not record.is_kept and original is None:
+        raise ValueError(f"has outcome {record.outcome!r} and no original_page")
+    if original is not None and original >= record.page:
+        raise ValueError(f"has original_page {original}, which came after {record.page}")
     if record.last_seen < record.first_seen:
         raise ValueError("was last seen before it was first seen")
     return record, *_read(line, {"text": _TEXT})
@@ -325,23 +322,23 @@ class _Records:
         if FRAMES_KEY in line:
             return self._take_host(host_in(line))
         record, text = record_in(line)
-        judged, crawls = record.judged, (record.crawl, record.first_crawl)
+        original, crawls = record.original, (record.crawl, record.first_crawl)
         for crawl in crawls:
             if crawl not in self._crawls:
                 raise ValueError(f"has crawl {crawl}, of which the first line says nothing")
         if record.page <= self._last:
             raise ValueError(f"has page {record.page} after page {self._last}: out of order")
-        if judged.original is not None:
-            judged = judged._replace(original=self._number(judged.original))
+        if original is not None:
+            original = self._number(original)
         there = self._there.rows_of(_key(record))
         crawl, first_crawl = (self._crawls[each] for each in crawls)
-        here = record._replace(judged=judged, crawl=crawl, first_crawl=first_crawl)
+        here = record._replace(original=original, crawl=crawl, first_crawl=first_crawl)
         number = there[0] if there else self._target.restore(here, text)
         if number is None:
             return "not_kept"
         self._last = record.page
         self._numbers.add_new(record.page, number)
-        return "there_already" if there else judged.outcome
+        return "there_already" if there else record.outcome
 
     def _number(self, page: int) -> int:
         """Return the number that a page of the export has here."""
@@ -375,5 +372,5 @@ def _page_in(item: Object, names: FieldNames) -> tuple[str, PageText]:
 
 
 def _key(record: PageRecord) -> int:
-    fixed = f"{url_key(record.url)} {record.first_seen} {record.judged.outcome} "
+    fixed = f"{url_key(record.url)} {record.first_seen} {record.outcome} "
     return xxhash.xxh3_64_intdigest(fixed.encode() + record.digest)

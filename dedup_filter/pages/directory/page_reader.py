@@ -26,7 +26,7 @@ from dedup_filter.errors import ConfigError, StoreBusy, StoreCorrupt, StoreError
 from dedup_filter.fingerprints import MOST_SKETCH_BYTES
 from dedup_filter.model import Fate
 from dedup_filter.pages.directory.index_directory import IndexDirectory
-from dedup_filter.pages.directory.records import Crawl, Judged, PageRecord, Scheme
+from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme
 from dedup_filter.text import Headline
 
 Self = TypeVar("Self", bound="PageReader")
@@ -42,8 +42,7 @@ _CHUNK = 1_000
 
 MASK = 2**64 - 1
 """`signed & MASK` is the unsigned integer with the same 64 bits."""
-COLUMNS = """id, url, host, digest, fingerprint, sketch, words, language, first_seen, last_seen,
-    first_crawl, crawl, is_pending, outcome, reason, original, distance, similarity, h1, title"""
+COLUMNS = ", ".join(("id", *PageRecord._fields[1:-1], *Headline._fields))
 """Those of a record, in its order."""
 HOST = "CAST((SELECT name FROM hosts WHERE hosts.id = host) AS TEXT)"
 _AS_READ = (
@@ -322,7 +321,7 @@ class Snapshot(PageReader):
     def url_of_original(self, record: PageRecord) -> str | None:
         """Return the URL of the page that one repeats; None if it repeats none, or that is gone."""
         sql = "SELECT CAST(url AS TEXT) FROM pages WHERE id = ?"
-        url: str | None = self.value(sql, (record.judged.original,))
+        url: str | None = self.value(sql, (record.original,))
         return url
 
     def without_text(self) -> int:
@@ -332,10 +331,10 @@ class Snapshot(PageReader):
 
 
 def _record(row: Sequence[Any]) -> PageRecord:
-    page, url, host, digest, fingerprint, *plain, is_pending = row[:13]
-    measured = digest, None if fingerprint is None else fingerprint & MASK, *plain
-    said = bool(is_pending), Judged(*row[13:18]), Headline(*row[18:])
-    return PageRecord._make((page, url, host, *measured, *said))
+    *plain, h1, title = row
+    record = PageRecord._make([*plain, Headline(h1, title)])
+    bits = None if record.fingerprint is None else record.fingerprint & MASK
+    return record._replace(fingerprint=bits, is_pending=bool(record.is_pending))
 
 
 def statistics(reader: PageReader) -> tuple[dict[str, Any], list[dict[str, Any]]]:

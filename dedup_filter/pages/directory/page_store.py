@@ -285,7 +285,7 @@ class PageStore(PageReader):
 
     def insert(self, record: PageRecord, text: str | None = None) -> int:
         """Record a page; return its number, which is the record's own or the next."""
-        is_kept = record.judged.is_kept
+        is_kept = record.is_kept
         with self.transaction():
             values = (*self._row(record), is_kept, _signed(url_key(record.url)))
             page = self.write(_INSERT, values)
@@ -434,7 +434,7 @@ class PageStore(PageReader):
             last_seen=max(new.last_seen, old.last_seen),
             first_crawl=old.first_crawl,
             is_pending=old.is_pending,
-            judged=new.judged._replace(original=None),
+            original=None,
         )
         self._write(renewed)
         self.write("UPDATE pages SET original = ? WHERE original = ?", (page, newer))
@@ -450,7 +450,7 @@ class PageStore(PageReader):
 
     def _row(self, record: PageRecord) -> tuple[Any, ...]:
         """Write a record as a row of `COLUMNS`."""
-        page, url, host, digest, fingerprint, *plain, judged, headline = record
+        page, url, host, digest, fingerprint, *plain, headline = record
         return (
             page or None,
             _column(url),
@@ -458,7 +458,6 @@ class PageStore(PageReader):
             digest,
             None if fingerprint is None else _signed(fingerprint),
             *plain,
-            *judged,
             *map(_column, headline),
         )
 

@@ -237,7 +237,7 @@ class SharedKeeper:
         if days is not None:
             left = expiry_seconds(days) - int(now()) + record.last_seen
             life = ["EX", left]
-        if not record.judged.is_kept or (life and left <= 0):
+        if not record.is_kept or (life and left <= 0):
             return None
         # A record has no host of its own: it is that of the URL.
         record = record._replace(host=host_of(record.url))
@@ -256,7 +256,7 @@ class SharedKeeper:
         batch, self._batch = self._batch, []
         told: list[object] = []
         for record, *_ in batch:
-            told += *entry_of(record).fields, record.last_seen, record.judged.outcome
+            told += *entry_of(record).fields, record.last_seen, record.outcome
         length = self._reader.length() if batch else None
         while length is not None:
             names = map(self._connection.page_key, count(length + 1))

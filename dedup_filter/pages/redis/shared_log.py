@@ -221,8 +221,8 @@ class SharedLog:
 
     def _committed(self, number: int, record: PageRecord) -> bool:
         is_done = self.records.commit(self.process.name, number, record)
-        if is_done and record.judged.original:
-            self.records.remove([record.judged.original])
+        if is_done and record.original:
+            self.records.remove([record.original])
             self.sync()
         return is_done
 
@@ -238,7 +238,7 @@ class SharedLog:
         self._lost_to = max(self._lost_to, self.replica.end)
         self.replica.clear()
         for number, record in self.held.items():
-            self.held[number] = record._replace(judged=record.judged._replace(original=None))
+            self.held[number] = record._replace(original=None)
         self._in_doubt.clear()
         self._when_anew()
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dedup_filter.fingerprints import sketch
 from dedup_filter.model import Outcome
-from dedup_filter.pages.directory.records import Judged, PageRecord, host_of
+from dedup_filter.pages.directory.records import PageRecord, host_of
 from dedup_filter.pages.redis.records import pack_record, unpack_record
 from dedup_filter.text import Headline
 
@@ -34,14 +34,10 @@ records = st.builds(
     language=words,
     **dict.fromkeys(["first_seen", "last_seen", "first_crawl", "crawl"], uint32),
     is_pending=st.booleans(),
-    judged=st.builds(
-        Judged,
-        st.sampled_from(get_args(Outcome)),
-        words,
-        st.none(),
-        st.one_of(st.none(), st.integers(0, 64)),
-        similarities,
-    ),
+    outcome=st.sampled_from(get_args(Outcome)),
+    reason=words,
+    distance=st.one_of(st.none(), st.integers(0, 64)),
+    similarity=similarities,
     headline=st.builds(Headline, lines, lines),
 )
 
