@@ -33,8 +33,9 @@ from stopwatch import figure
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.pages.directory import PageRecord, PageStore, Scheme
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
+from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.records import PageRecord, Scheme
 from dedup_filter.pages.location import MEMORY, open_store, scheme_of
 from dedup_filter.text import Headline
 

@@ -5,7 +5,8 @@ from hashlib import blake2b
 from made_profiles import hashes_of
 
 from dedup_filter.fingerprints import sketch
-from dedup_filter.pages.directory import PageRecord, PageStore, Scheme
+from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.records import PageRecord, Scheme
 from dedup_filter.text import Headline
 
 SCHEME = Scheme.of(features="content", feature_hash="xxh3", shingle_size=3)

@@ -37,17 +37,11 @@ from functools import partial
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.frames.early_pages import TELLING_PAGES, EarlyPage
-from dedup_filter.frames.host_frames import (
-    Frames,
-    Host,
-    Known,
-    Lesson,
-    pack,
-    unpack,
-)
+from dedup_filter.frames.host_frames import Frames, Host, Known, Lesson, pack, unpack
 from dedup_filter.model import Verdict
 from dedup_filter.pages.comparison import Overtaken
-from dedup_filter.pages.directory import EarlyForm, FrameStore, Place
+from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore
+from dedup_filter.pages.directory.records import Place
 from dedup_filter.pages.location import KeptPages
 from dedup_filter.text import Page, Shown
 from dedup_filter.wording import counted

@@ -15,9 +15,11 @@ from time import time as now
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
-from dedup_filter.pages.directory import PageStore, Scheme
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
-from dedup_filter.pages.redis import Address, Process, connected, is_address
+from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.records import Scheme
+from dedup_filter.pages.redis.connection import Address, connected, is_address
+from dedup_filter.pages.redis.process import Process
 from dedup_filter.pages.redis.redis_pages import RedisPages
 
 KeptPages = DirectoryPages | RedisPages

@@ -28,11 +28,7 @@ from dedup_filter.errors import ConfigError
 from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.model import Document
 from dedup_filter.pages.directory.frame_store import FrameStore, frames_with_forms
-from dedup_filter.pages.directory.index_directory import (
-    IndexDirectory,
-    OwnerLock,
-    UnusableTables,
-)
+from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock, UnusableTables
 from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.directory.page_reader import PageReader, Snapshot, statistics
 from dedup_filter.pages.directory.page_store import PageStore

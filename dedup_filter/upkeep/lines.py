@@ -43,7 +43,7 @@ from dedup_filter.model import Outcome
 from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore, HostFrames, Lesson
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, url_key
-from dedup_filter.pages.redis import SharedKeeper
+from dedup_filter.pages.redis.shared_keeper import SharedKeeper
 from dedup_filter.text import Headline
 from dedup_filter.text.page_fields import FieldNames, PageText, page_in, url_in
 from dedup_filter.upkeep import Index

@@ -19,8 +19,7 @@ from typing import Final, get_args
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.fingerprints import is_sketch
 from dedup_filter.model import Outcome
-from dedup_filter.pages.directory import PageRecord
-from dedup_filter.pages.directory.records import host_of
+from dedup_filter.pages.directory.records import PageRecord, host_of
 from dedup_filter.pages.redis.connection import Connection
 from dedup_filter.text import Headline
 

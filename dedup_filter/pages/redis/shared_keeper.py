@@ -21,8 +21,7 @@ from typing import Any
 
 from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError, StoreBusy, StoreError
-from dedup_filter.pages.directory import PageRecord, Scheme
-from dedup_filter.pages.directory.records import Crawl, host_of
+from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, host_of
 from dedup_filter.pages.redis.connection import Connection, connected
 from dedup_filter.pages.redis.process import LEASE, read_meta, refuse
 from dedup_filter.pages.redis.records import FORMAT, SharedRecords, pack_record

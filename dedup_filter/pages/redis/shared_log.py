@@ -30,7 +30,7 @@ from typing import Any, Final
 
 from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.pages.comparison import Overtaken
-from dedup_filter.pages.directory import PageRecord
+from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.redis.connection import Connection
 from dedup_filter.pages.redis.process import Process
 from dedup_filter.pages.redis.records import SharedRecords, pack_record

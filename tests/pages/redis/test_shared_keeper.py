@@ -6,7 +6,7 @@ from index_feed import ITEMS, article
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreBusy
 from dedup_filter.pages.directory.records import Crawl
-from dedup_filter.pages.redis import SharedKeeper, SharedReader
+from dedup_filter.pages.redis.shared_keeper import SharedKeeper, SharedReader
 from dedup_filter.upkeep import index_at
 
 
