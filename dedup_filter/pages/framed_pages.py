@@ -220,7 +220,7 @@ class FramedPages:
             early = EarlyPage(number, content, known.new, known.tellings)
         due = self._learn_of(host, shown, early)
         if self._store is not None and early is not None and early.is_waiting:
-            self._store.wait(EarlyForm(number, host, page.pack(), _note(early)))
+            self._store.wait(host, EarlyForm(number, page.pack(), _note(early)))
         for site, shown_there in of_sites:  # learning of one can evict another
             self._learn_of(site, shown_there)
         self._judge_again(host, due)

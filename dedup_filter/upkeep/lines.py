@@ -70,9 +70,7 @@ def exported(source: Source) -> Iterator[Object]:
         values |= {"original": original_url, "original_page": record.original}
         yield _written(values, _PAGE) | ({} if text is None else {"text": text})
     for known in source.hosts:
-        early = [(page, form, note) for page, _, form, note in known.early]
-        values = {FRAMES_KEY: known.host, **known._asdict(), "early": early}
-        yield _written(values, _FRAMES)
+        yield _written({FRAMES_KEY: known.host, **known._asdict()}, _FRAMES)
 
 
 def scheme_and_crawls_in(line: Object) -> tuple[Scheme, list[Crawl]]:
@@ -103,9 +101,7 @@ def record_in(line: Object) -> tuple[PageRecord, str | None]:
 
 def host_in(line: Object) -> HostFrames:
     """Read the line of a host's frames."""
-    host, state, lessons, early = _read(line, _FRAMES)
-    forms = [EarlyForm(page, host, form, note) for page, form, note in early]
-    return HostFrames(host, state, list(map(Lesson._make, lessons)), forms)
+    return HostFrames._make(_read(line, _FRAMES))
 
 
 class _Field(NamedTuple):
@@ -153,9 +149,11 @@ def _bytes(is_right: Callable[[bytes], object]) -> _Field:
     return _Field(read, lambda content: b64encode(content).decode())
 
 
-def _arrays(*fields: _Field) -> _Field:
+def _arrays(made: Callable[..., object], *fields: _Field) -> _Field:
     return _Field(
-        lambda rows: [[of.read(v) for of, v in zip(fields, row, strict=True)] for row in rows],
+        lambda rows: [
+            made(*(of.read(v) for of, v in zip(fields, row, strict=True))) for row in rows
+        ],
         lambda rows: [[of.write(v) for of, v in zip(fields, row, strict=True)] for row in rows],
     )
 
@@ -213,8 +211,8 @@ _PAGE = {
 _FRAMES = {
     FRAMES_KEY: _TEXT,
     "state": _bytes(lambda state: host_frames.Host.from_bytes("", state)),
-    "lessons": _arrays(_NUMBER_OR_0, _bytes(host_frames.Lesson.from_bytes), _FLAG),
-    "early": _arrays(_NUMBER, _bytes(lambda _: True), _bytes(host_frames.unpack)),
+    "lessons": _arrays(Lesson, _NUMBER_OR_0, _bytes(host_frames.Lesson.from_bytes), _FLAG),
+    "early": _arrays(EarlyForm, _NUMBER, _bytes(lambda _: True), _bytes(host_frames.unpack)),
 }
 _OPTIONAL = {
     *("name", "ended", "reason", "original", "original_page", "distance", "similarity"),

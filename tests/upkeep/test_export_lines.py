@@ -65,7 +65,7 @@ hosts = st.builds(
     st.just("a"),
     st.none() | states,
     st.lists(st.builds(Lesson, st.integers(0, 2**63 - 1), lessons, st.booleans())),
-    st.lists(st.builds(EarlyForm, numbers, st.just("a"), st.binary(), notes)),
+    st.lists(st.builds(EarlyForm, numbers, st.binary(), notes)),
 )
 crawls = st.builds(Crawl, numbers, st.none() | texts, times, st.none() | times)
 

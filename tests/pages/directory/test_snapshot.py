@@ -28,7 +28,7 @@ def fill(store):
     FrameStore(store).save(HOST, b"state")
     FrameStore(store).learn(HOST, late, b"late")
     for number in (done, late):
-        FrameStore(store).wait(EarlyForm(number, HOST, b"form", b"note %d" % number))
+        FrameStore(store).wait(HOST, EarlyForm(number, b"form", b"note %d" % number))
     store.flush()
 
 
