@@ -198,14 +198,6 @@ class SharedKeeper:
         with connected(location) as connection:
             return cls(connection, scheme)
 
-    def __str__(self) -> str:
-        return str(self._connection.address)
-
-    @property
-    def scheme(self) -> Scheme:
-        """How its fingerprints are made."""
-        return self._reader.scheme
-
     def records(self) -> Iterator[PageRecord]:
         """Yield the records that are there."""
         records = self._reader.records(list(self._reader.standing()))
