@@ -98,6 +98,8 @@ class PageStore(PageReader):
         """Numbers of hosts; forgotten when a transaction is undone, as it may have given some."""
         self._revisited: dict[int, int] = {}
         """Numbers of revisits that were committed -> the pages that they have become."""
+        self.gone: list[int] = []
+        """Pages that were deleted; for who follows them to take note of, and to clear."""
         super().__init__(uri, directory, *pragmas, scheme=scheme)
 
     @classmethod
@@ -182,11 +184,11 @@ class PageStore(PageReader):
         if len(self._group) >= _FULL_GROUP:
             self.flush()
         self._begin()
-        before, self._is_writing = len(self._group), True
+        before, gone, self._is_writing = len(self._group), len(self.gone), True
         try:
             yield
         except BaseException:
-            del self._group[before:]
+            del self._group[before:], self.gone[gone:]
             self._hosts.clear()
             self._roll_back()
             raise
@@ -344,13 +346,15 @@ class PageStore(PageReader):
             for page in pages:
                 self.write("DELETE FROM pages WHERE id = ?", (page,))
                 self._revisited.pop(page, None)
+                self.gone.append(page)
 
     def fate(self, page: int) -> Fate:
         """Tell what has become of a page; a revisit that is committed is the page it revisits."""
-        found = super().fate(page)
-        if found == "gone" and page in self._revisited:
-            return super().fate(self._revisited[page])
-        return found
+        sql = "SELECT CASE WHEN is_pending THEN 'pending' ELSE 'kept' END FROM pages WHERE id = ?"
+        found: Fate | None = self.value(sql, (page,))
+        if found is None and page in self._revisited:
+            return self.fate(self._revisited[page])
+        return found or "gone"
 
     def restore_crawl(self, crawl: Crawl) -> int:
         """Record a crawl, of another index or a new one; return its number here.
