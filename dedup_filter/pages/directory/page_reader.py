@@ -24,7 +24,6 @@ from typing import Any, TypeVar
 
 from dedup_filter.errors import ConfigError, StoreBusy, StoreCorrupt, StoreError, StoreTooNew
 from dedup_filter.fingerprints import MOST_SKETCH_BYTES
-from dedup_filter.model import Fate
 from dedup_filter.pages.directory.index_directory import IndexDirectory
 from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme
 from dedup_filter.text import Headline
@@ -181,12 +180,6 @@ class PageReader:
             raise StoreCorrupt(
                 f"{self}: the text of page {page} is damaged: put back a copy, or forget that page"
             ) from error
-
-    def fate(self, page: int) -> Fate:
-        """Tell what has become of a page."""
-        sql = "SELECT CASE WHEN is_pending THEN 'pending' ELSE 'kept' END FROM pages WHERE id = ?"
-        found: Fate = self.value(sql, (page,)) or "gone"
-        return found
 
     def crawls(self) -> list[Crawl]:
         """List the crawls in their order, numbered from 1."""

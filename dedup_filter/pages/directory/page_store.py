@@ -201,14 +201,11 @@ class PageStore(PageReader):
         Requires: no transaction is going on; half of it would stay.
         """
         assert not self._is_writing, "a transaction is going on"
-        try:
+        with self.guarded() as connection:
             if self._group:
                 self._begin()
-            if self.connection.in_transaction:
-                self.connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            self._roll_back()
-            raise self._error(error) from error
+            if connection.in_transaction:
+                connection.execute("COMMIT")
         self._group.clear()
 
     def sync(self) -> None:
@@ -334,7 +331,7 @@ class PageStore(PageReader):
 
         A page that is gone stays gone.
         """
-        if super().fate(page) != "gone":
+        if self.value("SELECT 1 FROM pages WHERE id = ?", (page,)):
             with self.transaction():
                 self._write(self.record(page)._replace(**measures))
                 if text is not None:
