@@ -346,23 +346,18 @@ def statistics(reader: PageReader) -> tuple[dict[str, Any], list[dict[str, Any]]
         GROUP BY first_crawl, crawl, outcome, is_kept, is_pending"""
     )
     in_all = Counter[str]()
-    counts: defaultdict[int, dict[str, Any]] = defaultdict(
-        lambda: {
-            "outcomes": Counter(),
-            "kept": {"first_seen": 0, "last_seen": 0, "revisited": 0},
-            "repeats": Counter(),
-        }
+    none_kept = {"first_seen": 0, "last_seen": 0, "revisited": 0}
+    counts: defaultdict[int, dict[str, Counter[str]]] = defaultdict(
+        lambda: {"outcomes": Counter(), "kept": Counter(none_kept), "repeats": Counter()}
     )
     for first_crawl, crawl, outcome, is_kept, is_pending, pages in groups:
         in_all[outcome] += pages
         counts[crawl]["outcomes"][outcome] += pages
-        if is_pending:
-            continue
-        if is_kept:
+        if is_kept and not is_pending:
             counts[first_crawl]["kept"]["first_seen"] += pages
             counts[crawl]["kept"]["last_seen"] += pages
             counts[crawl]["kept"]["revisited"] += pages * (crawl != first_crawl)
-        else:
+        elif not is_pending:
             counts[crawl]["repeats"][outcome] += pages
     crawls = [
         {"crawl": number, "name": name, "started": started, "ended": ended, **counts[number]}
