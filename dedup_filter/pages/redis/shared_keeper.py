@@ -22,7 +22,7 @@ from typing import Any
 from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError, StoreBusy, StoreError
 from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, host_of
-from dedup_filter.pages.redis.connection import Connection, connected
+from dedup_filter.pages.redis.connection import Address, Connection, closed_if_it_fails
 from dedup_filter.pages.redis.process import LEASE, read_meta, refuse
 from dedup_filter.pages.redis.records import FORMAT, SharedRecords, pack_record
 from dedup_filter.pages.redis.replica import CHUNK, EVENT_BYTES, LoggedPages, entry_of
@@ -58,7 +58,7 @@ class SharedReader(SharedRecords):
     @contextmanager
     def open(cls, location: str) -> Iterator["SharedReader"]:
         """Read the index at an address."""
-        with connected(location) as connection, closing(connection):
+        with closing(Connection(Address.of(location))) as connection:
             yield cls(connection)
 
     def __str__(self) -> str:
@@ -195,7 +195,8 @@ class SharedKeeper:
     @classmethod
     def open(cls, location: str, scheme: Scheme) -> "SharedKeeper":
         """Open the index at an address; make it if there is none. Raises as `refuse` does."""
-        with connected(location) as connection:
+        connection = Connection(Address.of(location))
+        with closed_if_it_fails(connection):
             return cls(connection, scheme)
 
     def records(self) -> Iterator[PageRecord]:
