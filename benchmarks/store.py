@@ -37,7 +37,6 @@ from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import PageRecord, Scheme
 from dedup_filter.pages.location import MEMORY, open_store, scheme_of
-from dedup_filter.text import Headline
 
 SCHEME = Scheme.of(features="content")
 START = 1_700_000_000
@@ -72,9 +71,8 @@ def pages(first: int) -> Iterator[PageRecord]:
             original=number - 1 if is_near else None,
             distance=4 if is_near else None,
             similarity=0.87 if is_near else None,
-            headline=Headline(
-                f"What page {number} is about", f"What page {number} is about - The Paper"
-            ),
+            h1=f"What page {number} is about",
+            title=f"What page {number} is about - The Paper",
         )
         number += 1
 

@@ -7,7 +7,6 @@ from made_profiles import hashes_of
 from dedup_filter.fingerprints import sketch
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import PageRecord, Scheme
-from dedup_filter.text import Headline
 
 SCHEME = Scheme.of(features="content", feature_hash="xxh3", shingle_size=3)
 NOON = 1_700_000_000
@@ -24,7 +23,8 @@ def measures(number, **fields):
         "sketch": sketch(hashes_of(list(seed))),
         "words": 100,
         "language": "en",
-        "headline": Headline(f"Headline {number}", f"Title {number} - Site"),
+        "h1": f"Headline {number}",
+        "title": f"Title {number} - Site",
     }
     return made | fields
 

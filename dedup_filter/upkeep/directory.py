@@ -231,7 +231,7 @@ def _fill(store: PageStore, snapshot: Snapshot, config: FilterConfig, watch: Wat
                 texts = PageTexts.of(Document(text, language=record.language))
                 measured = measures_of(profile(texts, config))
                 # These stay: they are made of more than the text, and the rest was not kept.
-                del measured["digest"], measured["headline"]
+                del measured["digest"], measured["h1"], measured["title"]
                 store.restore(record._replace(**measured), text)
     if store.scheme.parts.get("text") == snapshot.scheme.parts.get("text"):
         frames = FrameStore(store)

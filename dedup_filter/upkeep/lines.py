@@ -44,7 +44,6 @@ from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore, Host
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, url_key
 from dedup_filter.pages.redis.shared_keeper import SharedKeeper
-from dedup_filter.text import Headline
 from dedup_filter.text.page_fields import FieldNames, PageText, page_in, url_in
 from dedup_filter.upkeep import Index
 from dedup_filter.upkeep.results import Source
@@ -66,8 +65,7 @@ def exported(source: Source) -> Iterator[Object]:
     head = {HEADER_KEY: FORMAT, "scheme": source.scheme, "crawls": source.crawls}
     yield _written(head, _HEADER)
     for record, original_url, text in source.pages:
-        values = {**record._asdict(), **record.headline._asdict()}
-        values |= {"original": original_url, "original_page": record.original}
+        values = record._asdict() | {"original": original_url, "original_page": record.original}
         yield _written(values, _PAGE) | ({} if text is None else {"text": text})
     for known in source.hosts:
         yield _written({FRAMES_KEY: known.host, **known._asdict()}, _FRAMES)
@@ -88,8 +86,7 @@ def record_in(line: Object) -> tuple[PageRecord, str | None]:
     """Read the line of a page: its record, and its text if that was kept."""
     values = dict(zip(_PAGE, _read(line, _PAGE), strict=True))
     original = values["original"] = values.pop("original_page")  # the URL is for people
-    headline = Headline(values.pop("h1"), values.pop("title"))
-    record = PageRecord(**values, is_pending=False, headline=headline)
+    record = PageRecord(**values, is_pending=False)
     if not record.is_kept and original is None:
         raise ValueError(f"has outcome {record.outcome!r} and no original_page")
     if original is not None and original >= record.page:

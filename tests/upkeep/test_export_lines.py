@@ -12,7 +12,6 @@ from dedup_filter.frames.host_frames import Host, pack
 from dedup_filter.frames.host_frames import Lesson as FrameLesson
 from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
 from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme
-from dedup_filter.text import Headline
 from dedup_filter.upkeep.lines import (
     exported,
     host_in,
@@ -53,7 +52,8 @@ records = st.builds(
     crawl=numbers,
     is_pending=st.just(False),
     judged=judged | st.just({"outcome": "new"}),
-    headline=st.builds(Headline, texts, texts),
+    h1=texts,
+    title=texts,
 )
 blocks = st.lists(st.integers(0, 2**64 - 1), max_size=3)
 counts = st.integers(0, 2**32 - 1)

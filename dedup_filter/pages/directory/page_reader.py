@@ -26,7 +26,6 @@ from dedup_filter.errors import ConfigError, StoreBusy, StoreCorrupt, StoreError
 from dedup_filter.fingerprints import MOST_SKETCH_BYTES
 from dedup_filter.pages.directory.index_directory import IndexDirectory
 from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme
-from dedup_filter.text import Headline
 
 Self = TypeVar("Self", bound="PageReader")
 
@@ -41,7 +40,7 @@ _CHUNK = 1_000
 
 MASK = 2**64 - 1
 """`signed & MASK` is the unsigned integer with the same 64 bits."""
-COLUMNS = ", ".join(("id", *PageRecord._fields[1:-1], *Headline._fields))
+COLUMNS = ", ".join(("id", *PageRecord._fields[1:]))
 """Those of a record, in its order."""
 HOST = "CAST((SELECT name FROM hosts WHERE hosts.id = host) AS TEXT)"
 _AS_READ = (
@@ -324,8 +323,7 @@ class Snapshot(PageReader):
 
 
 def _record(row: Sequence[Any]) -> PageRecord:
-    *plain, h1, title = row
-    record = PageRecord._make([*plain, Headline(h1, title)])
+    record = PageRecord._make(row)
     bits = None if record.fingerprint is None else record.fingerprint & MASK
     return record._replace(fingerprint=bits, is_pending=bool(record.is_pending))
 

@@ -451,7 +451,7 @@ class PageStore(PageReader):
 
     def _row(self, record: PageRecord) -> tuple[Any, ...]:
         """Write a record as a row of `COLUMNS`."""
-        page, url, host, digest, fingerprint, *plain, headline = record
+        page, url, host, digest, fingerprint, *plain, h1, title = record
         return (
             page or None,
             _column(url),
@@ -459,7 +459,8 @@ class PageStore(PageReader):
             digest,
             None if fingerprint is None else _signed(fingerprint),
             *plain,
-            *map(_column, headline),
+            _column(h1),
+            _column(title),
         )
 
 

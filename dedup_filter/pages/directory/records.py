@@ -133,7 +133,13 @@ class PageRecord(NamedTuple):
     """The number of the page that it repeats."""
     distance: int | None = None
     similarity: float | None = None
-    headline: Headline = Headline()
+    h1: str = ""
+    title: str = ""
+
+    @property
+    def headline(self) -> Headline:
+        """What its page is headed by."""
+        return Headline(self.h1, self.title)
 
     @property
     def is_kept(self) -> bool:
@@ -171,7 +177,7 @@ def measures_of(page: PageProfile) -> dict[str, Any]:
         "sketch": page.sketch,
         "words": page.word_count,
         "language": page.language,
-        "headline": page.headline,
+        **page.headline._asdict(),
     }
 
 

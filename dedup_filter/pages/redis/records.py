@@ -21,7 +21,6 @@ from dedup_filter.fingerprints import is_sketch
 from dedup_filter.model import Outcome
 from dedup_filter.pages.directory.records import PageRecord, host_of
 from dedup_filter.pages.redis.connection import Connection
-from dedup_filter.text import Headline
 
 FORMAT: Final = 2
 
@@ -52,7 +51,7 @@ def pack_record(record: PageRecord) -> bytes:
         where = "for which an index on a server has no room"
         raise ValueError(f"has a number or a time {where}") from None
     # The URL comes last: it may have line ends in it.
-    lines = [record.language or "", record.reason or "", *record.headline]
+    lines = [record.language or "", record.reason or "", record.h1, record.title]
     text = "\n".join([*(line.replace("\n", " ") for line in lines), record.url])
     return fixed + record.sketch + text.encode("utf-8", "surrogatepass")
 
@@ -75,7 +74,7 @@ def unpack_record(page: int, packed: bytes, is_pending: bool) -> PageRecord:
     if version != _VERSION or not is_sketch(sketch):
         raise ValueError(f"the record of page {page} is damaged, or of version {version}")
     measured = digest, value if is_long else None, sketch, words, language or None
-    told = is_pending, *said, None if similarity < 0 else similarity, Headline(h1, title)
+    told = is_pending, *said, None if similarity < 0 else similarity, h1, title
     return PageRecord._make((page, url, host_of(url), *measured, *seen, *told))
 
 

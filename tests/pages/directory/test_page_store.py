@@ -7,7 +7,6 @@ from store_pages import NOON, folder_store, measures, memory_store, near, page, 
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints import sketch
 from dedup_filter.pages.directory.records import Crawl, url_key
-from dedup_filter.text import Headline
 
 
 @pytest.fixture(params=[memory_store, folder_store])
@@ -28,8 +27,8 @@ class TestWhatIsInserted:
                 for each in ("http://[1/", "http://x/\ud800", "", "http://x/\0a", "网址")
             ),
             *(
-                {"headline": Headline(*each)}
-                for each in (("", ""), ("\ud800", "标题\0\n"), ("0", "007"), ("a" * 200,) * 2)
+                {"h1": h1, "title": title}
+                for h1, title in (("", ""), ("\ud800", "标题\0\n"), ("0", "007"), ("a" * 200,) * 2)
             ),
             *({"sketch": sketch(hashes_of(1, size))} for size in (0, 1, 240, 100_000)),
             {"judged": {"outcome": "unjudged", "reason": "too_short", "similarity": 0.5}},
