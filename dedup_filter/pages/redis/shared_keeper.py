@@ -189,8 +189,8 @@ class SharedKeeper:
         if not connection.run("make", FORMAT, scheme.to_json(), secrets.token_hex(8)):
             refuse(connection, scheme)
         self._reader = SharedReader(connection)
-        self._batch: list[tuple[PageRecord, bytes, list[object]]] = []
-        """Records, as they are written, and how long they last, as it is told to Redis."""
+        self._batch: list[tuple[tuple[object, ...], bytes, list[object]]] = []
+        """What the log is told of each page, its record, and how long that lasts."""
 
     @classmethod
     def open(cls, location: str, scheme: Scheme) -> "SharedKeeper":
@@ -233,7 +233,8 @@ class SharedKeeper:
             return None
         # A record has no host of its own: it is that of the URL.
         record = record._replace(host=host_of(record.url))
-        self._batch.append((record, pack_record(record), life))
+        told = *entry_of(record).fields, record.last_seen, record.outcome
+        self._batch.append((told, pack_record(record), life))
         if len(self._batch) >= _BATCH:
             self._write()
         return _NOT_KNOWN_YET
@@ -246,9 +247,7 @@ class SharedKeeper:
     def _write(self) -> None:
         # Whatever comes of it, it is not tried again: an answer may get lost.
         batch, self._batch = self._batch, []
-        told: list[object] = []
-        for record, *_ in batch:
-            told += *entry_of(record).fields, record.last_seen, record.outcome
+        told = [each for of_page, *_ in batch for each in of_page]
         length = self._reader.length() if batch else None
         while length is not None:
             names = map(self._connection.page_key, count(length + 1))
