@@ -219,10 +219,8 @@ class PageReader:
 
     @property
     def nbytes(self) -> int:
-        """Size of the files, or of what is held in memory, in bytes."""
-        if self.directory is None:
-            return int(self.value("PRAGMA page_count") * self.value("PRAGMA page_size"))
-        return self.directory.page_bytes()
+        """Size of the database in bytes, in memory or in its file."""
+        return int(self.value("PRAGMA page_count") * self.value("PRAGMA page_size"))
 
     def check(self) -> None:
         """Verify what SQLite can tell, and what the schema promises beyond that. Reads everything.
