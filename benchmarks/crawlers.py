@@ -20,8 +20,8 @@ from stream_score import Labels, Score, score
 from dedup_filter.config import FilterConfig
 from dedup_filter.frames.host_frames import Frames, Lesson
 from dedup_filter.model import Verdict
-from dedup_filter.pages.directory import Place
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
+from dedup_filter.pages.directory.records import Place
 from dedup_filter.pages.frame_exchange import MOST_LESSONS, FrameExchange, LessonLists
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.pages.location import MEMORY, open_store

@@ -18,7 +18,7 @@ from dedup_filter.fingerprints.profile import (
 )
 from dedup_filter.model import Verdict
 from dedup_filter.pages.comparison import Overtaken
-from dedup_filter.pages.directory import Place
+from dedup_filter.pages.directory.records import Place
 from dedup_filter.pages.location import KeptPages
 from dedup_filter.text import Headline
 

@@ -33,15 +33,10 @@ from stopwatch import figure
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.pages.directory import (
-    Judged,
-    PageRecord,
-    PageStore,
-    Scheme,
-)
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
+from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.records import PageRecord, Scheme
 from dedup_filter.pages.location import MEMORY, open_store, scheme_of
-from dedup_filter.text import Headline
 
 SCHEME = Scheme.of(features="content")
 START = 1_700_000_000
@@ -56,7 +51,7 @@ def pages(first: int) -> Iterator[PageRecord]:
     while True:
         host = f"www.paper-{chance.randrange(HOSTS):04}.example.com"
         section = SECTIONS[number % len(SECTIONS)]
-        new = Judged("new") if number % 5 else Judged("near", None, number - 1, 4, 0.87)
+        is_near = number > 1 and number % 5 == 0
         url = f"https://{host}/{section}/{number:012}.html"
         yield PageRecord(
             page=0,
@@ -72,10 +67,12 @@ def pages(first: int) -> Iterator[PageRecord]:
             first_crawl=1,
             crawl=1,
             is_pending=False,
-            judged=new if number > 1 else Judged("new"),
-            headline=Headline(
-                f"What page {number} is about", f"What page {number} is about - The Paper"
-            ),
+            outcome="near" if is_near else "new",
+            original=number - 1 if is_near else None,
+            distance=4 if is_near else None,
+            similarity=0.87 if is_near else None,
+            h1=f"What page {number} is about",
+            title=f"What page {number} is about - The Paper",
         )
         number += 1
 

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.model import Fate, Unjudged, Verdict
-from dedup_filter.pages.directory import Place
+from dedup_filter.pages.directory.records import Place
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.pages.location import MEMORY, folder_of, open_index
 from dedup_filter.text.page_fields import PageText

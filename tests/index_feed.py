@@ -57,11 +57,7 @@ def kept(location):
     """The pages that later ones are compared with, without their numbers: kinds differ in those."""
     with index_at(str(location)).source() as source:
         records = [page.record for page in source.pages]
-    return [
-        record._replace(page=0, judged=record.judged._replace(original=None))
-        for record in records
-        if record.judged.is_kept
-    ]
+    return [record._replace(page=0, original=None) for record in records if record.is_kept]
 
 
 def stats(index, run=run):

@@ -5,13 +5,13 @@ from hashlib import blake2b
 from made_profiles import hashes_of
 
 from dedup_filter.fingerprints import sketch
-from dedup_filter.pages.directory import Judged, PageRecord, PageStore, Scheme
-from dedup_filter.text import Headline
+from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.records import PageRecord, Scheme
 
 SCHEME = Scheme.of(features="content", feature_hash="xxh3", shingle_size=3)
 NOON = 1_700_000_000
 HOST = "www.example.com"
-NEW = Judged("new")
+NEW = {"outcome": "new"}
 
 
 def measures(number, **fields):
@@ -23,7 +23,8 @@ def measures(number, **fields):
         "sketch": sketch(hashes_of(list(seed))),
         "words": 100,
         "language": "en",
-        "headline": Headline(f"Headline {number}", f"Title {number} - Site"),
+        "h1": f"Headline {number}",
+        "title": f"Title {number} - Site",
     }
     return made | fields
 
@@ -40,17 +41,16 @@ def page(number, judged=NEW, is_pending=False, seen=None, **fields):
         "first_crawl": 1,
         "crawl": 1,
         "is_pending": is_pending,
-        "judged": judged,
     }
-    return PageRecord(**made | measures(number) | fields)
+    return PageRecord(**made | judged | measures(number) | fields)
 
 
 def near(original):
-    return Judged("near", None, original, 3, 0.9)
+    return {"outcome": "near", "original": original, "distance": 3, "similarity": 0.9}
 
 
 def revisit(original):
-    return Judged("revisit", None, original, 2, 0.95)
+    return {"outcome": "revisit", "original": original, "distance": 2, "similarity": 0.95}
 
 
 def memory_store(crawl=None):

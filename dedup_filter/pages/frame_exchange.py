@@ -27,7 +27,7 @@ from typing import Final
 from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import StoreError
 from dedup_filter.frames.host_frames import Lesson
-from dedup_filter.pages.redis import Connection
+from dedup_filter.pages.redis.connection import Connection
 from dedup_filter.text import ANY_MENU
 
 MOST_LESSONS: Final = 32

@@ -37,17 +37,11 @@ from functools import partial
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.frames.early_pages import TELLING_PAGES, EarlyPage
-from dedup_filter.frames.host_frames import (
-    Frames,
-    Host,
-    Known,
-    Lesson,
-    pack,
-    unpack,
-)
+from dedup_filter.frames.host_frames import Frames, Host, Known, Lesson, pack, unpack
 from dedup_filter.model import Verdict
 from dedup_filter.pages.comparison import Overtaken
-from dedup_filter.pages.directory import EarlyForm, FrameStore, Place
+from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore
+from dedup_filter.pages.directory.records import Place
 from dedup_filter.pages.location import KeptPages
 from dedup_filter.text import Page, Shown
 from dedup_filter.wording import counted
@@ -71,7 +65,6 @@ class _Taught:
     page: int = 0
     """Its number; 0: it is dropped. A release never takes back what it taught, as its host does
     show it."""
-    is_pending: bool = False
     lessons: list[tuple[str, Lesson]] = field(default_factory=list)
     """Of its host and of sites, by name."""
 
@@ -134,9 +127,13 @@ class FramedPages:
                 with self._transaction(), self._kept.transaction():
                     verdict = self._kept.record(place, profile, found, text, is_pending=is_pending)
                     if not isinstance(content, Measured) and known.host.name:
-                        self._learn(known, content, profile, verdict, is_pending=is_pending)
+                        self._learn(known, content, profile, verdict)
             except Overtaken:
                 continue
+            if is_pending and self._taught.page:
+                self._pending[self._taught.page] = self._taught
+            else:
+                self._tell(self._taught)
             self._let_go()
             return verdict
 
@@ -180,10 +177,6 @@ class FramedPages:
                 self._unlearn(taught)
                 self._frames.early.let_go([taught.page])
             raise
-        if taught.is_pending:
-            self._pending[taught.page] = taught
-        else:
-            self._tell(taught)
 
     def _take_news(self, host: str, shown: Shown) -> None:
         """Learn what other processes have learnt of the host of a page, and of its sites."""
@@ -205,42 +198,29 @@ class FramedPages:
         return due.values()
 
     def _learn(
-        self,
-        known: Known,
-        page: MeasurablePage,
-        measured: PageProfile,
-        verdict: Verdict,
-        *,
-        is_pending: bool,
+        self, known: Known, page: MeasurablePage, measured: PageProfile, verdict: Verdict
     ) -> None:
-        original, number = verdict.original_page, verdict.page
-        if original is not None:
-            # The text of a revisit was shown before, like that of a duplicate. If the original is
-            # pending, the page may be judged again and must not have taught its own text.
-            if self._kept.fate(original) == "kept":
-                self._learn_from(known, page)
-        elif number is None:
-            pass  # the fate of its original is unknown, so nothing was recorded
-        elif measured.was_shown:
-            # Counted a second time it would be frame, and the page could never be found again.
-            self._learn_from(known, page)
-        else:
-            self._taught.page, self._taught.is_pending = number, is_pending
-            self._learn_from(known, page)
-
-    def _learn_from(self, known: Known, page: MeasurablePage) -> None:
         """Learn from a page, and judge others again."""
+        original, number = verdict.original_page, verdict.page or 0
+        if original is None and not number:
+            return  # the fate of its original is unknown, so nothing was recorded
+        if original is not None and self._kept.fate(original) != "kept":
+            # The page may be judged again and must not have taught its own text.
+            return
+        # The text of a revisit was shown before, like that of a duplicate. Counted a second time it
+        # would be frame, and the page could never be found again.
+        page.is_kept = original is None and not measured.was_shown
+        self._taught.page = number if page.is_kept else 0
         (host, shown), *of_sites = known.teaches
-        number, early = self._taught.page, None
-        page.is_kept = number > 0
-        if number and known.tellings < TELLING_PAGES:
+        early = None
+        if page.is_kept and known.tellings < TELLING_PAGES:
             # A worker may forget the blocks.
             must_pack = page.here is None and self._store is None
             content = page.pack() if must_pack else page.here
             early = EarlyPage(number, content, known.new, known.tellings)
         due = self._learn_of(host, shown, early)
         if self._store is not None and early is not None and early.is_waiting:
-            self._store.wait(EarlyForm(number, host, page.pack(), _note(early)))
+            self._store.wait(host, EarlyForm(number, page.pack(), _note(early)))
         for site, shown_there in of_sites:  # learning of one can evict another
             self._learn_of(site, shown_there)
         self._judge_again(host, due)

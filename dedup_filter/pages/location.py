@@ -8,16 +8,16 @@ a path                 an index in that directory
 
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from time import time as now
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
-from dedup_filter.pages.directory import PageStore, Scheme
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
-from dedup_filter.pages.redis import Address, Process, connected, is_address
+from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.records import Scheme
+from dedup_filter.pages.redis.connection import Address, Connection, closed_if_it_fails, is_address
+from dedup_filter.pages.redis.process import Process
 from dedup_filter.pages.redis.redis_pages import RedisPages
 
 KeptPages = DirectoryPages | RedisPages
@@ -65,20 +65,20 @@ def open_index(
     """
     if isinstance(location, str) and is_address(location):
         process = join_index(location, config, crawl)
-        with _closed_if_it_fails(process):
+        with closed_if_it_fails(process):
             return RedisPages(config, process)
     store = open_store(location, config, crawl)
-    with _closed_if_it_fails(store):
+    with closed_if_it_fails(store):
         return DirectoryPages(config, store)
 
 
 def join_index(location: str, config: FilterConfig, crawl: str | None) -> Process:
     """Join the shared index at an address; for what is raised see `open_index`."""
     options = {name: getattr(config, name) for name in _ALIKE}
-    with connected(location) as connection:
-        process = Process(connection, scheme_of(config), crawl, options)
+    process = Process(Connection(Address.of(location)), scheme_of(config), crawl, options)
+    with closed_if_it_fails(process):
         process.join()
-        return process
+    return process
 
 
 def open_store(
@@ -87,7 +87,7 @@ def open_store(
     """Open the store of an index that is not shared; for what is raised see `open_index`."""
     scheme, folder = scheme_of(config), folder_of(location)
     store = PageStore.in_memory(scheme) if folder is None else PageStore.open(folder, scheme)
-    with _closed_if_it_fails(store):
+    with closed_if_it_fails(store):
         store.start_crawl(int(now()), crawl)
     return store
 
@@ -95,12 +95,3 @@ def open_store(
 def scheme_of(config: FilterConfig) -> Scheme:
     """Name what shapes the fingerprints that are made with these options."""
     return Scheme.of(**{name: getattr(config, name) for name in _SHAPING})
-
-
-@contextmanager
-def _closed_if_it_fails(opened: Process | PageStore) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        opened.close()
-        raise

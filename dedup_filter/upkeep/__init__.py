@@ -14,7 +14,7 @@ use; `str` names the index without a password. Nothing here starts a crawl but t
 
 from dedup_filter.errors import ConfigError
 from dedup_filter.pages.location import folder_of
-from dedup_filter.pages.redis import is_address
+from dedup_filter.pages.redis.connection import is_address
 from dedup_filter.upkeep.directory import DirectoryIndex
 from dedup_filter.upkeep.servers import ServerIndex
 

@@ -28,11 +28,7 @@ from dedup_filter.errors import ConfigError
 from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.model import Document
 from dedup_filter.pages.directory.frame_store import FrameStore, frames_with_forms
-from dedup_filter.pages.directory.index_directory import (
-    IndexDirectory,
-    OwnerLock,
-    UnusableTables,
-)
+from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock, UnusableTables
 from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.directory.page_reader import PageReader, Snapshot, statistics
 from dedup_filter.pages.directory.page_store import PageStore
@@ -235,7 +231,7 @@ def _fill(store: PageStore, snapshot: Snapshot, config: FilterConfig, watch: Wat
                 texts = PageTexts.of(Document(text, language=record.language))
                 measured = measures_of(profile(texts, config))
                 # These stay: they are made of more than the text, and the rest was not kept.
-                del measured["digest"], measured["headline"]
+                del measured["digest"], measured["h1"], measured["title"]
                 store.restore(record._replace(**measured), text)
     if store.scheme.parts.get("text") == snapshot.scheme.parts.get("text"):
         frames = FrameStore(store)

@@ -42,9 +42,8 @@ from dedup_filter.hamming import HammingIndex
 from dedup_filter.model import Outcome
 from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore, HostFrames, Lesson
 from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import Crawl, Judged, PageRecord, Scheme, url_key
-from dedup_filter.pages.redis import SharedKeeper
-from dedup_filter.text import Headline
+from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, url_key
+from dedup_filter.pages.redis.shared_keeper import SharedKeeper
 from dedup_filter.text.page_fields import FieldNames, PageText, page_in, url_in
 from dedup_filter.upkeep import Index
 from dedup_filter.upkeep.results import Source
@@ -66,14 +65,10 @@ def exported(source: Source) -> Iterator[Object]:
     head = {HEADER_KEY: FORMAT, "scheme": source.scheme, "crawls": source.crawls}
     yield _written(head, _HEADER)
     for record, original_url, text in source.pages:
-        judged = record.judged
-        values = {**record._asdict(), **judged._asdict(), **record.headline._asdict()}
-        values |= {"original": original_url, "original_page": judged.original}
+        values = record._asdict() | {"original": original_url, "original_page": record.original}
         yield _written(values, _PAGE) | ({} if text is None else {"text": text})
     for known in source.hosts:
-        early = [(page, form, note) for page, _, form, note in known.early]
-        values = {FRAMES_KEY: known.host, **known._asdict(), "early": early}
-        yield _written(values, _FRAMES)
+        yield _written({FRAMES_KEY: known.host, **known._asdict()}, _FRAMES)
 
 
 def scheme_and_crawls_in(line: Object) -> tuple[Scheme, list[Crawl]]:
@@ -90,15 +85,12 @@ def scheme_and_crawls_in(line: Object) -> tuple[Scheme, list[Crawl]]:
 def record_in(line: Object) -> tuple[PageRecord, str | None]:
     """Read the line of a page: its record, and its text if that was kept."""
     values = dict(zip(_PAGE, _read(line, _PAGE), strict=True))
-    values["original"] = values["original_page"]  # the URL is for people
-    judged = Judged._make(values[name] for name in Judged._fields)
-    headline = Headline._make(values[name] for name in Headline._fields)
-    values |= {"is_pending": False, "judged": judged, "headline": headline}
-    record = PageRecord._make(values[name] for name in PageRecord._fields)
-    if not judged.is_kept and judged.original is None:
-        raise ValueError(f"has outcome {judged.outcome!r} and no original_page")
-    if judged.original is not None and judged.original >= record.page:
-        raise ValueError(f"has original_page {judged.original}, which came after {record.page}")
+    original = values["original"] = values.pop("original_page")  # the URL is for people
+    record = PageRecord(**values, is_pending=False)
+    if not record.is_kept and original is None:
+        raise ValueError(f"has outcome {record.outcome!r} and no original_page")
+    if original is not None and original >= record.page:
+        raise ValueError(f"has original_page {original}, which came after {record.page}")
     if record.last_seen < record.first_seen:
         raise ValueError("was last seen before it was first seen")
     return record, *_read(line, {"text": _TEXT})
@@ -106,9 +98,7 @@ def record_in(line: Object) -> tuple[PageRecord, str | None]:
 
 def host_in(line: Object) -> HostFrames:
     """Read the line of a host's frames."""
-    host, state, lessons, early = _read(line, _FRAMES)
-    forms = [EarlyForm(page, host, form, note) for page, form, note in early]
-    return HostFrames(host, state, list(map(Lesson._make, lessons)), forms)
+    return HostFrames._make(_read(line, _FRAMES))
 
 
 class _Field(NamedTuple):
@@ -156,9 +146,11 @@ def _bytes(is_right: Callable[[bytes], object]) -> _Field:
     return _Field(read, lambda content: b64encode(content).decode())
 
 
-def _arrays(*fields: _Field) -> _Field:
+def _arrays(made: Callable[..., object], *fields: _Field) -> _Field:
     return _Field(
-        lambda rows: [[of.read(v) for of, v in zip(fields, row, strict=True)] for row in rows],
+        lambda rows: [
+            made(*(of.read(v) for of, v in zip(fields, row, strict=True))) for row in rows
+        ],
         lambda rows: [[of.write(v) for of, v in zip(fields, row, strict=True)] for row in rows],
     )
 
@@ -216,8 +208,8 @@ _PAGE = {
 _FRAMES = {
     FRAMES_KEY: _TEXT,
     "state": _bytes(lambda state: host_frames.Host.from_bytes("", state)),
-    "lessons": _arrays(_NUMBER_OR_0, _bytes(host_frames.Lesson.from_bytes), _FLAG),
-    "early": _arrays(_NUMBER, _bytes(lambda _: True), _bytes(host_frames.unpack)),
+    "lessons": _arrays(Lesson, _NUMBER_OR_0, _bytes(host_frames.Lesson.from_bytes), _FLAG),
+    "early": _arrays(EarlyForm, _NUMBER, _bytes(lambda _: True), _bytes(host_frames.unpack)),
 }
 _OPTIONAL = {
     *("name", "ended", "reason", "original", "original_page", "distance", "similarity"),
@@ -349,23 +341,23 @@ class _Records:
         if FRAMES_KEY in line:
             return self._take_host(host_in(line))
         record, text = record_in(line)
-        judged, crawls = record.judged, (record.crawl, record.first_crawl)
+        original, crawls = record.original, (record.crawl, record.first_crawl)
         for crawl in crawls:
             if crawl not in self._crawls:
                 raise ValueError(f"has crawl {crawl}, of which the first line says nothing")
         if record.page <= self._last:
             raise ValueError(f"has page {record.page} after page {self._last}: out of order")
-        if judged.original is not None:
-            judged = judged._replace(original=self._number(judged.original))
+        if original is not None:
+            original = self._number(original)
         there = self._there.rows_of(_key(record))
         crawl, first_crawl = (self._crawls[each] for each in crawls)
-        here = record._replace(judged=judged, crawl=crawl, first_crawl=first_crawl)
+        here = record._replace(original=original, crawl=crawl, first_crawl=first_crawl)
         number = there[0] if there else self._target.restore(here, text)
         if number is None:
             return "not_kept"
         self._last = record.page
         self._numbers.add_new(record.page, number)
-        return "there_already" if there else judged.outcome
+        return "there_already" if there else record.outcome
 
     def _number(self, page: int) -> int:
         """Return the number that a page of the export has here."""
@@ -399,5 +391,5 @@ def _page_in(item: Object, names: FieldNames) -> tuple[str, PageText]:
 
 
 def _key(record: PageRecord) -> int:
-    fixed = f"{url_key(record.url)} {record.first_seen} {record.judged.outcome} "
+    fixed = f"{url_key(record.url)} {record.first_seen} {record.outcome} "
     return xxhash.xxh3_64_intdigest(fixed.encode() + record.digest)

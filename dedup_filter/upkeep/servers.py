@@ -17,9 +17,15 @@ import numpy as np
 from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory.records import PageRecord, Scheme
-from dedup_filter.pages.redis import Address, SharedKeeper, SharedReader, entry_of
-from dedup_filter.pages.redis.replica import LoggedPages
-from dedup_filter.pages.redis.shared_keeper import release_lapsed, take_out, trim
+from dedup_filter.pages.redis.connection import Address
+from dedup_filter.pages.redis.replica import LoggedPages, entry_of
+from dedup_filter.pages.redis.shared_keeper import (
+    SharedKeeper,
+    SharedReader,
+    release_lapsed,
+    take_out,
+    trim,
+)
 from dedup_filter.upkeep.results import (
     Doubt,
     ExportedPage,

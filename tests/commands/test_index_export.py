@@ -67,7 +67,7 @@ def test_it_is_added_to_an_index_that_has_others(export, place):
     assert found["kept"] == 25
     assert [crawl["name"] for crawl in found["crawls"]] == ["mine", "import"]
     if not place.servers:
-        assert records(other)[25].judged.original == 6
+        assert records(other)[25].original == 6
         assert records(other)[5].url == ITEMS[0]["url"]
     assert is_clean(other)
 

@@ -9,7 +9,7 @@ from index_feed import ITEMS, article, contents, records, tamper
 from dedup_filter import NearDuplicateFilter
 
 MADE = ("fingerprint", "sketch", "digest", "words", "language")
-TAKEN_OVER = ("page", "url", "first_seen", "judged")
+TAKEN_OVER = ("page", "url", "first_seen", "outcome", "original", "distance", "similarity")
 
 
 def parts(record, names):

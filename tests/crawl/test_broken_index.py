@@ -74,7 +74,7 @@ def check(index, kept):
         records = list(record.records())
     assert len(records) >= 3
     assert not any(page.is_pending for page in records)
-    urls = [page.url for page in records if page.judged.is_kept]
+    urls = [page.url for page in records if page.is_kept]
     assert {int(url.rpartition("/")[2]) for url in urls} <= set(kept)
 
 

@@ -155,8 +155,8 @@ class Job:
             record.check()
             records = {each.page: each for each in record.records()}
         assert not [each for each in records.values() if each.is_pending]
-        kept = {each.url for each in records.values() if each.judged.is_kept}
-        dropped = {each.url for each in records.values() if not each.judged.is_kept}
+        kept = {each.url for each in records.values() if each.is_kept}
+        dropped = {each.url for each in records.values() if not each.is_kept}
         assert kept <= set(self.kept), "a page counts as seen, and its item is nowhere"
         for kind, url, *original in self.fates("scraped", "dropped"):
             if kind == "scraped":

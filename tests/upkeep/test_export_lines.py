@@ -11,8 +11,7 @@ from dedup_filter.fingerprints import sketch
 from dedup_filter.frames.host_frames import Host, pack
 from dedup_filter.frames.host_frames import Lesson as FrameLesson
 from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
-from dedup_filter.pages.directory.records import Crawl, Judged, PageRecord, Scheme
-from dedup_filter.text import Headline
+from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme
 from dedup_filter.upkeep.lines import (
     exported,
     host_in,
@@ -28,16 +27,17 @@ numbers = st.integers(1, 2**63 - 1)
 hashes = st.integers(0, 2**32 - 1)
 
 
-judged = st.builds(
-    Judged,
-    st.sampled_from(["new", "near", "exact", "revisit", "unjudged"]),
-    st.none() | texts,
-    st.integers(0, 6),
-    st.none() | st.integers(0, 64),
-    st.none() | st.floats(0, 1),
+judged = st.fixed_dictionaries(
+    {
+        "outcome": st.sampled_from(["new", "near", "exact", "revisit", "unjudged"]),
+        "reason": st.none() | texts,
+        "original": st.integers(0, 6),
+        "distance": st.none() | st.integers(0, 64),
+        "similarity": st.none() | st.floats(0, 1),
+    }
 )
 records = st.builds(
-    PageRecord,
+    lambda judged, **drawn: PageRecord(**judged, **drawn),
     page=st.integers(7, 2**63 - 1),
     url=texts,
     host=texts,
@@ -51,8 +51,9 @@ records = st.builds(
     first_crawl=numbers,
     crawl=numbers,
     is_pending=st.just(False),
-    judged=judged | st.just(Judged("new")),
-    headline=st.builds(Headline, texts, texts),
+    judged=judged | st.just({"outcome": "new"}),
+    h1=texts,
+    title=texts,
 )
 blocks = st.lists(st.integers(0, 2**64 - 1), max_size=3)
 counts = st.integers(0, 2**32 - 1)
@@ -64,7 +65,7 @@ hosts = st.builds(
     st.just("a"),
     st.none() | states,
     st.lists(st.builds(Lesson, st.integers(0, 2**63 - 1), lessons, st.booleans())),
-    st.lists(st.builds(EarlyForm, numbers, st.just("a"), st.binary(), notes)),
+    st.lists(st.builds(EarlyForm, numbers, st.binary(), notes)),
 )
 crawls = st.builds(Crawl, numbers, st.none() | texts, times, st.none() | times)
 

@@ -10,18 +10,3 @@
 
 Pages are known by their numbers, counted from 1. The database knows no tables and no text.
 """
-
-from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore
-from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import Judged, PageRecord, Place, Scheme, measures_of
-
-__all__ = [
-    "EarlyForm",
-    "FrameStore",
-    "Judged",
-    "PageRecord",
-    "PageStore",
-    "Place",
-    "Scheme",
-    "measures_of",
-]

@@ -15,8 +15,8 @@ On disk every page with text is recorded; in memory only those that are kept or 
 could read of the others later. The index follows the store whenever it is asked.
 """
 
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from time import time as now
 
 from dedup_filter.config import FilterConfig, oldest_kept
@@ -56,12 +56,12 @@ class DirectoryPages:
         """Where frames are kept that outlive this process; None: nowhere."""
         self._by_host = config.scope == "host"
         self._index = PageIndex.opened(self.store, config.max_distance, by_host=self._by_host)
-        self.gone: list[int] = []
+        self.gone = store.gone
         """Pages whose records were deleted; for the owner to take note of, and to clear."""
         self.capped = 0
         """Comparisons in which there were more candidates than `MOST_COMPARED`."""
         while due := self._beyond_bounds(now()):
-            self._delete(due)
+            store.delete(due)
 
     def __len__(self) -> int:
         return len(self.store)
@@ -106,16 +106,9 @@ class DirectoryPages:
         """Tell what has become of a page that was recorded."""
         return self.store.fate(number)
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Do all that is done within, or nothing. Not to be used inside another."""
-        before = len(self.gone)
-        try:
-            with self.store.transaction():
-                yield
-        except BaseException:
-            del self.gone[before:]
-            raise
+    def transaction(self) -> AbstractContextManager[None]:
+        """Do all that is done within, or nothing."""
+        return self.store.transaction()
 
     def record(
         self,
@@ -134,7 +127,7 @@ class DirectoryPages:
         due = self._beyond_bounds(moment, None if is_revisit else not is_repeat)
         # The page that this one repeats stays, or the next one like it would be new.
         if due:
-            self._delete(due - {found.original_page})
+            self.store.delete(due - {found.original_page})
         record = PageRecord.of(place, page, found, int(moment), self.store.crawl)
         record = record._replace(is_pending=is_pending or is_revisit)
         number = self.store.insert(record, text)
@@ -153,9 +146,7 @@ class DirectoryPages:
 
     def release(self, number: int) -> None:
         """Forget a pending page; one that is not pending is left as it is."""
-        if self.store.fate(number) == "pending":
-            self.store.release(number)
-            self.gone.append(number)
+        self.store.release(number)
 
     def flush(self) -> None:
         """Make everything committed so far outlive this process."""
@@ -164,7 +155,7 @@ class DirectoryPages:
     def forget(self, url: str) -> int:
         """Forget all pages at a URL, however it is spelt; return how many there were."""
         pages = self.store.at_url(url)
-        self._delete(pages)
+        self.store.delete(pages)
         return len(pages)
 
     def close(self) -> None:
@@ -222,7 +213,3 @@ class DirectoryPages:
                 most = min(max(over, bound // _BATCHES), _MOST_AT_ONCE)
                 due.update(self.store.oldest(most, is_kept=is_kept) if over > 0 else ())
         return due
-
-    def _delete(self, pages: Collection[int]) -> None:
-        self.store.delete(pages)
-        self.gone += pages

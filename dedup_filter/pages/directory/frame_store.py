@@ -28,7 +28,6 @@ class EarlyForm(NamedTuple):
     """A page that waits to be judged again."""
 
     page: int
-    host: str
     form: bytes
     """It is large, and left out (b"") until it is asked for."""
     note: bytes
@@ -65,7 +64,7 @@ def known_frames(reader: PageReader) -> list[HostFrames]:
         known[host].lessons.append(Lesson(page, lesson, bool(is_unlearnt)))
     sql = f"SELECT page, {HOST}, note FROM early_pages ORDER BY page"  # noqa: S608
     for page, host, note in reader.rows(sql):
-        known[host].early.append(EarlyForm(page, host, b"", note))
+        known[host].early.append(EarlyForm(page, b"", note))
     return list(known.values())
 
 
@@ -124,7 +123,7 @@ class FrameStore:
             for page, lesson, is_unlearnt in known.lessons:
                 self.learn(known.host, page, lesson, is_unlearnt=is_unlearnt)
             for early in known.early:
-                self.wait(early)
+                self.wait(known.host, early)
 
     def forget(self, host: str) -> None:
         """Forget a host and its early pages."""
@@ -134,13 +133,12 @@ class FrameStore:
             self._store.write("DELETE FROM frame_lessons WHERE host = ?", number)
             self._store.write("DELETE FROM early_pages WHERE host = ?", number)
 
-    def wait(self, early: EarlyForm) -> None:
+    def wait(self, host: str, early: EarlyForm) -> None:
         """Keep a page that is to be judged again; it is gone when its record is."""
-        page, host, form, note = early
         with self._store.transaction():
             self._store.write(
-                "REPLACE INTO early_pages (page, host, form, note) VALUES (?, ?, ?, ?)",
-                (page, self._store.host(host), form, note),
+                "REPLACE INTO early_pages (host, page, form, note) VALUES (?, ?, ?, ?)",
+                (self._store.host(host), *early),
             )
 
     def note(self, page: int, note: bytes) -> None:

@@ -24,10 +24,8 @@ from typing import Any, TypeVar
 
 from dedup_filter.errors import ConfigError, StoreBusy, StoreCorrupt, StoreError, StoreTooNew
 from dedup_filter.fingerprints import MOST_SKETCH_BYTES
-from dedup_filter.model import Fate
 from dedup_filter.pages.directory.index_directory import IndexDirectory
-from dedup_filter.pages.directory.records import Crawl, Judged, PageRecord, Scheme
-from dedup_filter.text import Headline
+from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme
 
 Self = TypeVar("Self", bound="PageReader")
 
@@ -42,8 +40,7 @@ _CHUNK = 1_000
 
 MASK = 2**64 - 1
 """`signed & MASK` is the unsigned integer with the same 64 bits."""
-COLUMNS = """id, url, host, digest, fingerprint, sketch, words, language, first_seen, last_seen,
-    first_crawl, crawl, is_pending, outcome, reason, original, distance, similarity, h1, title"""
+COLUMNS = ", ".join(("id", *PageRecord._fields[1:]))
 """Those of a record, in its order."""
 HOST = "CAST((SELECT name FROM hosts WHERE hosts.id = host) AS TEXT)"
 _AS_READ = (
@@ -183,12 +180,6 @@ class PageReader:
                 f"{self}: the text of page {page} is damaged: put back a copy, or forget that page"
             ) from error
 
-    def fate(self, page: int) -> Fate:
-        """Tell what has become of a page."""
-        sql = "SELECT CASE WHEN is_pending THEN 'pending' ELSE 'kept' END FROM pages WHERE id = ?"
-        found: Fate = self.value(sql, (page,)) or "gone"
-        return found
-
     def crawls(self) -> list[Crawl]:
         """List the crawls in their order, numbered from 1."""
         sql = "SELECT id, CAST(name AS TEXT), started, ended FROM crawls ORDER BY id"
@@ -228,10 +219,8 @@ class PageReader:
 
     @property
     def nbytes(self) -> int:
-        """Size of the files, or of what is held in memory, in bytes."""
-        if self.directory is None:
-            return int(self.value("PRAGMA page_count") * self.value("PRAGMA page_size"))
-        return self.directory.page_bytes()
+        """Size of the database in bytes, in memory or in its file."""
+        return int(self.value("PRAGMA page_count") * self.value("PRAGMA page_size"))
 
     def check(self) -> None:
         """Verify what SQLite can tell, and what the schema promises beyond that. Reads everything.
@@ -322,7 +311,7 @@ class Snapshot(PageReader):
     def url_of_original(self, record: PageRecord) -> str | None:
         """Return the URL of the page that one repeats; None if it repeats none, or that is gone."""
         sql = "SELECT CAST(url AS TEXT) FROM pages WHERE id = ?"
-        url: str | None = self.value(sql, (record.judged.original,))
+        url: str | None = self.value(sql, (record.original,))
         return url
 
     def without_text(self) -> int:
@@ -332,10 +321,9 @@ class Snapshot(PageReader):
 
 
 def _record(row: Sequence[Any]) -> PageRecord:
-    page, url, host, digest, fingerprint, *plain, is_pending = row[:13]
-    measured = digest, None if fingerprint is None else fingerprint & MASK, *plain
-    said = bool(is_pending), Judged(*row[13:18]), Headline(*row[18:])
-    return PageRecord._make((page, url, host, *measured, *said))
+    record = PageRecord._make(row)
+    bits = None if record.fingerprint is None else record.fingerprint & MASK
+    return record._replace(fingerprint=bits, is_pending=bool(record.is_pending))
 
 
 def statistics(reader: PageReader) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -354,23 +342,18 @@ def statistics(reader: PageReader) -> tuple[dict[str, Any], list[dict[str, Any]]
         GROUP BY first_crawl, crawl, outcome, is_kept, is_pending"""
     )
     in_all = Counter[str]()
-    counts: defaultdict[int, dict[str, Any]] = defaultdict(
-        lambda: {
-            "outcomes": Counter(),
-            "kept": {"first_seen": 0, "last_seen": 0, "revisited": 0},
-            "repeats": Counter(),
-        }
+    none_kept = {"first_seen": 0, "last_seen": 0, "revisited": 0}
+    counts: defaultdict[int, dict[str, Counter[str]]] = defaultdict(
+        lambda: {"outcomes": Counter(), "kept": Counter(none_kept), "repeats": Counter()}
     )
     for first_crawl, crawl, outcome, is_kept, is_pending, pages in groups:
         in_all[outcome] += pages
         counts[crawl]["outcomes"][outcome] += pages
-        if is_pending:
-            continue
-        if is_kept:
+        if is_kept and not is_pending:
             counts[first_crawl]["kept"]["first_seen"] += pages
             counts[crawl]["kept"]["last_seen"] += pages
             counts[crawl]["kept"]["revisited"] += pages * (crawl != first_crawl)
-        else:
+        elif not is_pending:
             counts[crawl]["repeats"][outcome] += pages
     crawls = [
         {"crawl": number, "name": name, "started": started, "ended": ended, **counts[number]}

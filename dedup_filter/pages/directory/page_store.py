@@ -98,6 +98,8 @@ class PageStore(PageReader):
         """Numbers of hosts; forgotten when a transaction is undone, as it may have given some."""
         self._revisited: dict[int, int] = {}
         """Numbers of revisits that were committed -> the pages that they have become."""
+        self.gone: list[int] = []
+        """Pages that were deleted; for who follows them to take note of, and to clear."""
         super().__init__(uri, directory, *pragmas, scheme=scheme)
 
     @classmethod
@@ -182,11 +184,11 @@ class PageStore(PageReader):
         if len(self._group) >= _FULL_GROUP:
             self.flush()
         self._begin()
-        before, self._is_writing = len(self._group), True
+        before, gone, self._is_writing = len(self._group), len(self.gone), True
         try:
             yield
         except BaseException:
-            del self._group[before:]
+            del self._group[before:], self.gone[gone:]
             self._hosts.clear()
             self._roll_back()
             raise
@@ -199,14 +201,11 @@ class PageStore(PageReader):
         Requires: no transaction is going on; half of it would stay.
         """
         assert not self._is_writing, "a transaction is going on"
-        try:
+        with self.guarded() as connection:
             if self._group:
                 self._begin()
-            if self.connection.in_transaction:
-                self.connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            self._roll_back()
-            raise self._error(error) from error
+            if connection.in_transaction:
+                connection.execute("COMMIT")
         self._group.clear()
 
     def sync(self) -> None:
@@ -285,7 +284,7 @@ class PageStore(PageReader):
 
     def insert(self, record: PageRecord, text: str | None = None) -> int:
         """Record a page; return its number, which is the record's own or the next."""
-        is_kept = record.judged.is_kept
+        is_kept = record.is_kept
         with self.transaction():
             values = (*self._row(record), is_kept, _signed(url_key(record.url)))
             page = self.write(_INSERT, values)
@@ -332,7 +331,7 @@ class PageStore(PageReader):
 
         A page that is gone stays gone.
         """
-        if super().fate(page) != "gone":
+        if self.value("SELECT 1 FROM pages WHERE id = ?", (page,)):
             with self.transaction():
                 self._write(self.record(page)._replace(**measures))
                 if text is not None:
@@ -344,13 +343,15 @@ class PageStore(PageReader):
             for page in pages:
                 self.write("DELETE FROM pages WHERE id = ?", (page,))
                 self._revisited.pop(page, None)
+                self.gone.append(page)
 
     def fate(self, page: int) -> Fate:
         """Tell what has become of a page; a revisit that is committed is the page it revisits."""
-        found = super().fate(page)
-        if found == "gone" and page in self._revisited:
-            return super().fate(self._revisited[page])
-        return found
+        sql = "SELECT CASE WHEN is_pending THEN 'pending' ELSE 'kept' END FROM pages WHERE id = ?"
+        found: Fate | None = self.value(sql, (page,))
+        if found is None and page in self._revisited:
+            return self.fate(self._revisited[page])
+        return found or "gone"
 
     def restore_crawl(self, crawl: Crawl) -> int:
         """Record a crawl, of another index or a new one; return its number here.
@@ -434,7 +435,7 @@ class PageStore(PageReader):
             last_seen=max(new.last_seen, old.last_seen),
             first_crawl=old.first_crawl,
             is_pending=old.is_pending,
-            judged=new.judged._replace(original=None),
+            original=None,
         )
         self._write(renewed)
         self.write("UPDATE pages SET original = ? WHERE original = ?", (page, newer))
@@ -450,7 +451,7 @@ class PageStore(PageReader):
 
     def _row(self, record: PageRecord) -> tuple[Any, ...]:
         """Write a record as a row of `COLUMNS`."""
-        page, url, host, digest, fingerprint, *plain, judged, headline = record
+        page, url, host, digest, fingerprint, *plain, h1, title = record
         return (
             page or None,
             _column(url),
@@ -458,8 +459,8 @@ class PageStore(PageReader):
             digest,
             None if fingerprint is None else _signed(fingerprint),
             *plain,
-            *judged,
-            *map(_column, headline),
+            _column(h1),
+            _column(title),
         )
 
 

@@ -107,21 +107,6 @@ class Crawl(NamedTuple):
     """None: it runs, or its process was killed."""
 
 
-class Judged(NamedTuple):
-    """What was said of a page."""
-
-    outcome: Outcome
-    reason: str | None = None
-    original: int | None = None
-    distance: int | None = None
-    similarity: float | None = None
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether later pages are compared with it."""
-        return self.outcome not in ("near", "exact")
-
-
 class PageRecord(NamedTuple):
     """All that is recorded of a page."""
 
@@ -142,15 +127,30 @@ class PageRecord(NamedTuple):
     first_crawl: int
     crawl: int
     is_pending: bool
-    judged: Judged
-    headline: Headline = Headline()
+    outcome: Outcome
+    reason: str | None = None
+    original: int | None = None
+    """The number of the page that it repeats."""
+    distance: int | None = None
+    similarity: float | None = None
+    h1: str = ""
+    title: str = ""
+
+    @property
+    def headline(self) -> Headline:
+        """What its page is headed by."""
+        return Headline(self.h1, self.title)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether later pages are compared with it."""
+        return self.outcome not in ("near", "exact")
 
     @classmethod
     def of(
         cls, place: Place, page: PageProfile, found: Verdict, moment: int, crawl: int
     ) -> "PageRecord":
         """Return the record of a page that was judged now, pending."""
-        said = (found.outcome, found.reason, found.original_page, found.distance, found.similarity)
         return cls(
             page=0,
             url=place.url,
@@ -161,7 +161,11 @@ class PageRecord(NamedTuple):
             first_crawl=crawl,
             crawl=crawl,
             is_pending=True,
-            judged=Judged(*said),
+            outcome=found.outcome,
+            reason=found.reason,
+            original=found.original_page,
+            distance=found.distance,
+            similarity=found.similarity,
         )
 
 
@@ -173,7 +177,7 @@ def measures_of(page: PageProfile) -> dict[str, Any]:
         "sketch": page.sketch,
         "words": page.word_count,
         "language": page.language,
-        "headline": page.headline,
+        **page.headline._asdict(),
     }
 
 

@@ -25,20 +25,3 @@ All calls to servers raise StoreError when these cannot be reached or refuse. Co
 page that is new and one for its commit, two on a cluster; two for a duplicate. All the work on
 fingerprints is done here.
 """
-
-from dedup_filter.pages.redis.connection import Address, Connection, connected, is_address
-from dedup_filter.pages.redis.process import Process
-from dedup_filter.pages.redis.replica import CHUNK, entry_of
-from dedup_filter.pages.redis.shared_keeper import SharedKeeper, SharedReader
-
-__all__ = [
-    "CHUNK",
-    "Address",
-    "Connection",
-    "Process",
-    "SharedKeeper",
-    "SharedReader",
-    "connected",
-    "entry_of",
-    "is_address",
-]

@@ -270,13 +270,12 @@ class Connection:
 
 
 @contextmanager
-def connected(location: str) -> Iterator[Connection]:
-    """Connect to the index at a location; hang up if what is done within fails."""
-    connection = Connection(Address.of(location))
+def closed_if_it_fails(opened: Any) -> Iterator[None]:
+    """Close what was opened, a connection or an index, if what is done within fails."""
     try:
-        yield connection
+        yield
     except BaseException:
-        connection.close()
+        opened.close()
         raise
 
 

@@ -19,7 +19,7 @@ from threading import Event, Lock, Thread
 from typing import Any, Final, NoReturn
 
 from dedup_filter.errors import ConfigError, StoreCorrupt, StoreError, StoreTooNew
-from dedup_filter.pages.directory import Scheme
+from dedup_filter.pages.directory.records import Scheme
 from dedup_filter.pages.redis.connection import Connection
 from dedup_filter.pages.redis.records import FORMAT
 

@@ -19,10 +19,8 @@ from typing import Final, get_args
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.fingerprints import is_sketch
 from dedup_filter.model import Outcome
-from dedup_filter.pages.directory import Judged, PageRecord
-from dedup_filter.pages.directory.records import host_of
+from dedup_filter.pages.directory.records import PageRecord, host_of
 from dedup_filter.pages.redis.connection import Connection
-from dedup_filter.text import Headline
 
 FORMAT: Final = 2
 
@@ -42,10 +40,9 @@ def pack_record(record: PageRecord) -> bytes:
     Raises:
         ValueError: it "has a number or a time" for which there is no room.
     """
-    judged = record.judged
-    distance = _NONE if judged.distance is None else judged.distance
-    similarity = -1.0 if judged.similarity is None else judged.similarity
-    said = _OUTCOMES.index(judged.outcome), distance, record.fingerprint is not None, similarity
+    distance = _NONE if record.distance is None else record.distance
+    similarity = -1.0 if record.similarity is None else record.similarity
+    said = _OUTCOMES.index(record.outcome), distance, record.fingerprint is not None, similarity
     seen = record.first_seen, record.last_seen, record.first_crawl, record.crawl
     measured = record.fingerprint or 0, record.digest, len(record.sketch)
     try:
@@ -54,7 +51,7 @@ def pack_record(record: PageRecord) -> bytes:
         where = "for which an index on a server has no room"
         raise ValueError(f"has a number or a time {where}") from None
     # The URL comes last: it may have line ends in it.
-    lines = [record.language or "", judged.reason or "", *record.headline]
+    lines = [record.language or "", record.reason or "", record.h1, record.title]
     text = "\n".join([*(line.replace("\n", " ") for line in lines), record.url])
     return fixed + record.sketch + text.encode("utf-8", "surrogatepass")
 
@@ -71,19 +68,14 @@ def unpack_record(page: int, packed: bytes, is_pending: bool) -> PageRecord:
         rest = packed[_FIXED.size :]
         sketch, text = rest[:size], rest[size:].decode("utf-8", "surrogatepass")
         language, reason, h1, title, url = text.split("\n", 4)
-        judged = Judged(
-            _OUTCOMES[outcome],
-            reason or None,
-            distance=None if distance == _NONE else distance,
-            similarity=None if similarity < 0 else similarity,
-        )
+        said = _OUTCOMES[outcome], reason or None, None, None if distance == _NONE else distance
     except (struct.error, IndexError, ValueError) as error:
         raise ValueError(f"the record of page {page} is damaged") from error
     if version != _VERSION or not is_sketch(sketch):
         raise ValueError(f"the record of page {page} is damaged, or of version {version}")
     measured = digest, value if is_long else None, sketch, words, language or None
-    told = *measured, *seen, is_pending, judged, Headline(h1, title)
-    return PageRecord._make((page, url, host_of(url), *told))
+    told = is_pending, *said, None if similarity < 0 else similarity, h1, title
+    return PageRecord._make((page, url, host_of(url), *measured, *seen, *told))
 
 
 class SharedRecords:
@@ -128,7 +120,7 @@ class SharedRecords:
         """Keep a page that a process has pending, in the place of its original if it has one."""
         packed, (name, seconds) = pack_record(record), self.for_script(number)
         before = b"" if name else self.put(number, packed) or b""
-        told = number, record.judged.original or 0, packed, name, seconds
+        told = number, record.original or 0, packed, name, seconds
         is_done = bool(self.connection.run("commit", process, *told))
         if not is_done and not name:
             self.connection.run(

@@ -34,8 +34,8 @@ from dedup_filter.pages.comparison import (
     relation,
     verdict_on,
 )
-from dedup_filter.pages.directory import FrameStore, PageRecord, Place, measures_of
-from dedup_filter.pages.directory.records import url_key
+from dedup_filter.pages.directory.frame_store import FrameStore
+from dedup_filter.pages.directory.records import PageRecord, Place, measures_of, url_key
 from dedup_filter.pages.frame_exchange import FrameExchange, LessonLists
 from dedup_filter.pages.redis.process import LEASE, Process
 from dedup_filter.pages.redis.replica import Entry

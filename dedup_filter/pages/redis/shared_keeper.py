@@ -21,9 +21,8 @@ from typing import Any
 
 from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError, StoreBusy, StoreError
-from dedup_filter.pages.directory import PageRecord, Scheme
-from dedup_filter.pages.directory.records import Crawl, host_of
-from dedup_filter.pages.redis.connection import Connection, connected
+from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, host_of
+from dedup_filter.pages.redis.connection import Address, Connection, closed_if_it_fails
 from dedup_filter.pages.redis.process import LEASE, read_meta, refuse
 from dedup_filter.pages.redis.records import FORMAT, SharedRecords, pack_record
 from dedup_filter.pages.redis.replica import CHUNK, EVENT_BYTES, LoggedPages, entry_of
@@ -59,7 +58,7 @@ class SharedReader(SharedRecords):
     @contextmanager
     def open(cls, location: str) -> Iterator["SharedReader"]:
         """Read the index at an address."""
-        with connected(location) as connection, closing(connection):
+        with closing(Connection(Address.of(location))) as connection:
             yield cls(connection)
 
     def __str__(self) -> str:
@@ -190,22 +189,15 @@ class SharedKeeper:
         if not connection.run("make", FORMAT, scheme.to_json(), secrets.token_hex(8)):
             refuse(connection, scheme)
         self._reader = SharedReader(connection)
-        self._batch: list[tuple[PageRecord, bytes, list[object]]] = []
-        """Records, as they are written, and how long they last, as it is told to Redis."""
+        self._batch: list[tuple[tuple[object, ...], bytes, list[object]]] = []
+        """What the log is told of each page, its record, and how long that lasts."""
 
     @classmethod
     def open(cls, location: str, scheme: Scheme) -> "SharedKeeper":
         """Open the index at an address; make it if there is none. Raises as `refuse` does."""
-        with connected(location) as connection:
+        connection = Connection(Address.of(location))
+        with closed_if_it_fails(connection):
             return cls(connection, scheme)
-
-    def __str__(self) -> str:
-        return str(self._connection.address)
-
-    @property
-    def scheme(self) -> Scheme:
-        """How its fingerprints are made."""
-        return self._reader.scheme
 
     def records(self) -> Iterator[PageRecord]:
         """Yield the records that are there."""
@@ -237,11 +229,12 @@ class SharedKeeper:
         if days is not None:
             left = expiry_seconds(days) - int(now()) + record.last_seen
             life = ["EX", left]
-        if not record.judged.is_kept or (life and left <= 0):
+        if not record.is_kept or (life and left <= 0):
             return None
         # A record has no host of its own: it is that of the URL.
         record = record._replace(host=host_of(record.url))
-        self._batch.append((record, pack_record(record), life))
+        told = *entry_of(record).fields, record.last_seen, record.outcome
+        self._batch.append((told, pack_record(record), life))
         if len(self._batch) >= _BATCH:
             self._write()
         return _NOT_KNOWN_YET
@@ -254,9 +247,7 @@ class SharedKeeper:
     def _write(self) -> None:
         # Whatever comes of it, it is not tried again: an answer may get lost.
         batch, self._batch = self._batch, []
-        told: list[object] = []
-        for record, *_ in batch:
-            told += *entry_of(record).fields, record.last_seen, record.judged.outcome
+        told = [each for of_page, *_ in batch for each in of_page]
         length = self._reader.length() if batch else None
         while length is not None:
             names = map(self._connection.page_key, count(length + 1))

@@ -30,7 +30,7 @@ from typing import Any, Final
 
 from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.pages.comparison import Overtaken
-from dedup_filter.pages.directory import PageRecord
+from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.redis.connection import Connection
 from dedup_filter.pages.redis.process import Process
 from dedup_filter.pages.redis.records import SharedRecords, pack_record
@@ -221,8 +221,8 @@ class SharedLog:
 
     def _committed(self, number: int, record: PageRecord) -> bool:
         is_done = self.records.commit(self.process.name, number, record)
-        if is_done and record.judged.original:
-            self.records.remove([record.judged.original])
+        if is_done and record.original:
+            self.records.remove([record.original])
             self.sync()
         return is_done
 
@@ -238,7 +238,7 @@ class SharedLog:
         self._lost_to = max(self._lost_to, self.replica.end)
         self.replica.clear()
         for number, record in self.held.items():
-            self.held[number] = record._replace(judged=record.judged._replace(original=None))
+            self.held[number] = record._replace(original=None)
         self._in_doubt.clear()
         self._when_anew()
 

@@ -60,7 +60,7 @@ def step(store, chance, number):
     with store.transaction():
         store.insert(page(number, is_pending=True), text)
         FrameStore(store).learn(HOST, number, b"lesson")
-        FrameStore(store).wait(EarlyForm(number, HOST, b"form" * 500, b"note"))
+        FrameStore(store).wait(HOST, EarlyForm(number, b"form" * 500, b"note"))
     if chance.random() < 0.3:
         FrameStore(store).save(HOST, b"state" * chance.randrange(1_000))
     if action == "release":

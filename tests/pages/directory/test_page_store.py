@@ -6,9 +6,7 @@ from store_pages import NOON, folder_store, measures, memory_store, near, page, 
 
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints import sketch
-from dedup_filter.pages.directory import Judged
 from dedup_filter.pages.directory.records import Crawl, url_key
-from dedup_filter.text import Headline
 
 
 @pytest.fixture(params=[memory_store, folder_store])
@@ -29,11 +27,11 @@ class TestWhatIsInserted:
                 for each in ("http://[1/", "http://x/\ud800", "", "http://x/\0a", "网址")
             ),
             *(
-                {"headline": Headline(*each)}
-                for each in (("", ""), ("\ud800", "标题\0\n"), ("0", "007"), ("a" * 200,) * 2)
+                {"h1": h1, "title": title}
+                for h1, title in (("", ""), ("\ud800", "标题\0\n"), ("0", "007"), ("a" * 200,) * 2)
             ),
             *({"sketch": sketch(hashes_of(1, size))} for size in (0, 1, 240, 100_000)),
-            {"judged": Judged("unjudged", "too_short", None, None, 0.5)},
+            {"judged": {"outcome": "unjudged", "reason": "too_short", "similarity": 0.5}},
         ],
     )
     def test_may_be_anything(self, store, fields):
@@ -78,9 +76,9 @@ class TestRevisits:
             **measures(2),
             last_seen=NOON + 600,
             crawl=2,
-            judged=Judged("revisit", None, None, 2, 0.95),
+            **revisit(None),
         )
-        assert repeat.judged.original == 1
+        assert repeat.original == 1
         assert (store.text(1), store.fate(seen)) == ("new", "kept")
 
     def test_whose_commit_was_undone_are_pending_again(self, store, seen):

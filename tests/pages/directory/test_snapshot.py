@@ -28,7 +28,7 @@ def fill(store):
     FrameStore(store).save(HOST, b"state")
     FrameStore(store).learn(HOST, late, b"late")
     for number in (done, late):
-        FrameStore(store).wait(EarlyForm(number, HOST, b"form", b"note %d" % number))
+        FrameStore(store).wait(HOST, EarlyForm(number, b"form", b"note %d" % number))
     store.flush()
 
 
@@ -36,7 +36,7 @@ def shown(folder):
     with Snapshot.open_to_read(folder) as snapshot:
         pages = list(snapshot.records())
         assert snapshot.count() == len(pages)
-        assert len(snapshot) == sum(each.judged.is_kept for each in pages)
+        assert len(snapshot) == sum(each.is_kept for each in pages)
         assert snapshot.without_text() == len(pages)
         return pages, list(frames_with_forms(snapshot))
 

@@ -214,7 +214,7 @@ class DirectoryMachine(RuleBasedStateMachine):
         kept = sum(page["kept"] for page in self.oracle.pages.values())
         assert len(self.index) == kept
         recorded = {
-            record.page: (record.url, record.is_pending, record.judged.outcome)
+            record.page: (record.url, record.is_pending, record.outcome)
             for record in self.index._kept.store.records()
         }
         assert recorded == {

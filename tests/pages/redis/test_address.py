@@ -3,7 +3,7 @@
 import pytest
 
 from dedup_filter import ConfigError, NearDuplicateFilter
-from dedup_filter.pages.redis import Address, is_address
+from dedup_filter.pages.redis.connection import Address, is_address
 
 
 @pytest.mark.parametrize(

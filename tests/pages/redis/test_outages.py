@@ -11,8 +11,8 @@ from site_pages import framed
 from dedup_filter.errors import StoreAway, StoreError
 from dedup_filter.fingerprints.profile import PageTexts
 from dedup_filter.model import Document
-from dedup_filter.pages.redis import SharedReader
 from dedup_filter.pages.redis.connection import TIMEOUT
+from dedup_filter.pages.redis.shared_keeper import SharedReader
 
 MUCH_TOO_LONG = 20 * TIMEOUT
 """Seconds that no machine makes of a call that is given up in time."""

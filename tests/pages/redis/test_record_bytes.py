@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from dedup_filter.fingerprints import sketch
 from dedup_filter.model import Outcome
-from dedup_filter.pages.directory.records import Judged, PageRecord, host_of
+from dedup_filter.pages.directory.records import PageRecord, host_of
 from dedup_filter.pages.redis.records import pack_record, unpack_record
-from dedup_filter.text import Headline
 
 # Half surrogates too: that is how bytes of a URL that are no text come out of a header.
 text = st.text(st.characters(exclude_categories=()))
@@ -34,15 +33,12 @@ records = st.builds(
     language=words,
     **dict.fromkeys(["first_seen", "last_seen", "first_crawl", "crawl"], uint32),
     is_pending=st.booleans(),
-    judged=st.builds(
-        Judged,
-        st.sampled_from(get_args(Outcome)),
-        words,
-        st.none(),
-        st.one_of(st.none(), st.integers(0, 64)),
-        similarities,
-    ),
-    headline=st.builds(Headline, lines, lines),
+    outcome=st.sampled_from(get_args(Outcome)),
+    reason=words,
+    distance=st.one_of(st.none(), st.integers(0, 64)),
+    similarity=similarities,
+    h1=lines,
+    title=lines,
 )
 
 
@@ -52,10 +48,10 @@ def test_a_record_is_read_as_it_was_written(record, h1, title):
     packed = pack_record(record)
     assert unpack_record(record.page, packed, is_pending=record.is_pending) == record
     # Of a block or a title white space has become single spaces; a line end changes nothing else.
-    packed = pack_record(record._replace(headline=Headline(h1, title)))
+    packed = pack_record(record._replace(h1=h1, title=title))
     found = unpack_record(record.page, packed, is_pending=record.is_pending)
     assert found.headline == (h1.replace("\n", " "), title.replace("\n", " "))
-    assert found._replace(headline=record.headline) == record
+    assert found._replace(h1=record.h1, title=record.title) == record
 
 
 @given(records, st.data(), st.integers(0, 255).filter(lambda version: version != 2))

@@ -10,8 +10,8 @@ from shared_crawlers import Past
 
 from dedup_filter import ConfigError, NearDuplicateFilter
 from dedup_filter.errors import SchemeMismatch, StoreAway, StoreCorrupt, StoreError, StoreTooNew
-from dedup_filter.pages.redis import SharedReader
 from dedup_filter.pages.redis.records import FORMAT
+from dedup_filter.pages.redis.shared_keeper import SharedReader
 
 SECRET = "s3cret-Wörd/+%"
 META = "dedup:{pages}:meta"

@@ -6,7 +6,7 @@ from index_feed import ITEMS, article
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreBusy
 from dedup_filter.pages.directory.records import Crawl
-from dedup_filter.pages.redis import SharedKeeper, SharedReader
+from dedup_filter.pages.redis.shared_keeper import SharedKeeper, SharedReader
 from dedup_filter.upkeep import index_at
 
 
@@ -60,8 +60,7 @@ def test_a_page_that_is_put_back_is_repeated_by_later_ones_unless_it_was_dropped
 ):
     with NearDuplicateFilter.open(location) as pages:
         pages.forget(record.url)
-        dropped = record.judged._replace(outcome="near", original=1)
-        assert keeper.restore(record._replace(judged=dropped)) is None
+        assert keeper.restore(record._replace(outcome="near", original=1)) is None
         keeper.restore(record)
         keeper.close()
         assert pages.see("https://example.org/", text=article(0)).outcome == "exact"
