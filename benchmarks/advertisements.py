@@ -10,9 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from dedup_filter.features import analyse
-from dedup_filter.features.analysis import Vocabulary
-from dedup_filter.text import normalize
+from dedup_filter.features.analysis import Vocabulary, analyse
+from dedup_filter.text.plain_text import normalize
 
 __all__ = ["ADVERTISEMENTS", "dropped", "paragraphs"]
 

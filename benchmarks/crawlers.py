@@ -25,8 +25,7 @@ from dedup_filter.pages.directory.records import Place
 from dedup_filter.pages.frame_exchange import MOST_LESSONS, FrameExchange, LessonLists
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.pages.location import MEMORY, open_store
-from dedup_filter.text import Page
-from dedup_filter.text.reading import read
+from dedup_filter.text.reading import Page, read
 from dedup_filter.workers.measured import PageHere
 
 __all__ = ["DealtStream", "Traffic", "middle"]

@@ -19,11 +19,11 @@ from corpus import read_texts
 from stopwatch import figure, milliseconds
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.features import RECIPES
+from dedup_filter.features.recipes import RECIPES
 from dedup_filter.features.tokens import Cutter, jieba_cutter, rjieba_cutter
 from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.model import Document
-from dedup_filter.text import normalize
+from dedup_filter.text.plain_text import normalize
 
 WORDS_OF_SHINGLE = 3
 WORDS = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+")

@@ -72,7 +72,7 @@ def sorted_lists(fingerprints: UInt64Array, distance: int) -> LookUp:
     """Keep four SortedLists in permuted order: the literal permuted tables, exact up to k = 3."""
     from sortedcontainers import SortedList
 
-    from dedup_filter.hamming import Layout
+    from dedup_filter.hamming.layout import Layout
 
     shapes = Layout(4).table_shapes
     tables = [SortedList(shape.permuted(fingerprints).tolist()) for shape in shapes]

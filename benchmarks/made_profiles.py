@@ -7,7 +7,6 @@ from contextlib import suppress
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.fingerprints import sketch
 from dedup_filter.fingerprints.profile import (
     MIN_WORDS,
     MeasuredPassages,
@@ -16,11 +15,12 @@ from dedup_filter.fingerprints.profile import (
     Surroundings,
     Text,
 )
+from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.model import Verdict
 from dedup_filter.pages.comparison import Overtaken
 from dedup_filter.pages.directory.records import Place
 from dedup_filter.pages.location import KeptPages
-from dedup_filter.text import Headline
+from dedup_filter.text.headlines import Headline
 
 __all__ = ["made_profile", "made_sketch", "profile_of", "see"]
 

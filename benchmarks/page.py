@@ -32,12 +32,13 @@ from stream_score import score
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageTexts, profile
-from dedup_filter.hamming import HammingIndex
-from dedup_filter.text import Block, as_utf8, find_content, parse
-from dedup_filter.text import Page as TextPage
-from dedup_filter.text.blocks import split_blocks
+from dedup_filter.hamming.hamming_index import HammingIndex
+from dedup_filter.text.blocks import Block, split_blocks
 from dedup_filter.text.concealed import read_concealed
+from dedup_filter.text.content import find_content
+from dedup_filter.text.decode import as_utf8, parse
 from dedup_filter.text.marked_text import marked_text, parts_of
+from dedup_filter.text.reading import Page as TextPage
 
 Judge = Callable[[Page], str | None]
 """A page -> the URL of the page that it repeats; None: it is new."""

@@ -27,8 +27,8 @@ import numpy as np
 import numpy.typing as npt
 from stopwatch import figure
 
-from dedup_filter.hamming import Layout, near_pairs, pair_blocks
-from dedup_filter.hamming.near_pairs import pair_layout
+from dedup_filter.hamming.layout import Layout
+from dedup_filter.hamming.near_pairs import near_pairs, pair_blocks, pair_layout
 
 Fingerprints = npt.NDArray[np.uint64]
 Finder = Callable[[Fingerprints, int], int]

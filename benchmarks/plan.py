@@ -14,7 +14,8 @@ import time
 import numpy as np
 from stopwatch import figure
 
-from dedup_filter.hamming import HammingIndex, Layout
+from dedup_filter.hamming.hamming_index import HammingIndex
+from dedup_filter.hamming.layout import Layout
 from dedup_filter.hamming.planner import estimate, paper_layouts, ranked, scan_limit
 
 SEED = 20071

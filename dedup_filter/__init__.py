@@ -12,8 +12,10 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.fingerprints.profile import fingerprint
-from dedup_filter.hamming import HammingIndex, hamming_distance, near_pairs
 from dedup_filter.hamming.clusters import clusters
+from dedup_filter.hamming.hamming_index import HammingIndex
+from dedup_filter.hamming.near_pairs import near_pairs
+from dedup_filter.hamming.pairs import hamming_distance
 from dedup_filter.model import Match, Verdict
 
 if TYPE_CHECKING:

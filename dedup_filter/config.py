@@ -8,8 +8,9 @@ from math import ceil
 from typing import Any
 
 from dedup_filter.errors import ConfigError
-from dedup_filter.features import FEATURE_HASHES, RECIPES, PartWeights
-from dedup_filter.hamming import MAX_DISTANCE
+from dedup_filter.features.analysis import FEATURE_HASHES
+from dedup_filter.features.recipes import RECIPES, PartWeights
+from dedup_filter.hamming.layout import MAX_DISTANCE
 
 _DAY_SECONDS = 86_400
 _PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)

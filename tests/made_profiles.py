@@ -3,7 +3,7 @@
 import numpy as np
 
 from benchmarks.made_profiles import profile_of
-from dedup_filter.text import Headline
+from dedup_filter.text.headlines import Headline
 
 
 def hashes_of(seed, count=99, most=2**32):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile, PageTexts, Passage, Surroundings, profile
 from dedup_filter.model import Document
-from dedup_filter.text import Headline
+from dedup_filter.text.headlines import Headline
 
 NO_HEADLINE = Headline()
 

@@ -4,7 +4,7 @@ from hashlib import blake2b
 
 from made_profiles import hashes_of
 
-from dedup_filter.fingerprints import sketch
+from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import PageRecord, Scheme
 

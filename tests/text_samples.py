@@ -1,6 +1,9 @@
 """Sentences of an article, and pages taken apart, for the tests of the text layer."""
 
-from dedup_filter.text import Block, Page, find_content, parse, read_page
+from dedup_filter.text.blocks import Block
+from dedup_filter.text.content import find_content
+from dedup_filter.text.decode import parse
+from dedup_filter.text.reading import Page, read_page
 
 FIRST = (
     "The committee met on Tuesday to discuss how the harbour could be kept open during the"

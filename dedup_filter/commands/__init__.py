@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from dedup_filter.hamming import MAX_DISTANCE
+from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.wording import printable
 
 __all__ = ["json_option", "max_distance_option", "say", "write_lines", "write_report"]

@@ -15,9 +15,10 @@ import numpy as np
 
 from dedup_filter.commands import json_option, max_distance_option, write_lines
 from dedup_filter.errors import DedupError
-from dedup_filter.hamming import HammingIndex, distinct, pair_blocks
 from dedup_filter.hamming.clusters import DisjointSets
-from dedup_filter.hamming.pairs import UInt64Array
+from dedup_filter.hamming.hamming_index import HammingIndex
+from dedup_filter.hamming.near_pairs import pair_blocks
+from dedup_filter.hamming.pairs import UInt64Array, distinct
 
 Shown = Callable[[int], int | str]
 

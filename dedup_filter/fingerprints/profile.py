@@ -29,11 +29,13 @@ import numpy.typing as npt
 import xxhash
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.features import RECIPES, Analysis, analyse, part_features
+from dedup_filter.features.analysis import Analysis, analyse
+from dedup_filter.features.recipes import RECIPES, part_features
 from dedup_filter.fingerprints.simhash import simhash
 from dedup_filter.fingerprints.sketch import distinct_hashes, found_in, sketch, union
 from dedup_filter.model import Document
-from dedup_filter.text import Headline, count_words, normalize, normalize_parts
+from dedup_filter.text.headlines import Headline
+from dedup_filter.text.plain_text import count_words, normalize, normalize_parts
 
 MIN_WORDS = 20
 """Words of an ordinary sentence. Pages may have the same shorter text by chance ("Photo: Reuters",

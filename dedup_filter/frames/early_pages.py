@@ -11,8 +11,8 @@ waiting. That depends on sizes that a restart does not change, so the same pages
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 
-from dedup_filter.text import Page
 from dedup_filter.text.page_bytes import pack_page, page_nbytes
+from dedup_filter.text.reading import Page
 
 TELLING_PAGES = 2
 """A frame is known when this many later pages have shown it. One is not enough: two pages may share

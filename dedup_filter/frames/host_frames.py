@@ -44,7 +44,10 @@ import numpy as np
 
 from dedup_filter.fingerprints.profile import FRAME_TIMES, Surroundings
 from dedup_filter.frames.early_pages import TELLING_PAGES, EarlyPage, EarlyPages
-from dedup_filter.text import ANY_MENU, MOST_OF_HEADLINE, Headline, Shown, part_hash, text_hash
+from dedup_filter.text.blocks import text_hash
+from dedup_filter.text.content import ANY_MENU
+from dedup_filter.text.headlines import Headline
+from dedup_filter.text.reading import MOST_OF_HEADLINE, Shown, part_hash
 
 _FORMAT = 1
 _HEAD = struct.Struct("<BII")

@@ -8,23 +8,3 @@
 
 Pure: knows nothing of pages, files or settings.
 """
-
-from dedup_filter.hamming.hamming_index import HammingIndex, Neighbours
-from dedup_filter.hamming.layout import MAX_DISTANCE, Layout
-from dedup_filter.hamming.near_pairs import near_pairs, pair_blocks
-from dedup_filter.hamming.pairs import distinct, hamming_distance
-from dedup_filter.hamming.planner import plan
-from dedup_filter.hamming.tables import SealedArrays
-
-__all__ = [
-    "MAX_DISTANCE",
-    "HammingIndex",
-    "Layout",
-    "Neighbours",
-    "SealedArrays",
-    "distinct",
-    "hamming_distance",
-    "near_pairs",
-    "pair_blocks",
-    "plan",
-]

@@ -31,7 +31,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.fingerprints import contained
 from dedup_filter.fingerprints.profile import (
     FRAME_TIMES,
     LONG_WORDS,
@@ -41,8 +40,9 @@ from dedup_filter.fingerprints.profile import (
     PageProfile,
     Text,
 )
+from dedup_filter.fingerprints.sketch import contained
 from dedup_filter.model import Outcome, Verdict
-from dedup_filter.text import Headline, is_headed_alike, is_headed_as_elsewhere
+from dedup_filter.text.headlines import Headline, is_headed_alike, is_headed_as_elsewhere
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -28,7 +28,7 @@ from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import StoreError
 from dedup_filter.frames.host_frames import Lesson
 from dedup_filter.pages.redis.connection import Connection
-from dedup_filter.text import ANY_MENU
+from dedup_filter.text.content import ANY_MENU
 
 MOST_LESSONS: Final = 32
 """Of a host: more bring nothing (docs/decisions)."""

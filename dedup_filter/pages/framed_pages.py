@@ -43,7 +43,7 @@ from dedup_filter.pages.comparison import Overtaken
 from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore
 from dedup_filter.pages.directory.records import Place
 from dedup_filter.pages.location import KeptPages
-from dedup_filter.text import Page, Shown
+from dedup_filter.text.reading import Page, Shown
 from dedup_filter.wording import counted
 from dedup_filter.workers.measured import Measured, PageHere, unpacked
 from dedup_filter.workers.pool import MeasurablePage

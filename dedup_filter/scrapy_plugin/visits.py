@@ -23,7 +23,7 @@ from weakref import ref
 from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlResponse
 
 from dedup_filter.model import Fate, Verdict
-from dedup_filter.text import decode, looks_binary
+from dedup_filter.text.decode import decode, looks_binary
 from dedup_filter.text.page_fields import PageText, is_document
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
 

@@ -36,9 +36,9 @@ import xxhash
 
 from dedup_filter.errors import DedupError
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.fingerprints import is_sketch
+from dedup_filter.fingerprints.sketch import is_sketch
 from dedup_filter.frames import host_frames
-from dedup_filter.hamming import HammingIndex
+from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.model import Outcome
 from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore, HostFrames, Lesson
 from dedup_filter.pages.directory.page_store import PageStore

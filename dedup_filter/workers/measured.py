@@ -19,17 +19,11 @@ from dedup_filter.fingerprints.profile import (
 )
 from dedup_filter.frames.host_frames import FrameTimes
 from dedup_filter.model import Unjudged
-from dedup_filter.text import (
-    Block,
-    Page,
-    find_content,
-    first_link,
-    whole_content,
-    word_sum,
-)
+from dedup_filter.text.blocks import Block
+from dedup_filter.text.content import find_content, first_link, whole_content, word_sum
 from dedup_filter.text.page_bytes import pack_page, unpack_page
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.text.reading import read
+from dedup_filter.text.reading import Page, read
 
 
 class Measured(NamedTuple):

@@ -32,7 +32,7 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
 from dedup_filter.frames.host_frames import FrameTimes
 from dedup_filter.model import Unjudged
-from dedup_filter.text import Shown
+from dedup_filter.text.reading import Shown
 from dedup_filter.workers.measured import Measured, PageHere, Source, unpacked
 from dedup_filter.workers.process import Over, ReadElsewhere, Reading, WorkerPages
 

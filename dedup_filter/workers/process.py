@@ -28,7 +28,7 @@ from dedup_filter.fingerprints.profile import CountedIn, CountedPassage
 from dedup_filter.frames.early_pages import TELLING_PAGES
 from dedup_filter.frames.host_frames import Frames, FrameTimes, Known, Lesson
 from dedup_filter.model import Unjudged
-from dedup_filter.text import Shown
+from dedup_filter.text.reading import Shown
 from dedup_filter.workers.measured import Measured, PageHere
 
 _MOST_KEPT = 512

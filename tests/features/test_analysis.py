@@ -9,10 +9,16 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter.features import FEATURE_HASHES, analyse
-from dedup_filter.features.analysis import Vocabulary, hash_of_kind, hash_shingles, hash_words
+from dedup_filter.features.analysis import (
+    FEATURE_HASHES,
+    Vocabulary,
+    analyse,
+    hash_of_kind,
+    hash_shingles,
+    hash_words,
+)
 from dedup_filter.features.languages import function_words, stopwords
-from dedup_filter.text import normalize
+from dedup_filter.text.plain_text import normalize
 
 # From the reference implementation's test_fnv.c (64-bit vectors without a trailing NUL).
 FNV_VECTORS = [

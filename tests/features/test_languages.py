@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from museum.language import NOTICE
 
-from dedup_filter.features import analyse, tokens
+from dedup_filter.features.analysis import analyse
 from dedup_filter.features.languages import detect_language, function_words, stopwords
+from dedup_filter.features.tokens import tokens
 
 CODES = (
     "ar bg bn ca cs da de el en es et eu fa fi fr he hi hr hu id it ja ko lt lv ms nl no pl pt ro "

@@ -9,9 +9,9 @@ import pytest
 import xxhash
 
 from dedup_filter import FilterConfig, fingerprint
-from dedup_filter.features import RECIPES, PartWeights, analyse, part_features
-from dedup_filter.features.analysis import hash_of_kind, hash_shingles, hash_words
+from dedup_filter.features.analysis import analyse, hash_of_kind, hash_shingles, hash_words
 from dedup_filter.features.languages import function_words, stopwords
+from dedup_filter.features.recipes import RECIPES, PartWeights, part_features
 from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.model import Document
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter.features import tokens
 from dedup_filter.features.tokens import (
     chinese_cutter,
     jieba_cutter,
     rjieba_cutter,
+    tokens,
     tokens_of_parts,
 )
-from dedup_filter.text import normalize
+from dedup_filter.text.plain_text import normalize
 
 ARTICLES = Path(__file__).parents[2] / "crawler" / "demo_site" / "articles"
 SYMBOLS = "".join(map(chr, range(0x2190, 0x21B0)))

@@ -7,7 +7,6 @@ import pytest
 from measured_pages import frame, measured, new, shown_once, words
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints import contained
 from dedup_filter.fingerprints.profile import (
     MAIN_DIGEST,
     MIN_WORDS,
@@ -16,8 +15,9 @@ from dedup_filter.fingerprints.profile import (
     Passage,
     profile,
 )
+from dedup_filter.fingerprints.sketch import contained
 from dedup_filter.model import Document
-from dedup_filter.text import Headline
+from dedup_filter.text.headlines import Headline
 
 CONFIG = FilterConfig()
 

@@ -9,13 +9,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from made_profiles import hashes_of
 
-from dedup_filter.fingerprints import (
+from dedup_filter.fingerprints.sketch import (
     MOST_SKETCH_BYTES,
     contained,
+    distinct_hashes,
+    found_in,
     is_sketch,
     sketch,
 )
-from dedup_filter.fingerprints.sketch import distinct_hashes, found_in
 
 MOST = 2**32 - 1
 WHOLE = 240

@@ -10,8 +10,10 @@ import pytest
 
 from dedup_filter.frames import early_pages
 from dedup_filter.frames.early_pages import EarlyPage, EarlyPages
-from dedup_filter.text import Page, blocks, parse, read_page
+from dedup_filter.text import blocks
+from dedup_filter.text.decode import parse
 from dedup_filter.text.page_bytes import page_nbytes, unpack_page
+from dedup_filter.text.reading import Page, read_page
 
 
 class Waiting(EarlyPages):

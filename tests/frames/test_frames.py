@@ -10,7 +10,8 @@ from dedup_filter.frames import early_pages
 from dedup_filter.frames import host_frames as frames
 from dedup_filter.frames.early_pages import EarlyPage
 from dedup_filter.frames.host_frames import Frames, Host
-from dedup_filter.text import Page, parse, part_hash, read_page
+from dedup_filter.text.decode import parse
+from dedup_filter.text.reading import Page, part_hash, read_page
 
 MENU = [f'<a href="/{n}">section {n}</a>' for n in range(12)]
 OTHER_MENU = [f'<a href="/shop/{n}">things of kind {n}</a>' for n in range(30)]

@@ -7,7 +7,8 @@ import pytest
 from strategies import ALL_ONES
 
 from dedup_filter.errors import ConfigError
-from dedup_filter.hamming import HammingIndex, Layout
+from dedup_filter.hamming.hamming_index import HammingIndex
+from dedup_filter.hamming.layout import Layout
 from dedup_filter.model import Match
 
 

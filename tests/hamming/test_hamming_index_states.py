@@ -13,7 +13,8 @@ from hypothesis.stateful import (
 )
 from strategies import ALL_ONES, damage_up_to, fingerprints
 
-from dedup_filter.hamming import HammingIndex, Layout
+from dedup_filter.hamming.hamming_index import HammingIndex
+from dedup_filter.hamming.layout import Layout
 
 centres = st.sampled_from([0, ALL_ONES, 0x0123456789ABCDEF])
 clustered = st.builds(lambda centre, bits: centre ^ bits, centres, damage_up_to(7))

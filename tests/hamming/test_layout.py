@@ -6,7 +6,7 @@ import oracles
 import pytest
 
 from dedup_filter.errors import ConfigError
-from dedup_filter.hamming import Layout
+from dedup_filter.hamming.layout import Layout
 
 NESTED = Layout(4, 1, Layout(4))
 

@@ -6,7 +6,8 @@ import random
 import oracles
 import pytest
 
-from dedup_filter.hamming import HammingIndex, Layout
+from dedup_filter.hamming.hamming_index import HammingIndex
+from dedup_filter.hamming.layout import Layout
 from dedup_filter.hamming.tables import Run
 
 pytestmark = pytest.mark.usefixtures("small_levels")

@@ -13,7 +13,9 @@ from strategies import ALL_ONES, damage, fingerprints
 
 from dedup_filter import near_pairs
 from dedup_filter.errors import ConfigError
-from dedup_filter.hamming import Layout, hamming_distance, pair_blocks
+from dedup_filter.hamming.layout import Layout
+from dedup_filter.hamming.near_pairs import pair_blocks
+from dedup_filter.hamming.pairs import hamming_distance
 
 MODULE = import_module("dedup_filter.hamming.near_pairs")  # the package has a function of that name
 

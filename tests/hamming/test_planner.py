@@ -1,11 +1,12 @@
 import pytest
 
 from dedup_filter.errors import ConfigError
-from dedup_filter.hamming import Layout, plan
+from dedup_filter.hamming.layout import Layout
 from dedup_filter.hamming.planner import (
     estimate,
     estimate_scan,
     paper_layouts,
+    plan,
     ranked,
     scan_limit,
 )

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from dedup_filter.errors import ConfigError
-from dedup_filter.hamming import HammingIndex, Layout
+from dedup_filter.hamming.hamming_index import HammingIndex
+from dedup_filter.hamming.layout import Layout
 
 PAIRS = [(number * 0x9E3779B97F4A7C15 % 2**64, number) for number in range(40)]
 

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import crowds
 
-from dedup_filter.hamming import Layout, plan
+from dedup_filter.hamming.layout import Layout
 from dedup_filter.hamming.pairs import Pairs
+from dedup_filter.hamming.planner import plan
 from dedup_filter.hamming.tables import Tables
 
 LAYOUTS = [

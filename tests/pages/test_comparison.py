@@ -12,7 +12,7 @@ from measured_pages import aside, frame, measured, new, shown_once, words
 
 from dedup_filter.fingerprints.profile import PageProfile, Passage
 from dedup_filter.pages.comparison import Candidate, compared
-from dedup_filter.text import Headline
+from dedup_filter.text.headlines import Headline
 
 LEAST = 0.8
 SEA, HILLS = Headline("Ice in the harbour"), Headline("Snow on the hills")

@@ -7,7 +7,7 @@ import pytest
 from bad_pages import BY_SCRIPT, KINDS, SMALL, article
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.text import parse
+from dedup_filter.text.decode import parse
 
 OTHER_RECIPES = [pytest.param(name, marks=pytest.mark.slow) for name in ("words", "keywords")]
 

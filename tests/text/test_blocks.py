@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from lxml import html
 from text_samples import blocks_of, texts_of
 
-from dedup_filter.text import parse, read_page
 from dedup_filter.text.blocks import NOWHERE, split_blocks
+from dedup_filter.text.decode import parse
 from dedup_filter.text.marked_text import LINK, marked_text
+from dedup_filter.text.reading import read_page
 
 UNSEEN = (
     "<script>var a</script><style>p {}</style><noscript>no</noscript><!-- comment -->"

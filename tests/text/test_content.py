@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from text_samples import CHINESE, FIRST, SECOND, blocks_of, main_text
 
-from dedup_filter.text import find_content, first_link, text_hash
-from dedup_filter.text.content import menus
+from dedup_filter.text.blocks import text_hash
+from dedup_filter.text.content import find_content, first_link, menus
 
 RIGHT_TO_LEFT = "اجتمعت اللجنة يوم الثلاثاء لمناقشة كيفية إبقاء الميناء مفتوحا خلال أشهر الشتاء"
 FOOTER = (

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dedup_filter.text import as_utf8, decode, looks_binary
-from dedup_filter.text.decode import WEB_ENCODINGS, guess_encoding
+from dedup_filter.text.decode import WEB_ENCODINGS, as_utf8, decode, guess_encoding, looks_binary
 
 CHINESE = "联合国大会通过决议，各国代表在会上发言，讨论了气候变化和粮食安全等重要问题。"
 TAIWANESE = "聯合國大會通過決議，各國代表在會上發言，討論了氣候變化和糧食安全等重要問題。"

@@ -2,11 +2,7 @@
 
 import pytest
 
-from dedup_filter.text import (
-    Headline,
-    is_headed_alike,
-    is_headed_as_elsewhere,
-)
+from dedup_filter.text.headlines import Headline, is_headed_alike, is_headed_as_elsewhere
 from dedup_filter.text.reading import title_parts
 
 LONG = "A long story about the sea and those who live by it and of it"

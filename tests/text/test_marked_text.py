@@ -6,8 +6,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree, html
 
-from dedup_filter.text import parse
 from dedup_filter.text.blocks import split_blocks
+from dedup_filter.text.decode import parse
 from dedup_filter.text.marked_text import (
     CLOSE,
     HIDE,

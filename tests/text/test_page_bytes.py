@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from text_samples import page_of
 
-from dedup_filter.text import find_content
+from dedup_filter.text.content import find_content
 from dedup_filter.text.page_bytes import pack_page, unpack_page
 
 words = st.lists(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter.text import count_words, normalize
+from dedup_filter.text.plain_text import count_words, normalize
 
 IGNORABLE = re.compile(  # Default_Ignorable_Code_Point
     "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"

@@ -8,7 +8,9 @@ from lxml import etree, html
 from text_samples import FIRST, SECOND, page_of
 
 from dedup_filter.model import Document
-from dedup_filter.text import find_content, parse, read_page
+from dedup_filter.text.content import find_content
+from dedup_filter.text.decode import parse
+from dedup_filter.text.reading import read_page
 
 PAGE = """<!DOCTYPE html>
 <html lang="en-GB"><head><title>

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import fingerprints
 
-from dedup_filter.fingerprints import sketch
+from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.frames.host_frames import Host, pack
 from dedup_filter.frames.host_frames import Lesson as FrameLesson
 from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson

@@ -35,7 +35,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.errors import StoreError
-from dedup_filter.hamming import HammingIndex, Layout, Neighbours, SealedArrays
+from dedup_filter.hamming.hamming_index import HammingIndex, Neighbours
+from dedup_filter.hamming.layout import Layout
+from dedup_filter.hamming.tables import SealedArrays
 from dedup_filter.pages.directory.index_directory import Array, UnusableTables
 from dedup_filter.pages.directory.page_reader import MASK, PageReader
 from dedup_filter.pages.directory.page_store import PageStore

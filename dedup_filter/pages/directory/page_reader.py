@@ -23,7 +23,7 @@ from secrets import token_hex
 from typing import Any, TypeVar
 
 from dedup_filter.errors import ConfigError, StoreBusy, StoreCorrupt, StoreError, StoreTooNew
-from dedup_filter.fingerprints import MOST_SKETCH_BYTES
+from dedup_filter.fingerprints.sketch import MOST_SKETCH_BYTES
 from dedup_filter.pages.directory.index_directory import IndexDirectory
 from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme
 

@@ -37,7 +37,7 @@ from dedup_filter.model import Fate
 from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock
 from dedup_filter.pages.directory.page_reader import COLUMNS, FORMAT, HOST, MASK, PageReader
 from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, canonical, url_key
-from dedup_filter.text import Headline
+from dedup_filter.text.headlines import Headline
 
 _FULL_GROUP = 200
 """Statements. With more, the time for a transaction hardly falls, and more would be lost with the

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, get_args
 
 from dedup_filter.errors import StoreCorrupt
-from dedup_filter.fingerprints import is_sketch
+from dedup_filter.fingerprints.sketch import is_sketch
 from dedup_filter.model import Outcome
 from dedup_filter.pages.directory.records import PageRecord, host_of
 from dedup_filter.pages.redis.connection import Connection

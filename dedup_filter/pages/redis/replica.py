@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.hamming import HammingIndex, Neighbours
+from dedup_filter.hamming.hamming_index import HammingIndex, Neighbours
 from dedup_filter.pages.directory.page_index import host_mask, host_masks
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.redis.connection import hash_of_host

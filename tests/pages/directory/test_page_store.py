@@ -5,7 +5,7 @@ from made_profiles import hashes_of
 from store_pages import NOON, folder_store, measures, memory_store, near, page, revisit
 
 from dedup_filter.errors import StoreError
-from dedup_filter.fingerprints import sketch
+from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.pages.directory.records import Crawl, url_key
 
 

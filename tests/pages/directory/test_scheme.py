@@ -10,7 +10,8 @@ from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import Place, Scheme
 from dedup_filter.pages.framed_pages import FramedPages
-from dedup_filter.text import parse, read_page
+from dedup_filter.text.decode import parse
+from dedup_filter.text.reading import read_page
 from dedup_filter.workers.measured import PageHere
 
 PAGE = """<html lang="en"><title>Harbour</title><nav><a href="/">All the news of the day</a></nav>

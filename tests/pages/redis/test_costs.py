@@ -4,7 +4,7 @@ import numpy as np
 from shared_crawlers import like, see
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.hamming import HammingIndex
+from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.pages.redis.replica import CHUNK, LONG
 
 

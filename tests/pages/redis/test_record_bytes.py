@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup_filter.fingerprints import sketch
+from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.model import Outcome
 from dedup_filter.pages.directory.records import PageRecord, host_of
 from dedup_filter.pages.redis.records import pack_record, unpack_record
