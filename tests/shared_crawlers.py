@@ -8,7 +8,6 @@ outlives it: some are killed. Knows nothing of pytest.
 """
 
 import contextlib
-import multiprocessing
 import multiprocessing.connection
 import random
 import re
@@ -18,7 +17,7 @@ from typing import NamedTuple
 
 import redis
 from made_profiles import hashes_of, made_profile
-from patience import PATIENCE
+from patience import PATIENCE, PROCESSES
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreError
@@ -29,11 +28,6 @@ from dedup_filter.workers import measured
 
 K = 3
 _LIKE = re.compile(r"\d+ \d+ \d+ \d+")
-# A copy of this process would share its clients. What all import is imported once, for all tests.
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(
-    ["dedup_filter.filter", "dedup_filter.pages.redis", "redis.cluster", "stopwordsiso"]
-)
 
 
 class Like(NamedTuple):
