@@ -43,21 +43,16 @@ def way(request, monkeypatch):
         monkeypatch.setattr("dedup_filter.hamming.hamming_index._FEW_OLD", 100)
 
 
-def test_of_a_crowd_all_pages_are_new_each_cap_is_counted_and_what_repeats_one_is_found(way):
+def test_a_crowd_is_kept_in_no_more_memory_than_strangers_and_what_repeats_one_is_found(way):
     """Of no page are more candidates compared: see `kept`."""
-    store = kept(pages_of_a_template(200), max_distance=8)
-    assert store.capped == 200 - MOST_COMPARED - 1
+    crowd = kept(pages_of_a_template(200), max_distance=8)
+    generator = random.Random(4)
+    strangers = kept(page(number, generator.getrandbits(64)) for number in range(200))
+    assert (crowd.capped, strangers.capped) == (200 - MOST_COMPARED - 1, 0)
+    assert crowd.nbytes < 1.1 * strangers.nbytes
     original = page(501, TEMPLATE ^ 0b11111 << 20)
-    see(store, "https://example.com/original", original)
+    see(crowd, "https://example.com/original", original)
     copy = page(502, original.fingerprint ^ 1, shingles=501)
-    verdict = see(store, "https://example.com/copy", copy)
+    verdict = see(crowd, "https://example.com/copy", copy)
     assert (verdict.outcome, verdict.distance) == ("near", 1)
     assert verdict.original == "https://example.com/original"
-
-
-def test_a_crowd_takes_no_more_memory_than_as_many_strangers_which_are_never_capped(way):
-    generator = random.Random(4)
-    crowd = kept(pages_of_a_template(200), max_distance=8)
-    strangers = kept(page(number, generator.getrandbits(64)) for number in range(200))
-    assert crowd.nbytes < 1.1 * strangers.nbytes
-    assert strangers.capped == 0
