@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from made_profiles import hashes_of, made_profile
+from made_profiles import said_profile
 from site_pages import NOTICE, framed
 
 from dedup_filter.pages.comparison import MOST_COMPARED
@@ -108,30 +108,23 @@ def test_bounds_hold_from_the_next_opening_on(kept_place, article, clock):
 
 def test_of_more_pages_within_reach_than_are_compared_the_nearest_are(place, monkeypatch):
     """Guarantee 3: every page within `max_distance`, of a crowd the 64 nearest."""
-    monkeypatch.setattr(
-        "dedup_filter.workers.measured.profile",
-        lambda texts, _: made_page(*map(int, texts.document.text.split())),
-    )
-
-    def made_page(number, fingerprint, shingles):
-        return made_profile(number, fingerprint, hashes_of(shingles))
-
+    monkeypatch.setattr("dedup_filter.workers.measured.profile", said_profile)
     with place.open(max_distance=3) as pages:
-        pages.see("http://a.example/", text="0 7 0")
+        pages.see("http://a.example/", text="0 7 0 99")
         for number in range(1, MOST_COMPARED):
-            assert pages.see(f"http://a.example/{number}", text=f"{number} 0 {number}").page
-        farthest = pages.see("http://b.example/1", text="997 0 0")
+            assert pages.see(f"http://a.example/{number}", text=f"{number} 0 {number} 99").page
+        farthest = pages.see("http://b.example/1", text="997 0 0 99")
         assert (farthest.original, farthest.distance) == ("http://a.example/", 3)
         assert (farthest.candidates, pages.capped) == (MOST_COMPARED, 0)
-        pages.see("http://a.example/64", text=f"{MOST_COMPARED} 0 {MOST_COMPARED}")
-        nearest = pages.see("http://b.example/2", text="998 3 0")
+        pages.see("http://a.example/64", text=f"{MOST_COMPARED} 0 {MOST_COMPARED} 99")
+        nearest = pages.see("http://b.example/2", text="998 3 0 99")
         assert (nearest.original, nearest.distance) == ("http://a.example/", 1)
-        beyond = pages.see("http://b.example/3", text="999 0 0")
+        beyond = pages.see("http://b.example/3", text="999 0 0 99")
         assert (beyond.outcome, beyond.candidates) == ("new", MOST_COMPARED)
         assert pages.capped == 2
-        pages.see("http://a.example/65", text=f"{MOST_COMPARED + 1} 0 {MOST_COMPARED + 1}")
+        pages.see("http://a.example/65", text=f"{MOST_COMPARED + 1} 0 {MOST_COMPARED + 1} 99")
         for number, outcome in ((1, "near"), (MOST_COMPARED + 1, "new")):
-            found = pages.see("http://b.example/4", text=f"{1000 + number} 0 {number}")
+            found = pages.see("http://b.example/4", text=f"{1000 + number} 0 {number} 99")
             assert found.outcome == outcome, "of equally near ones the first are compared"
 
 
