@@ -131,12 +131,12 @@ def end_rest(*crawlers):
 class Crawler:
     """One of several. `ways`: "see" or "claim", how its pages are judged."""
 
-    def __init__(self, name, url, way, pipe, options):
+    def __init__(self, name, url, way, pipe):
         self.name, self.pipe = name, pipe
         self.counts = Counter()
         self.chance = random.Random(name)
         self.judge = self.see if way == "see" else self.claim
-        self.pages = NearDuplicateFilter.open(url, max_distance=K, **options)
+        self.pages = NearDuplicateFilter.open(url, max_distance=K, min_similarity=0.7)
         self.held, self.kept = [], []
 
     def tell(self, page, became, original=None):
@@ -198,12 +198,12 @@ class Crawler:
             time.sleep(0.1)
 
 
-def crawl(crawler_is, lease, options, rounds, barrier):
+def crawl(crawler_is, lease, rounds, barrier):
     """Be a crawler: all begin each round at the same time."""
     measured.profile = profile_of
     if lease is not None:  # the dead are given up sooner
         process.LEASE, redis_pages._LONGEST_WAIT = lease, 4 * lease
-    crawler = Crawler(*crawler_is, options)
+    crawler = Crawler(*crawler_is)
     record = redis_pages.RedisPages.record
 
     def counted_record(*args, **options):
@@ -227,14 +227,14 @@ def crawl(crawler_is, lease, options, rounds, barrier):
 class Together:
     """Some crawlers at work: one process for each list of rounds."""
 
-    def __init__(self, url, way, rounds_of_each, lease=None, **options):
+    def __init__(self, url, way, rounds_of_each, lease=None):
         # It is gone when nobody here knows it any more.
         self._barrier = PROCESSES.Barrier(len(rounds_of_each))
         self.processes, self._pipes = [], []
-        self.became, self.counts, self.ended = {}, Counter(), set()
+        self.became, self.counts, self.ended, self._killed = {}, Counter(), set(), set()
         for number, rounds in enumerate(rounds_of_each):
             ours, theirs = PROCESSES.Pipe(duplex=False)
-            arguments = ((f"c{number}", url, way, theirs), lease, options, rounds, self._barrier)
+            arguments = ((number, url, way, theirs), lease, rounds, self._barrier)
             self.processes.append(PROCESSES.Process(target=crawl, args=arguments, daemon=True))
             self.processes[-1].start()
             theirs.close()
@@ -251,6 +251,7 @@ class Together:
 
     def kill(self, number):
         """Kill a crawler as no signal handler can prevent, unless it has ended."""
+        self._killed.add(number)
         self.processes[number].kill()
         self.processes[number].join(PATIENCE)
 
@@ -276,11 +277,5 @@ class Together:
                     self.ended.add(name)
                 else:
                     self.became[page] = what, original
-
-
-def crawl_together(url, way, rounds_of_each, **options):
-    """Let crawlers work to their end; return them."""
-    with Together(url, way, rounds_of_each, **options) as crawlers:
-        crawlers.listen()
-        assert len(crawlers.ended) == len(rounds_of_each), "a crawler broke down"
-        return crawlers
+        at_end = self.ended | self._killed
+        assert self._pipes or len(at_end) == len(self.processes), "a crawler broke down"

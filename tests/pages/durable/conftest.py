@@ -8,6 +8,7 @@ A new kind of place joins by a class here.
 import sys
 
 import pytest
+from shared_crawlers import let_lapse
 from store_pages import kill
 
 from dedup_filter import NearDuplicateFilter
@@ -49,10 +50,8 @@ class InRedis(InMemory):
 
     def crash(self, pages):
         """Leave it as a killed process does whose lease is over by now."""
-        process = pages._kept._process
-        name = process.connection.key("processes")
-        process.connection.call(lambda client: client.zadd(name, {process.name: 1}))
-        process.close()
+        let_lapse(pages)
+        pages._kept._process.close()
         pages._is_closed = True
 
 

@@ -1,4 +1,4 @@
-"""Servers that hang, take no writes or answer into the void while crawlers are at work."""
+"""Servers that hang, take no writes, answer into the void or change while crawlers are at work."""
 
 import time
 
@@ -20,7 +20,7 @@ LENGTH = "dedup:{pages}:length"
 
 
 def test_a_server_that_hangs_is_away_and_comes_back(start_redis, crawler, monkeypatch):
-    """For a cluster, and for what it costs a crawl: test_deaths.py and crawl/test_redis_away.py."""
+    """For a cluster, and for what it costs a crawl: test_many_crawlers.py and crawl/test_redis_away.py."""
     monkeypatch.setattr("dedup_filter.pages.redis.connection.TIMEOUT", 0.5)
     server = start_redis()
     pages = crawler(server)
@@ -147,6 +147,28 @@ def test_a_server_without_memory_changes_nothing(start_redis, crawler):
     assert see(other, like(2, 1)).outcome == "new"
     one.check()
     other.check()
+
+
+def test_a_slot_that_moves_for_long_is_waited_for_and_nothing_is_half_done(
+    redis_cluster, crawler, monkeypatch
+):
+    monkeypatch.setattr("dedup_filter.pages.redis.connection.TIMEOUT", 0.2)
+    one, other = crawler(redis_cluster), crawler(redis_cluster)
+    see(one, like(1))
+    held = claim(one, like(2))
+    with redis_cluster.moving(LENGTH) as move_one:
+        while True:
+            for call in (lambda: see(other, like(3)), lambda: one.commit(held)):
+                with pytest.raises(StoreAway, match="a slot of the cluster is moving"):
+                    call()
+            if not move_one():
+                break
+    end_rest(one, other)
+    one.commit(held)
+    assert see(other, like(3)).outcome == "new"
+    assert see(other, like(2, 1)).outcome == "near"
+    one.check()
+    assert redis_cluster.client().get(LENGTH) == b"3"
 
 
 def test_who_waits_too_long_for_a_page_lets_its_like_through(crawlers, monkeypatch):
