@@ -20,7 +20,7 @@ LENGTH = "dedup:{pages}:length"
 
 
 def test_a_server_that_hangs_is_away_and_comes_back(start_redis, crawler, monkeypatch):
-    """For a cluster, and for what it costs a crawl: test_many_crawlers.py and crawl/test_redis_away.py."""
+    """For clusters see test_many_crawlers.py, for what it costs a crawl: test_redis_away.py."""
     monkeypatch.setattr("dedup_filter.pages.redis.connection.TIMEOUT", 0.5)
     server = start_redis()
     pages = crawler(server)
