@@ -128,6 +128,13 @@ def end_rest(*crawlers):
         pages._kept._process.connection._rests_until = 0.0
 
 
+def require_agreement(*crawlers):
+    """Require that all know the same pages, and that the index is whole."""
+    for pages in crawlers:
+        pages.check()
+        assert len(pages) == len(crawlers[0])
+
+
 class Crawler:
     """One of several. `ways`: "see" or "claim", how its pages are judged."""
 
