@@ -61,27 +61,20 @@ class InCluster(InRedis):
     servers = "redis_cluster"
 
 
-KEPT = [InDirectory, InRedis, InCluster]
+def each_of(*kinds):
+    """Make a fixture that is each of these places."""
+
+    @pytest.fixture(params=kinds, ids=lambda kind: kind.__name__)
+    def place(request):
+        return request.param(request)
+
+    return place
 
 
-@pytest.fixture(params=[InMemory, *KEPT], ids=lambda kind: kind.__name__)
-def place(request):
-    return request.param(request)
-
-
-@pytest.fixture(params=KEPT, ids=lambda kind: kind.__name__)
-def kept_place(request):
-    return request.param(request)
-
-
-@pytest.fixture(params=[InMemory, InDirectory], ids=lambda kind: kind.__name__)
-def local_place(request):
-    return request.param(request)
-
-
-@pytest.fixture
-def directory(request):
-    return InDirectory(request)
+place = each_of(InMemory, InDirectory, InRedis, InCluster)
+kept_place = each_of(InDirectory, InRedis, InCluster)
+local_place = each_of(InMemory, InDirectory)
+directory = each_of(InDirectory)
 
 
 @pytest.fixture
