@@ -1,7 +1,5 @@
 """How many pages are kept, for how long, and with which they are compared."""
 
-import sys
-
 import pytest
 from made_profiles import said_profile
 from site_pages import NOTICE, framed
@@ -79,9 +77,7 @@ def test_records_of_dropped_pages_are_bounded_too(directory, article, clock):
 
 
 def test_pages_expire_while_others_come(place, article, clock, monkeypatch):
-    for name, module in list(sys.modules.items()):
-        if name.startswith("dedup_filter.pages.") and hasattr(module, "_PAGES_BETWEEN"):
-            monkeypatch.setattr(module, "_PAGES_BETWEEN", 0)
+    monkeypatch.setattr("dedup_filter.pages.redis.redis_pages._PAGES_BETWEEN", 0)
     with place.open(expire_days=2) as pages:
         see(pages, [1], article)
         clock.pass_days(1.5)
