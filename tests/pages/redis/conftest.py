@@ -1,7 +1,7 @@
 """Filters on a shared index, several in one process, with pages whose measures are chosen."""
 
 from collections import defaultdict
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import pytest
 from shared_crawlers import K, like, profile_of, require_agreement, see
@@ -24,19 +24,19 @@ def crawler(monkeypatch):
     """
     monkeypatch.setattr("dedup_filter.workers.measured.profile", profile_of)
     of_index = defaultdict(list)
+    with ExitStack() as closed:
 
-    def open_pages(server, **options):
-        pages = NearDuplicateFilter.open(server.url, **{"max_distance": K, **options})
-        of_index[server.url].append(pages)
-        return pages
+        def open_pages(server, **options):
+            pages = NearDuplicateFilter.open(server.url, **{"max_distance": K, **options})
+            of_index[server.url].append(pages)
+            closed.enter_context(suppress(StoreError))
+            closed.callback(pages.close)
+            return pages
 
-    yield open_pages
-    for opened in of_index.values():
-        with suppress(StoreAway):
-            require_agreement(*(pages for pages in opened if not pages._is_closed))
-        for pages in opened:
-            with suppress(StoreError):
-                pages.close()
+        yield open_pages
+        for opened in of_index.values():
+            with suppress(StoreAway):
+                require_agreement(*(pages for pages in opened if not pages._is_closed))
 
 
 @pytest.fixture
