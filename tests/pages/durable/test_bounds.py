@@ -4,6 +4,7 @@ import pytest
 from made_profiles import said_profile
 from site_pages import NOTICE, framed
 
+from dedup_filter import NearDuplicateFilter
 from dedup_filter.pages.comparison import MOST_COMPARED
 
 
@@ -122,6 +123,20 @@ def test_of_more_pages_within_reach_than_are_compared_the_nearest_are(place, mon
         for number, outcome in ((1, "near"), (MOST_COMPARED + 1, "new")):
             found = pages.see("http://b.example/4", text=f"{1000 + number} 0 {number} 99")
             assert found.outcome == outcome, "of equally near ones the first are compared"
+
+
+def test_a_crowd_takes_no_more_memory_than_as_many_strangers(monkeypatch):
+    monkeypatch.setattr("dedup_filter.workers.measured.profile", said_profile)
+    sizes = []
+    for apart in (0, 0x9E37_79B9_7F4A_7C15):
+        with NearDuplicateFilter.open(max_distance=8) as pages:
+            for number in range(200):
+                text = f"{number} {number * apart % 2**64 ^ 1 << number % 8} {number} 99"
+                assert pages.see(f"http://a.example/{number}", text=text).outcome == "new"
+            sizes.append(pages.nbytes)
+            assert pages.capped == (0 if apart else 200 - MOST_COMPARED - 1)
+            pages.check()
+    assert sizes[0] < 1.1 * sizes[1]
 
 
 class TestScopeOfAHost:
