@@ -14,3 +14,9 @@ def hashes_of(seed, count=99, most=2**32):
 def made_profile(digest, fingerprint, hashes, words=99, headline=Headline()):  # noqa: B008
     """A page of one passage, new on its host; with few words it has no fingerprint."""
     return profile_of(digest.to_bytes(16, "big"), fingerprint, hashes, words, headline)
+
+
+def said_profile(texts, config):
+    """What the text "DIGEST FINGERPRINT SHINGLES WORDS" says: its shingles are made of a number."""
+    digest, fingerprint, shingles, words = map(int, texts.document.text.split())
+    return made_profile(digest, fingerprint, hashes_of(shingles), words)

@@ -22,14 +22,10 @@ BY_TEXT = {"DEDUP_TEXT_FIELDS": "text"}
 
 
 class Collector(dict):
+    get_value, set_value = dict.get, dict.__setitem__
+
     def inc_value(self, key, count=1):
         self[key] = self.get(key, 0) + count
-
-    def set_value(self, key, value):
-        self[key] = value
-
-    def get_value(self, key, default=None):
-        return self.get(key, default)
 
 
 class _HastySelector(selectors.DefaultSelector):

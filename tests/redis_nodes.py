@@ -40,13 +40,14 @@ class RedisNodes:
 
     def __enter__(self):
         try:
-            return self.start()
+            self._start()
         except BaseException:
-            self.close()
+            self._opened.close()
             raise
+        return self
 
     def __exit__(self, *_):
-        self.close()
+        self._opened.close()
 
     @property
     def url(self):
@@ -59,7 +60,7 @@ class RedisNodes:
         options = {"socket_timeout": PATIENCE, **options}
         return self._opened.enter_context(redis.RedisCluster(startup_nodes=start, **options))
 
-    def start(self):
+    def _start(self):
         """Start all nodes and join them to a cluster."""
         for node in self.nodes:
             self._opened.enter_context(node)
@@ -73,11 +74,6 @@ class RedisNodes:
             capture_output=True,
         )
         self.wait_ok()
-        return self
-
-    def close(self):
-        """Kill all nodes, close the clients given out, remove the directories."""
-        self._opened.close()
 
     def flush(self):
         """Empty all masters: data and scripts."""

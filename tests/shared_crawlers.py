@@ -8,7 +8,6 @@ outlives it: some are killed. Knows nothing of pytest.
 """
 
 import contextlib
-import multiprocessing
 import multiprocessing.connection
 import random
 import re
@@ -18,7 +17,7 @@ from typing import NamedTuple
 
 import redis
 from made_profiles import hashes_of, made_profile
-from patience import PATIENCE
+from patience import PATIENCE, PROCESSES
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreError
@@ -29,11 +28,6 @@ from dedup_filter.workers import measured
 
 K = 3
 _LIKE = re.compile(r"\d+ \d+ \d+ \d+")
-# A copy of this process would share its clients. What all import is imported once, for all tests.
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(
-    ["dedup_filter.filter", "dedup_filter.pages.redis", "redis.cluster", "stopwordsiso"]
-)
 
 
 class Like(NamedTuple):
@@ -134,15 +128,22 @@ def end_rest(*crawlers):
         pages._kept._process.connection._rests_until = 0.0
 
 
+def require_agreement(*crawlers):
+    """Require that all know the same pages, and that the index is whole."""
+    for pages in crawlers:
+        pages.check()
+        assert len(pages) == len(crawlers[0])
+
+
 class Crawler:
     """One of several. `ways`: "see" or "claim", how its pages are judged."""
 
-    def __init__(self, name, url, way, pipe, options):
+    def __init__(self, name, url, way, pipe):
         self.name, self.pipe = name, pipe
         self.counts = Counter()
         self.chance = random.Random(name)
         self.judge = self.see if way == "see" else self.claim
-        self.pages = NearDuplicateFilter.open(url, max_distance=K, **options)
+        self.pages = NearDuplicateFilter.open(url, max_distance=K, min_similarity=0.7)
         self.held, self.kept = [], []
 
     def tell(self, page, became, original=None):
@@ -204,12 +205,12 @@ class Crawler:
             time.sleep(0.1)
 
 
-def crawl(crawler_is, lease, options, rounds, barrier):
+def crawl(crawler_is, lease, rounds, barrier):
     """Be a crawler: all begin each round at the same time."""
     measured.profile = profile_of
     if lease is not None:  # the dead are given up sooner
         process.LEASE, redis_pages._LONGEST_WAIT = lease, 4 * lease
-    crawler = Crawler(*crawler_is, options)
+    crawler = Crawler(*crawler_is)
     record = redis_pages.RedisPages.record
 
     def counted_record(*args, **options):
@@ -233,14 +234,14 @@ def crawl(crawler_is, lease, options, rounds, barrier):
 class Together:
     """Some crawlers at work: one process for each list of rounds."""
 
-    def __init__(self, url, way, rounds_of_each, lease=None, **options):
+    def __init__(self, url, way, rounds_of_each, lease=None):
         # It is gone when nobody here knows it any more.
         self._barrier = PROCESSES.Barrier(len(rounds_of_each))
         self.processes, self._pipes = [], []
-        self.became, self.counts, self.ended = {}, Counter(), set()
+        self.became, self.counts, self.ended, self._killed = {}, Counter(), set(), set()
         for number, rounds in enumerate(rounds_of_each):
             ours, theirs = PROCESSES.Pipe(duplex=False)
-            arguments = ((f"c{number}", url, way, theirs), lease, options, rounds, self._barrier)
+            arguments = ((number, url, way, theirs), lease, rounds, self._barrier)
             self.processes.append(PROCESSES.Process(target=crawl, args=arguments, daemon=True))
             self.processes[-1].start()
             theirs.close()
@@ -257,6 +258,7 @@ class Together:
 
     def kill(self, number):
         """Kill a crawler as no signal handler can prevent, unless it has ended."""
+        self._killed.add(number)
         self.processes[number].kill()
         self.processes[number].join(PATIENCE)
 
@@ -282,11 +284,5 @@ class Together:
                     self.ended.add(name)
                 else:
                     self.became[page] = what, original
-
-
-def crawl_together(url, way, rounds_of_each, **options):
-    """Let crawlers work to their end; return them."""
-    with Together(url, way, rounds_of_each, **options) as crawlers:
-        crawlers.listen()
-        assert len(crawlers.ended) == len(rounds_of_each), "a crawler broke down"
-        return crawlers
+        at_end = self.ended | self._killed
+        assert self._pipes or len(at_end) == len(self.processes), "a crawler broke down"

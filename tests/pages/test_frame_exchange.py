@@ -3,12 +3,11 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lesson_lists import MemoryLists, exchanging
 from site_pages import framed
 
-from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreError
 from dedup_filter.frames.host_frames import Lesson
 from dedup_filter.pages.frame_exchange import MOST_LESSONS, FrameExchange
@@ -201,31 +200,3 @@ class TestFilters:
         one.see(f"http://{HOST}/print", html=f"<p>{article(0)}</p><p>{notice}</p>")
         mirrored = one.see("http://b.example/0", html=f"<p>{article(0)}</p>")
         assert mirrored.original == f"http://{HOST}/0"
-
-
-SITES = st.lists(
-    st.tuples(
-        st.sampled_from(["a.example", "b.example"]),
-        st.integers(0, 3),
-        st.integers(0, 2),
-        st.sampled_from([None, "commit", "release"]),
-    ),
-    max_size=12,
-)
-
-
-@given(SITES)
-@settings(max_examples=40)
-def test_one_process_alone_judges_with_an_exchange_as_without(site):
-    article = [" ".join(f"word{word % 97}of{seed}" for word in range(120)) for seed in range(4)]
-    more = ["", "Read more of this paper. " * 9, "All rights are with the paper. " * 30]
-    found = []
-    for make in (NearDuplicateFilter.open, lambda: exchanging(MemoryLists(1, {}))):
-        with make() as pages:
-            for at, (host, text, frame, settle) in enumerate(site):
-                judge = pages.claim if settle else pages.see
-                found.append(judge(f"http://{host}/{at}", html=framed(article[text], more[frame])))
-                if settle:
-                    getattr(pages, settle)(found[-1])
-            pages.check()
-    assert found[: len(site)] == found[len(site) :]

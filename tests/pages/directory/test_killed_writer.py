@@ -1,56 +1,26 @@
 """A writer that is killed at any moment costs nothing that it was told is on disk."""
 
 import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from killed_writer import write_and_be_killed
 from store_pages import NOON, folder_store, measures, page
 
 from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.page_reader import PageReader
 
 TIMES = [10, pytest.param(50, marks=pytest.mark.slow)]
-TESTS = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 
 
-@pytest.fixture
-def kill(tmp_path):
-    """Let a process write to the index and be killed, by a number that says how and when."""
-    paths = os.pathsep.join([str(TESTS), str(TESTS.parent)])
-    program = [
-        sys.executable,
-        str(Path(__file__).with_name("killed_writer.py")),
-        str(tmp_path / "index"),
-    ]
-    with subprocess.Popen(
-        program,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": paths},
-        text=True,
-    ) as server:
-
-        def run(seed):
-            server.stdin.write(f"{seed}\n")
-            server.stdin.flush()
-            died = int(server.stdout.readline())
-            assert died in (signal.SIGKILL, signal.SIGALRM), f"it ended by itself: {died}"
-
-        yield run
-        server.stdin.close()
-
-
 @pytest.mark.parametrize("times", TIMES)
-def test_that_is_opened_again_holds_all_that_was_told_and_nothing_pending(tmp_path, kill, times):
+def test_that_is_opened_again_holds_all_that_was_told_and_nothing_pending(tmp_path, times):
     folder = tmp_path / "index"
     told = Path(f"{folder}.told")
     for seed in range(times):
-        kill(seed)
+        write_and_be_killed(folder, seed)
         numbers = [int(line) for line in told.read_text().split()] if told.exists() else []
         with folder_store(folder) as store:
             store.check()
@@ -64,9 +34,9 @@ def test_that_is_opened_again_holds_all_that_was_told_and_nothing_pending(tmp_pa
     assert numbers
 
 
-def test_that_was_in_the_middle_is_shown_to_readers_as_of_its_last_flush(tmp_path, kill):
+def test_that_was_in_the_middle_is_shown_to_readers_as_of_its_last_flush(tmp_path):
     for seed in range(100, 105):
-        kill(seed)
+        write_and_be_killed(tmp_path / "index", seed)
         with PageReader.open_to_read(tmp_path / "index") as reader:
             reader.check()
             assert len(list(reader.records())) == len(reader) + reader.count(is_kept=False)

@@ -1,11 +1,10 @@
 """What is at the path of an index when it is opened, and what becomes of it."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 from index_feed import contents, tamper
+from patience import PROCESSES
 from store_pages import NOON, SCHEME, folder_store, page
 
 from dedup_filter.errors import ConfigError, StoreBusy, StoreCorrupt, StoreError, StoreTooNew
@@ -16,10 +15,10 @@ from dedup_filter.pages.directory.page_reader import FORMAT, PageReader, Snapsho
 
 @pytest.fixture
 def folder(tmp_path):
-    """An index with one page."""
-    with folder_store(tmp_path / "index") as store:
+    """An index with one page, at a path with strange letters."""
+    with folder_store(tmp_path / "索引 50% #1?") as store:
         store.insert(page(1))
-    return tmp_path / "index"
+    return store.directory.path
 
 
 class TestAnIndex:
@@ -41,14 +40,6 @@ class TestAnIndex:
         with PageReader.open_to_read(tmp_path / "copy") as copied:
             assert len(copied) == 1
             copied.check()
-
-    def test_is_found_by_a_path_with_strange_letters(self, tmp_path):
-        folder = tmp_path / "索引 50% #1?"
-        with folder_store(folder) as store:
-            store.insert(page(1))
-            store.flush()
-            with PageReader.open_to_read(folder) as reader:
-                assert len(reader) == 1
 
 
 class TestIsRefused:
@@ -78,29 +69,27 @@ class TestIsRefused:
                 folder_store(path)
 
     @pytest.mark.parametrize(
-        ("sql", "kind", "message"),
+        ("change", "kind", "message"),
         [
             (f"PRAGMA user_version = {FORMAT + 1}", StoreTooNew, f"has format {FORMAT + 1}"),
             ("PRAGMA user_version = 2", ConfigError, f"has format 2, .* reads format {FORMAT}"),
             ("PRAGMA application_id = 7", ConfigError, "another program: choose another folder"),
+            (b"no database at all" * 99, StoreCorrupt, "no SQLite database any more"),
+            (b"SQLite format 3\0" * 99, StoreCorrupt, "no SQLite database any more"),
         ],
+        ids=["newer", "older", "another program", "no database", "no whole database"],
     )
-    def test_another_format_or_program_and_left_as_it_was(self, folder, sql, kind, message):
-        tamper(folder, sql)
+    def test_what_cannot_be_read_and_left_as_it_was(self, folder, change, kind, message):
+        if isinstance(change, bytes):
+            (folder / "pages.sqlite3").write_bytes(change)
+        else:
+            tamper(folder, change)
         before = (folder / "pages.sqlite3").read_bytes()
         for attempt in (folder_store, PageReader.open_to_read):
             with pytest.raises(kind, match=message):
                 attempt(folder)
         assert (folder / "pages.sqlite3").read_bytes() == before
         assert not (folder / "owner.json").exists()
-
-    @pytest.mark.parametrize("content", [b"no database at all" * 99, b"SQLite format 3\0" * 99])
-    def test_a_file_that_is_no_database(self, tmp_path, content):
-        (tmp_path / "pages.sqlite3").write_bytes(content)
-        for attempt in (folder_store, PageReader.open_to_read):
-            with pytest.raises(StoreCorrupt, match="no SQLite database any more"):
-                attempt(tmp_path)
-        assert (tmp_path / "pages.sqlite3").read_bytes() == content
 
     @pytest.mark.parametrize(
         "damage",
@@ -154,51 +143,41 @@ class TestAReader:
         ):
             reader.rows("INSERT INTO hosts (name) VALUES ('new')")
 
-    @pytest.mark.parametrize("kind", ["PageReader", "Snapshot"])
-    def test_does_not_need_the_right_to_write(self, folder, as_nobody, kind):
-        assert as_nobody(f"print(len({kind}.open_to_read(folder)))", folder) == "1"
+    @pytest.mark.parametrize("kind", [PageReader, Snapshot])
+    def test_does_not_need_the_right_to_write(self, folder, nobody, kind):
+        assert nobody.apply(count, [kind, folder]) == 1
+
+
+def become_nobody():
+    if os.getuid() == 0:
+        os.setgid(65534)
+        os.setuid(65534)
+
+
+def count(kind, folder):
+    with kind.open_to_read(folder) as reader:
+        return len(reader)
 
 
 @pytest.fixture
-def as_nobody(tmp_path):
-    """Run a line of Python as a user who may read everything here and write nothing."""
+def nobody(folder):
+    """A process of a user who may read everything here and write nothing."""
     if os.name == "nt":
         pytest.skip("rights are another matter on Windows")
-
-    def run(line, folder):
-        for path in (folder, *folder.parents):
-            if path.owner() == tmp_path.owner() and path != path.parent and "pytest" in str(path):
-                path.chmod(0o555)
-        program = (
-            "import os, sys, pathlib, filelock, encodings.idna\n"
-            "from dedup_filter.pages.directory.page_reader import PageReader, Snapshot\n"
-            "from dedup_filter.pages.directory.page_store import PageStore\n"
-            "from dedup_filter.pages.directory.records import Scheme\n"
-            "folder, scheme = pathlib.Path(sys.argv[1]), Scheme.from_json(sys.argv[2])\n"
-            "if os.getuid() == 0: os.setgid(65534), os.setuid(65534)\n"
-            f"try: {line}\n"
-            "except Exception as error: print(type(error).__name__, error)\n"
-        )
-        told = subprocess.run(
-            [sys.executable, "-c", program, str(folder), SCHEME.to_json()],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return told.stdout.strip()
-
-    yield run
-    for path in tmp_path.rglob("*"):
-        if path.is_dir():
+    for path in folder.parents:
+        if "pytest" in str(path):
             path.chmod(0o755)
-    tmp_path.chmod(0o755)
+    folder.chmod(0o555)
+    with PROCESSES.Pool(1, become_nobody) as pool:
+        yield pool
+    folder.chmod(0o755)
 
 
 @pytest.mark.parametrize(
     ("below", "told"),
     [("", "give this user the right to write"), ("below/it", "cannot be made")],
 )
-def test_a_folder_without_the_right_to_write_is_told(folder, as_nobody, below, told):
-    error = as_nobody(f"PageStore.open(folder / {below!r}, scheme)", folder)
-    assert error.startswith("StoreError")
-    assert told in error
+def test_a_folder_without_the_right_to_write_is_told(folder, nobody, below, told):
+    with pytest.raises(StoreError, match=told) as refused:
+        nobody.apply(folder_store, [folder / below])
+    assert type(refused.value) is StoreError

@@ -20,12 +20,6 @@ def test_what_looks_canonical_already_is(scheme, host, path):
     assert canonical(url) == expected
 
 
-def test_spellings_of_one_address_have_one_key():
-    spellings = ["http://a.b/c?x=1&y=2", "http://A.B/c?y=2&x=1", "http://a.b/c?x=1&y=2#end"]
-    assert len(set(map(url_key, spellings))) == 1
-    assert url_key("http://a.b/c") != url_key("http://a.b/C")
-
-
 def test_a_url_that_cannot_be_parsed_has_a_key():
     assert url_key("http://[1/") != url_key("http://[2/")
     assert 0 <= url_key("\ud800") < 2**64

@@ -8,6 +8,7 @@ A new kind of place joins by a class here.
 import sys
 
 import pytest
+from shared_crawlers import let_lapse
 from store_pages import kill
 
 from dedup_filter import NearDuplicateFilter
@@ -49,10 +50,8 @@ class InRedis(InMemory):
 
     def crash(self, pages):
         """Leave it as a killed process does whose lease is over by now."""
-        process = pages._kept._process
-        name = process.connection.key("processes")
-        process.connection.call(lambda client: client.zadd(name, {process.name: 1}))
-        process.close()
+        let_lapse(pages)
+        pages._kept._process.close()
         pages._is_closed = True
 
 
@@ -62,27 +61,20 @@ class InCluster(InRedis):
     servers = "redis_cluster"
 
 
-KEPT = [InDirectory, InRedis, InCluster]
+def each_of(*kinds):
+    """Make a fixture that is each of these places."""
+
+    @pytest.fixture(params=kinds, ids=lambda kind: kind.__name__)
+    def place(request):
+        return request.param(request)
+
+    return place
 
 
-@pytest.fixture(params=[InMemory, *KEPT], ids=lambda kind: kind.__name__)
-def place(request):
-    return request.param(request)
-
-
-@pytest.fixture(params=KEPT, ids=lambda kind: kind.__name__)
-def kept_place(request):
-    return request.param(request)
-
-
-@pytest.fixture(params=[InMemory, InDirectory], ids=lambda kind: kind.__name__)
-def local_place(request):
-    return request.param(request)
-
-
-@pytest.fixture
-def directory(request):
-    return InDirectory(request)
+place = each_of(InMemory, InDirectory, InRedis, InCluster)
+kept_place = each_of(InDirectory, InRedis, InCluster)
+local_place = each_of(InMemory, InDirectory)
+directory = each_of(InDirectory)
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
 """How many pages are kept, for how long, and with which they are compared."""
 
-import sys
-
 import pytest
-from made_profiles import hashes_of, made_profile
+from made_profiles import said_profile
 from site_pages import NOTICE, framed
 
+from dedup_filter import NearDuplicateFilter
 from dedup_filter.pages.comparison import MOST_COMPARED
 
 
@@ -79,9 +78,7 @@ def test_records_of_dropped_pages_are_bounded_too(directory, article, clock):
 
 
 def test_pages_expire_while_others_come(place, article, clock, monkeypatch):
-    for name, module in list(sys.modules.items()):
-        if name.startswith("dedup_filter.pages.") and hasattr(module, "_PAGES_BETWEEN"):
-            monkeypatch.setattr(module, "_PAGES_BETWEEN", 0)
+    monkeypatch.setattr("dedup_filter.pages.redis.redis_pages._PAGES_BETWEEN", 0)
     with place.open(expire_days=2) as pages:
         see(pages, [1], article)
         clock.pass_days(1.5)
@@ -108,31 +105,38 @@ def test_bounds_hold_from_the_next_opening_on(kept_place, article, clock):
 
 def test_of_more_pages_within_reach_than_are_compared_the_nearest_are(place, monkeypatch):
     """Guarantee 3: every page within `max_distance`, of a crowd the 64 nearest."""
-    monkeypatch.setattr(
-        "dedup_filter.workers.measured.profile",
-        lambda texts, _: made_page(*map(int, texts.document.text.split())),
-    )
-
-    def made_page(number, fingerprint, shingles):
-        return made_profile(number, fingerprint, hashes_of(shingles))
-
+    monkeypatch.setattr("dedup_filter.workers.measured.profile", said_profile)
     with place.open(max_distance=3) as pages:
-        pages.see("http://a.example/", text="0 7 0")
+        pages.see("http://a.example/", text="0 7 0 99")
         for number in range(1, MOST_COMPARED):
-            assert pages.see(f"http://a.example/{number}", text=f"{number} 0 {number}").page
-        farthest = pages.see("http://b.example/1", text="997 0 0")
+            assert pages.see(f"http://a.example/{number}", text=f"{number} 0 {number} 99").page
+        farthest = pages.see("http://b.example/1", text="997 0 0 99")
         assert (farthest.original, farthest.distance) == ("http://a.example/", 3)
         assert (farthest.candidates, pages.capped) == (MOST_COMPARED, 0)
-        pages.see("http://a.example/64", text=f"{MOST_COMPARED} 0 {MOST_COMPARED}")
-        nearest = pages.see("http://b.example/2", text="998 3 0")
+        pages.see("http://a.example/64", text=f"{MOST_COMPARED} 0 {MOST_COMPARED} 99")
+        nearest = pages.see("http://b.example/2", text="998 3 0 99")
         assert (nearest.original, nearest.distance) == ("http://a.example/", 1)
-        beyond = pages.see("http://b.example/3", text="999 0 0")
+        beyond = pages.see("http://b.example/3", text="999 0 0 99")
         assert (beyond.outcome, beyond.candidates) == ("new", MOST_COMPARED)
         assert pages.capped == 2
-        pages.see("http://a.example/65", text=f"{MOST_COMPARED + 1} 0 {MOST_COMPARED + 1}")
+        pages.see("http://a.example/65", text=f"{MOST_COMPARED + 1} 0 {MOST_COMPARED + 1} 99")
         for number, outcome in ((1, "near"), (MOST_COMPARED + 1, "new")):
-            found = pages.see("http://b.example/4", text=f"{1000 + number} 0 {number}")
+            found = pages.see("http://b.example/4", text=f"{1000 + number} 0 {number} 99")
             assert found.outcome == outcome, "of equally near ones the first are compared"
+
+
+def test_a_crowd_takes_no_more_memory_than_as_many_strangers(monkeypatch):
+    monkeypatch.setattr("dedup_filter.workers.measured.profile", said_profile)
+    sizes = []
+    for apart in (0, 0x9E37_79B9_7F4A_7C15):
+        with NearDuplicateFilter.open(max_distance=8) as pages:
+            for number in range(200):
+                text = f"{number} {number * apart % 2**64 ^ 1 << number % 8} {number} 99"
+                assert pages.see(f"http://a.example/{number}", text=text).outcome == "new"
+            sizes.append(pages.nbytes)
+            assert pages.capped == (0 if apart else 200 - MOST_COMPARED - 1)
+            pages.check()
+    assert sizes[0] < 1.1 * sizes[1]
 
 
 class TestScopeOfAHost:

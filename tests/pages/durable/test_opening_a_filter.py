@@ -54,9 +54,10 @@ def test_a_directory_is_not_looked_at_when_options_are_checked(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_texts_are_not_kept_in_memory():
+@pytest.mark.parametrize("location", ["memory:", "redis://h"])
+def test_texts_are_kept_in_directories_only(location):
     with pytest.raises(ConfigError, match=r"^keep_text is for an index in a directory"):
-        NearDuplicateFilter.check_options(keep_text=True)
+        NearDuplicateFilter.check_options(location, keep_text=True)
 
 
 def test_sizes_are_told(folder, article):

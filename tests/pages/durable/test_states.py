@@ -15,7 +15,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from made_profiles import hashes_of, made_profile
+from made_profiles import said_profile
 from oracles import distance
 from store_pages import kill
 
@@ -24,12 +24,6 @@ from dedup_filter import NearDuplicateFilter
 K = 3
 URLS = [f"http://{host}.example/{page}" for host in "ab" for page in range(3)]
 FINGERPRINTS = [0, 0b111, 0b111111, 0b1111 << 40, 2**64 - 1, 2**63]
-
-
-def profile_of(texts, config):
-    """What the text "DIGEST FINGERPRINT WORDS" says."""
-    digest, fingerprint, words = map(int, texts.document.text.split())
-    return made_profile(digest, fingerprint, hashes_of(7), words)
 
 
 class Oracle:
@@ -113,7 +107,7 @@ class DirectoryMachine(RuleBasedStateMachine):
         self.patch = pytest.MonkeyPatch()
         for name in ("_BULK", "_AT_ONCE"):  # the index follows in several steps, or in one
             self.patch.setattr(f"dedup_filter.pages.directory.page_index.{name}", at_once)
-        self.patch.setattr("dedup_filter.workers.measured.profile", profile_of)
+        self.patch.setattr("dedup_filter.workers.measured.profile", said_profile)
         self.oracle = Oracle()
         self.crawls = {}
         self.unnamed = itertools.count(100)
@@ -146,7 +140,7 @@ class DirectoryMachine(RuleBasedStateMachine):
     )
     def judge(self, url, digest, fingerprint, is_long, end):
         expected = self.oracle.judge(url, digest, fingerprint, is_long, self.by_host)
-        text = f"{digest} {fingerprint} {99 if is_long else 9}"
+        text = f"{digest} {fingerprint} 7 {99 if is_long else 9}"
         way = self.index.see if end == "see" else self.index.claim
         verdict = way(url, text=text)
         assert (verdict.outcome, verdict.original_page) == expected

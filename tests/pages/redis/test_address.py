@@ -40,8 +40,3 @@ def test_what_cannot_be_meant_is_refused_without_a_word_of_its_password(location
         with pytest.raises(ConfigError, match=r"^location") as refused:
             attempt(location)
         assert "cret" not in str(refused.value)
-
-
-def test_texts_are_not_kept_on_servers():
-    with pytest.raises(ConfigError, match=r"^keep_text is for an index in a directory"):
-        NearDuplicateFilter.check_options("redis://h", keep_text=True)

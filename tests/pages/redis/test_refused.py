@@ -85,23 +85,42 @@ def test_keys_of_another_application_are_not_touched(servers, put):
         said = refusal(servers.url, ConfigError)
         assert "other keys are there under dedup:{pages}; choose another name (?name=...)" in said
         assert Past(client).keys == before
+        NearDuplicateFilter.open(f"{servers.url}?name=mine").close()
         client.delete(key)
 
 
-def test_an_index_under_another_name_is_made_beside_keys_of_others(servers):
-    client = servers.client()
-    client.set(META, "theirs")
-    NearDuplicateFilter.open(f"{servers.url}?name=mine").close()
-    assert client.get(META) == b"theirs"
+@pytest.fixture
+def scheme(redis_server):
+    """What an index says of how it was made: with sketches of another kind."""
+    with NearDuplicateFilter.open(redis_server.url):
+        told = json.loads(redis_server.client().hget(META, "scheme"))
+    return json.dumps({**told, "sketch": "minhash 256", "shingle_size": "5"})
 
 
-def test_an_index_of_another_scheme_says_what_differs(redis_server):
-    NearDuplicateFilter.open(redis_server.url).close()
-    said = refusal(redis_server.url, SchemeMismatch, features="shingles", shingle_size=5)
-    assert "features (content there, shingles here)" in said
-    assert "shingle_size" in said
-    assert said.endswith("go back to what it was made with, or choose another name (?name=...)")
-    NearDuplicateFilter.open(redis_server.url).close()
+@pytest.mark.parametrize(
+    ("number", "kind", "words"),
+    [
+        (FORMAT, SchemeMismatch, "shingle_size (5 there, 3 here), sketch (minhash 256 there, "),
+        (FORMAT + 1, StoreTooNew, f"is of format {FORMAT + 1}, and this version reads {FORMAT}"),
+        (FORMAT - 1, ConfigError, f"is of format {FORMAT - 1}, and this version reads {FORMAT}"),
+        ("two", ConfigError, "other keys are there"),
+    ],
+)
+def test_an_index_of_another_scheme_or_format_is_refused_and_left_as_it_was(
+    redis_server, scheme, number, kind, words
+):
+    client = redis_server.client()
+    client.hset(META, mapping={"format": number, "scheme": scheme})
+    before = Past(client).keys
+    said = refusal(redis_server.url, kind)
+    assert words in said
+    assert said.endswith("choose another name (?name=...)")
+    if kind is SchemeMismatch:
+        assert "go back to what it was made with" in said
+    else:
+        with pytest.raises(kind), SharedReader.open(redis_server.url):
+            pass
+    assert Past(client).keys == before
 
 
 def test_an_index_with_a_damaged_scheme_is_refused(redis_server):
@@ -109,31 +128,6 @@ def test_an_index_with_a_damaged_scheme_is_refused(redis_server):
     for scheme in ("", "{", "[1]", b"\xff"):
         redis_server.client().hset(META, "scheme", scheme)
         assert "damaged" in refusal(redis_server.url, StoreCorrupt)
-
-
-@pytest.mark.parametrize(
-    ("number", "kind", "words"),
-    [
-        (FORMAT + 1, StoreTooNew, f"is of format {FORMAT + 1}, and this version reads {FORMAT}"),
-        (FORMAT - 1, ConfigError, f"is of format {FORMAT - 1}, and this version reads {FORMAT}"),
-        ("two", ConfigError, "other keys are there"),
-    ],
-)
-def test_an_index_of_another_format_is_refused_whatever_its_scheme(
-    redis_server, number, kind, words
-):
-    """That of format 1 was made with sketches of another kind; nothing in it is changed."""
-    NearDuplicateFilter.open(redis_server.url).close()
-    client = redis_server.client()
-    older = {**json.loads(client.hget(META, "scheme")), "sketch": "minhash 256"}
-    client.hset(META, mapping={"format": number, "scheme": json.dumps(older)})
-    before = Past(client).keys
-    said = refusal(redis_server.url, kind)
-    assert words in said
-    assert said.endswith("choose another name (?name=...)")
-    with pytest.raises(kind), SharedReader.open(redis_server.url):
-        pass
-    assert Past(client).keys == before
 
 
 def test_a_server_that_deletes_keys_is_warned_of_once(start_redis, warnings):

@@ -36,6 +36,8 @@ def urls(location):
 
 
 def test_records_get_other_numbers_if_a_page_comes_in_between(keeper, record, location):
+    dropped = record.judged._replace(outcome="near", original=1)
+    assert keeper.restore(record._replace(judged=dropped)) is None
     for number in range(3):
         keeper.restore(record._replace(url=f"https://example.org/{number}"))
     ask_all = keeper._connection.ask_all
@@ -53,18 +55,6 @@ def test_records_get_other_numbers_if_a_page_comes_in_between(keeper, record, lo
     assert urls(location) == [*feed, "https://example.com/late", *there]
     assert index_at(location).check().faults == []
     assert index_at(location).figures()["outcomes"] == {"new": 9}
-
-
-def test_a_page_that_is_put_back_is_repeated_by_later_ones_unless_it_was_dropped(
-    keeper, record, location
-):
-    with NearDuplicateFilter.open(location) as pages:
-        pages.forget(record.url)
-        assert keeper.restore(record._replace(outcome="near", original=1)) is None
-        keeper.restore(record)
-        keeper.close()
-        assert pages.see("https://example.org/", text=article(0)).outcome == "exact"
-        pages.check()
 
 
 def test_crawls_are_known_by_name_or_by_start_and_come_before_later_ones(keeper, location, record):

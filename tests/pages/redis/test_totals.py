@@ -61,6 +61,7 @@ def test_nothing_is_taken_from_totals_that_are_lost(redis_server, crawlers):
     assert see(other, like(2)).outcome == "new"
     assert other.fate(first.page) == "gone"
     assert totals(other) == {"pages": 1, "new": 1}
+    one.close()  # it was not told yet
 
 
 def test_what_could_not_be_brought_is_brought_later(redis_server, crawlers):

@@ -1,22 +1,27 @@
-"""A process that writes to a store until it is killed, again and again.
+"""A process that writes to the store in a folder until it is killed, by a seed.
 
-    python killed_writer.py FOLDER < seeds
-
-For each seed a forked process works on the store in the folder and dies by SIGKILL: in the
-middle of a statement of SQLite, or at any other moment. Pages of even numbers are left as they
-are once they are settled; FOLDER.told gets their numbers, one a line, as soon as `flush` has
-returned. All else happens to the others.
+It dies in the middle of a statement of SQLite, or at any other moment. Pages of even numbers are
+left as they are once they are settled; FOLDER.told gets their numbers, one a line, as soon as
+`flush` has returned. All else happens to the others.
 """
 
 import os
 import random
 import signal
-import sys
-from pathlib import Path
 
+from patience import PATIENCE, PROCESSES
 from store_pages import HOST, folder_store, measures, near, page, revisit
 
 from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore
+
+
+def write_and_be_killed(folder, seed):
+    """Let a process write to the store; return when it is dead."""
+    writer = PROCESSES.Process(target=write, args=(folder, seed))
+    writer.start()
+    writer.join(PATIENCE)
+    died = -writer.exitcode
+    assert died in (signal.SIGKILL, signal.SIGALRM), f"it ended by itself: {died}"
 
 
 def write(folder, seed):
@@ -70,16 +75,3 @@ def step(store, chance, number):
     elif action == "delete":
         store.delete([old])
     return []
-
-
-if __name__ == "__main__":
-    index = Path(sys.argv[1])
-    for line in sys.stdin:
-        child = os.fork()
-        if not child:
-            try:
-                write(index, int(line))
-            finally:
-                os._exit(1)
-        sys.stdout.write(f"{os.waitpid(child, 0)[1]}\n")
-        sys.stdout.flush()

@@ -1,0 +1,168 @@
+"""Crawlers in processes of their own, which meet the same content at the same moment.
+
+A. No two pages that are kept are near-duplicates.
+B. Every page that is dropped repeats one that was kept, by whoever.
+C. So it is when crawlers are killed, and when servers die or change, in the midst of claims; but
+   the worst that comes of a death is a duplicate that is let through.
+
+The oracle knows what the pages are like, and compares each with each. What a crawler kept it says
+before it says so to the index, as a crawl writes an item first.
+"""
+
+import random
+from collections import Counter
+
+import pytest
+from shared_crawlers import Article, K, Together
+from shared_groups import (
+    CRAWLERS,
+    one_round_of_crawlers,
+    require_each_once,
+    require_no_loss,
+    rounds_of_crawlers,
+)
+from site_pages import framed
+
+from dedup_filter import NearDuplicateFilter
+
+MANY_MEET = 800
+"""So many groups that crawlers meet at some of them, however the system runs their processes."""
+FEW, MANY = 80, 250
+LOG = "dedup:{pages}:length"
+SOME_RECORDS = [f"dedup:{{pages:{number}}}:page:{number}" for number in (1, 500)]
+
+
+def slow(*values):
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("groups", [40, slow(MANY_MEET)])
+@pytest.mark.parametrize("way", ["see", "claim"])
+def test_crawlers_keep_each_content_once(servers, way, groups):
+    rounds = rounds_of_crawlers(f"{type(servers).__name__} {way}", groups)
+    with Together(servers.url, way, rounds) as crawlers:
+        crawlers.listen()
+    assert set(crawlers.became) == {like for each in rounds for likes in each for like in likes}
+    assert set(crawlers.whats()) <= {"kept", "dropped", "released"}
+    require_each_once(crawlers.became)
+    require_no_loss(crawlers.became)
+    # Nothing was lost altogether: of each group a page is kept, unless all were given back.
+    fates = {}
+    for like, (what, _) in crawlers.became.items():
+        fates.setdefault(like.url.split("/")[3], set()).add(what)
+    assert all("kept" in each or each == {"released"} for each in fates.values())
+    assert crawlers.whats()["dropped"] > groups
+    assert crawlers.counts["met"] > 0 or groups < MANY_MEET, "they did not meet"
+
+
+@pytest.mark.parametrize("articles", [8, slow(40)])
+@pytest.mark.parametrize("way", ["see", "claim"])
+def test_pages_whose_frames_are_learnt_meanwhile_are_kept_once(servers, way, articles, article):
+    """All of them crawl two mirrors of a site, in any order."""
+    chance, rounds = random.Random("mirrors"), []
+    for crawler in range(CRAWLERS):
+        pages = [
+            Article(f"http://{crawler}{mirror}.example/{number}", framed(article(number)))
+            for mirror in "ab"
+            for number in range(articles)
+        ]
+        rounds.append([chance.sample(pages, len(pages))])
+    with Together(servers.url, way, rounds) as crawlers:
+        crawlers.listen()
+    kept = Counter()
+    for page, (what, original) in crawlers.became.items():
+        number = page.url.rpartition("/")[2]
+        kept[number] += what == "kept"
+        assert original is None or original.rpartition("/")[2] == number
+    assert kept == Counter(map(str, range(articles)))
+    with NearDuplicateFilter.open(servers.url, max_distance=K) as pages:
+        pages.check()
+        assert len(pages) == articles
+
+
+@pytest.mark.parametrize(
+    ("servers", "groups"),
+    [("redis_server", FEW), slow("redis_server", MANY), slow("redis_cluster", MANY)],
+    indirect=["servers"],
+)
+def test_what_a_killed_crawler_had_claimed_is_kept_by_others(servers, groups):
+    rounds = one_round_of_crawlers(type(servers).__name__, groups)
+    with Together(servers.url, "claim", rounds, lease=2.0) as crawlers:
+        crawlers.listen(until=2 * groups)
+        crawlers.kill(0)
+        crawlers.listen()
+    assert 0 not in crawlers.ended
+    require_no_loss(crawlers.became)
+    assert crawlers.whats()["dropped"] > groups
+    # Every page of the others was judged, however long a dead one had held what it repeats.
+    assert set(crawlers.whats()) <= {"kept", "dropped", "released"}
+
+
+def require_came_through(crawlers):
+    """Require that the servers were away, and that it cost no page."""
+    require_no_loss(crawlers.became)
+    assert crawlers.counts["away"] > 0
+    assert crawlers.whats()["dropped"] > 0
+
+
+@pytest.mark.parametrize(
+    ("way", "groups"), [("claim", FEW), slow("claim", MANY), slow("see", MANY)]
+)
+def test_a_server_that_is_killed_and_comes_back_costs_no_page(start_redis, way, groups):
+    server = start_redis(durable=True)
+    with Together(server.url, way, one_round_of_crawlers(way, groups)) as crawlers:
+        crawlers.listen(until=2 * groups)
+        server.kill()
+        crawlers.listen(until=3 * groups)
+        server.start()
+        crawlers.listen()
+    require_came_through(crawlers)
+    # Pages were judged when it was away, and are judged again; what was acknowledged is there.
+    require_each_once(crawlers.became)
+
+
+@pytest.mark.parametrize(
+    ("way", "end", "groups"),
+    [("claim", "pause", 150), slow("claim", "pause", MANY), slow("see", "kill", MANY)],
+)
+def test_a_node_that_fails_over_costs_no_page(start_redis_cluster, way, end, groups):
+    cluster = start_redis_cluster(replicas=True, timeout_ms=1_000)
+    with Together(cluster.url, way, one_round_of_crawlers(way, groups)) as crawlers:
+        crawlers.listen(until=groups)
+        master = cluster.master_of(LOG)
+        heir = cluster.replica_of(master)
+        getattr(master, end)()
+        cluster.wait_promoted(heir)
+        cluster.recover()  # who hung thinks for a moment that it is the master still
+        crawlers.listen()
+    require_came_through(crawlers)
+
+
+@pytest.mark.slow
+def test_slots_that_move_and_a_replica_that_is_promoted_cost_nothing(start_redis_cluster):
+    """No page is kept unjudged because a slot moves: that is waited for."""
+    cluster = start_redis_cluster(replicas=True)
+    rounds = one_round_of_crawlers("claim", groups=60)
+    moved = 0
+    with Together(cluster.url, "claim", rounds) as crawlers:
+        crawlers.listen(until=60)
+        while len(crawlers.ended) < CRAWLERS:
+            for key in [LOG, *SOME_RECORDS]:
+                cluster.move_slot(key, at_once=1 + moved % 4)
+            moved += 1
+            if moved == 2:
+                assert not crawlers.whats()["kept while away"], "it was not waited for"
+                replica = cluster.replica_of(cluster.master_of(LOG))
+                replica.ask("CLUSTER", "FAILOVER")  # as an operator does before an upgrade
+                cluster.wait_promoted(replica)
+                cluster.wait_ok()
+            crawlers.listen(until=len(crawlers.became) + 100)
+    assert moved > 2
+    assert set(crawlers.became) == {like for (likes,) in rounds for like in likes}
+    # Some versions of Redis hold all calls for longer than one may take while a replica takes over.
+    assert set(crawlers.whats()) <= {"kept", "dropped", "released", "kept while away"}
+    require_each_once(crawlers.became)
+    require_no_loss(crawlers.became)
+    with NearDuplicateFilter.open(cluster.url, max_distance=K) as pages:
+        pages.check()
+        assert len(pages) == crawlers.whats()["kept"]
