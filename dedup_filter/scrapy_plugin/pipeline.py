@@ -22,13 +22,15 @@ from collections.abc import AsyncIterable, AsyncIterator, Mapping
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from itemadapter import ItemAdapter
-from scrapy import Request, signals, version_info
+from scrapy import Request, Spider, signals, version_info
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 from scrapy.http import Response
+from scrapy.settings import BaseSettings
 from scrapy.utils.defer import deferred_from_coro
 
 from dedup_filter.errors import ConfigError, StoreError
@@ -39,11 +41,6 @@ from dedup_filter.scrapy_plugin.settings import PluginSettings, in_settings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
 from dedup_filter.scrapy_plugin.visits import Judgement
 from dedup_filter.wording import counted, printable
-
-if TYPE_CHECKING:
-    from scrapy import Spider
-    from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
 
 _LONGEST_URL = 500
 
@@ -89,11 +86,11 @@ class Addon:
         self._judge: Judge | None = None
 
     @classmethod
-    def update_pre_crawler_settings(cls, settings: "BaseSettings") -> None:
+    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
         """Refuse wrong settings of project and command line with a SettingsError."""
         _takes_part(settings, ends_program=True)
 
-    def update_settings(self, settings: "BaseSettings") -> None:
+    def update_settings(self, settings: BaseSettings) -> None:
         """Add pipeline and spider middleware, unless the project did, or raise a ConfigError."""
         if _takes_part(settings, ends_program=_is_scrapy_command()):
             add = settings.setdefault_in_component_priority_dict
@@ -103,7 +100,7 @@ class Addon:
             add("SPIDER_MIDDLEWARES", NearDuplicateMiddleware, 10)
 
     @classmethod
-    def judge_of(cls, crawler: "Crawler") -> Judge:
+    def judge_of(cls, crawler: Crawler) -> Judge:
         """Return what the pipeline and the spider middleware of a crawl share.
 
         Raises:
@@ -127,7 +124,7 @@ class NearDuplicateMiddleware:
         self._judge = judge
 
     @classmethod
-    def from_crawler(cls, crawler: "Crawler") -> "NearDuplicateMiddleware":
+    def from_crawler(cls, crawler: Crawler) -> "NearDuplicateMiddleware":
         """Make the spider middleware of a crawl."""
         return cls(Addon.judge_of(crawler))
 
@@ -135,7 +132,7 @@ class NearDuplicateMiddleware:
         self,
         response: Response,
         result: AsyncIterable[Any],
-        spider: "Spider | None" = None,  # noqa: ARG002
+        spider: Spider | None = None,  # noqa: ARG002
     ) -> AsyncIterator[Any]:
         """Pass on what a callback gives."""
         judge = self._judge
@@ -162,7 +159,7 @@ class NearDuplicatePipeline:
         self._summed_up = monotonic()
 
     @classmethod
-    def from_crawler(cls, crawler: "Crawler") -> "NearDuplicatePipeline":
+    def from_crawler(cls, crawler: Crawler) -> "NearDuplicatePipeline":
         """Make the pipeline of a crawl, and let Scrapy tell it what becomes of items."""
         judge = Addon.judge_of(crawler)
         crawler.signals.connect(judge.item_scraped, signals.item_scraped)
@@ -170,7 +167,7 @@ class NearDuplicatePipeline:
         crawler.signals.connect(judge.item_lost, signals.item_error)
         return cls(judge, crawler.settings.getfloat("LOGSTATS_INTERVAL"))
 
-    async def process_item(self, item: Any, spider: "Spider | None" = None) -> Any:  # noqa: ARG002
+    async def process_item(self, item: Any, spider: Spider | None = None) -> Any:  # noqa: ARG002
         """Return the item, or raise NearDuplicate if its page repeats an earlier one.
 
         Sums up every LOGSTATS_INTERVAL. That is checked here instead of by a timer: without items
@@ -186,7 +183,7 @@ class NearDuplicatePipeline:
             self._tag(item, judgement)
         return item
 
-    def close_spider(self, spider: "Spider | None" = None) -> Any:  # noqa: ARG002
+    def close_spider(self, spider: Spider | None = None) -> Any:  # noqa: ARG002
         """Release what is claimed, close the index and sum up; what this returns is awaited."""
         closing = self._close()
         return closing if version_info >= (2, 14) else deferred_from_coro(closing)
@@ -254,7 +251,7 @@ def crawl_name(folder: str) -> str:
     return name
 
 
-def _takes_part(settings: "BaseSettings", *, ends_program: bool) -> bool:
+def _takes_part(settings: BaseSettings, *, ends_program: bool) -> bool:
     """Tell whether the filter is to take part in the crawl; then its settings are right."""
     try:
         return PluginSettings.read(settings).enabled
@@ -275,7 +272,7 @@ def _open(settings: PluginSettings) -> NearDuplicateFilter:
         raise kind(message) from None
 
 
-def _end_crawl(crawler: "Crawler") -> None:
+def _end_crawl(crawler: Crawler) -> None:
     """Close the spider without waiting: closing itself waits for the items under way."""
     if hasattr(crawler.engine, "close_spider_async"):  # since Scrapy 2.14
         deferred_from_coro(crawler.engine.close_spider_async(reason="dedup_error"))

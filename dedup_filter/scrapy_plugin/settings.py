@@ -12,15 +12,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from scrapy.settings import BaseSettings
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.text.page_fields import FieldNames
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
 
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -89,7 +88,7 @@ class PluginSettings:
     """Those of the filter that are set."""
 
     @classmethod
-    def read(cls, settings: "BaseSettings") -> "PluginSettings":
+    def read(cls, settings: BaseSettings) -> "PluginSettings":
         """Read and check all DEDUP_ settings; only DEDUP_ENABLED if that is False."""
         if not _own("DEDUP_ENABLED", settings.get("DEDUP_ENABLED", True)):
             return cls(enabled=False)
@@ -147,7 +146,7 @@ def _own(name: str, value: Any) -> Any:
         raise ConfigError(f"{name} must be {how['meant']}, not {value!r}") from None
 
 
-def _refuse_unknown(settings: "BaseSettings") -> None:
+def _refuse_unknown(settings: BaseSettings) -> None:
     for name in settings:
         if isinstance(name, str) and name.startswith("DEDUP_") and name not in SETTINGS:
             # Without the common prefix, which would make all names look alike.

@@ -13,17 +13,15 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
+
+from scrapy.statscollectors import StatsCollector
 
 from dedup_filter.errors import DedupError, StoreAway
+from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Outcome
 from dedup_filter.scrapy_plugin.visits import Judgement
 from dedup_filter.wording import counted, printable
-
-if TYPE_CHECKING:
-    from scrapy.statscollectors import StatsCollector
-
-    from dedup_filter.filter import NearDuplicateFilter
 
 NOT_JUDGED = "A page could not be judged; its items are kept"
 _NOT_RECORDED = "What became of a page could not be recorded in the index"
@@ -41,7 +39,7 @@ class CrawlStats:
     """Count into the stats collector of a crawl; `end_crawl` is called after the first fault."""
 
     def __init__(
-        self, collector: "StatsCollector", end_crawl: Callable[[], None] | None = None
+        self, collector: StatsCollector, end_crawl: Callable[[], None] | None = None
     ) -> None:
         self._collector = collector
         self._end_crawl = end_crawl
@@ -149,7 +147,7 @@ class CrawlStats:
             logger.error("%s%s: %s", again, message, what, exc_info=None if says_all else fault)
 
 
-def figures_of(pages: "NearDuplicateFilter") -> Mapping[str, int]:
+def figures_of(pages: NearDuplicateFilter) -> Mapping[str, int]:
     """Return the figures of an index; if it is shared, also of all pages that crawlers judged."""
     figures = {"index_size": len(pages), "index_bytes": pages.nbytes, "capped": pages.capped}
     totals = pages.totals()

@@ -16,21 +16,18 @@ The items of a feed are pages of their own, told apart by their URLs.
 """
 
 import re
+from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import ref
 
 from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlResponse
 
+from dedup_filter.filter import ReadPage
 from dedup_filter.model import Fate, Verdict
 from dedup_filter.text.decode import decode, looks_binary
 from dedup_filter.text.page_fields import PageText, is_document
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-    from dedup_filter.filter import ReadPage
 
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _DATA_ENDINGS = ("xml", "json", "csv", "tab-separated-values", "calendar")
@@ -70,7 +67,7 @@ class Page:
     url: str
     text: PageText | str
     """What it is read from, or the reason why there is nothing."""
-    reading: "Future[ReadPage] | None" = None
+    reading: Future[ReadPage] | None = None
     """The page when it is read; None: nobody reads it."""
     judgement: Judgement | None = None
     """The last judgement on it, once somebody has asked for one."""
