@@ -83,14 +83,3 @@ def test_items_of_a_repeated_page_are_dropped_and_all_others_kept(
     assert "Warning" not in crawl.log
     assert not [line for line in crawl.lines("WARNING") if "[scrapy.middleware]" not in line]
     assert len(crawl.lines("4 pages: 3 new")) == 1
-
-
-def test_links_of_a_repeated_page_are_not_followed_if_so_wished(project, quotes_site):
-    project.spider(SYNCHRONOUS)
-
-    settings = {"DEDUP_FOLLOW_LINKS": False, "TWISTED_REACTOR": f"twisted.internet.{REACTORS[1]}"}
-    crawl = project.crawl(f"{quotes_site.url}/page/1", **settings)
-
-    assert quotes_site.asked == ["/page/1", "/page/2", "/mirror/1"]
-    assert len(crawl.items) == 20
-    assert crawl.stats["dedup/links_not_followed"] == 1

@@ -96,20 +96,12 @@ HOLDING = """
 """
 
 
-SHORT_LEASE = """
-    from dedup_filter.pages.redis import process
-
-    process.LEASE = 3
-"""
-
-
 @pytest.fixture
 def begin(new_project, redis_server):
     """Begin a crawl whose items are held in a later pipeline while there is a file `hold`."""
 
-    def begin(site, *numbers, holds, code=""):
+    def begin(site, *numbers, holds):
         project = new_project()
-        project.module("__init__", code)
         project.spider(parse=PARSE, settings={"ITEM_PIPELINES": {"tutorial.holding.Holding": 300}})
         project.module("holding", HOLDING)
         if holds:
@@ -138,16 +130,3 @@ def test_page_that_another_crawl_is_busy_with_is_waited_for(begin, mirrors, is_l
     )
     assert all(done.stats["dedup/errors"] == 0 for done in crawls)
     assert crawls[0].stats.get("dedup/released", 0) == is_lost
-
-
-def test_page_that_a_killed_crawl_was_busy_with_is_kept(begin, mirrors):
-    first, holding = begin(mirrors[0], 1, holds=True, code=SHORT_LEASE)
-    first.wait_for("came-1")
-    _, waiting = begin(mirrors[1], 1, holds=False, code=SHORT_LEASE)
-
-    holding.kill()
-    holding.end()
-    done = waiting.end()
-
-    assert kept([done]) == {1: 1}
-    assert done.stats["dedup/new"] == 1
