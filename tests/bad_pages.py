@@ -9,7 +9,6 @@ scripts, repeat only verbatim; what holds no text never repeats anything.
 import json
 import random
 from collections.abc import Callable
-from html import escape
 from typing import NamedTuple
 
 from lxml import etree
@@ -108,10 +107,6 @@ def broken_markup(seed, edits):
     )
 
 
-def latin_called_utf8(seed, edits):
-    return f"<meta charset=utf-8>{article(seed, edits).replace('is', 'été')}".encode("cp1252")
-
-
 XHTML = (
     '<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE html>'
     '<html xmlns="http://www.w3.org/1999/xhtml"><body><p>TEXT</p></body></html>'
@@ -126,14 +121,6 @@ FEED_ITEM = (
 )
 FORM = "<form action=/send>{}<button>Send</button></form>"
 LINK = "<li><a href=/{0}>{0} {1}</a></li>"
-MENU = "".join(LINK.format(*pair) for pair in grouped(99, 0, 160, 2))
-NOTICE = sentences("the same on all pages", 0)
-SHADOW = (
-    "<my-page><template shadowrootmode=open><my-text><template shadowrootmode=closed>"
-    "<p>TEXT</template></my-text></template>"
-)
-NEXT = {"cls": "flex items-center px-4", "html": "<p>TEXT</p>"}
-FLIGHT = json.dumps("2:" + json.dumps(["$", "p", None, {"children": "TEXT"}]))
 
 KINDS = {
     "table": each(200, 2, "<tr><td>{}</td><td>{}</td></tr>", "<table>{}</table>"),
@@ -153,10 +140,6 @@ KINDS = {
     "a page cut off": around('<div><table><tr><td><p>TEXT<a href="/lin'),
     "unclosed comment": around("<!-- TEXT", NO_TEXT),
     "three hundred levels": around("<div>" * 300 + "<p>TEXT</p>" + "</div>" * 300),
-    "gbk called latin": Kind(
-        lambda *page: f"<meta charset=iso-8859-1>{chinese(*page)}".encode("gbk"), JUDGED
-    ),
-    "latin called utf-8": Kind(latin_called_utf8, JUDGED),
     "no such charset": Kind(
         lambda *page: f"<meta charset=x-none>{chinese(*page)}".encode(), JUDGED
     ),
@@ -173,27 +156,6 @@ KINDS = {
     ),
     "script beside a frame": framed(
         "<div id=root></div><script src=app.js?ID></script>", BY_SCRIPT
-    ),
-    "streamed": framed(
-        '<div id=root>Loading</div><div hidden id="S:0"><p>TEXT</p></div>'
-        '<script>$RC("B:0","S:0")</script>'
-    ),
-    "shadow roots": framed(SHADOW),
-    "noscript": framed(
-        "<noscript><img src=http://t.example/pixel></noscript><noscript><p>TEXT</p></noscript>"
-    ),
-    "escaped noscript": framed(f"<noscript>{escape('<p>TEXT</p><img src=x>')}</noscript>"),
-    "next data": framed(script(json.dumps({"props": {"pageProps": NEXT}, "buildId": "x" * 40}))),
-    "linked data": framed(script('{"articleBody": "TEXT"}', "application/ld+json")),
-    "nuxt state": framed('<script>window.__NUXT__=(function(a){return {b:"TEXT"}}(1))</script>'),
-    "flight": framed(f"<script>self.__next_f.push([1,{FLIGHT}])</script>"),
-    "broken json": framed(script('{"a": [, "b": "TEXT", "c": "\\x20 \\q \\u12')),
-    "cookie dialog": framed(
-        f"<p>TEXT</p><div hidden class=cookie-consent><p>{NOTICE * 2}</p></div>"
-    ),
-    "hidden menu": framed(f"<p>TEXT</p><div hidden><ul>{MENU * 4}</ul></div>"),
-    "row templates": framed(
-        "<p>TEXT</p>" + "<template><li>{{ the name of a thing }}</li></template>" * 20
     ),
     "json of a megabyte": framed(
         script(json.dumps({"rows": [[n, f"id-{n}"] for n in range(50_000)]})) + "<p>TEXT</p>"
