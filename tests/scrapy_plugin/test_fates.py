@@ -28,11 +28,6 @@ def shared():
     return SharedPages()
 
 
-@pytest.fixture
-def on_server(make_crawl, shared):
-    return make_crawl(shared, **BY_TEXT)
-
-
 @pytest.fixture(params=[PlainPages, SharedPages])
 def anywhere(make_crawl, request):
     return make_crawl(request.param(), **BY_TEXT)
@@ -106,15 +101,16 @@ def test_wait_is_bounded_and_the_item_is_kept(crawl, pages):
     ],
 )
 def test_original_of_another_process_of_which_nothing_is_learnt_costs_no_item(
-    on_server, shared, fates, fault, reason
+    make_crawl, shared, fates, fault, reason
 ):
+    crawl = make_crawl(shared, **BY_TEXT)
     shared.elsewhere, shared.fates = {"same": 1001}, {1001: fates}
     shared.fault, shared.failing = fault, {"fate"}
 
-    assert on_server.put_through(page_item(1)).reason == reason
-    on_server.end()
-    assert on_server.stats["dedup/errors"] == (reason == "error")
-    assert on_server.stats[f"dedup/unjudged/{reason}"] == 1
+    assert crawl.put_through(page_item(1)).reason == reason
+    crawl.end()
+    assert crawl.stats["dedup/errors"] == (reason == "error")
+    assert crawl.stats[f"dedup/unjudged/{reason}"] == 1
     assert shared.calls.count("claim") < 100
     assert not shared.pending
 

@@ -1,14 +1,13 @@
 """Settings are read from values and from texts, and refused in a sentence."""
 
 import logging
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from scrapy.settings import Settings
 
-from dedup_filter import ConfigError, FilterConfig
-from dedup_filter.scrapy_plugin.settings import SETTINGS, PluginSettings
+from dedup_filter import ConfigError
+from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.text.page_fields import FieldNames
 
 
@@ -20,14 +19,6 @@ def read(**settings):
 
 def test_nothing_set_gives_the_defaults():
     assert read() == PluginSettings()
-
-
-def test_every_option_of_the_filter_is_a_setting():
-    for option in fields(FilterConfig):
-        assert f"DEDUP_{option.name.upper()}" in SETTINGS
-        assert read(**{option.name.upper(): option.default}).options == {
-            option.name: option.default
-        }
 
 
 @pytest.mark.parametrize(
