@@ -14,9 +14,3 @@ def scan(pairs, query, max_distance):
 
 def near_fingerprints(fingerprints, query, max_distance):
     return {stored for stored in fingerprints if distance(stored, query) <= max_distance}
-
-
-def permute(fingerprint, order):
-    """Write the bits down as a string and pick them by position (63 is the leftmost)."""
-    text = f"{fingerprint:064b}"
-    return int("".join(text[63 - position] for position in order), 2)
