@@ -127,21 +127,6 @@ def test_hulls_are_made_by_script(markup, is_hull):
     assert page_of(markup).is_by_script == is_hull
 
 
-MARKUP = (
-    "<div hidden>,</div>,<noscript>,</noscript>,<template>,</template>,<p>,<li>,&lt;p&gt;,\0,\\u12,"
-    "<template shadowrootmode=open>,<script>__x=,<script type=application/json>,</script>"
-)
-PIECES = st.sampled_from([*MARKUP.split(","), '{"a": "', '"}', ARTICLE, OTHER, "a few words"])
-
-
-@given(st.lists(PIECES, max_size=30).map("".join))
-def test_any_mixture_gives_a_page(markup):
-    found = page_of(markup)
-    positions = [block.position for block in found.blocks]
-    assert positions == sorted(set(positions))
-    assert (found.unread_hash == 0) == (found.unread_words == 0)
-
-
 PROSE = "Ice had closed the harbour for eleven weeks."
 
 
