@@ -59,11 +59,6 @@ def test_an_index_for_a_distance_out_of_range_is_refused(bad, layout):
         HammingIndex(bad, layout)
 
 
-def test_a_layout_that_would_miss_entries_is_refused():
-    with pytest.raises(ConfigError, match="one that can: Layout"):
-        HammingIndex(4, Layout(4, probe_radius=0))
-
-
 def test_an_index_beyond_the_scan_limit_is_exact_on_clusters_and_strangers():
     generator = random.Random(2026)
     centres = [generator.getrandbits(64) for _ in range(300)]
