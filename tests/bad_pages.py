@@ -6,7 +6,6 @@ are new, exact, near and new; pages with too few words to be judged, or whose te
 scripts, repeat only verbatim; what holds no text never repeats anything.
 """
 
-import json
 import random
 from collections.abc import Callable
 from typing import NamedTuple
@@ -63,12 +62,6 @@ def around(template, said=JUDGED):
     return Kind(make, said)
 
 
-def framed(template, said=JUDGED):
-    """The same within a frame of few words."""
-    menu = "<ul><li><a href=/>Home</a><li><a href=/n>News of the day</a></ul>"
-    return around(f"{menu}{template}<p>All rights reserved</p>", said)
-
-
 def each(count, size, template, whole="{}", said=JUDGED):
     """A kind of pages that repeat a template, with groups of words in it."""
 
@@ -77,10 +70,6 @@ def each(count, size, template, whole="{}", said=JUDGED):
         return whole.format("".join(template.format(*group) for group in groups))
 
     return Kind(make, said)
-
-
-def script(data, of_type="application/json"):
-    return f"<div id=__next></div><script type={of_type}>{data}</script>"
 
 
 def chinese(seed, edits):
@@ -154,14 +143,11 @@ KINDS = {
     "script alone": around(
         "<div id=app></div><script>TEXT</script><noscript>Use it</noscript>", BY_SCRIPT
     ),
-    "script beside a frame": framed(
-        "<div id=root></div><script src=app.js?ID></script>", BY_SCRIPT
+    "script beside a frame": around(
+        "<a href=/>News of the day</a><div id=root></div><script src=app.js?ID></script>"
+        "<p>All rights reserved</p>",
+        BY_SCRIPT,
     ),
-    "json of a megabyte": framed(
-        script(json.dumps({"rows": [[n, f"id-{n}"] for n in range(50_000)]})) + "<p>TEXT</p>"
-    ),
-    "short strings": framed(script(json.dumps(["a", "ID"] * 450_000)), BY_SCRIPT),
-    "deep json": framed(script("[" * 100_000 + '"TEXT"' + "]" * 100_000)),
     # libxml2 builds 2,048 levels and leaves out what is below, since 2.14.
     "too many shadow roots": around(
         "<template shadowrootmode=open>" * 3_000 + "<p>TEXT</p>",
@@ -181,5 +167,5 @@ KINDS = {
         lambda seed, edits: f"<p>{LATIN[seed] * 1_000_000}{'edited' * edits}", SHORT
     ),
 }
-LARGE = {"short strings", "a million paragraphs", "eighty thousand paragraphs"}
+LARGE = {"a million paragraphs", "eighty thousand paragraphs"}
 SMALL = [name for name in KINDS if "megabyte" not in name and name not in LARGE]
