@@ -56,6 +56,7 @@ def test_cookie_dialogs_and_menus_do_not_count():
         "<noscript>You need to enable JavaScript to run this application.</noscript>",
         "<noscript><p>Please enable <a href=/>Javascript</a> in your browser.</noscript>",
         "<noscript><style>p { opacity: 1 }</style></noscript>",
+        "<noscript>&lt;/p&gt;</noscript>",
     ],
 )
 def test_pixels_and_notices_are_nothing(markup):
