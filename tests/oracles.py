@@ -10,13 +10,3 @@ def scan(pairs, query, max_distance):
     found = [(row, stored, distance(stored, query)) for stored, row in pairs]
     near = [match for match in found if match[2] <= max_distance]
     return sorted(near, key=lambda match: (match[2], match[0], match[1]))
-
-
-def near_fingerprints(fingerprints, query, max_distance):
-    return {stored for stored in fingerprints if distance(stored, query) <= max_distance}
-
-
-def permute(fingerprint, order):
-    """Write the bits down as a string and pick them by position (63 is the leftmost)."""
-    text = f"{fingerprint:064b}"
-    return int("".join(text[63 - position] for position in order), 2)

@@ -145,8 +145,6 @@ def test_a_full_disk_is_a_failure():
 def test_a_plan_lists_the_choices_best_first():
     found = lines("plan", "--pages", "1e7", "--max-distance", "3", "--memory", "1GB", "--json")
     assert [one["chosen"] for one in found] == [True] + [False] * (len(found) - 1)
-    fits = [one["fits"] for one in found if not one["from_literature"]]
-    assert fits == sorted(fits, reverse=True)
     assert {16, 20} <= {one["tables"] for one in found if one["from_literature"]}
 
 

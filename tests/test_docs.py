@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
+import dedup_filter
 from crawler.demo_site.pages import build_pages
 from dedup_filter import FilterConfig
 from dedup_filter.commands.index import index_command
@@ -38,6 +39,10 @@ def test_no_document_names_a_setting_that_is_unknown(document):
 @pytest.mark.parametrize("name", index_command.list_commands(click.Context(index_command)))
 def test_each_command_for_an_index_is_documented(name):
     assert f"| `index {name} " in COMMANDS_PAGE
+
+
+def test_every_public_name_exists():
+    assert all(getattr(dedup_filter, name) for name in dedup_filter.__all__)
 
 
 def test_readme_fits_on_a_few_screens():

@@ -166,7 +166,8 @@ def test_a_disk_that_is_full_costs_nothing_that_was_there(index, tmp_path, comma
     assert [path.name for path in tmp_path.iterdir()] == ["index"]
 
 
-def test_pages_go_from_one_kind_of_place_to_another_and_back(index, servers, tmp_path):
+def test_pages_go_from_one_kind_of_place_to_another_and_back(index, servers, tmp_path, monkeypatch):
+    monkeypatch.setattr("dedup_filter.pages.redis.shared_keeper._BATCH", 7)
     location, back = servers.new("copy"), str(tmp_path / "back")
     for here, there, left_out in ((str(index), location, 5), (location, back, 0)):
         text = run("index", "export", here)[1]
@@ -180,21 +181,6 @@ def test_pages_go_from_one_kind_of_place_to_another_and_back(index, servers, tmp
             assert pages.see(ITEMS[0]["url"], text=article(0)).outcome == "revisit"
             assert pages.see("https://example.org/", text=article(1, 2)).outcome == "near"
             pages.check()
-
-
-def test_more_than_a_batch_on_servers(servers):
-    source, copy = servers.new("source"), servers.new("copy")
-    with NearDuplicateFilter.open(source) as pages:
-        for number in range(300):
-            page = " ".join(f"word{number}x{word}" for word in range(70))
-            pages.see(f"https://{number}.example.com/", text=f"the end of {page}")
-    text = run("index", "export", source)[1]
-    (found,) = lines("index", "import", copy, "--json", text=text)
-    assert found["outcomes"] == {"new": 300}
-    assert kept(copy) == kept(source)
-    assert run("index", "export", copy)[1] == text
-    with NearDuplicateFilter.open(copy) as pages:
-        pages.check()
 
 
 def test_what_is_to_be_forgotten_is_left_out_on_servers(export, servers):

@@ -148,21 +148,3 @@ def test_that_is_interrupted_keeps_what_was_taken(place):
     assert found["kept"] <= 10
     assert found["pending"] == found.get("processes", 0) == 0
     assert run("index", "check", location)[0] == 0
-
-
-@pytest.mark.parametrize("command", ["import", "migrate"])
-def test_a_kill_in_the_midst_leaves_an_index_that_is_clean(index, tmp_path, command):
-    feed = write_jsonl(tmp_path / "feed.jsonl", [item(n) for n in range(60)] * 100)
-    arguments = [feed] if command == "import" else ["-o", "features=shingles"]
-    before = len(records(index))
-
-    def is_in_the_midst():
-        if command == "migrate":
-            return any(tmp_path.glob(".index.new-*")) or process.poll() is not None
-        return len(records(index)) > before
-
-    with subprocess.Popen([*COMMAND, "index", command, str(index), *arguments]) as process:
-        wait_until(is_in_the_midst, "it has begun to write")
-        process.kill()
-    assert run("index", "check", str(index))[0] == 0
-    assert len(records(index)) >= before

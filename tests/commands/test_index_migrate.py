@@ -1,10 +1,12 @@
 """`dedup-filter index migrate`."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
-from command_line import lines, run
+from command_line import COMMAND, lines, run
 from index_feed import ITEMS, article, contents, records, tamper
+from patience import wait_until
 
 from dedup_filter import NearDuplicateFilter
 
@@ -100,3 +102,15 @@ def test_wrong_options_are_refused(index, options, why):
 def test_that_fails_half_way_leaves_it_as_it_was(index):
     tamper(index, "UPDATE texts SET text = x'00' WHERE page = 9")
     assert "the text of page 9 is damaged" in refusal(index, "-o", "features=shingles")
+
+
+def test_that_is_killed_leaves_an_index_that_is_clean(index, tmp_path):
+    command = [*COMMAND, "index", "migrate", str(index), "-o", "features=shingles"]
+    with subprocess.Popen(command) as process:
+        wait_until(
+            lambda: any(tmp_path.glob(".index.new-*")) or process.poll() is not None,
+            "it has begun to write",
+        )
+        process.kill()
+    assert run("index", "check", str(index))[0] == 0
+    assert len(records(index)) == 25

@@ -140,23 +140,3 @@ def serve_quartets(project, site, paragraphs):
         project.spider(parse=items, in_turn=True)
 
     return serve
-
-
-@pytest.fixture
-def refused(project, site):
-    """Crawl with an index that cannot be opened; return the last line of the log."""
-    project.spider()
-    feed = project.folder / "items.jsonl"
-    feed.write_text('{"earlier": "feed"}\n')
-
-    def run(location):
-        done = project.crawl(site.url, DEDUP_INDEX=location)
-        assert done.exit_code == 1
-        assert feed.read_text() == '{"earlier": "feed"}\n'
-        assert site.asked == []
-        assert "pa55" not in done.log
-        last = done.log.rstrip().splitlines()[-1]
-        assert "DEDUP_INDEX" in last
-        return last
-
-    return run

@@ -15,9 +15,9 @@ import time
 from itertools import count
 
 import pytest
+from index_feed import records
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.pages.directory.page_reader import PageReader
 
 ROUNDS = [pytest.param(0, 3), *(pytest.param(n, 10, marks=pytest.mark.slow) for n in range(1, 6))]
 """Each with its number and its kills."""
@@ -151,12 +151,10 @@ class Job:
         crawl = name.read_text() if name.exists() else None
         with NearDuplicateFilter.open(str(self.index), crawl=crawl) as pages:
             pages.check()
-        with PageReader.open_to_read(self.index) as record:
-            record.check()
-            records = {each.page: each for each in record.records()}
-        assert not [each for each in records.values() if each.is_pending]
-        kept = {each.url for each in records.values() if each.is_kept}
-        dropped = {each.url for each in records.values() if not each.is_kept}
+        recorded = records(self.index)
+        assert not [each for each in recorded if each.is_pending]
+        kept = {each.url for each in recorded if each.is_kept}
+        dropped = {each.url for each in recorded if not each.is_kept}
         assert kept <= set(self.kept), "a page counts as seen, and its item is nowhere"
         for kind, url, *original in self.fates("scraped", "dropped"):
             if kind == "scraped":

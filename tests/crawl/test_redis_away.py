@@ -113,7 +113,18 @@ def test_crawl_ends_without_its_server(begin, project, site, server, goes):
     assert "reachable again" not in done.log
 
 
-def test_wrong_password_is_told_in_one_sentence(refused, server):
-    location = f"redis://:wrong-pa55@{server.address}/0"
+def test_wrong_password_stops_the_crawl_at_its_start(project, site, server):
+    """It is told in one sentence, and the feed of an earlier crawl is not touched."""
+    project.spider()
+    feed = project.folder / "items.jsonl"
+    feed.write_text('{"earlier": "feed"}\n')
 
-    assert f"redis://{server.address}/0?name=pages: the server refuses the" in refused(location)
+    done = project.crawl(site.url, DEDUP_INDEX=f"redis://:wrong-pa55@{server.address}/0")
+
+    assert done.exit_code == 1
+    assert done.feed == '{"earlier": "feed"}\n'
+    assert site.asked == []
+    assert "pa55" not in done.log
+    *_, last = done.log.rstrip().splitlines()
+    assert "DEDUP_INDEX" in last
+    assert f"redis://{server.address}/0?name=pages: the server refuses the" in last

@@ -2,8 +2,6 @@
 
 import pytest
 
-from dedup_filter import NearDuplicateFilter
-
 PARSE = """
     yield {"url": response.url}
     for link in response.css("a::attr(href)").getall():
@@ -67,11 +65,3 @@ def test_resumed_job_is_the_same_crawl_and_another_job_is_another(crawl, project
     stats, kept = crawl("a", JOBDIR="other", DEDUP_INDEX="job/dedup_index")
     assert kept == ["a"]
     assert stats["dedup/revisits"] == 1
-
-
-def test_index_in_use_is_told_in_one_sentence(refused, project):
-    with NearDuplicateFilter.open(str(project.folder / "pages")):
-        last_words = refused("pages")
-
-    assert "DEDUP_INDEX: " in last_words
-    assert "in use by a process (pid" in last_words

@@ -25,8 +25,6 @@ TUTORIAL_SPIDER = """
             if next_page is not None:
                 yield response.follow(next_page, callback=self.parse)
 """
-SYNCHRONOUS = TUTORIAL_SPIDER.format(parse="def parse(self, response):")
-ASYNCHRONOUS = TUTORIAL_SPIDER.format(parse="async def parse(self, response):")
 
 
 def quotes_page(article, first, next_path, frame=""):
@@ -52,16 +50,17 @@ def quotes_site(site, article):
     return site
 
 
-REACTORS = ["asyncioreactor.AsyncioSelectorReactor", "selectreactor.SelectReactor"]
-
-
 @pytest.mark.parametrize(
-    ("spider", "reactor"), [(ASYNCHRONOUS, REACTORS[0]), (SYNCHRONOUS, REACTORS[1])], ids=REACTORS
+    ("parse", "reactor"),
+    [
+        ("async def parse(self, response):", "asyncioreactor.AsyncioSelectorReactor"),
+        ("def parse(self, response):", "selectreactor.SelectReactor"),
+    ],
 )
 def test_items_of_a_repeated_page_are_dropped_and_all_others_kept(
-    project, quotes_site, spider, reactor
+    project, quotes_site, parse, reactor
 ):
-    project.spider(spider)
+    project.spider(TUTORIAL_SPIDER.format(parse=parse))
 
     crawl = project.crawl(
         f"{quotes_site.url}/page/1", TWISTED_REACTOR=f"twisted.internet.{reactor}"
@@ -83,14 +82,3 @@ def test_items_of_a_repeated_page_are_dropped_and_all_others_kept(
     assert "Warning" not in crawl.log
     assert not [line for line in crawl.lines("WARNING") if "[scrapy.middleware]" not in line]
     assert len(crawl.lines("4 pages: 3 new")) == 1
-
-
-def test_links_of_a_repeated_page_are_not_followed_if_so_wished(project, quotes_site):
-    project.spider(SYNCHRONOUS)
-
-    settings = {"DEDUP_FOLLOW_LINKS": False, "TWISTED_REACTOR": f"twisted.internet.{REACTORS[1]}"}
-    crawl = project.crawl(f"{quotes_site.url}/page/1", **settings)
-
-    assert quotes_site.asked == ["/page/1", "/page/2", "/mirror/1"]
-    assert len(crawl.items) == 20
-    assert crawl.stats["dedup/links_not_followed"] == 1

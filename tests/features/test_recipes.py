@@ -167,10 +167,3 @@ def test_fingerprints_with_weights_never_change(options, known):
     assert fingerprint_of(Document(PAGE, "", "en", PAGE), **options) == (
         WITHOUT_WEIGHTS if "feature_hash" not in options else fingerprint_of(feature_hash="fnv1a")
     )
-
-
-def test_titles_and_headings_are_compared_in_their_normal_form():
-    written = Document(PAGE, "ＦＥＲＲＹ  waits for Spring", "en", PAGE, ("ICE in the\xa0harbour",))
-    plain = Document(PAGE, "ferry waits for spring", "en", PAGE, ("ice in the harbour",))
-    weights = {"title_weight": 20, "heading_weight": 20}
-    assert fingerprint_of(written, **weights) == fingerprint_of(plain, **weights)

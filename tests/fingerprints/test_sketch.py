@@ -144,30 +144,6 @@ class TestASketch:
 
 
 class TestContainment:
-    @pytest.mark.parametrize("held", [0.0, 0.5, 0.8, 1.0])
-    @pytest.mark.parametrize("size", [300, 3_000])
-    @pytest.mark.parametrize("larger", [1, 4])
-    def test_of_long_pages_lies_around_the_exact_one(self, held, size, larger):
-        errors = []
-        for seed in range(20):
-            chance = np.random.default_rng((size, larger, seed))
-            page = hashes_of((size, larger, seed), size)
-            shared = chance.choice(page, round(held * len(page)), replace=False)
-            packed = sketch(np.union1d(shared, hashes_of((seed, 1), larger * size)))
-            there, asked, _ = contained(page, [packed])
-            errors.append(int(there[0]) / int(asked[0]) - len(shared) / len(page))
-        # Of the 85 hashes at least that a sketch holds, this part are those of the page's length.
-        most = np.sqrt(held * (1 - held) * (1 + larger) / 85)
-        assert abs(np.mean(errors)) <= most / np.sqrt(20) * 4 + 1e-3
-        assert max(map(abs, errors)) <= most * 4.5 + 0.02
-
-    def test_is_not_less_because_the_original_holds_more(self):
-        page = drawn(1, 200)
-        for more in (0, 100, 5_000, 100_000):
-            packed = made(page | drawn(2, more))
-            there, asked = counts(page, packed)
-            assert there == asked
-
     @given(st.lists(sets, max_size=5), sets)
     def test_in_many_is_that_in_each_by_itself(self, originals, page):
         packed = [made(each) for each in originals]
@@ -194,6 +170,13 @@ class TestContainment:
         assert asked / 2**15 * 0.5 - 5 < found < asked / 2**14 * 1.4 + 5
 
 
+@st.composite
+def with_a_byte_changed(draw):
+    packed = bytearray(made(draw(sets)))
+    packed[draw(st.integers(0, len(packed) - 1))] = draw(st.integers(0, 255))
+    return bytes(packed)
+
+
 class TestBytesThatAreNoSketch:
     @pytest.mark.parametrize("start", [b"", b"\0", b"\0\0\0", b"\0\x21", b"\x21\0", b"\x14\x0d"])
     def test_are_refused(self, start):
@@ -209,23 +192,12 @@ class TestBytesThatAreNoSketch:
         if bits < max(kept(values, packed), default=0).bit_length():
             assert not is_sketch(bytes([packed[0], bits]) + packed[2:])
 
-    @given(st.binary(max_size=600))
-    def test_are_refused_or_can_be_compared(self, packed):
+    @given(st.binary(max_size=600) | with_a_byte_changed(), sets)
+    def test_are_refused_or_can_be_compared(self, packed, values):
         if is_sketch(packed):
-            asked = array(drawn(1, 50))
-            there, of, _ = contained(asked, [packed])
-            assert 0 <= there[0] <= of[0] <= len(asked)
-            assert 0 <= size_of(packed) <= 255
-
-    @given(sets, st.integers(0, 511), st.integers(0, 255))
-    def test_of_a_sketch_with_a_changed_byte_are_refused_or_can_be_compared(self, values, at, byte):
-        packed = made(values)
-        at %= len(packed)
-        assert not is_sketch(packed[:at] + packed[at + 1 :]), "a byte was lost"
-        changed = packed[:at] + bytes([byte]) + packed[at + 1 :]
-        if is_sketch(changed):
-            there, asked = counts(values, changed)
+            there, asked = counts(values, packed)
             assert 0 <= there <= asked <= len(values)
+            assert 0 <= size_of(packed) <= 255
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), max_size=50))

@@ -64,11 +64,12 @@ def test_a_layout_finds_exactly_what_a_scan_finds(max_distance, data):
     asked = data.draw(st.integers(0, max_distance))
     stored, query = data.draw(crowds(asked))
     stored = [*stored, *strangers(50)]
-    tables = tables_of(layout, max_distance, [(f, row) for row, f in enumerate(stored)])
-    expected = oracles.near_fingerprints(stored, query, asked)
+    pairs = [(fingerprint, row) for row, fingerprint in enumerate(stored)]
+    tables = tables_of(layout, max_distance, pairs)
+    expected = {match[1] for match in oracles.scan(pairs, query, asked)}
     assert expected <= {int(f) for piece in tables.candidates(query, asked) for f in piece}
-    queries, pairs = tables.within_many(np.array([query ^ 1, query], np.uint64), asked)
-    assert sorted(pairs.fingerprints[queries == 1].tolist()) == sorted(expected)
+    queries, found = tables.within_many(np.array([query ^ 1, query], np.uint64), asked)
+    assert sorted(found.fingerprints[queries == 1].tolist()) == sorted(expected)
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,13 @@ from dedup_filter.scrapy_plugin.pipeline import (
 PIPELINE = "dedup_filter.scrapy_plugin.pipeline.NearDuplicatePipeline"
 
 
-@pytest.fixture
-def in_a_program(monkeypatch):
-    """Be in a program of the user, not under the `scrapy` command."""
-    monkeypatch.delitem(sys.modules, "scrapy.cmdline", raising=False)
+@pytest.fixture(params=[True, False], ids=["command", "program"])
+def is_command(request, monkeypatch):
+    """Whether this is the `scrapy` command, or a program of the user."""
+    monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
+    if not request.param:
+        monkeypatch.delitem(sys.modules, "scrapy.cmdline")
+    return request.param
 
 
 def test_pipeline_runs_before_all_others_and_the_middleware_next_to_the_engine():
@@ -57,11 +60,8 @@ def test_disabled_filter_changes_no_setting_and_reads_none():
 
 
 @pytest.mark.parametrize("name", ["DEDUP_ENABLED", "DEDUP_ACTION"])
-@pytest.mark.parametrize("is_command", [True, False])
-def test_wrong_setting_is_refused_both_times(monkeypatch, in_a_program, name, is_command):
+def test_wrong_setting_is_refused_both_times(name, is_command):
     """The second time it ends the `scrapy` command, but no program of the user."""
-    if is_command:
-        monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
     settings = Settings({name: "perhaps"})
 
     with pytest.raises(ConfigError, match=name) as second:
@@ -132,14 +132,9 @@ def test_name_of_a_crawl_that_cannot_be_read_is_told(tmp_path):
         crawl_name(str(tmp_path))
 
 
-@pytest.mark.parametrize("is_command", [True, False])
-def test_index_that_cannot_be_opened_is_told_of_by_the_setting(
-    tmp_path, monkeypatch, in_a_program, is_command
-):
+def test_index_that_cannot_be_opened_is_told_of_by_the_setting(tmp_path, is_command):
     """It ends the `scrapy` command, but no program of the user."""
     (tmp_path / "notes.txt").write_text("mine")
-    if is_command:
-        monkeypatch.setitem(sys.modules, "scrapy.cmdline", sys)
 
     with pytest.raises(ConfigError, match=r"^DEDUP_INDEX: .*notes\.txt") as caught:
         Addon.judge_of(Crawler(Addon(), DEDUP_INDEX=str(tmp_path)))

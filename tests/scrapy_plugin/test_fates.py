@@ -24,28 +24,8 @@ def crawl(make_crawl, pages):
 
 
 @pytest.fixture
-def shared():
-    return SharedPages()
-
-
-@pytest.fixture
-def on_server(make_crawl, shared):
-    return make_crawl(shared, **BY_TEXT)
-
-
-@pytest.fixture(params=[PlainPages, SharedPages])
-def anywhere(make_crawl, request):
-    return make_crawl(request.param(), **BY_TEXT)
-
-
-@pytest.fixture
 def by_response(make_crawl, pages):
     return make_crawl(pages, DEDUP_SOURCE="response")
-
-
-@pytest.fixture
-def feed(respond):
-    return respond("http://feed/", "[]", JsonResponse)
 
 
 @pytest.mark.parametrize(("revisit", "fate"), [("keep", "released"), ("drop", "committed")])
@@ -65,24 +45,26 @@ def test_revisit_is_pending_until_its_item_went_through_or_was_dropped_for_it(
     assert getattr(pages, fate) == [7]
 
 
-def test_twins_wait_and_one_takes_the_place_of_an_original_that_came_to_nothing(anywhere):
-    first, *twins = [anywhere.send(page_item(number)) for number in range(1, 5)]
-    anywhere.until(lambda: first.outcome)
+@pytest.mark.parametrize("kind", [PlainPages, SharedPages])
+def test_twins_wait_and_one_takes_the_place_of_an_original_that_came_to_nothing(make_crawl, kind):
+    crawl = make_crawl(kind(), **BY_TEXT)
+    first, *twins = [crawl.send(page_item(number)) for number in range(1, 5)]
+    crawl.until(lambda: first.outcome)
     assert [twin.outcome for twin in twins] == [None] * 3
-    assert anywhere.stats["dedup/pages"] == 1
+    assert crawl.stats["dedup/pages"] == 1
 
     first.end(went_through=False)
-    anywhere.until(lambda: any(twin.outcome for twin in twins))
+    crawl.until(lambda: any(twin.outcome for twin in twins))
     second, *others = sorted(twins, key=lambda twin: not twin.outcome)
     assert [second.outcome, *(twin.outcome for twin in others)] == ["new", None, None]
 
     second.end()
     assert [twin.end() for twin in others] == ["exact"] * 2
-    anywhere.end()
-    stats = {name: anywhere.stats[f"dedup/{name}"] for name in ("pages", "new", "released")}
+    crawl.end()
+    stats = {name: crawl.stats[f"dedup/{name}"] for name in ("pages", "new", "released")}
     assert stats == {"pages": 4, "new": 2, "released": 1}
-    assert not anywhere.pages.pending
-    assert len(anywhere.pages.committed) == 3
+    assert not crawl.pages.pending
+    assert len(crawl.pages.committed) == 3
 
 
 def test_wait_is_bounded_and_the_item_is_kept(crawl, pages):
@@ -106,15 +88,17 @@ def test_wait_is_bounded_and_the_item_is_kept(crawl, pages):
     ],
 )
 def test_original_of_another_process_of_which_nothing_is_learnt_costs_no_item(
-    on_server, shared, fates, fault, reason
+    make_crawl, fates, fault, reason
 ):
+    shared = SharedPages()
+    crawl = make_crawl(shared, **BY_TEXT)
     shared.elsewhere, shared.fates = {"same": 1001}, {1001: fates}
     shared.fault, shared.failing = fault, {"fate"}
 
-    assert on_server.put_through(page_item(1)).reason == reason
-    on_server.end()
-    assert on_server.stats["dedup/errors"] == (reason == "error")
-    assert on_server.stats[f"dedup/unjudged/{reason}"] == 1
+    assert crawl.put_through(page_item(1)).reason == reason
+    crawl.end()
+    assert crawl.stats["dedup/errors"] == (reason == "error")
+    assert crawl.stats[f"dedup/unjudged/{reason}"] == 1
     assert shared.calls.count("claim") < 100
     assert not shared.pending
 
@@ -143,7 +127,7 @@ STORIES = {
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_page_is_kept_or_released(make_crawl, pages, respond, feed, story):
+def test_page_is_kept_or_released(make_crawl, pages, respond, story):
     """Steps: eN expects and judges item N; +N passes; -N is lost later, xN earlier; . nothing yet.
 
     ?N is made anew and passes; aN was made anew before it is judged. Items of a feed are pages
@@ -154,7 +138,9 @@ def test_page_is_kept_or_released(make_crawl, pages, respond, feed, story):
     if "links" in steps:
         settings = {**settings, "DEDUP_FOLLOW_LINKS": False}
     crawl = make_crawl(pages, **settings)
-    judge, response = crawl.judge, feed if "feed" in steps else respond("http://a/", "<p>text")
+    judge, response = crawl.judge, respond("http://a/", "<p>text")
+    if "feed" in steps:
+        response = respond("http://feed/", "[]", JsonResponse)
     items = [page_item(number, text=f"{number}") for number in range(3)]
     for step in steps.replace("feed ", "").split():
         each = items[int(step[-1])] if step[-1].isdigit() else None
@@ -312,9 +298,8 @@ def test_what_could_not_be_written_is_tried_again_at_the_close(
     assert "Traceback" not in caplog.text
 
 
-def test_items_of_one_response_that_come_at_the_same_time_share_one_claim(
-    make_crawl, shared, respond
-):
+def test_items_of_one_response_that_come_at_the_same_time_share_one_claim(make_crawl, respond):
+    shared = SharedPages()
     crawl = make_crawl(shared, DEDUP_SOURCE="response")
     response, given = respond("http://a/", "<p>text"), [{"n": number} for number in range(5)]
     crawl.expect(response, *given)

@@ -1,14 +1,13 @@
 """Settings are read from values and from texts, and refused in a sentence."""
 
 import logging
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from scrapy.settings import Settings
 
-from dedup_filter import ConfigError, FilterConfig
-from dedup_filter.scrapy_plugin.settings import SETTINGS, PluginSettings
+from dedup_filter import ConfigError
+from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.text.page_fields import FieldNames
 
 
@@ -20,28 +19,6 @@ def read(**settings):
 
 def test_nothing_set_gives_the_defaults():
     assert read() == PluginSettings()
-
-
-def test_every_option_of_the_filter_is_a_setting():
-    for option in fields(FilterConfig):
-        assert f"DEDUP_{option.name.upper()}" in SETTINGS
-        assert read(**{option.name.upper(): option.default}).options == {
-            option.name: option.default
-        }
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "option", "value"),
-    [
-        ("MAX_DISTANCE", "3", "max_distance", 3),
-        ("MIN_SIMILARITY", "None", "min_similarity", None),
-        ("MIN_SIMILARITY", "0.8", "min_similarity", 0.8),
-        ("MIN_SIMILARITY", "1", "min_similarity", 1.0),
-        ("FEATURES", "shingles", "features", "shingles"),
-    ],
-)
-def test_options_from_the_command_line_get_their_type(name, text, option, value):
-    assert read(**{name: text}).options == {option: value}
 
 
 @pytest.mark.parametrize(
@@ -61,6 +38,11 @@ def test_options_from_the_command_line_get_their_type(name, text, option, value)
         ({"TEXT_FIELDS": "None"}, "field_names", FieldNames()),
         ({"URL_FIELD": "link"}, "field_names", FieldNames(url="link")),
         ({"ACTION": "tag"}, "action", "tag"),
+        # Those of the filter get their type, too.
+        ({"MAX_DISTANCE": "3"}, "options", {"max_distance": 3}),
+        ({"MIN_SIMILARITY": "None"}, "options", {"min_similarity": None}),
+        ({"MIN_SIMILARITY": "1"}, "options", {"min_similarity": 1.0}),
+        ({"FEATURES": "shingles"}, "options", {"features": "shingles"}),
     ],
 )
 def test_settings_are_read(settings, field, value):
@@ -71,7 +53,6 @@ def test_settings_are_read(settings, field, value):
     ("settings", "sentence"),
     [
         ({"MAX_DISTANCE": 65}, "DEDUP_MAX_DISTANCE must be a whole number from 0 to 12, not 65"),
-        ({"MAX_DISTANCE": "many"}, "DEDUP_MAX_DISTANCE must be .* not 'many'"),
         ({"FEATURES": "letters"}, "DEDUP_FEATURES must be .* not 'letters'"),
         ({"ACTION": "delete"}, 'DEDUP_ACTION must be "drop" or "tag", not \'delete\''),
         ({"ACTION": ["drop"]}, "DEDUP_ACTION must be"),

@@ -3,7 +3,6 @@
 from dataclasses import make_dataclass
 
 import pytest
-import scrapy
 from itemadapter import ItemAdapter
 from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlResponse
 from scrapy.responsetypes import responsetypes
@@ -22,25 +21,11 @@ from dedup_filter.text.reading import MAX_PAGE_LENGTH
 
 DOCUMENT = "<!doctype html><title>A page</title><p>Hello"
 HTML = "<html><body><p>Hello"
-FIELDS = ("page_url", "source", "summary")
 
 
-class ScrapyItem(scrapy.Item):
-    page_url = scrapy.Field()
-    source = scrapy.Field()
-    summary = scrapy.Field()
-
-
-KINDS = {
-    "dict": dict,
-    "scrapy": ScrapyItem,
-    "dataclass": make_dataclass("DataclassItem", [(name, object, None) for name in FIELDS]),
-}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_page_and_url_are_found_in_items_of_all_kinds(kind):
-    item = ItemAdapter(KINDS[kind](page_url="http://a/", source=DOCUMENT, summary=None))
+def test_page_and_url_are_found_in_items_that_are_no_dicts():
+    fields = [(name, object, None) for name in ("page_url", "source", "summary")]
+    item = ItemAdapter(make_dataclass("Item", fields)("http://a/", DOCUMENT))
 
     assert url_in(item, FieldNames(url="page_url")) == url_in(item, FieldNames()) == "http://a/"
     assert page_in(item, FieldNames(html="source")) == PageText(html=DOCUMENT)

@@ -225,9 +225,11 @@ PIECES = [
         "<div>|</div>|<p>|</p>|<nav>|</nav>|<a href=/>|</a>|<ul><li>|</ul>|<table><tr><td>|"
         "</table>|<noscript>|</noscript>|<pre>|<br>|<h1>|</h1>|<title>|</title>|<svg>|"
         "<!-- -->|<base href=http://b/c/>|<img>|<img src=''>|<img src=a.png>|"
-        "<img src='http://[1/'>|<img src=data:,x>|<div hidden>|word"
+        "<img src='http://[1/'>|<img src=data:,x>|<div hidden>|word|&lt;p&gt;|\0|\\u12|"
+        "<script>__x=|<script type=application/json>|</script>|<template>|</template>|"
+        "<template shadowrootmode=open>"
     ).split("|"),
-    " ",
+    *(" ", '{"a": "', '"}'),
     FIRST,
     SECOND,
 ]
@@ -239,10 +241,13 @@ def measures(page):
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=60))
-def test_no_page_is_read_otherwise_because_of_its_images(pieces):
+def test_any_mixture_gives_a_page_which_is_not_read_otherwise_because_of_its_images(pieces):
     markup = "".join(pieces)
     page = page_of(markup, URL)
     assert measures(page) == measures(page_of(markup))
+    positions = [block.position for block in page.blocks]
+    assert positions == sorted(set(positions))
+    assert (page.unread_hash == 0) == (page.unread_words == 0)
     found = page.document(find_content(page.blocks).main).images
     assert len(found) <= len(page.images) <= markup.count("<img src")
     assert page.document([]).images == ()
