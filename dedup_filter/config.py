@@ -1,6 +1,7 @@
 """The options of a filter: one frozen value, checked when it is made."""
 
-from collections.abc import Callable, Collection, Mapping
+from ast import literal_eval
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cached_property
@@ -12,8 +13,9 @@ from dedup_filter.features.analysis import FEATURE_HASHES
 from dedup_filter.features.recipes import RECIPES, PartWeights
 from dedup_filter.hamming.layout import MAX_DISTANCE
 
-_DAY_SECONDS = 86_400
 _PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)
+FLAGS = {"true": True, "1": True, "false": False, "0": False}
+"""What a string may mean where True or False is wanted."""
 _Rule = tuple[str, Callable[[Any], bool]]
 """What a value must be, and whether it is."""
 
@@ -76,18 +78,43 @@ class FilterConfig:
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> "FilterConfig":
         """Make a configuration of options by name; an unknown name is a `ConfigError`."""
-        known = [field.name for field in fields(cls)]
-        for name in options:
-            if name not in known:
-                near = get_close_matches(name, known, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
-                raise ConfigError(f"unknown option {name!r}: {hint}")
+        require_known("option", options, [field.name for field in fields(cls)])
         return cls(**options)
 
     @cached_property
     def part_weights(self) -> PartWeights:
         """Weights of what of a page is a feature besides its text."""
         return PartWeights(*(getattr(self, name) for name in _PART_WEIGHTS))
+
+
+def require_known(
+    what: str, names: Iterable[str], known: Collection[str], prefix: str = ""
+) -> None:
+    """Refuse a name that is not known with a ConfigError that tells the nearest one.
+
+    The prefix belongs to all of them; with it, all would look alike.
+    """
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            there = ", ".join(prefix + each for each in known)
+            hint = f"did you mean {prefix}{near[0]}?" if near else f"there are {there}"
+            raise ConfigError(f"unknown {what} {prefix}{name}: {hint}")
+
+
+def option_in(name: str, value: Any) -> Any:
+    """Read the value of an option if it is a string, as command lines give it, of another type.
+
+    What cannot be meant is returned as it is, and refused by `FilterConfig`.
+    """
+    if not isinstance(value, str):
+        return value
+    if isinstance(getattr(FilterConfig, name, None), bool):
+        return FLAGS.get(value.lower(), value)
+    try:
+        return literal_eval(value.capitalize())  # numbers, and none as well as None
+    except (SyntaxError, ValueError):
+        return value
 
 
 def _whole(least: int, most: int, *others: Any) -> _Rule:
@@ -134,9 +161,4 @@ _RULES: Mapping[str, _Rule] = {
 
 def expiry_seconds(days: float) -> int:
     """Return after how many seconds nothing is to be left of a page; never fewer than one."""
-    return ceil(days * _DAY_SECONDS)
-
-
-def oldest_kept(days: float, moment: float) -> int:
-    """Return the Unix second before which pages were seen last that are forgotten at a moment."""
-    return int(moment - days * _DAY_SECONDS)
+    return ceil(days * 86_400)

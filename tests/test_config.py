@@ -26,7 +26,7 @@ from dedup_filter import ConfigError, FilterConfig, NearDuplicateFilter
             ({"workers": each}, ['"auto"', "0 to 64", repr(each)])
             for each in (-1, 65, "2", True, None)
         ),
-        ({"max_distanse": 3}, ["max_distanse", "did you mean 'max_distance'"]),
+        ({"max_distanse": 3}, ["max_distanse", "did you mean max_distance"]),
         ({"zzz": 3}, ["zzz", "max_distance", "shingle_size"]),
     ],
 )

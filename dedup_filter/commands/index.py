@@ -1,6 +1,5 @@
 """`dedup-filter index ...`: the commands that look after an index."""
 
-import json
 import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,7 +10,7 @@ from typing import Any, BinaryIO, TypeVar
 import click
 
 from dedup_filter.commands import json_option, say, write_lines, write_report
-from dedup_filter.config import FilterConfig
+from dedup_filter.config import FilterConfig, option_in
 from dedup_filter.text.page_fields import FieldNames
 from dedup_filter.upkeep import Index, index_at
 from dedup_filter.upkeep.lines import exported, import_lines
@@ -131,16 +130,12 @@ def _filter_options(given: Sequence[str]) -> dict[str, Any]:
     >>> _filter_options(["features=shingles", "max_distance=3", "min_similarity=None"])
     {'features': 'shingles', 'max_distance': 3, 'min_similarity': None}
     """
-    literals = {"none": "null", "true": "true", "false": "false"}
     options = {}
     for each in given:
         name, equals, value = (part.strip() for part in each.partition("="))
         if not equals:
             raise click.BadParameter(f"{each!r} is not NAME=VALUE")
-        try:
-            options[name] = json.loads(literals.get(value.lower(), value))
-        except ValueError:
-            options[name] = value
+        options[name] = option_in(name, value)
     return options
 
 

@@ -7,21 +7,17 @@ too: DEDUP_ and its name in capitals. docs/settings.md tells what each means.
 import logging
 import os
 import re
-from ast import literal_eval
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from scrapy.settings import BaseSettings
 
-from dedup_filter.config import FilterConfig
+from dedup_filter.config import FLAGS, FilterConfig, option_in, require_known
 from dedup_filter.errors import ConfigError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.text.page_fields import FieldNames
-
-_FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def _text(value: Any) -> str:
@@ -37,7 +33,7 @@ def _one_of(*choices: str) -> tuple[str, Callable[[Any], str]]:
 
 
 def _flag(value: Any) -> bool:
-    return _FLAGS[str(value).lower()]
+    return FLAGS[str(value).lower()]
 
 
 def _log_level(value: Any) -> int:
@@ -92,7 +88,7 @@ class PluginSettings:
         """Read and check all DEDUP_ settings; only DEDUP_ENABLED if that is False."""
         if not _own("DEDUP_ENABLED", settings.get("DEDUP_ENABLED", True)):
             return cls(enabled=False)
-        _refuse_unknown(settings)
+        require_known("setting", _without_prefix(settings), _without_prefix(SETTINGS), "DEDUP_")
         job_folder = str(settings.get("JOBDIR") or "") or None
         own: dict[str, Any] = {}
         if job_folder is not None:
@@ -101,7 +97,7 @@ class PluginSettings:
             if settings.get(name) is not None:
                 own[setting.name] = _own(name, settings.get(name))
         options = {
-            option.name: _typed(settings[name], is_flag=isinstance(option.default, bool))
+            option.name: option_in(option.name, settings[name])
             for name, option in _OPTIONS.items()
             if name in settings
         }
@@ -138,31 +134,14 @@ def in_settings(message: str) -> str:
     return _ARGUMENT.sub(lambda found: _SETTING_OF[found[0]], message)
 
 
+def _without_prefix(names: Iterable[Any]) -> list[str]:
+    given = [name for name in names if isinstance(name, str) and name.startswith("DEDUP_")]
+    return [name.removeprefix("DEDUP_") for name in given]
+
+
 def _own(name: str, value: Any) -> Any:
     how = _OWN[name].metadata
     try:
         return how["read"](value)
     except (LookupError, TypeError, ValueError):
         raise ConfigError(f"{name} must be {how['meant']}, not {value!r}") from None
-
-
-def _refuse_unknown(settings: BaseSettings) -> None:
-    for name in settings:
-        if isinstance(name, str) and name.startswith("DEDUP_") and name not in SETTINGS:
-            # Without the common prefix, which would make all names look alike.
-            known = [known.removeprefix("DEDUP_") for known in SETTINGS]
-            near = get_close_matches(name.removeprefix("DEDUP_"), known, n=1)
-            hint = f"did you mean DEDUP_{near[0]}?" if near else f"there are {', '.join(SETTINGS)}"
-            raise ConfigError(f"unknown setting {name}: {hint}")
-
-
-def _typed(value: Any, *, is_flag: bool) -> Any:
-    """Read a string from the command line; the filter refuses what it cannot mean."""
-    if not isinstance(value, str):
-        return value
-    if is_flag:
-        return _FLAGS.get(value.lower(), value)
-    try:
-        return literal_eval(value.capitalize())  # numbers, and none as well as None
-    except (SyntaxError, ValueError):
-        return value

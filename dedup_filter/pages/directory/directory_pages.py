@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from time import time as now
 
-from dedup_filter.config import FilterConfig, oldest_kept
+from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Fate, Verdict
 from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, compared, relation, verdict_on
@@ -206,7 +206,7 @@ class DirectoryPages:
         days, bound = self._config.expire_days, self._config.max_pages
         for is_kept in (True, False):
             if days is not None:
-                before = oldest_kept(days, moment)
+                before = int(moment) - expiry_seconds(days)
                 due.update(self.store.oldest(_MOST_AT_ONCE, is_kept=is_kept, before=before))
             if bound is not None:
                 over = self.store.count(is_kept=is_kept) + (coming is is_kept) - bound

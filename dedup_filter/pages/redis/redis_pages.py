@@ -22,7 +22,7 @@ from math import inf
 from time import monotonic, sleep
 from time import time as now
 
-from dedup_filter.config import FilterConfig, oldest_kept
+from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Fate, Outcome, Verdict
@@ -348,7 +348,7 @@ class RedisPages:
         if self._wait < 0:
             self._wait = _PAGES_BETWEEN
             if days is not None:
-                self._forget_oldest(len(self._replica), oldest_kept(days, now()))
+                self._forget_oldest(len(self._replica), int(now()) - expiry_seconds(days))
             self._log.tend()
 
     def _forget_oldest(self, most: int, before: float = inf) -> None:
