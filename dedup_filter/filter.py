@@ -87,11 +87,7 @@ class NearDuplicateFilter:
 
     @classmethod
     def open(
-        cls,
-        location: str | os.PathLike[str] = MEMORY,
-        *,
-        crawl: str | None = None,
-        **options: Any,
+        cls, location: str | os.PathLike[str] = MEMORY, *, crawl: str | None = None, **options: Any
     ) -> "NearDuplicateFilter":
         """Open the index at a location; the options are the fields of `FilterConfig`.
 

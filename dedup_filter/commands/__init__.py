@@ -15,8 +15,6 @@ import click
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.wording import printable
 
-__all__ = ["json_option", "max_distance_option", "say", "write_lines", "write_report"]
-
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Write JSON objects with named fields."
 )

@@ -86,7 +86,7 @@ def plan_command(pages: int, memory: int | None, max_distance: int, as_json: boo
         say(line)
     if not rows[0]["fits"]:
         least = min(row["bytes_per_entry"] for row in ours) * pages
-        raise click.ClickException(f"no layout fits; the smallest needs {_gigabytes(least)}")
+        raise click.ClickException(f"no layout fits; the smallest needs {least / 1e9:,.3g} GB")
 
 
 def _rows(pages: int, memory: int | None, max_distance: int) -> list[dict[str, Any]]:
@@ -109,7 +109,7 @@ def _rows(pages: int, memory: int | None, max_distance: int) -> list[dict[str, A
                 "from_literature": place > len(others),
                 "chosen": place == 0 and fits,
                 "fits": fits,
-                "reason": slower if fits else f"needs {_gigabytes(size)}",
+                "reason": slower if fits else f"needs {size / 1e9:,.3g} GB",
             }
         )
     return rows
@@ -121,10 +121,6 @@ def _name(one: Estimate) -> str:
     if one.layout.nested is not None:
         return f"{one.layout.block_count} x {one.layout.nested.block_count} blocks, nested"
     return f"{one.layout.block_count} blocks, {one.layout.leading_blocks} lead"
-
-
-def _gigabytes(size: float) -> str:
-    return f"{size / 1e9:,.3g} GB"
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -33,20 +33,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dedup_filter.hamming.layout import (
-    MAX_DISTANCE,
-    Layout,
-    TableShape,
-    probe_keys,
-    require_whole,
-)
-from dedup_filter.hamming.pairs import (
-    FINGERPRINT_BITS,
-    Integers,
-    IntpArray,
-    UInt64Array,
-    distinct,
-)
+from dedup_filter.hamming.layout import MAX_DISTANCE, Layout, TableShape, probe_keys, require_whole
+from dedup_filter.hamming.pairs import FINGERPRINT_BITS, Integers, IntpArray, UInt64Array, distinct
 
 _BLOCKS = {5_000: 8, 20_000: 7, 50_000: 6, 250_000: 5, 15_000_000: 4}
 """Up to so many fingerprints -> into how many blocks to cut, for groups of some sixteen; else 3."""

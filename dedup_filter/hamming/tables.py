@@ -36,13 +36,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.hamming.layout import (
-    Layout,
-    TableShape,
-    directory_bits,
-    moved,
-    probe_keys,
-)
+from dedup_filter.hamming.layout import Layout, TableShape, directory_bits, moved, probe_keys
 from dedup_filter.hamming.pairs import (
     FINGERPRINT_BITS,
     NO_PAIRS,

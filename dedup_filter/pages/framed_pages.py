@@ -8,9 +8,6 @@ another session id). So the index is asked with both texts, `own` and `rare`, an
 out which candidate holds what the page says. A page of mostly links (a table of contents) is judged
 with its links, as the few sentences on it may stand on many such pages.
 
-The first pages of a host, or of one of its templates, are judged with their frame, and judged again
-when the next pages have shown what repeats (see `frames`).
-
 Frames outlive their process: in a directory, what is learnt is written to a store.
 
     page learnt from       -> its lesson, in the transaction that records the page

@@ -10,10 +10,6 @@ when the process is set up (settings of the project and of the command line), an
 program, whose message Python shows; a `try` around CrawlerProcess still catches a ConfigError.
 Later that would tear down the event loop: right under the `scrapy` command, which runs one crawl;
 in a program of the user it would end other crawls too, so there it is a plain ConfigError.
-
-Scrapy runs `process_item` for many items at once, and two pages must not both be new because each
-was looked up before the other was inserted: nothing is awaited between a verdict and what is done
-about it.
 """
 
 import logging

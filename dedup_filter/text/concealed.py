@@ -131,12 +131,6 @@ class _Choice:
             self.unread_words += count_words(text)
             self.unread.update(text.encode("utf-8", "surrogatepass") + b"\n")
 
-    def leave_unsearched(self, data: Iterable[str]) -> None:
-        """Count and hash data beyond a bound: its pieces stand for words."""
-        for words in map(str.split, data):
-            self.unread_words += len(words)
-            self.unread.update(" ".join(words).encode("utf-8", "surrogatepass"))
-
     def unseen(self, texts: Iterable[str]) -> Iterator[str]:
         """Yield each text without the sentences that were seen before."""
         for text in texts:
@@ -177,7 +171,7 @@ def _chosen(parts: Parts, choice: _Choice) -> str:
     of_scripts = [list(choice.unseen(texts)) for texts in found]
     if choice.takes(list(chain.from_iterable(of_scripts))):
         marked += _as_marked(of_scripts)
-    choice.leave_unsearched(unsearched)
+    choice.leave(unsearched)
     template = split_blocks(parts.marked("template"))
     choice.leave(choice.unseen(_texts(template.blocks)))
     return marked

@@ -27,6 +27,7 @@ from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from typing import Any, NamedTuple, get_args
@@ -246,8 +247,9 @@ def import_lines(
             the index cannot be opened or written.
     """
     with ExitStack() as opened:
-        given = _Lines(index, names, opened, skip_bad_lines=skip_bad_lines)
-        became, items = given.became, given.items(lines)
+        became = Counter[str]()
+        given = _Lines(index, names, opened, skip_bad_lines, became)
+        items = given.items(lines)
         for first in items:  # without any, no filter is opened
             options = {**index.filter_options(), **options}
             pages = opened.enter_context(NearDuplicateFilter.open(index.location, **options))
@@ -262,17 +264,17 @@ def import_lines(
     }
 
 
+@dataclass
 class _Lines:
     """Lines -> the pages of items. The lines of an export it puts into the index itself."""
 
-    def __init__(
-        self, index: Index, names: FieldNames, opened: ExitStack, *, skip_bad_lines: bool
-    ) -> None:
-        self.became = Counter[str]()
-        self.first_bad: str | None = None
-        self._index, self._names, self._opened = index, names, opened
-        self._skip_bad_lines = skip_bad_lines
-        self._records: _Records | None = None
+    index: Index
+    names: FieldNames
+    opened: ExitStack
+    skip_bad_lines: bool
+    became: Counter[str]
+    first_bad: str | None = None
+    _records: "_Records | None" = None
 
     def items(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[dict[str, Any]]:
         """Yield the pages of items, as arguments of `see`. Raises DedupError for a bad line."""
@@ -285,7 +287,7 @@ class _Lines:
                 raise
             except ValueError as why:
                 said = f"line {number}: it {why}"
-                if not self._skip_bad_lines:
+                if not self.skip_bad_lines:
                     raise DedupError(said) from None
                 self.became["bad_lines"] += 1
                 self.first_bad = self.first_bad or said
@@ -299,11 +301,11 @@ class _Lines:
             self.became[self._records.take(line)] += 1
         elif HEADER_KEY in line:
             scheme, crawls = scheme_and_crawls_in(line)
-            target = self._opened.enter_context(closing(self._index.target(scheme)))
+            target = self.opened.enter_context(closing(self.index.target(scheme)))
             self._records = _Records(target, crawls)
             self.became["header"] += 1
         else:
-            url, page = _page_in(line, self._names)
+            url, page = _page_in(line, self.names)
             return {"url": url, "html": page.html, "text": page.text}
         return None
 

@@ -209,12 +209,7 @@ class PageInWorker:
     here = None
 
     def __init__(
-        self,
-        worker: Worker,
-        ticket: int,
-        read: Reading,
-        again: "_Again",
-        workers: Sequence[Worker],
+        self, worker: Worker, ticket: int, read: Reading, again: "_Again", workers: Sequence[Worker]
     ) -> None:
         self.shown = read.shown
         self.is_kept = False
