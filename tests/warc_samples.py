@@ -16,11 +16,7 @@ def page(number: int, words: int = 100) -> bytes:
 
 
 def response(
-    url: str,
-    body: bytes,
-    content_type: str | None = HTML,
-    status: str = "200 OK",
-    **headers: str,
+    url: str, body: bytes, content_type: str | None = HTML, status: str = "200 OK", **headers: str
 ) -> bytes:
     """Return one gzip member with a response record."""
     fields = [(name.replace("_", "-"), value) for name, value in headers.items()]

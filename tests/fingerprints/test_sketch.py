@@ -39,10 +39,7 @@ runs = st.builds(
     st.integers(0, 1_500),
 )
 strangers = st.builds(
-    drawn,
-    st.integers(0, 2**32),
-    st.integers(0, 3_000),
-    st.sampled_from([2**12, 2**20, 2**32]),
+    drawn, st.integers(0, 2**32), st.integers(0, 3_000), st.sampled_from([2**12, 2**20, 2**32])
 )
 sets = st.one_of(
     st.sets(hashes | edges, max_size=40),

@@ -4,13 +4,7 @@ import oracles
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from strategies import ALL_ONES, damage_up_to, fingerprints
 
 from dedup_filter.hamming.hamming_index import HammingIndex

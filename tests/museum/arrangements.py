@@ -99,8 +99,7 @@ def copies_of(kind: Kind, number: int) -> dict[str, Shown]:
         "printed": Shown(f"{original}&print=1", serve(layout=print_view)),
         # Below a line of who keeps the copy, on their host.
         "cached": Shown(
-            f"https://cache.example/{number}",
-            serve().replace("<body>", f"<body><div>{line}</div>"),
+            f"https://cache.example/{number}", serve().replace("<body>", f"<body><div>{line}</div>")
         ),
         # The text on another host, in a quite different frame.
         "syndicated": Shown(address(number, "courier.example"), courier()),

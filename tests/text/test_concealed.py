@@ -168,10 +168,7 @@ def test_any_string_of_json_is_read_as_json_reads_it_and_other_strings_do_no_har
 @pytest.mark.parametrize(
     ("data", "texts"),
     [
-        (
-            rf'x = "{PROSE} \x41 \q \u12 \' \ud800 \ud83d\ude00',
-            [f"{PROSE} A q u12 ' ? 😀"],
-        ),
+        (rf'x = "{PROSE} \x41 \q \u12 \' \ud800 \ud83d\ude00', [f"{PROSE} A q u12 ' ? 😀"]),
         (
             json.dumps(f"<h2>Ice</h2><p hidden>no</p><script>x</script><p>{PROSE}<br>So &amp; so."),
             ["Ice", f"{PROSE} So & so."],

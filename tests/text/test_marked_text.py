@@ -97,10 +97,7 @@ def trees(children):
 
 LEAVES = trees(st.just([])) | st.builds(comment, TEXT, TEXT)
 TREES = trees(
-    st.lists(
-        st.recursive(LEAVES, lambda nodes: trees(st.lists(nodes, max_size=4))),
-        max_size=4,
-    )
+    st.lists(st.recursive(LEAVES, lambda nodes: trees(st.lists(nodes, max_size=4))), max_size=4)
 )
 
 

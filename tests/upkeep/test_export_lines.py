@@ -12,12 +12,7 @@ from dedup_filter.frames.host_frames import Host, pack
 from dedup_filter.frames.host_frames import Lesson as FrameLesson
 from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
 from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme
-from dedup_filter.upkeep.lines import (
-    exported,
-    host_in,
-    record_in,
-    scheme_and_crawls_in,
-)
+from dedup_filter.upkeep.lines import exported, host_in, record_in, scheme_and_crawls_in
 from dedup_filter.upkeep.results import ExportedPage, Source
 
 # Half surrogates too: URLs on the web have them.

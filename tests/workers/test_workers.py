@@ -61,10 +61,7 @@ def judged(pages, location="memory:", **options):
     [
         (1, {}),
         (2, {"scope": "host", "max_distance": 3, "learn_frames": False}),
-        (
-            2,
-            {"features": "shingles", "title_weight": 2, "heading_weight": 2, "image_weight": 3},
-        ),
+        (2, {"features": "shingles", "title_weight": 2, "heading_weight": 2, "image_weight": 3}),
     ],
 )
 def test_verdicts_are_those_without_workers(stream, workers, options):

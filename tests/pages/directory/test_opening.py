@@ -174,8 +174,7 @@ def nobody(folder):
 
 
 @pytest.mark.parametrize(
-    ("below", "told"),
-    [("", "give this user the right to write"), ("below/it", "cannot be made")],
+    ("below", "told"), [("", "give this user the right to write"), ("below/it", "cannot be made")]
 )
 def test_a_folder_without_the_right_to_write_is_told(folder, nobody, below, told):
     with pytest.raises(StoreError, match=told) as refused:

@@ -72,11 +72,7 @@ class TestRevisits:
         store.replace(seen, measures(9))  # which is another page by now
         record, repeat = store.records()
         assert record == page(1)._replace(
-            page=1,
-            **measures(2),
-            last_seen=NOON + 600,
-            crawl=2,
-            **revisit(None),
+            page=1, **measures(2), last_seen=NOON + 600, crawl=2, **revisit(None)
         )
         assert repeat.original == 1
         assert (store.text(1), store.fate(seen)) == ("new", "kept")

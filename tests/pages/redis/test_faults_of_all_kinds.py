@@ -13,12 +13,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 from shared_crawlers import K, Past, end_rest, let_lapse, like, lose_answer, require_agreement
 
 from dedup_filter import NearDuplicateFilter

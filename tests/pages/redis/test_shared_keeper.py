@@ -62,10 +62,7 @@ def test_crawls_are_known_by_name_or_by_start_and_come_before_later_ones(keeper,
     assert numbers == [7, 9, 7, 9]
     assert keeper.restore_crawl(Crawl(3, None, 3_000, None)) == 10
     keeper.restore(record._replace(url="https://example.org/", crawl=10))
-    with (
-        NearDuplicateFilter.open(location),
-        pytest.raises(StoreBusy, match="crawlers are at work"),
-    ):
+    with NearDuplicateFilter.open(location), pytest.raises(StoreBusy, match="crawlers are at work"):
         keeper.restore_crawl(Crawl(1, None, 1_000, None))
     keeper.close()
     with NearDuplicateFilter.open(location) as pages:
