@@ -71,7 +71,7 @@ def _checked(value: int, bits: int) -> int:
 
 def _array_of(values: Integers, bits: int, kind: type) -> npt.NDArray[Any]:
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "ui":
-        if len(values):
+        if len(values) and (values.dtype, bits) != (np.uint64, FINGERPRINT_BITS):  # all are right
             _checked(int(values.min()), bits)
             _checked(int(values.max()), bits)
         return values.astype(kind, copy=False)
