@@ -8,7 +8,8 @@
 
 The folder holds sets of the form that the head of `labelled_sets` describes.
 
-Every recipe and k; without confirmation; on pages without frames, too. Peers run on the same
+Every recipe and k; without confirmation; on pages without frames, too. `--options workers=2` must
+change no figure. Peers run on the same
 documents where they are installed (`pip install simhash datasketch trafilatura`): simhash of
 3-word shingles with k = 3, MinHash LSH of the same shingles at 0.7, both on pages after
 trafilatura. A text set takes half a minute a recipe, a page set a minute.
@@ -80,18 +81,21 @@ def ours(**options: Any) -> Judge:
         originals, candidates = {}, 0
         with NearDuplicateFilter.open(**options) as pages:
             ids: dict[str, str] = {}
-            for row in rows:
-                url = row.get("url", row["id"])
-                page = {"html": row["html"]} if "html" in row else {"text": row["text"]}
-                verdict = pages.see(url, **page)
+            for row, verdict in zip(rows, pages.see_many(map(_page, rows)), strict=True):
                 candidates += verdict.candidates
                 if verdict.original is not None:
                     originals[row["id"]] = ids[verdict.original]
                 else:
-                    ids[url] = row["id"]
+                    ids[row.get("url", row["id"])] = row["id"]
         return Judged(originals, candidates)
 
     return judge
+
+
+def _page(row: Row) -> dict[str, Any]:
+    """Return the arguments of `see`."""
+    given = "html" if "html" in row else "text"
+    return {"url": row.get("url", row["id"]), given: row[given]}
 
 
 def shingles_of(row: Row) -> list[str]:
