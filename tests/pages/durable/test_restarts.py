@@ -56,6 +56,11 @@ def kill(place, pages):
     place.crash(pages)
 
 
+def essence(verdicts):
+    """Of each verdict what it was judged to be, and by which measures."""
+    return [(each.outcome, each.original, each.distance, each.similarity) for each in verdicts]
+
+
 def verdicts(place, stream, every, end=close, see=see):
     """Judge a stream; after every so many pages the index is closed and opened again."""
     found = []
@@ -66,7 +71,6 @@ def verdicts(place, stream, every, end=close, see=see):
             end(place, pages)
             pages = place.open(crawl="one")
         found.append(see(pages, number, url, html))
-    pages.check()
     pages.close()
     if isinstance(place.location, Path):
         shutil.rmtree(place.location)
@@ -79,12 +83,11 @@ def uninterrupted(stream):
     with NearDuplicateFilter.open(crawl="one") as pages:
         found = [pages.see(url, html=html) for url, html in stream]
     assert {verdict.outcome for verdict in found[:60]} == {"new", "near", "exact"}
-    return [(v.outcome, v.original, v.distance, v.similarity) for v in found]
+    return essence(found)
 
 
 def test_all_places_judge_alike(place, stream, uninterrupted):
-    found = verdicts(place, stream, len(stream))
-    assert [(v.outcome, v.original, v.distance, v.similarity) for v in found] == uninterrupted
+    assert essence(verdicts(place, stream, len(stream))) == uninterrupted
 
 
 @pytest.mark.parametrize("bounds", BOUNDS)
@@ -104,8 +107,7 @@ def test_pages_that_are_put_away_are_judged_as_those_in_memory(
         measured, "unpack_page", lambda form: unpacked.append(form) or unpack_page(form)
     )
     monkeypatch.setattr(early_pages, "_MOST_BYTES", 60_000)
-    found = verdicts(local_place, stream, len(stream))
-    assert [(v.outcome, v.original, v.distance, v.similarity) for v in found] == uninterrupted
+    assert essence(verdicts(local_place, stream, len(stream))) == uninterrupted
     assert unpacked
 
 

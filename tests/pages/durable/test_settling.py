@@ -122,7 +122,6 @@ class TestAFaultOfTheStore:
     def pages(self, local_place):
         with local_place.open() as opened:
             yield opened
-            opened.check()
 
     @pytest.fixture
     def fail(self, pages, monkeypatch):
@@ -211,4 +210,3 @@ class TestAFaultOfTheStore:
             pages.release(claimed)
             assert pages.fate(claimed.page) == "gone"
             assert pages.see("http://b.example/2", text=article(2)).outcome == "new"
-            pages.check()
