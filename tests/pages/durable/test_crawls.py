@@ -68,7 +68,7 @@ class TestASecondCrawl:
 
 
 class TestOneCrawl:
-    def test_is_resumed_by_its_name_after_its_process_was_killed(self, kept_place, article):
+    def test_is_resumed_by_its_name_and_after_its_process_was_killed(self, kept_place, article):
         index = kept_place.open(crawl="news")
         index.commit(index.claim(A, text=article(1)))
         index.claim(C, text=article(3))
@@ -78,8 +78,8 @@ class TestOneCrawl:
         site = [(A, article(1)), (C, article(3)), (B, article(2))]
         found = outcomes(crawl(kept_place, *site, crawl="news"))
         assert found == ["exact", "new", "new" if kept_place.writes_in_groups else "exact"]
-        for another in ("other", None):
-            assert outcomes(crawl(kept_place, *site, crawl=another)) == ["revisit"] * 3
+        for name, outcome in (("other", "revisit"), ("other", "exact"), (None, "revisit")):
+            assert outcomes(crawl(kept_place, *site, crawl=name)) == [outcome] * 3
 
     @pytest.mark.parametrize("name", ["", 7, b"a"])
     def test_has_a_name_or_none(self, place, name):
