@@ -47,28 +47,23 @@ def see(pages, number, url, html):
     return pages.see(url, html=html)
 
 
-def close(place, pages):
-    pages.close()
-
-
-def kill(place, pages):
-    pages.flush()
-    place.crash(pages)
-
-
 def essence(verdicts):
     """Of each verdict what it was judged to be, and by which measures."""
     return [(each.outcome, each.original, each.distance, each.similarity) for each in verdicts]
 
 
-def verdicts(place, stream, every, end=close, see=see):
-    """Judge a stream; after every so many pages the index is closed and opened again."""
+def verdicts(place, stream, every, see=see, *, is_killed=False):
+    """Judge a stream; after every so many pages the index is closed or killed, and opened again."""
     found = []
     pages = place.open(crawl="one")
     for number, (url, html) in enumerate(stream):
         if number and number % every == 0:
-            pages.check()
-            end(place, pages)
+            if is_killed:
+                pages.check()
+                pages.flush()
+                place.crash(pages)
+            else:
+                pages.close()
             pages = place.open(crawl="one")
         found.append(see(pages, number, url, html))
     pages.close()
@@ -95,7 +90,7 @@ def test_a_stream_is_judged_as_without_a_restart(directory, stream, monkeypatch,
     for name, value in BOUNDS[bounds].items():
         monkeypatch.setattr(name, value)
     expected = verdicts(directory, stream, len(stream))
-    assert verdicts(directory, stream, 7, kill) == expected
+    assert verdicts(directory, stream, 7, is_killed=True) == expected
     assert verdicts(directory, stream[:50], 1) == expected[:50]
 
 
