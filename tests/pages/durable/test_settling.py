@@ -107,14 +107,6 @@ def test_what_a_released_page_taught_of_its_host_is_unlearnt(pages, article):
     assert verdicts[0].shingles > 140
 
 
-def test_a_released_page_is_not_judged_again(pages, article):
-    claimed = pages.claim("http://a.example/0", html=framed(article(0)))
-    pages.release(claimed)
-    for number in range(1, 5):
-        assert pages.see(f"http://a.example/{number}", html=framed(article(number))).page
-    assert len(pages) == 4
-
-
 class TestAFaultOfTheStore:
     """Nothing half-added: the page that met it is as if it had never come."""
 
