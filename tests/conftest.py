@@ -11,6 +11,8 @@ from hypothesis import settings
 from redis_nodes import RedisNodes
 from redis_servers import RedisServer, redis_program
 
+from dedup_filter import NearDuplicateFilter
+
 # Deadlines measure the machine; reproducible examples make a failure everybody's failure.
 settings.register_profile("default", deadline=None, print_blob=True)
 settings.load_profile("default")
@@ -33,6 +35,14 @@ def article():
         return " ".join(text)
 
     return make
+
+
+@pytest.fixture
+def pages():
+    """A filter in memory, which is whole in the end."""
+    with NearDuplicateFilter.open() as opened:
+        yield opened
+        opened.check()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -122,11 +122,6 @@ class RedisServer:
             self._process.wait(PATIENCE)
         self._is_paused = False
 
-    def stop(self):
-        """Ask it to end, and wait for that."""
-        self._process.terminate()
-        self._process.wait(PATIENCE)
-
     def pause(self):
         """Let it hang: connections are accepted, nothing is answered."""
         self._process.send_signal(signal.SIGSTOP)

@@ -16,7 +16,7 @@ from collections import Counter
 from typing import NamedTuple
 
 import redis
-from made_profiles import hashes_of, made_profile
+from made_profiles import said_profile
 from patience import PATIENCE, PROCESSES
 
 from dedup_filter import NearDuplicateFilter
@@ -79,8 +79,7 @@ def profile_of(texts, config):
     """What the text of a `Like` says, and of an `Article` what it is."""
     if not _LIKE.fullmatch(texts.document.text):
         return profile(texts, config)
-    digest, fingerprint, shingles, words = map(int, texts.document.text.split())
-    return made_profile(digest, fingerprint, hashes_of(shingles), words)
+    return said_profile(texts, config)
 
 
 class Past:

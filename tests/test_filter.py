@@ -42,13 +42,6 @@ def page(text, title="A title"):
     return f"<html><head><title>{title}</title></head><body><article>{body}</article></body></html>"
 
 
-@pytest.fixture
-def pages():
-    with NearDuplicateFilter.open() as pages:
-        yield pages
-        pages.check()
-
-
 def test_1_the_first_page_is_new_and_its_repeats_name_it(pages):
     first = article(1)
     assert pages.see("u:1", text=first).outcome == "new"

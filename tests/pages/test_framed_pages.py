@@ -148,27 +148,24 @@ class TestSites:
         shown = (self.short(number, line, menu) for number in range(5))
         assert at_hosts_of_their_own(*shown) == ["new"] + [outcome] * 4
 
-    def test_lend_nothing_to_a_host_whose_own_frame_is_known(self, measured):
-        with NearDuplicateFilter.open() as pages:
-            for number in range(2):
-                pages.see(f"http://own.example/{number}", html=page(number))
-            line = f"<p>{' '.join(WORDS[50:80])}.</p>"
-            shown = (f"<ul>{MENU}</ul>{line * n}{self.NOTICE}" for n in (1, 2))
-            for number, html in enumerate([page(2, self.NOTICE), *shown]):
-                pages.see(f"http://{number}.example/", html=html)
-            pages.see("http://own.example/3", html=page(3, self.NOTICE))
-            assert words_of(measured, 3) == [[145]]
-            pages.see("http://other.example/3", html=page(3, self.NOTICE))
-            assert words_of(measured, 3) == [[145], [105]]
+    def test_lend_nothing_to_a_host_whose_own_frame_is_known(self, pages, measured):
+        for number in range(2):
+            pages.see(f"http://own.example/{number}", html=page(number))
+        line = f"<p>{' '.join(WORDS[50:80])}.</p>"
+        shown = (f"<ul>{MENU}</ul>{line * n}{self.NOTICE}" for n in (1, 2))
+        for number, html in enumerate([page(2, self.NOTICE), *shown]):
+            pages.see(f"http://{number}.example/", html=html)
+        pages.see("http://own.example/3", html=page(3, self.NOTICE))
+        assert words_of(measured, 3) == [[145]]
+        pages.see("http://other.example/3", html=page(3, self.NOTICE))
+        assert words_of(measured, 3) == [[145], [105]]
 
     @pytest.mark.parametrize("is_released", [True, False])
-    def test_forget_what_a_released_page_taught(self, measured, is_released):
-        with NearDuplicateFilter.open() as pages:
-            for number in range(2):
-                claimed = pages.claim(f"http://{number}.example/", html=page(number, self.NOTICE))
-                (pages.release if is_released else pages.commit)(claimed)
-            pages.see("http://3.example/", html=page(3, self.NOTICE))
-            pages.check()
+    def test_forget_what_a_released_page_taught(self, pages, measured, is_released):
+        for number in range(2):
+            claimed = pages.claim(f"http://{number}.example/", html=page(number, self.NOTICE))
+            (pages.release if is_released else pages.commit)(claimed)
+        pages.see("http://3.example/", html=page(3, self.NOTICE))
         assert words_of(measured, 3) == [[145] if is_released else [105]]
 
 

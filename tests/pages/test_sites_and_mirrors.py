@@ -67,21 +67,19 @@ def earlier():
 
 
 class TestPrintViews:
-    def test_of_an_article_that_was_seen_on_a_mirror_before(self, earlier):
-        with NearDuplicateFilter.open() as pages:
-            assert set(see(pages, earlier, "mirror.example", mirrored)) == {"new"}
-            for number, text in earlier.items():
-                one = {number: text}
-                found = see(pages, one) + see(pages, one, shown=printed, path="{}?print")
-                assert {*found, *see(pages, one, path="{}?sid=1")} <= COPIES, number
+    def test_of_an_article_that_was_seen_on_a_mirror_before(self, pages, earlier):
+        assert set(see(pages, earlier, "mirror.example", mirrored)) == {"new"}
+        for number, text in earlier.items():
+            one = {number: text}
+            found = see(pages, one) + see(pages, one, shown=printed, path="{}?print")
+            assert {*found, *see(pages, one, path="{}?sid=1")} <= COPIES, number
 
-    def test_of_other_articles_are_kept(self, earlier):
+    def test_of_other_articles_are_kept(self, pages, earlier):
         """That of a page which the mirror does not have is no copy of another article."""
         others = {100 + number: story(100 + number) for number in NUMBERS}
-        with NearDuplicateFilter.open() as pages:
-            see(pages, earlier, "mirror.example", mirrored)
-            see(pages, earlier)
-            assert set(see(pages, others, shown=printed)) == {"new"}
+        see(pages, earlier, "mirror.example", mirrored)
+        see(pages, earlier)
+        assert set(see(pages, others, shown=printed)) == {"new"}
 
     def test_of_an_article_that_another_process_has_kept(self, earlier):
         lists = {}
@@ -93,7 +91,7 @@ class TestPrintViews:
             assert set(found) <= COPIES, number
 
 
-def test_products_are_kept_although_a_shop_elsewhere_has_the_same_terms(article):
+def test_products_are_kept_although_a_shop_elsewhere_has_the_same_terms(pages, article):
     terms = article(1, words=200)
 
     def outcome(pages, host, number, menu=MENU):
@@ -101,11 +99,10 @@ def test_products_are_kept_although_a_shop_elsewhere_has_the_same_terms(article)
         html = f"<ul>{menu}</ul>{name}<p>{terms}</p>"
         return pages.see(f"http://{host}/{number}", html=html).outcome
 
-    with NearDuplicateFilter.open() as pages:
-        for number in range(12):
-            assert outcome(pages, "a.example", number) == "new"
-            assert outcome(pages, "b.example", number + 50, OTHER_MENU) == "new"
-            assert outcome(pages, "a.example", number + 100, "") == "new"
+    for number in range(12):
+        assert outcome(pages, "a.example", number) == "new"
+        assert outcome(pages, "b.example", number + 50, OTHER_MENU) == "new"
+        assert outcome(pages, "a.example", number + 100, "") == "new"
 
 
 ENTERED_BY_ITS_NEW_TEXT = pytest.mark.xfail(
@@ -126,43 +123,37 @@ class TestRewrittenPages:
             assert set(see(pages, edition, "mirror.example", mirrored)) <= COPIES
             pages.check()
 
-    def test_are_kept_and_found_again_on_their_host_and_so_is_what_they_were(self, earlier):
+    def test_are_kept_and_found_again_on_their_host_and_so_is_what_they_were(self, pages, earlier):
         """A print view or another session of it shows the same once more."""
         first = {number: earlier[number] for number in NUMBERS}
         edition = {number: story(number, 3) for number in NUMBERS}
-        with NearDuplicateFilter.open() as pages:
-            assert set(see(pages, earlier)) == {"new"}
-            assert set(see(pages, edition, path="{}-new")) == {"new"}
-            for session in range(3):
-                assert set(see(pages, edition, path=f"{{}}-new?sid={session}")) == {"exact"}
-                assert set(see(pages, first, path=f"{{}}?sid={session}")) == {"exact"}
-            assert set(see(pages, first, "mirror.example", mirrored)) <= COPIES
-            pages.check()
+        assert set(see(pages, earlier)) == {"new"}
+        assert set(see(pages, edition, path="{}-new")) == {"new"}
+        for session in range(3):
+            assert set(see(pages, edition, path=f"{{}}-new?sid={session}")) == {"exact"}
+            assert set(see(pages, first, path=f"{{}}?sid={session}")) == {"exact"}
+        assert set(see(pages, first, "mirror.example", mirrored)) <= COPIES
 
 
 @pytest.mark.parametrize("are_forgotten", [False, True])
-def test_a_front_page_of_several_articles_repeats_none_of_them(earlier, are_forgotten):
+def test_a_front_page_of_several_articles_repeats_none_of_them(pages, earlier, are_forgotten):
     """One of them is new on the host, but not elsewhere; the others the host has shown."""
-    with NearDuplicateFilter.open() as pages:
-        see(pages, earlier)
-        see(pages, {30: story(30)}, "mirror.example", mirrored)
-        if are_forgotten:
-            assert [pages.forget(f"http://a.example/{number}") for number in (10, 11)] == [1, 1]
-        front = [*story(30), *story(10), *story(11)]
-        assert see(pages, {"": front}) == ["new"]
-        assert see(pages, {"?sid=1": front}) == ["exact"]
-        assert see(pages, {"": front}, "other.example", mirrored) == ["exact"]
-        assert see(pages, {30: story(30)}) == ["exact"]
-        pages.check()
+    see(pages, earlier)
+    see(pages, {30: story(30)}, "mirror.example", mirrored)
+    if are_forgotten:
+        assert [pages.forget(f"http://a.example/{number}") for number in (10, 11)] == [1, 1]
+    front = [*story(30), *story(10), *story(11)]
+    assert see(pages, {"": front}) == ["new"]
+    assert see(pages, {"?sid=1": front}) == ["exact"]
+    assert see(pages, {"": front}, "other.example", mirrored) == ["exact"]
+    assert see(pages, {30: story(30)}) == ["exact"]
 
 
-def test_a_notice_that_comes_to_be_shown_is_no_edit(earlier):
+def test_a_notice_that_comes_to_be_shown_is_no_edit(pages, earlier):
     """The first pages below a long notice are articles of their own, and so are found elsewhere."""
     notice = [paragraph("notice", place) for place in range(PARAGRAPHS + 2)]
-    with NearDuplicateFilter.open() as pages:
-        see(pages, earlier)
-        below = {number: [*story(number), *notice] for number in range(20, 26)}
-        assert set(see(pages, below)) == {"new"}
-        alone = {number: story(number) for number in range(22, 26)}
-        assert set(see(pages, alone, "mirror.example", mirrored)) <= COPIES
-        pages.check()
+    see(pages, earlier)
+    below = {number: [*story(number), *notice] for number in range(20, 26)}
+    assert set(see(pages, below)) == {"new"}
+    alone = {number: story(number) for number in range(22, 26)}
+    assert set(see(pages, alone, "mirror.example", mirrored)) <= COPIES

@@ -10,12 +10,10 @@ from store_pages import NOON, folder_store, measures, page
 from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.page_reader import PageReader
 
-TIMES = [10, pytest.param(50, marks=pytest.mark.slow)]
-
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 
 
-@pytest.mark.parametrize("times", TIMES)
+@pytest.mark.parametrize("times", [10, pytest.param(50, marks=pytest.mark.slow)])
 def test_that_is_opened_again_holds_all_that_was_told_and_nothing_pending(tmp_path, times):
     folder = tmp_path / "index"
     told = Path(f"{folder}.told")

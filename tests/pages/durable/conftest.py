@@ -77,11 +77,23 @@ local_place = each_of(InMemory, InDirectory)
 directory = each_of(InDirectory)
 
 
+@pytest.fixture(autouse=True)
+def _whole(monkeypatch):
+    """Require of every filter that is closed in these tests that it is whole then."""
+    close = NearDuplicateFilter.close
+
+    def checked_close(pages):
+        if not pages._is_closed:
+            pages.check()
+        close(pages)
+
+    monkeypatch.setattr(NearDuplicateFilter, "close", checked_close)
+
+
 @pytest.fixture
 def pages(place):
     with place.open() as opened:
         yield opened
-        opened.check()
 
 
 @pytest.fixture

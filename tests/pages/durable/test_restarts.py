@@ -47,26 +47,25 @@ def see(pages, number, url, html):
     return pages.see(url, html=html)
 
 
-def close(place, pages):
-    pages.close()
+def essence(verdicts):
+    """Of each verdict what it was judged to be, and by which measures."""
+    return [(each.outcome, each.original, each.distance, each.similarity) for each in verdicts]
 
 
-def kill(place, pages):
-    pages.flush()
-    place.crash(pages)
-
-
-def verdicts(place, stream, every, end=close, see=see):
-    """Judge a stream; after every so many pages the index is closed and opened again."""
+def verdicts(place, stream, every, see=see, *, is_killed=False):
+    """Judge a stream; after every so many pages the index is closed or killed, and opened again."""
     found = []
     pages = place.open(crawl="one")
     for number, (url, html) in enumerate(stream):
         if number and number % every == 0:
-            pages.check()
-            end(place, pages)
+            if is_killed:
+                pages.check()
+                pages.flush()
+                place.crash(pages)
+            else:
+                pages.close()
             pages = place.open(crawl="one")
         found.append(see(pages, number, url, html))
-    pages.check()
     pages.close()
     if isinstance(place.location, Path):
         shutil.rmtree(place.location)
@@ -79,12 +78,11 @@ def uninterrupted(stream):
     with NearDuplicateFilter.open(crawl="one") as pages:
         found = [pages.see(url, html=html) for url, html in stream]
     assert {verdict.outcome for verdict in found[:60]} == {"new", "near", "exact"}
-    return [(v.outcome, v.original, v.distance, v.similarity) for v in found]
+    return essence(found)
 
 
 def test_all_places_judge_alike(place, stream, uninterrupted):
-    found = verdicts(place, stream, len(stream))
-    assert [(v.outcome, v.original, v.distance, v.similarity) for v in found] == uninterrupted
+    assert essence(verdicts(place, stream, len(stream))) == uninterrupted
 
 
 @pytest.mark.parametrize("bounds", BOUNDS)
@@ -92,7 +90,7 @@ def test_a_stream_is_judged_as_without_a_restart(directory, stream, monkeypatch,
     for name, value in BOUNDS[bounds].items():
         monkeypatch.setattr(name, value)
     expected = verdicts(directory, stream, len(stream))
-    assert verdicts(directory, stream, 7, kill) == expected
+    assert verdicts(directory, stream, 7, is_killed=True) == expected
     assert verdicts(directory, stream[:50], 1) == expected[:50]
 
 
@@ -104,8 +102,7 @@ def test_pages_that_are_put_away_are_judged_as_those_in_memory(
         measured, "unpack_page", lambda form: unpacked.append(form) or unpack_page(form)
     )
     monkeypatch.setattr(early_pages, "_MOST_BYTES", 60_000)
-    found = verdicts(local_place, stream, len(stream))
-    assert [(v.outcome, v.original, v.distance, v.similarity) for v in found] == uninterrupted
+    assert essence(verdicts(local_place, stream, len(stream))) == uninterrupted
     assert unpacked
 
 

@@ -107,14 +107,6 @@ def test_what_a_released_page_taught_of_its_host_is_unlearnt(pages, article):
     assert verdicts[0].shingles > 140
 
 
-def test_a_released_page_is_not_judged_again(pages, article):
-    claimed = pages.claim("http://a.example/0", html=framed(article(0)))
-    pages.release(claimed)
-    for number in range(1, 5):
-        assert pages.see(f"http://a.example/{number}", html=framed(article(number))).page
-    assert len(pages) == 4
-
-
 class TestAFaultOfTheStore:
     """Nothing half-added: the page that met it is as if it had never come."""
 
@@ -122,7 +114,6 @@ class TestAFaultOfTheStore:
     def pages(self, local_place):
         with local_place.open() as opened:
             yield opened
-            opened.check()
 
     @pytest.fixture
     def fail(self, pages, monkeypatch):
@@ -211,4 +202,3 @@ class TestAFaultOfTheStore:
             pages.release(claimed)
             assert pages.fate(claimed.page) == "gone"
             assert pages.see("http://b.example/2", text=article(2)).outcome == "new"
-            pages.check()

@@ -1,6 +1,6 @@
 """Frames that crawlers of one index teach one another, through real servers."""
 
-from contextlib import ExitStack
+from functools import partial
 
 import pytest
 
@@ -12,16 +12,9 @@ SITE = "http://site.example"
 
 
 @pytest.fixture
-def open_pages(servers):
+def open_pages(servers, crawler):
     """Open the index as one more process does; in the end it is whole."""
-    with ExitStack() as opened:
-
-        def open_one(**options):
-            pages = opened.enter_context(NearDuplicateFilter.open(servers.url, **options))
-            opened.callback(pages.check)
-            return pages
-
-        yield open_one
+    return partial(crawler, servers, max_distance=12)
 
 
 @pytest.fixture
