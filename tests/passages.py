@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from scrapy.settings import Settings
 
 from dedup_filter import FilterConfig, NearDuplicateFilter, Verdict
-from dedup_filter.errors import StoreAway
+from dedup_filter.errors import StoreAway, StoreError
 from dedup_filter.scrapy_plugin.judge import Judge
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
@@ -178,6 +178,11 @@ class PlainPages:
         self.failing = set()
         self.failures = math.inf
         self.closed = False
+
+    def break_down(self, times, *calls):
+        """Let some calls fail so many times."""
+        self.fault = StoreError("the disk is full")
+        self.failing, self.failures = set(calls), times
 
     def submit(self, url, *, html=None, text=None, content_type=None):
         read = Future()

@@ -1,5 +1,7 @@
 """Sentences of an article, and pages taken apart, for the tests of the text layer."""
 
+from hypothesis import strategies as st
+
 from dedup_filter.text.blocks import Block
 from dedup_filter.text.content import find_content
 from dedup_filter.text.decode import parse
@@ -14,6 +16,20 @@ SECOND = (
     " of the ferry told them that two farms on the island had run out of fodder in March."
 )
 CHINESE = "委员会星期二开会，讨论怎样让港口在冬季保持开放，因为过去五年里有三年港口被冰封住。"
+PIECES = [
+    *(
+        "<div>|</div>|<p>|</p>|<nav>|</nav>|<a href=/>|</a>|<ul><li>|</ul>|<table><tr><td>|"
+        "</table>|<noscript>|</noscript>|<pre>|<br>|<h1>|</h1>|<h2>|<form>|</form>|<aside>|"
+        "<div class=comments>|<div hidden>|<title>|</title>|<svg>|<base href=http://b/c/>|<img>|"
+        "<img src=''>|<img src=a.png>|<img src='http://[1/'>|<img src=data:,x>|word|&lt;p&gt;|"
+        "\\u12|<script>__x=|<script type=application/json>|</script>|<template>|</template>|"
+        "<template shadowrootmode=open>"
+    ).split("|"),
+    *('<a |<!-- |-->|<![CDATA[|]]>|<?x|&#x|&|</|>|"|\'|=| |\0|\ud800|{"a": "|"}').split("|"),
+    *(FIRST, SECOND, CHINESE, "a few words more ", "<h1>Ice</h1>") * 4,
+]
+MARKUP = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
+"""Pages in any condition."""
 
 
 def page_of(markup: str, images_of: str | None = None) -> Page:

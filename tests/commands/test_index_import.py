@@ -42,14 +42,6 @@ def test_takes_the_names_that_are_given(tmp_path):
     assert found["first_bad"].startswith("line 2: it has no URL (looked for: where)")
 
 
-def test_counts_as_a_crawl_of_its_own(place):
-    index = place.seeded()
-    with NearDuplicateFilter.open(index) as pages:
-        assert pages.see(ITEMS[0]["url"], text=article(0)).outcome == "revisit"
-        assert pages.see("https://example.org/", text=article(1)).outcome == "exact"
-    assert [crawl["name"] for crawl in stats(index)["crawls"]] == ["import", None]
-
-
 def test_uses_the_options_that_the_index_was_made_with(place):
     index = place.new("index")
     options = {"max_distance": 3, "scope": "host", "features": "shingles", "title_weight": 2}

@@ -94,16 +94,3 @@ def test_processes_that_are_killed_cost_nothing(copied_site, project, kills):
 
     check(process.end(), pages)
     assert len(killed) == kills
-
-
-@needs_proc
-def test_processes_end_with_a_crawl_that_is_interrupted(copied_site, project):
-    project.spider(parse=PARSE)
-    process = project.begin(*copied_site.urls(), DEDUP_WORKERS=2, DOWNLOAD_DELAY=0.5)
-    workers = wait_until(lambda: children(process.pid), "there are workers")
-
-    os.kill(process.pid, signal.SIGINT)
-    process.end()
-
-    for pid in workers:
-        wait_until(lambda pid=pid: not Path(f"/proc/{pid}/exe").exists(), "it has ended")

@@ -10,7 +10,6 @@ from scrapy import Request
 from scrapy.http import JsonResponse
 
 from dedup_filter import Verdict
-from dedup_filter.errors import StoreError
 
 
 @pytest.fixture
@@ -28,20 +27,27 @@ def by_response(make_crawl, pages):
     return make_crawl(pages, DEDUP_SOURCE="response")
 
 
-@pytest.mark.parametrize(("revisit", "fate"), [("keep", "released"), ("drop", "committed")])
-def test_revisit_is_pending_until_its_item_went_through_or_was_dropped_for_it(
-    make_crawl, pages, revisit, fate
+@pytest.mark.parametrize(
+    ("outcome", "revisit", "action", "fate"),
+    [
+        ("revisit", "keep", "drop", "released"),
+        ("revisit", "drop", "drop", "committed"),
+        ("exact", "keep", "tag", "released"),
+    ],
+)
+def test_repeat_is_pending_until_its_item_went_through_or_was_dropped_for_it(
+    make_crawl, pages, outcome, revisit, action, fate
 ):
     pages.config = replace(pages.config, revisit=revisit)
-    crawl = make_crawl(pages, **BY_TEXT)
-    pages.claim_read = lambda page: Verdict("revisit", "http://a/1", page=7)
+    crawl = make_crawl(pages, DEDUP_ACTION=action, **BY_TEXT)
+    pages.claim_read = lambda page: Verdict(outcome, "http://a/1", page=7)
     pages.pending[7] = "same"
     pages.kept["same"] = (7, "http://a/1")
 
     sent = crawl.send(page_item(1))
     sent.end(went_through=False)
 
-    assert sent.is_dropped is (revisit == "drop")
+    assert sent.is_dropped is (fate == "committed")
     assert getattr(pages, fate) == [7]
 
 
@@ -247,30 +253,8 @@ def test_page_that_repeats_only_itself_leaves_one_record(crawl, pages, respond):
     assert (pages.committed, pages.released) == ([1], [2])
 
 
-def test_tagged_duplicate_is_forgotten_when_its_item_is_lost(make_crawl, pages):
-    crawl = make_crawl(pages, DEDUP_ACTION="tag", **BY_TEXT)
-    crawl.put_through(page_item(1))
-
-    twin = crawl.send(page_item(2))
-    assert twin.end(went_through=False) == "exact"
-
-    assert not twin.is_dropped
-    assert (pages.committed, pages.released) == ([1], [2])
-
-
-@pytest.fixture
-def break_down(pages):
-    """Let some calls of the filter fail so many times."""
-
-    def break_down(times, *calls):
-        pages.fault = StoreError("the disk is full")
-        pages.failing, pages.failures = set(calls), times
-
-    return break_down
-
-
-def test_twin_of_a_page_that_cannot_be_released_is_kept_until_it_can(crawl, break_down, pages):
-    break_down(3, "release")
+def test_twin_of_a_page_that_cannot_be_released_is_kept_until_it_can(crawl, pages):
+    pages.break_down(3, "release")
     crawl.send(page_item(1)).end(went_through=False)
 
     outcomes = [crawl.put_through(page_item(number)).outcome for number in range(2, 6)]
@@ -281,15 +265,13 @@ def test_twin_of_a_page_that_cannot_be_released_is_kept_until_it_can(crawl, brea
 
 
 @pytest.mark.parametrize("call", ["commit", "flush"])
-def test_what_could_not_be_written_is_tried_again_at_the_close(
-    crawl, break_down, pages, caplog, call
-):
-    break_down(2, call)
+def test_what_could_not_be_written_is_tried_again_at_the_close(crawl, pages, caplog, call):
+    pages.break_down(2, call)
     for number in (1, 2):
         crawl.put_through(page_item(number, text=str(number)))
     assert crawl.stats["dedup/errors"] == 2
 
-    break_down(1, "close")
+    pages.break_down(1, "close")
     crawl.end()
 
     assert sorted(pages.committed) == [1, 2]

@@ -6,27 +6,10 @@ from random import Random
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from text_samples import page_of
+from text_samples import MARKUP, page_of
 
 from dedup_filter.text.content import find_content
 from dedup_filter.text.page_bytes import pack_page, unpack_page
-
-words = st.lists(
-    st.sampled_from(
-        ["the", "harbour", "was", "港口保持开放", "<a href=/>more</a>", "<img src=/a>", "\ud800"]
-    ),
-    max_size=30,
-).map(" ".join)
-tags = st.sampled_from(
-    "p,div,nav,article,td,li,h1,h2,form,div class=comments,aside,div hidden,template".split(",")
-)
-markup = st.recursive(
-    words,
-    lambda inner: st.tuples(tags, st.lists(inner, max_size=6)).map(
-        lambda made: f"<{made[0]}>{' '.join(made[1])}</{made[0].split()[0]}>"
-    ),
-    max_leaves=40,
-)
 
 
 def shape(block):
@@ -49,7 +32,7 @@ def texts(blocks):
 @example("", Random(1))
 @example("<p>", Random(1))
 @example("<div>" * 300 + "deep", Random(1))
-@given(markup, st.randoms())
+@given(MARKUP, st.randoms())
 def test_the_same_content_is_chosen_from_it(html, chance):
     page = page_of(f"<html lang=de><title>港 \udfff</title><body>{html}", "http://x/")
     restored = unpack_page(pack_page(page))

@@ -174,14 +174,6 @@ def test_a_directory_holds_the_same(stream, tmp_path):
     assert crawled(1) == crawled(0)
 
 
-def test_wrong_arguments_are_refused_as_by_see():
-    wrong = [{}, {"html": "a", "text": "b"}, {"html": 5}, {"text": b"a"}, {"content_type": 1}]
-    with NearDuplicateFilter.open(workers=1) as known:
-        for page in wrong:
-            with pytest.raises(TypeError):
-                list(known.see_many([{"url": "http://a/", **page}]))
-
-
 def test_killed_workers_are_replaced(stream, caplog):
     chance = random.Random(3)
     killed = []
@@ -228,15 +220,6 @@ def test_processes_that_end_at_once_are_not_started_for_ever(stream, monkeypatch
 
     assert judged(stream, workers=1) == judged(stream)
     assert caplog.text.count("has ended") <= 3
-
-
-def test_what_cannot_be_sent_is_read_here(article):
-    class Text(str):
-        __slots__ = ()
-
-    page = {"url": "http://a/", "text": Text(article(1))}  # a local class cannot be pickled
-
-    assert [v.outcome for v in judged([page, page], workers=1)] == ["new", "exact"]
 
 
 def test_a_job_that_fails_is_told_and_the_process_goes_on_until_it_is_closed():
