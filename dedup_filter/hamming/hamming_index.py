@@ -23,9 +23,10 @@ Guarantee: a look-up returns every stored row within the distance, once, and not
 after `add`, for every k from 0 to 12 and every accepted layout. A call that raises an error, also
 for want of memory, leaves the index as it was.
 
-Cost: measured by `python benchmarks/index.py`. A merge takes 10 to 20 ns an entry and table: beside
-a million one addition in 45,000 takes 0.05 s, beside 10 million one in 140,000 half a second; to
-sort by another layout, 0.1 us an entry and table. Not for several threads at a time.
+Cost: measured by `python benchmarks/index.py`. A merge takes 10 to 20 ns an entry and table, and
+beside many old entries each table is merged with another addition: beside 10 million, three or four
+in 140,000 take 0.1 to 0.2 s each. To sort by another layout, 0.1 us an entry and table. Not for
+several threads at a time.
 
 Manku, Jain and Das Sarma (2007), section 3. Where we differ: the tables take additions all the
 time, by merges of sorted runs (as in LevelDB); neighbours of a prefix are probed; and a look-up
@@ -33,7 +34,7 @@ returns all matches, not only one.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import isqrt
 from typing import NamedTuple
 
@@ -129,6 +130,8 @@ class HammingIndex:
         """The largest distance that can be asked for (k)."""
         self._planned_for = expected if layout is None else sys.maxsize
         self._fresh = FreshEntries(FRESH)
+        self._merge: Iterator[Tables | None] | None = None
+        """Puts the young tables into the old ones, one table with each addition."""
         self._put(self._empty(first_layout))
 
     @classmethod
@@ -164,6 +167,8 @@ class HammingIndex:
 
     def add_new(self, fingerprint: int, row: int) -> None:
         """Store a pair that is not stored yet, of plain ints in the ranges of `add`."""
+        if self._merge is not None:
+            self._go_on(self._merge)
         if len(self._fresh) >= FRESH:
             self._seal()
         self._fresh.add(fingerprint, row)
@@ -193,6 +198,7 @@ class HammingIndex:
             KeyError: the pair is not stored; other errors as for `add`.
         """
         pair = fingerprint_of(fingerprint), row_of(row)
+        self._finish()
         dead = sum(tables.dead_count for tables in self._sealed)
         if dead > FRESH and 4 * dead > len(self._old.rows):
             self._seal(into_old=True)
@@ -268,6 +274,7 @@ class HammingIndex:
 
     def compact(self) -> None:
         """Merge everything into one set of tables, and leave out the removed pairs."""
+        self._finish()
         if len(self._fresh) or len(self._young.rows) or self._old.dead_count:
             self._seal(into_old=True)
 
@@ -349,24 +356,43 @@ class HammingIndex:
     def _seal(self, pairs: Pairs = NO_PAIRS, *, into_old: bool = False) -> None:
         """Move the fresh entries, and more that are not stored yet, into the young tables.
 
-        If these have enough then, or `into_old`, all of theirs into the old ones instead.
+        If these have enough then, or `into_old`, all of theirs into the old ones instead. Beside
+        many old ones that is begun here, unless there is much to sort.
         """
+        self._finish()
         layout, planned_for = self.layout, self._planned_for
         coming = Pairs.joined([self._fresh.pairs, pairs])
         most_young = isqrt(FRESH * len(self._old) // 2) if len(self._old) > _FEW_OLD else 0
-        if not into_old and len(self._young) + coming.size < most_young:
-            self._put(self._old, self._merged(self._young, layout, coming))
+        count = len(self._old) + len(self._young) + coming.size
+        is_full = len(self._young) + coming.size >= most_young
+        if (into_old or is_full) and count > 2 * planned_for:
+            planned_for = 2 * count
+            layout = plan(self.max_distance, planned_for)
+        if into_old or not most_young or (is_full and (pairs.size or layout != self.layout)):
+            merge = self._merged(self._old, layout, Pairs.joined([self._young.pairs, coming]))
+            self._put(next(each for each in merge if each is not None))
         else:
-            coming = Pairs.joined([self._young.pairs, coming])
-            count = len(self._old) + coming.size
-            if count > 2 * planned_for:
-                planned_for = 2 * count
-                layout = plan(self.max_distance, planned_for)
-            self._put(self._merged(self._old, layout, coming))
+            merge = self._merged(self._young, layout, coming)
+            self._put(self._old, next(each for each in merge if each is not None))
+            if is_full:
+                self._merge = self._merged(self._old, layout, self._young.pairs)
         self._planned_for = planned_for
         self._fresh.clear()
 
-    def _merged(self, tables: Tables, layout: Layout, coming: Pairs) -> Tables:
+    def _go_on(self, merge: Iterator[Tables | None]) -> None:
+        """Go on with a merge. One that fails is given up, and begun again with the next sealing."""
+        self._merge = None
+        tables = next(merge)
+        if tables is None:
+            self._merge = merge
+        else:
+            self._put(tables)
+
+    def _finish(self) -> None:
+        while self._merge is not None:
+            self._go_on(self._merge)
+
+    def _merged(self, tables: Tables, layout: Layout, coming: Pairs) -> Iterator[Tables | None]:
         limit = scan_limit(layout, self.max_distance)
         if tables is self._young:  # a look-up has a fixed cost, borne by the old
             limit //= 2

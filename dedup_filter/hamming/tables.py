@@ -204,21 +204,30 @@ class Tables:
         runs, directories = zip(*((run.entries, run.directory) for run in self.runs), strict=True)
         return SealedArrays(self.layout, self.max_distance, self.rows, runs, directories)
 
-    def merged(self, layout: Layout, coming: Pairs, *, is_scanned: bool) -> "Tables":
-        """Make tables with more pairs, which are not there yet, and without those marked."""
+    def merged(
+        self, layout: Layout, coming: Pairs, *, is_scanned: bool
+    ) -> Iterator["Tables | None"]:
+        """Make tables with more pairs, which are not there yet, and without those marked.
+
+        Yields None after each table, and then all. Requires: nothing is removed meanwhile.
+        """
         is_alike = layout == self.layout and is_scanned == self.is_scanned
         if not is_alike or coming.size > len(self) // 2:  # to sort all of it is the quicker then
             pairs = Pairs.joined([self.pairs, coming])
-            return Tables.of(layout, self.max_distance, pairs, is_scanned=is_scanned)
+            yield Tables.of(layout, self.max_distance, pairs, is_scanned=is_scanned)
+            return
         left = self._dead.nonzero()[0]
-        runs = [run.merged(self.entries[left], coming.fingerprints) for run in self.runs]
+        runs = []
+        for run in self.runs:
+            runs.append(run.merged(self.entries[left], coming.fingerprints))
+            yield None
         order = coming.fingerprints.argsort(kind="stable")
         places = self.entries.searchsorted(coming.fingerprints[order], "right")
         places -= left.searchsorted(places)
         rows = np.delete(self.rows, left) if len(left) else self.rows
         arriving = _packed(coming.rows[order])
         rows = rows.astype(np.result_type(rows, arriving), copy=False)
-        return Tables(layout, self.max_distance, runs, np.insert(rows, places, arriving))
+        yield Tables(layout, self.max_distance, runs, np.insert(rows, places, arriving))
 
     @property
     def pairs(self) -> Pairs:

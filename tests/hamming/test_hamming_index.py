@@ -6,6 +6,7 @@ import oracles
 import pytest
 
 from dedup_filter.errors import ConfigError
+from dedup_filter.hamming import tables
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.layout import Layout
 from dedup_filter.model import Match
@@ -70,6 +71,63 @@ def test_an_index_beyond_the_scan_limit_is_exact_on_clusters_and_strangers():
     assert any(not tables.is_scanned for tables in index._sealed)
     for query in [centre ^ near(generator, 2) for centre in centres[:25]]:
         assert index.within(query) == oracles.scan(pairs, query, 3)
+
+
+class TestMergeBesideMany:
+    """Of 270,000 old entries each table is merged with an addition of its own."""
+
+    @pytest.fixture
+    def merging(self):
+        """An index in the midst of a merge, and all that it holds."""
+        stored = np.random.default_rng(5).integers(0, 2**64, 310_000, np.uint64)
+        index = HammingIndex(3)
+        index.add_many(stored[:270_000], np.arange(270_000))
+        rows = iter(range(270_000, 310_000))
+        while index._merge is None:
+            row = next(rows)
+            index.add_new(int(stored[row]), row)
+        row = next(rows)
+        index.add_new(int(stored[row]), row)
+        assert index._merge is not None
+        return index, stored[: row + 1]
+
+    @staticmethod
+    def check(index, stored, gone=()):
+        index.check()
+        assert len(index) == len(stored) - len(gone)
+        for row in (7, 270_001, len(stored) - 1):
+            near = np.bitwise_count(stored ^ stored[row] ^ np.uint64(5)) <= 3
+            expected = sorted(set(near.nonzero()[0].tolist()) - set(gone))
+            found = index.within(int(stored[row]) ^ 5)
+            assert sorted(match.row for match in found) == expected
+
+    def test_all_is_found_meanwhile_and_after(self, merging):
+        index, stored = merging
+        self.check(index, stored)
+        for row in range(len(stored), len(stored) + 10):
+            index.add_new(row, row)
+        assert index._merge is None
+        self.check(index, np.append(stored, np.arange(len(stored), len(stored) + 10, dtype="u8")))
+
+    def test_a_removal_finishes_it(self, merging):
+        index, stored = merging
+        for row in (7, 270_001):
+            index.remove(int(stored[row]), row)
+        assert index._merge is None
+        self.check(index, stored, gone=(7, 270_001))
+
+    def test_one_that_fails_is_begun_again(self, merging, monkeypatch):
+        index, stored = merging
+        with monkeypatch.context() as patch:
+            patch.setattr(tables.Run, "merged", lambda *_: bytearray(1 << 62))
+            with pytest.raises(MemoryError):
+                index.add_new(1, len(stored))
+        self.check(index, stored)
+        more = np.random.default_rng(6).integers(0, 2**64, 5_000, np.uint64)
+        for row, fingerprint in enumerate(more.tolist(), len(stored)):
+            index.add_new(fingerprint, row)
+        assert len(index._young.rows) == 0
+        self.check(index, np.append(stored, more))
 
 
 @pytest.mark.parametrize("distance", [0, 3, 5, 10])
