@@ -94,7 +94,7 @@ def test_no_password_is_shown_whether_servers_answer_or_not(start_redis):
         assert "closed" not in said
     NearDuplicateFilter.open(server.url).close()
     assert not any("sesame" in "".join(run_at(server.url, each)[1:]) for each in commands)
-    server.stop()
+    server.kill()
     for command in commands:
         said = refused_at(server.url, command, EXPORT)
         assert "cannot be reached" in said

@@ -71,7 +71,7 @@ def has_answered(pid):
 @needs_proc
 @pytest.mark.parametrize(
     ("copied_site", "kills"),
-    [(20, 5), pytest.param(150, 50, marks=pytest.mark.slow)],
+    [(30, 5), pytest.param(200, 50, marks=pytest.mark.slow)],
     indirect=["copied_site"],
 )
 def test_processes_that_are_killed_cost_nothing(copied_site, project, kills):
@@ -79,7 +79,7 @@ def test_processes_that_are_killed_cost_nothing(copied_site, project, kills):
     killed, pages = set(), len(copied_site.pages)
     project.spider(parse=PARSE)
     gates = [copied_site.gate(path) for path in copied_site.pages]
-    process = project.begin(*copied_site.urls(), DEDUP_WORKERS=2, CONCURRENT_REQUESTS=8)
+    process = project.begin(*copied_site.urls(), DEDUP_WORKERS=2)
 
     def ready():
         workers = set(children(process.pid)) - killed
