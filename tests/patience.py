@@ -5,9 +5,7 @@ import time
 
 # A copy of this process would share its clients. What all import is imported once, for all tests.
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(
-    ["dedup_filter.filter", "dedup_filter.pages.redis", "redis.cluster", "stopwordsiso"]
-)
+PROCESSES.set_forkserver_preload(["dedup_filter.filter", "redis.cluster", "stopwordsiso"])
 # Far more than any wait needs; a machine under load must not fail a test.
 PATIENCE = 300.0
 

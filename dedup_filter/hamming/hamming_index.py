@@ -255,7 +255,7 @@ class HammingIndex:
         probed = [tables for tables in self._sealed if not tables.is_scanned]
         is_each_compared = len(self._fresh) + len(scanned) > 0
         is_worth_sorting = len(asked) >= _BULK and self.layout.probe_count(distance) < _MANY_PROBES
-        if is_worth_sorting and not scanned:
+        if is_each_compared and is_worth_sorting and not scanned:
             fresh = self._fresh.pairs
             probed.append(Tables.of(self.layout, self.max_distance, fresh, is_scanned=False))
             is_each_compared = False
@@ -369,8 +369,8 @@ class HammingIndex:
             planned_for = 2 * count
             layout = plan(self.max_distance, planned_for)
         if into_old or not most_young or (is_full and (pairs.size or layout != self.layout)):
-            merge = self._merged(self._old, layout, Pairs.joined([self._young.pairs, coming]))
-            self._put(next(each for each in merge if each is not None))
+            self._merge = self._merged(self._old, layout, Pairs.joined([self._young.pairs, coming]))
+            self._finish()
         else:
             merge = self._merged(self._young, layout, coming)
             self._put(self._old, next(each for each in merge if each is not None))
