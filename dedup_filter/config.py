@@ -11,7 +11,7 @@ from typing import Any
 from dedup_filter.errors import ConfigError
 from dedup_filter.features.analysis import FEATURE_HASHES
 from dedup_filter.features.recipes import RECIPES, PartWeights
-from dedup_filter.hamming.layout import MAX_DISTANCE
+from dedup_filter.hamming.layout import MAX_DISTANCE, Layout
 
 _PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
@@ -30,6 +30,9 @@ class FilterConfig:
 
     max_distance: int = 12
     """k: pages whose fingerprints differ in at most so many bits are compared. 0 to 12."""
+    layout: Layout | str | None = None
+    """How the index cuts the 64 bits for its tables, as `dedup-filter plan` names it:
+    "Layout(4, 1)". None: planned for the number of pages, and again as that grows."""
     min_similarity: float | None = 0.8
     """Share of a page's phrases (shingles) that its original must have. None: the fingerprints
     alone decide, as in the paper."""
@@ -74,12 +77,22 @@ class FilterConfig:
                     f'{name} is for features="shingles"; with features="{self.features}" it must'
                     " be 0"
                 )
+        try:
+            if self.tables is not None:
+                self.tables.require_exact(self.max_distance)
+        except ConfigError as error:
+            raise ConfigError(f"layout={self.layout!r} is none to be used: {error}") from None
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> "FilterConfig":
         """Make a configuration of options by name; an unknown name is a `ConfigError`."""
         require_known("option", options, [field.name for field in fields(cls)])
         return cls(**options)
+
+    @cached_property
+    def tables(self) -> Layout | None:
+        """The layout of the permuted tables, if one is chosen."""
+        return Layout.of(self.layout) if isinstance(self.layout, str) else self.layout
 
     @cached_property
     def part_weights(self) -> PartWeights:
@@ -141,6 +154,10 @@ _FLAG: _Rule = "True or False", lambda value: type(value) is bool
 _WORKERS, _IS_NUMBER_OF_WORKERS = _whole(0, 64, "auto")
 _RULES: Mapping[str, _Rule] = {
     "max_distance": _whole(0, MAX_DISTANCE),
+    "layout": (
+        'what `dedup-filter plan` names, such as "Layout(4, 1)", or None',
+        lambda value: value is None or isinstance(value, Layout | str),
+    ),
     "min_similarity": _number_or_none("from 0 to 1", lambda value: 0 <= value <= 1),
     "learn_frames": _FLAG,
     "features": _one_of(RECIPES),

@@ -154,22 +154,14 @@ class NearDuplicateFilter:
         page = self.read(url, html=html, text=text, content_type=content_type)
         return self._judge(page, is_pending=False)
 
-    def claim(
-        self,
-        url: str,
-        *,
-        html: Html | None = None,
-        text: str | None = None,
-        content_type: str | None = None,
-    ) -> Verdict:
-        """Judge a page as `see` does, and keep it pending until `commit` or `release`.
+    def claim(self, url: str, **page: Any) -> Verdict:
+        """Judge a page, given as to `see`, and keep it pending until `commit` or `release`.
 
         If the page repeats one that is itself pending (ask `fate` of the verdict's
         `original_page`), the verdict stands only when that page is committed. If it is released,
         claim this one again.
         """
-        page = self.read(url, html=html, text=text, content_type=content_type)
-        return self._judge(page, is_pending=True)
+        return self._judge(self.read(url, **page), is_pending=True)
 
     def read(self, url: str, **page: Any) -> ReadPage:
         """Read a page, given as to `see`; `claim_read` judges it.
@@ -267,10 +259,6 @@ class NearDuplicateFilter:
         """Count the pages that all processes have judged by outcome; None if it is not shared."""
         return self._kept.totals()
 
-    def is_pending(self, page: int) -> bool:
-        """Tell whether the page with this number is claimed, and neither committed nor released."""
-        return self.fate(page) == "pending"
-
     def fate(self, page: int) -> Fate:
         """Tell what has become of the page with this number: "pending", "kept" or "gone"."""
         self._require_open()
@@ -357,11 +345,6 @@ class NearDuplicateFilter:
     def capped(self) -> int:
         """Number of look-ups with so many candidates that only the nearest were compared."""
         return self._kept.capped
-
-    @property
-    def disk_bytes(self) -> int:
-        """Size of all files of the index in bytes; 0 for one in memory."""
-        return self._kept.disk_bytes
 
     def check(self) -> None:
         """Raise AssertionError if index, store and frames are damaged, or do not agree."""

@@ -12,14 +12,13 @@ def as_time(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def counted(count: float, noun: str, plural: str | None = None) -> str:
-    """Write a number of things; `plural` is their name if it is not formed with an s.
+def counted(count: float, noun: str) -> str:
+    """Write a number of things whose plural is formed with an s.
 
-    >>> counted(1, "page"), counted(1_200, "page"), counted(2, "entry", "entries")
-    ('1 page', '1,200 pages', '2 entries')
+    >>> counted(1, "page"), counted(1_200, "page")
+    ('1 page', '1,200 pages')
     """
-    named = noun if count == 1 else plural or f"{noun}s"
-    return f"{count:,.0f} {named}"
+    return f"{count:,.0f} {noun}{'' if count == 1 else 's'}"
 
 
 def printable(text: str, longest: int | None = None) -> str:

@@ -13,7 +13,6 @@ import click
 from dedup_filter.commands import json_option, max_distance_option, say, write_lines
 from dedup_filter.config import FilterConfig
 from dedup_filter.hamming.planner import (
-    Estimate,
     chance_neighbours,
     estimate,
     paper_layouts,
@@ -68,6 +67,7 @@ def plan_command(pages: int, memory: int | None, max_distance: int, as_json: boo
     one another: they are estimates, in microseconds, without what it takes to confirm candidates.
 
     \b
+    layout      what the option `layout` of the filter takes (DEDUP_LAYOUT)
     bits        of the prefix that a probe looks up
     candidates  stored fingerprints that a look-up compares
     us a page   time of a look-up and of an insert; the last column: against the best
@@ -93,7 +93,10 @@ def _rows(pages: int, memory: int | None, max_distance: int) -> list[dict[str, A
     """Describe all layouts, the best first, and those of the literature last."""
     best, *others = ranked(max_distance, pages, memory)
     papers = paper_layouts(max_distance)
-    named = [(_name(one), one) for one in (best, *others)]
+    named = [
+        (repr(one.layout) if one.layout else "no tables: all compared", one)
+        for one in (best, *others)
+    ]
     named += [(name, estimate(papers[name], max_distance, pages)) for name in papers]
     rows = []
     for place, (name, one) in enumerate(named):
@@ -113,14 +116,6 @@ def _rows(pages: int, memory: int | None, max_distance: int) -> list[dict[str, A
             }
         )
     return rows
-
-
-def _name(one: Estimate) -> str:
-    if one.layout is None:
-        return "no tables: all compared"
-    if one.layout.nested is not None:
-        return f"{one.layout.block_count} x {one.layout.nested.block_count} blocks, nested"
-    return f"{one.layout.block_count} blocks, {one.layout.leading_blocks} lead"
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -152,17 +152,14 @@ def analyse(
     words = tokens.words
     language = tokens.language or declared_language or detect_language(words)
     values = _vocabulary(language, feature_hash).look_up(words)
-    if tokens.language is None and not _is_borne_out(values.is_stopword[:SAMPLE]):
+    sample = values.is_stopword[:SAMPLE]
+    if tokens.language is None and int(sample.sum()) / max(len(sample), 1) < _BELIEVABLE:
         language = detect_language(words)
         values = _vocabulary(language, feature_hash).look_up(words)
     hashes, word_count = hash_shingles(values.hashes, shingle_size), tokens.count(all_parts)
     return Analysis(
         texts, tokens, all_parts, language, feature_hash, shingle_size, values, hashes, word_count
     )
-
-
-def _is_borne_out(are_stopwords: BoolArray) -> bool:
-    return int(np.count_nonzero(are_stopwords)) / max(len(are_stopwords), 1) >= _BELIEVABLE
 
 
 class Vocabulary:

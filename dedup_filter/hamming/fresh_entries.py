@@ -1,8 +1,7 @@
 """The pairs added last, until the tables take them in.
 
     two arrays   fingerprints, rows        compared with every query, all of them
-    SortedList   (fingerprint, row) as     in the order of table 1: is a pair there?
-                 one number                which rows have a fingerprint?
+    SortedList   (fingerprint, row)        in the order of table 1: is a pair there?
 
 A SortedList for each table takes longer than comparing all (measures: docs/decisions/0005).
 
@@ -16,8 +15,6 @@ from dedup_filter.hamming.pairs import ROW_BITS, IntpArray, Pairs, UInt64Array
 
 _ENTRY_BYTES = 56
 """Of the sorted list: a number of 127 bits and its slot (measured)."""
-
-_ROW = (1 << ROW_BITS) - 1
 
 
 class FreshEntries:
@@ -40,11 +37,6 @@ class FreshEntries:
     def pairs_at(self, places: IntpArray) -> Pairs:
         """Return the pairs at some places of the arrays, copied."""
         return Pairs(self._arrays.fingerprints[places], self._arrays.rows[places])
-
-    def rows_of(self, fingerprint: int) -> list[int]:
-        """Return the rows of one fingerprint, ascending."""
-        least = fingerprint << ROW_BITS
-        return [entry & _ROW for entry in self._sorted.irange(least, least | _ROW)]
 
     def add(self, fingerprint: int, row: int) -> None:
         """Add a pair. Requires: it is not there yet, and there is room."""

@@ -11,13 +11,13 @@
                 a lone first table, all of it: by itself             places -> rows
 
 Up to 262,144 old entries, the young tables are merged as soon as they have any. Beyond, they grow
-to y: with n old ones, an addition then costs the moving of n / y entries in each table by merges
-and of y / 8,192 by sealing, which is least for y = sqrt(2 * 4,096 * n). Look-ups must ask the young
-tables, too, so y is half of that. A merge is also made when a quarter of the old pairs have been
-removed; and one that makes twice as many entries as were planned for may sort all by a new layout.
+to y: with n old ones, an addition then moves n / y entries of each table by merges and y / 8,192 by
+sealing, least for y = sqrt(2 * 4,096 * n). Look-ups must ask the young tables, too, so y is half of
+that. A merge is also made when a quarter of the old pairs have been removed; one that makes twice
+as many entries as were planned for may sort all by a new layout, unless the layout was chosen.
 
-If nearly all entries share a prefix, there are more candidates than entries, as every table has
-them. The first table is then scanned instead, so a look-up costs at most a little more than a scan.
+If there are more candidates than entries, as nearly all share a prefix and every table has them,
+the first table is scanned instead: so a look-up costs at most a little more than a scan.
 
 Guarantee: a look-up returns every stored row within the distance, once, and nothing else, at once
 after `add`, for every k from 0 to 12 and every accepted layout. A call that raises an error, also
@@ -81,10 +81,6 @@ class Neighbours(NamedTuple):
     fingerprints: UInt64Array
     distances: UInt8Array
 
-    def first(self, count: int) -> "Neighbours":
-        """Return the first ones."""
-        return Neighbours(self.rows[:count], self.fingerprints[:count], self.distances[:count])
-
     def matches(self) -> list[Match]:
         """Return the same as `Match`es."""
         if not len(self.rows):  # most often
@@ -135,15 +131,17 @@ class HammingIndex:
         self._put(self._empty(first_layout))
 
     @classmethod
-    def from_sealed(cls, sealed: SealedArrays) -> "HammingIndex":
+    def from_sealed(cls, sealed: SealedArrays, layout: Layout | None = None) -> "HammingIndex":
         """Make an index that uses these arrays, neither copied nor written to, nor verified.
+
+        `layout`: theirs, if it is to stay however many entries there will be.
 
         Raises:
             ConfigError: the layout cannot be exact for the distance.
             ValueError: the arrays cannot be those of an index.
         """
         tables = Tables.of_sealed(sealed)
-        index = cls(sealed.max_distance, expected=max(len(sealed.rows), 1))
+        index = cls(sealed.max_distance, layout, expected=max(len(sealed.rows), 1))
         index._put(tables)
         return index
 
@@ -207,8 +205,7 @@ class HammingIndex:
 
     def rows_of(self, fingerprint: int) -> list[int]:
         """Return the rows stored under this very fingerprint, ascending; errors as for `within`."""
-        asked = fingerprint_of(fingerprint)
-        return sorted(row for part in self._parts for row in part.rows_of(asked))
+        return [match.row for match in self.within(fingerprint, 0)]
 
     def within(self, fingerprint: int, max_distance: int | None = None) -> list[Match]:
         """Return all rows within a distance of a fingerprint, nearest first, then by row.
@@ -286,12 +283,6 @@ class HammingIndex:
     def __len__(self) -> int:
         """Count the rows stored."""
         return sum(map(len, self._parts))
-
-    def __contains__(self, fingerprint: object) -> bool:
-        try:
-            return len(self.rows_of(fingerprint)) > 0  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            return False
 
     @property
     def nbytes(self) -> int:

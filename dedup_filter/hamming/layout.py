@@ -34,6 +34,7 @@ need only allow for k - x.
 Manku, Jain and Das Sarma (2007), section 3; Norouzi, Punjani and Fleet (2012).
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -55,6 +56,10 @@ _MAX_PROBES = 20_000
 
 _MAX_TABLES = 128
 """A fingerprint takes 8 bytes in each, and up to 2 of its directory."""
+
+_WRITTEN = re.compile(
+    r"Layout\((\d{1,2})(?:, (\d{1,2}))?(?:, (Layout\(.*\)))?(?:, probe_radius=(\d{1,2}))?\)"
+)
 
 Words = TypeVar("Words", int, UInt64Array)
 Move = tuple[int, int]
@@ -163,6 +168,16 @@ class Layout:
         if self.table_count > _MAX_TABLES:
             raise ConfigError(f"{self} makes {self.table_count} tables, more than {_MAX_TABLES}")
         _ = self.table_shapes  # refuses more blocks than there are bits, here or further in
+
+    @classmethod
+    def of(cls, written: str) -> "Layout":
+        """Return the layout with this `repr`; ConfigError: there is none."""
+        found = _WRITTEN.fullmatch(written)
+        if found is None:
+            raise ConfigError(f"{written!r} is not written like Layout(4, 1, Layout(4))")
+        blocks, leading, nested, radius = found.groups()
+        inner = None if nested is None else cls.of(nested)
+        return cls(int(blocks), int(leading or 1), inner, None if radius is None else int(radius))
 
     @property
     def table_count(self) -> int:

@@ -280,11 +280,6 @@ class Tables:
         here = self._span_of(fingerprint)
         return NO_PAIRS if here is None else self.pairs_at(here)
 
-    def rows_of(self, fingerprint: int) -> list[int]:
-        """Return the rows of one fingerprint."""
-        rows: list[int] = self.pairs_of(fingerprint).rows.tolist()
-        return rows
-
     def pairs_of_hits(self, fingerprints: UInt64Array) -> Pairs:
         """Return the pairs of some fingerprints, each once though they repeat."""
         if len(fingerprints) <= _FEW_HITS:

@@ -25,7 +25,8 @@ Every constant with its measure: docs/decisions/0008. Knows no index and no stor
 the candidates.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -41,10 +42,13 @@ from dedup_filter.fingerprints.profile import (
     Text,
 )
 from dedup_filter.fingerprints.sketch import contained
+from dedup_filter.hamming.hamming_index import Neighbours
 from dedup_filter.model import Outcome, Verdict
 from dedup_filter.text.headlines import Headline, is_headed_alike, is_headed_as_elsewhere
 
 FloatArray = npt.NDArray[np.float64]
+Found = dict[int, tuple[int, int]]
+"""Pages like one that is judged: the number of its first text that found each, and the distance."""
 
 MOST_COMPARED = 64
 """Candidates of one text that are compared at most, the nearest: 1.5 ms. Most pages have a handful;
@@ -97,6 +101,22 @@ class Candidate(NamedTuple):
     """The last one that it was seen in."""
     url_key: int = 0
     digest: bytes = b""
+
+
+def found_by_texts(look_ups: Iterable[Neighbours], before: float = inf) -> tuple[Found, int]:
+    """Join what is near the texts of a page, the `MOST_COMPARED` nearest to each.
+
+    Returns the pages, those before a number, and how many look-ups found more.
+    """
+    found: Found = {}
+    capped = 0
+    for number, near in enumerate(look_ups):
+        capped += len(near.rows) > MOST_COMPARED
+        rows, distances = (each[:MOST_COMPARED].tolist() for each in (near.rows, near.distances))
+        for row, distance in zip(rows, distances, strict=True):
+            if row < before:
+                found.setdefault(row, (number, distance))
+    return found, capped
 
 
 def relation(page: PageProfile, own_host: str, host: str) -> tuple[bool, bool]:

@@ -129,9 +129,11 @@ class FrameExchange:
         known = self._hosts.get(host) or _Host()
         if known.is_full:
             return
-        news = _both_ends(known.untold(lesson))
+        news = known.untold(lesson)
         if not news:
             return
+        if len(news) > _MOST_BLOCKS:  # the frame of a page stands at its beginning and its end
+            news = news[: _MOST_BLOCKS // 2] + news[-_MOST_BLOCKS // 2 :]
         self._number += 1
         if is_known:
             self._hosts[host] = known
@@ -173,9 +175,3 @@ class FrameExchange:
         elif count == known.place + 1 and not known.is_full:
             known.place = count
             known.told.update(told.shown)
-
-
-def _both_ends(blocks: list[int]) -> list[int]:
-    """Shorten a lesson: the frame of a page stands at its beginning and its end."""
-    half = _MOST_BLOCKS // 2
-    return blocks if len(blocks) <= _MOST_BLOCKS else blocks[:half] + blocks[-half:]

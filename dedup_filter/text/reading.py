@@ -78,11 +78,6 @@ class Shown(NamedTuple):
     link_words: Sequence[float]
 
     @property
-    def unmeasured(self) -> "Shown":
-        """The same without the words of its blocks, which are half of its bytes."""
-        return self._replace(words=(), link_words=())
-
-    @property
     def hashes(self) -> list[int]:
         """All that is counted of a host's pages: hashes of blocks, parts of headlines, menus."""
         parts = [*title_parts(self.title[:MOST_OF_HEADLINE]), *self.h1]

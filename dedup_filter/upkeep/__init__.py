@@ -18,8 +18,6 @@ from dedup_filter.pages.redis.connection import is_address
 from dedup_filter.upkeep.directory import DirectoryIndex
 from dedup_filter.upkeep.servers import ServerIndex
 
-__all__ = ["Index", "index_at"]
-
 Index = DirectoryIndex | ServerIndex
 
 

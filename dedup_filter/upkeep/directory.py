@@ -36,7 +36,6 @@ from dedup_filter.pages.directory.records import PageRecord, Scheme, measures_of
 from dedup_filter.pages.location import scheme_of
 from dedup_filter.upkeep.results import (
     Doubt,
-    ExportedPage,
     Findings,
     Source,
     options_in,
@@ -105,7 +104,7 @@ class DirectoryIndex:
         """Hold the index still for an export. Its writer's log grows while that lasts."""
         with Snapshot.open_to_read(self.location) as snapshot:
             pages = (
-                ExportedPage(each, snapshot.url_of_original(each), snapshot.text(each.page))
+                (each, snapshot.url_of_original(each), snapshot.text(each.page))
                 for each in snapshot.records()
             )
             yield Source(snapshot.scheme, snapshot.crawls(), pages, frames_with_forms(snapshot))

@@ -61,21 +61,14 @@ class Findings:
         return found
 
 
-class ExportedPage(NamedTuple):
-    """A page, the URL of its original if that is still recorded, and its text if that was kept."""
-
-    record: PageRecord
-    original_url: str | None = None
-    text: str | None = None
-
-
 class Source(NamedTuple):
     """What an export is made of. Pages and hosts can be read once, while the index is open."""
 
     scheme: Scheme
     crawls: list[Crawl]
-    pages: Iterator[ExportedPage]
-    """Those that are not pending, by ascending number."""
+    pages: Iterator[tuple[PageRecord, str | None, str | None]]
+    """Those that are not pending, by ascending number, each with the URL of its original if that is
+    still recorded, and its text if that was kept."""
     hosts: Iterable[HostFrames]
 
 

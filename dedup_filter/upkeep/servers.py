@@ -28,7 +28,6 @@ from dedup_filter.pages.redis.shared_keeper import (
 )
 from dedup_filter.upkeep.results import (
     Doubt,
-    ExportedPage,
     Findings,
     Source,
     options_in,
@@ -122,7 +121,7 @@ class ServerIndex:
     def source(self) -> Iterator[Source]:
         """Open it for an export. There are no records of dropped pages, no texts, no frames."""
         with self._reader() as reader:
-            pages = map(ExportedPage, _committed(reader, reader.standing()))
+            pages = ((each, None, None) for each in _committed(reader, reader.standing()))
             yield Source(reader.scheme, reader.crawls(), pages, hosts=())
 
     def target(self, scheme: Scheme) -> SharedKeeper:

@@ -334,7 +334,8 @@ class Pool:
 
     def _tell_others(self, reader: Worker, ticket: int, host: str, shown: Shown) -> None:
         if others := [worker for worker in self._workers if worker is not reader]:
-            page = ReadElsewhere(ticket, host, shown.unmeasured)
+            # The words of its blocks, half of its bytes, are not wanted there.
+            page = ReadElsewhere(ticket, host, shown._replace(words=(), link_words=()))
             for worker in others:
                 worker.news.append(page)
 

@@ -242,7 +242,7 @@ def test_pages_have_expired(location, client):
 @ONE_SERVER
 def test_the_beginning_of_the_log_tells_of_nothing(location, client):
     with index_at(location).source() as source:
-        record, scheme = next(source.pages).record, source.scheme
+        (record, *_), scheme = next(source.pages), source.scheme
     keeper = SharedKeeper.open(location, scheme)
     for _ in range(CHUNK):
         keeper.restore(record._replace(url="https://example.com/"))
@@ -287,7 +287,7 @@ def test_it_is_clean_and_stays_so(servers, rounds):
             for number in range(rounds):
                 assert index.check().faults == []
                 with index.source() as source:
-                    assert all(not page.record.is_pending for page in source.pages)
+                    assert not any(record.is_pending for record, *_ in source.pages)
                 assert index.figures()["processes"] <= 3
                 index.compact()
                 index.forget([f"https://{number % 3}.example.com/{number}"])

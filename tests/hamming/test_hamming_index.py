@@ -35,7 +35,6 @@ def test_what_is_no_fingerprint_or_row_is_refused_and_nothing_is_half_added(bad)
     for call in calls:
         with pytest.raises((TypeError, ValueError), match=r"is an integer|is from 0|is 0 or more"):
             call()
-    assert bad not in index
     assert len(index) == 1
     index.check()
 

@@ -19,6 +19,7 @@ SMALL += [Layout(2, 1, Layout(2, 1, Layout(2)))]
 @pytest.mark.parametrize("layout", SMALL, ids=repr)
 def test_every_pattern_of_differing_bits_is_met_by_a_probe(layout):
     """All 1,024 patterns of a 10-bit fingerprint: what holds for 64 bits holds for ten."""
+    assert Layout.of(repr(layout)) == layout
     shapes = list(layout.shapes_for(range(9, -1, -1)))
     prefixes = [sum(1 << bit for lead in shape.leads for bit in lead.positions) for shape in shapes]
     for distance in range(11):

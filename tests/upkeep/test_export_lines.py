@@ -13,7 +13,7 @@ from dedup_filter.frames.host_frames import Lesson as FrameLesson
 from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
 from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme
 from dedup_filter.upkeep.lines import exported, host_in, record_in, scheme_and_crawls_in
-from dedup_filter.upkeep.results import ExportedPage, Source
+from dedup_filter.upkeep.results import Source
 
 # Half surrogates too: URLs on the web have them.
 texts = st.text(st.characters(exclude_categories=()), max_size=20)
@@ -73,7 +73,7 @@ def lines_of(source):
 
 @given(st.dictionaries(texts, texts), st.lists(crawls), records, st.none() | texts, st.lists(hosts))
 def test_what_an_index_holds_comes_back_as_it_was(parts, crawls, record, text, hosts):
-    page = ExportedPage(record, "https://example.com/", text)
+    page = (record, "https://example.com/", text)
     head, first, *rest = lines_of(Source(Scheme(parts), crawls, iter([page]), hosts))
     assert scheme_and_crawls_in(head) == (Scheme(parts), crawls)
     assert record_in(first) == (record, text)
@@ -98,7 +98,7 @@ def refusal(read, line):
 
 @given(records, st.lists(crawls, max_size=1), hosts, st.data())
 def test_a_line_with_a_strange_value_is_refused_or_read(record, crawls, host, data):
-    source = Source(Scheme({}), crawls, iter([ExportedPage(record, None, "text")]), [host])
+    source = Source(Scheme({}), crawls, iter([(record, None, "text")]), [host])
     readers = (scheme_and_crawls_in, record_in, host_in)
     line, read = data.draw(st.sampled_from(list(zip(lines_of(source), readers, strict=True))))
     line[data.draw(st.sampled_from(sorted(line)))] = data.draw(values)
@@ -108,6 +108,6 @@ def test_a_line_with_a_strange_value_is_refused_or_read(record, crawls, host, da
         assert len(why) < 200
     elif read is record_in:
         found = read(line)
-        page = ExportedPage(found[0], None, found[1])
+        page = (found[0], None, found[1])
         _, again = lines_of(Source(Scheme({}), [], iter([page]), []))
         assert read(again) == found

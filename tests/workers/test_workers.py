@@ -100,7 +100,10 @@ def test_a_worker_expects_what_is_known_once_it_is_told(stream):
             known.learn(name, shown, is_kept=is_kept)
         over = Over(ticket, is_kept)
         news[reader] = [over]
-        news[other] += [ReadElsewhere(ticket, host, read.shown.unmeasured), over]
+        news[other] += [
+            ReadElsewhere(ticket, host, read.shown._replace(words=(), link_words=())),
+            over,
+        ]
 
 
 @pytest.fixture

@@ -15,14 +15,21 @@ On disk every page with text is recorded; in memory only those that are kept or 
 could read of the others later. The index follows the store whenever it is asked.
 """
 
-from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from time import time as now
 
 from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Fate, Verdict
-from dedup_filter.pages.comparison import MOST_COMPARED, Candidate, compared, relation, verdict_on
+from dedup_filter.pages.comparison import (
+    MOST_COMPARED,
+    Candidate,
+    Found,
+    compared,
+    found_by_texts,
+    relation,
+    verdict_on,
+)
 from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.directory.page_store import PageStore
@@ -55,7 +62,8 @@ class DirectoryPages:
         self.frames = FrameStore(store) if self._is_durable else None
         """Where frames are kept that outlive this process; None: nowhere."""
         self._by_host = config.scope == "host"
-        self._index = PageIndex.opened(self.store, config.max_distance, by_host=self._by_host)
+        k, layout = config.max_distance, config.tables
+        self._index = PageIndex.opened(store, k, layout, by_host=self._by_host)
         self.gone = store.gone
         """Pages whose records were deleted; for the owner to take note of, and to clear."""
         self.capped = 0
@@ -77,12 +85,6 @@ class DirectoryPages:
         """
         return self._index.nbytes + (0 if self._is_durable else self.store.nbytes)
 
-    @property
-    def disk_bytes(self) -> int:
-        """Size of all files in bytes."""
-        files = self.store.directory
-        return files.tables.nbytes + files.page_bytes() if files else 0
-
     def compare(self, place: Place, page: PageProfile) -> Verdict:
         """Tell whether a page repeats one that is kept or pending.
 
@@ -95,7 +97,11 @@ class DirectoryPages:
         alike = dict.fromkeys(self._index.of_digest(page.digest, host), (0, 0))
         candidates = self._candidates(place, page, alike)
         if all(each.digest != page.digest for each in candidates):
-            candidates = self._candidates(place, page, self._near(page, host))
+            near, most = self._index.neighbours, MOST_COMPARED + 1
+            look_ups = (near(text.fingerprint, host, most) for text in page.texts)
+            found, capped = found_by_texts(look_ups)
+            self.capped += capped
+            candidates = self._candidates(place, page, found)
         verdict = compared(
             page, candidates, self._config.min_similarity, place.key, self.store.crawl.__eq__
         )
@@ -174,21 +180,7 @@ class DirectoryPages:
         faults = self._index.faults(self.store)
         assert not faults, faults[0]
 
-    def _near(self, page: PageProfile, host: int) -> dict[int, tuple[int, int]]:
-        """Return pages within k bits: the number of the text that found each, and its distance."""
-        found: dict[int, tuple[int, int]] = {}
-        for number, text in enumerate(page.texts):
-            near = self._index.neighbours(text.fingerprint, host, most=MOST_COMPARED + 1)
-            if len(near.rows) > MOST_COMPARED:
-                self.capped += 1
-                near = near.first(MOST_COMPARED)
-            for row, distance in zip(near.rows.tolist(), near.distances.tolist(), strict=True):
-                found.setdefault(row, (number, distance))
-        return found
-
-    def _candidates(
-        self, place: Place, page: PageProfile, found: Mapping[int, tuple[int, int]]
-    ) -> list[Candidate]:
+    def _candidates(self, place: Place, page: PageProfile, found: Found) -> list[Candidate]:
         return [
             Candidate._make((*found[each.page], *relation(page, place.host, each.host), *each[1:]))
             for each in (self.store.stored(list(found)) if found else ())

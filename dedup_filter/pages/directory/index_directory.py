@@ -30,7 +30,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from math import prod
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -42,9 +42,9 @@ from dedup_filter.errors import ConfigError, StoreBusy, StoreError
 _PAGES = "pages.sqlite3"
 _OURS = {
     *(f"{_PAGES}{ending}" for ending in ("", "-wal", "-shm", "-journal")),
-    *("tables", "lock", "owner.json", "owner.json.new"),  # the last one as earlier versions left it
+    *("tables", "lock", "owner.json"),
 }
-TABLES_FORMAT = 1
+TABLES_FORMAT = 2
 _MANIFEST = "manifest.json"
 
 Array = npt.NDArray[Any]
@@ -168,13 +168,6 @@ class UnusableTables(Exception):  # noqa: N818 - no fault: they are made anew
         as the one before."""
 
 
-class SavedTables(NamedTuple):
-    """What was saved: arrays that cannot be written to, and what was noted of them."""
-
-    arrays: dict[str, Array]
-    about: dict[str, Any]
-
-
 class TableFiles:
     """The generations of table files in a folder, which is made when it is needed."""
 
@@ -209,8 +202,8 @@ class TableFiles:
             # On Windows files that are mapped stay until the process that maps them ends.
             shutil.rmtree(folder, ignore_errors=True)
 
-    def load(self) -> SavedTables:
-        """Return the newest generation.
+    def load(self) -> tuple[dict[str, Array], dict[str, Any]]:
+        """Return the newest generation: arrays that cannot be written to, and the note.
 
         Raises:
             UnusableTables: there is none, or it is not as it was written.
@@ -226,7 +219,7 @@ class TableFiles:
                 name: _read(generation / f"{name}.bin", **described)
                 for name, described in manifest["arrays"].items()
             }
-            return SavedTables(arrays, manifest["about"])
+            return arrays, manifest["about"]
         except (OSError, ValueError) as error:
             raise UnusableTables(str(error)) from error
         except (KeyError, TypeError, AttributeError) as error:  # JSON, but not of our making

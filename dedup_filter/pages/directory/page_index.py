@@ -27,7 +27,6 @@ open after 0.06 s; making them anew takes 3 s a million (`benchmarks/store.py --
 
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import astuple
 from functools import lru_cache
 from typing import Any
 
@@ -95,14 +94,16 @@ class PageIndex:
         """Pages that were added and removed since it was the same as those tables."""
 
     @classmethod
-    def opened(cls, store: PageStore, max_distance: int, *, by_host: bool = False) -> "PageIndex":
+    def opened(
+        cls, store: PageStore, max_distance: int, layout: Layout | None = None, *, by_host: bool
+    ) -> "PageIndex":
         """Make an index of all entries of a store, of its tables if they can be used."""
         if store.directory is not None:
             try:
-                return cls.loaded(store, max_distance=max_distance, by_host=by_host)
+                return cls.loaded(store, layout, max_distance=max_distance, by_host=by_host)
             except UnusableTables as found:
                 reason = found
-        fingerprints = HammingIndex(max_distance, expected=max(_EXPECTED, len(store)))
+        fingerprints = HammingIndex(max_distance, layout, max(_EXPECTED, len(store)))
         made = cls(fingerprints, HammingIndex(0), by_host=by_host)
         made.catch_up(store)
         if store.directory is not None and len(made._digests):
@@ -117,10 +118,12 @@ class PageIndex:
         return made
 
     @classmethod
-    def loaded(cls, reader: PageReader, **wanted: object) -> "PageIndex":
+    def loaded(
+        cls, reader: PageReader, layout: Layout | None = None, **wanted: object
+    ) -> "PageIndex":
         """Use the tables of an index in a directory, brought up to date with the database.
 
-        `wanted` is what must have been noted of them.
+        `wanted` is what must have been noted of them; so is their layout, unless any will do.
 
         Raises:
             UnusableTables: they are missing, damaged, for something else or out of date.
@@ -129,11 +132,13 @@ class PageIndex:
         arrays, about = reader.directory.tables.load()
         wanted["index"] = reader.noted("identity")
         try:
-            if {name: about[name] for name in wanted} != wanted:
-                reason = "they are for another distance or scope, or another index"
+            is_other = layout not in (None, Layout.of(about["layout"]))
+            if is_other or {name: about[name] for name in wanted} != wanted:
+                reason = "they are for another distance, scope or layout, or another index"
                 raise UnusableTables(reason, is_usual=True)
-            digests = _from_tables(arrays, about["digests"], _DIGESTS)
-            made = cls(_from_tables(arrays, about), digests, by_host=about["by_host"])
+            fingerprints = HammingIndex.from_sealed(_from_tables(arrays, about), layout)
+            digests = HammingIndex.from_sealed(_from_tables(arrays, about["digests"], _DIGESTS))
+            made = cls(fingerprints, digests, by_host=about["by_host"])
             made._last_page, made._revision = about["last_page"], about["revision"]
             if made._last_page > reader.last_page or made._revision > reader.value(_REVISION):
                 raise UnusableTables("they are newer than the record")
@@ -301,29 +306,22 @@ def _to_tables(index: HammingIndex, prefix: str = "") -> tuple[dict[str, Array],
     for number, (run, directory) in enumerate(zip(sealed.runs, sealed.directories, strict=True)):
         arrays[f"{prefix}run{number}"] = run
         arrays[f"{prefix}directory{number}"] = directory
-    return arrays, {"max_distance": sealed.max_distance, "layout": astuple(sealed.layout)}
+    return arrays, {"max_distance": sealed.max_distance, "layout": repr(sealed.layout)}
 
 
 def _from_tables(
     arrays: Mapping[str, Array], note: Mapping[str, Any], prefix: str = ""
-) -> HammingIndex:
-    """Make an index that uses the arrays.
+) -> SealedArrays:
+    """Return the arrays of one index.
 
     Raises:
         ValueError, KeyError, TypeError: they cannot be those of an index.
     """
     count = sum(name.startswith(f"{prefix}run") for name in arrays)
-    return HammingIndex.from_sealed(
-        SealedArrays(
-            _layout(note["layout"]),
-            note["max_distance"],
-            np.asarray(arrays[f"{prefix}rows"]),
-            tuple(arrays[f"{prefix}run{number}"] for number in range(count)),
-            tuple(arrays[f"{prefix}directory{number}"] for number in range(count)),
-        )
+    return SealedArrays(
+        Layout.of(note["layout"]),
+        note["max_distance"],
+        np.asarray(arrays[f"{prefix}rows"]),
+        tuple(arrays[f"{prefix}run{number}"] for number in range(count)),
+        tuple(arrays[f"{prefix}directory{number}"] for number in range(count)),
     )
-
-
-def _layout(described: list[Any]) -> Layout:
-    blocks, leading, nested, radius = described
-    return Layout(blocks, leading, None if nested is None else _layout(nested), radius)

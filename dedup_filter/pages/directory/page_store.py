@@ -73,12 +73,6 @@ class Stored(NamedTuple):
 class PageStore(PageReader):
     """Reads and writes what is recorded of pages; what is not flushed yet is read, too.
 
-    >>> with PageStore.in_memory(Scheme({})) as store, store.transaction():
-    ...     store.write("INSERT INTO hosts VALUES (7, ?)", ("a.example",))
-    ...     store.rows("SELECT id FROM hosts")
-    7
-    [(7,)]
-
     Raises:
         StoreError: by all methods, when the file cannot be read or written.
     """

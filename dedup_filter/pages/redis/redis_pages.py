@@ -29,8 +29,10 @@ from dedup_filter.model import Fate, Outcome, Verdict
 from dedup_filter.pages.comparison import (
     MOST_COMPARED,
     Candidate,
+    Found,
     Overtaken,
     compared,
+    found_by_texts,
     relation,
     verdict_on,
 )
@@ -52,9 +54,6 @@ _LONGEST_PAUSE = 0.25
 _LONGEST_WAIT = 2 * LEASE
 """Seconds for which `see` waits for another process to end its claim of a page's original."""
 
-Found = dict[int, tuple[int, int]]
-"""Pages like one that is judged: the number of its first text that found each, and the distance."""
-
 
 class RedisPages:
     """The pages that later ones may repeat. `DirectoryPages` has the same members.
@@ -65,7 +64,6 @@ class RedisPages:
     is_shared = True
     frames: FrameStore | None = None
     """Each process learns them anew, or from others."""
-    disk_bytes = 0
 
     def __init__(self, config: FilterConfig, process: Process) -> None:
         self._config = config
@@ -295,16 +293,11 @@ class RedisPages:
 
     def _like(self, place: Place, page: PageProfile, before: float = inf) -> Found:
         """Find pages near the texts of one, or with its digest; those before a number."""
-        found: Found = {}
         fingerprints: list[int | None] = [text.fingerprint for text in page.texts]
-        for number, fingerprint in enumerate(fingerprints or [None]):
-            entry = Entry.of(fingerprint, page.digest, place.host)
-            near = self._replica.near(entry, MOST_COMPARED + 1)
-            self.capped += len(near.rows) > MOST_COMPARED
-            near = near.first(MOST_COMPARED)
-            for row, distance in zip(near.rows.tolist(), near.distances.tolist(), strict=True):
-                if row < before:
-                    found.setdefault(row, (number, distance))
+        entries = (Entry.of(each, page.digest, place.host) for each in fingerprints or [None])
+        near = (self._replica.near(entry, MOST_COMPARED + 1) for entry in entries)
+        found, capped = found_by_texts(near, before)
+        self.capped += capped
         return found
 
     def _read_fitting(self, pages: Collection[int]) -> None:

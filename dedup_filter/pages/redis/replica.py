@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.hamming.hamming_index import HammingIndex, Neighbours
+from dedup_filter.hamming.layout import Layout
 from dedup_filter.pages.directory.page_index import host_mask, host_masks
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.redis.connection import hash_of_host
@@ -97,15 +98,23 @@ class LoggedPages:
     With a distance they are searched by fingerprint and digest.
     """
 
-    def __init__(self, max_distance: int | None = None, *, by_host: bool = False) -> None:
+    def __init__(
+        self,
+        max_distance: int | None = None,
+        layout: Layout | None = None,
+        *,
+        by_host: bool = False,
+    ) -> None:
         self._by_host = by_host
-        self._max_distance = max_distance
+        self._max_distance, self._layout = max_distance, layout
         self.clear()
 
     def clear(self) -> None:
         """Forget everything: the log is read anew."""
         k = self._max_distance
-        self._indexes = {} if k is None else {LONG: HammingIndex(k), SHORT: HammingIndex(0)}
+        self._indexes = (
+            {} if k is None else {LONG: HammingIndex(k, self._layout), SHORT: HammingIndex(0)}
+        )
         self._numbers = np.empty(0, np.int64)
         """Of pages that were told of, ascending, and room for more."""
         self._entries = np.empty(0, _ENTRY)

@@ -59,7 +59,8 @@ class SharedLog:
     ) -> None:
         days = config.expire_days
         self.process = process
-        self.replica = LoggedPages(config.max_distance, by_host=config.scope == "host")
+        by_host = config.scope == "host"
+        self.replica = LoggedPages(config.max_distance, config.tables, by_host=by_host)
         self.records = SharedRecords(
             process.connection, None if days is None else expiry_seconds(days)
         )

@@ -107,7 +107,7 @@ class TestIsRefused:
 def test_tables_that_are_older_than_what_was_noted_cannot_be_used(folder):
     with folder_store(folder) as store:
         store.insert(page(2))
-        PageIndex.opened(store, 3)
+        PageIndex.opened(store, 3, by_host=False)
         store.delete([2])
         store.start_crawl(NOON)
         store.delete([store.insert(page(9)), 1])

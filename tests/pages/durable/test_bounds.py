@@ -55,7 +55,7 @@ def test_pages_that_are_too_old_and_too_many_go_once(directory, article, clock):
 def test_pending_pages_do_not_make_room(place, article, clock):
     with place.open(max_pages=3) as pages:
         claimed = [pages.claim(f"http://a.example/{n}", text=article(n)) for n in range(5)]
-        assert all(pages.is_pending(verdict.page) for verdict in claimed)
+        assert all(pages.fate(verdict.page) == "pending" for verdict in claimed)
         for verdict in claimed:
             pages.commit(verdict)
         see(pages, [5], article)

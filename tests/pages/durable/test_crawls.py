@@ -58,7 +58,7 @@ class TestASecondCrawl:
         crawl(kept_place, (A, article(1)))
         with kept_place.open() as index:
             claimed = index.claim(A, text=article(1, edits=3))
-            assert (claimed.outcome, index.is_pending(claimed.page)) == ("revisit", True)
+            assert (claimed.outcome, index.fate(claimed.page)) == ("revisit", "pending")
             assert index.claim(B, text=article(1, edits=3)).original_page == claimed.page
             for _ in range(2):
                 getattr(index, end)(claimed)

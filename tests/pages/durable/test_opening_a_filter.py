@@ -5,6 +5,10 @@ from index_feed import contents
 
 from dedup_filter import ConfigError, NearDuplicateFilter
 from dedup_filter.errors import SchemeMismatch
+from dedup_filter.hamming.hamming_index import HammingIndex
+from dedup_filter.hamming.layout import Layout
+from dedup_filter.pages.directory import page_index
+from dedup_filter.pages.redis import replica
 
 
 @pytest.fixture
@@ -59,10 +63,30 @@ def test_texts_are_kept_in_directories_only(location):
         NearDuplicateFilter.check_options(location, keep_text=True)
 
 
+def test_a_chosen_layout_is_that_of_the_tables_and_changes_no_verdict(place, article, monkeypatch):
+    made = []
+
+    class Index(HammingIndex):
+        def __init__(self, max_distance, layout=None, *more, **named):
+            super().__init__(max_distance, layout, *more, **named)
+            made.append(self)
+
+    for module in (page_index, replica):
+        monkeypatch.setattr(module, "HammingIndex", Index)
+    chosen = Layout(13, 1)
+    with place.open(layout=repr(chosen)) as pages, NearDuplicateFilter.open() as planned:
+        for number in range(60):
+            page = {"text": article(number % 40, edits=number // 40)}
+            verdict, other = (each.see(f"http://a/{number}", **page) for each in (pages, planned))
+            assert verdict[:4] == other[:4]
+        pages.check()
+    layouts = [index.layout for index in made if index.max_distance]
+    assert chosen in layouts
+    assert chosen != layouts[-1]
+
+
 def test_sizes_are_told(folder, article):
     with NearDuplicateFilter.open(folder) as pages, NearDuplicateFilter.open() as in_memory:
-        assert pages.disk_bytes > 50_000
-        assert in_memory.disk_bytes == 0
         before = in_memory.nbytes
         for number in range(50):
             in_memory.see(f"http://a.example/{number}", text=article(number))

@@ -20,7 +20,7 @@ def test_a_claimed_page_is_compared_with_at_once_and_released_goes_with_its_dupl
     pages, article
 ):
     first = pages.claim("http://a.example/1", text=article(1))
-    assert (first.outcome, pages.is_pending(first.page)) == ("new", True)
+    assert (first.outcome, pages.fate(first.page)) == ("new", "pending")
     again = pages.claim("http://a.example/2", text=article(1, edits=1))
     assert (again.outcome, again.original_page) == ("near", first.page)
     assert again.original == "http://a.example/1"
@@ -43,7 +43,7 @@ def test_settling_counts_once_and_for_pages_that_are_pending_only(pages, article
         for verdict in (gone, repeats[1], empty):
             pages.commit(verdict)
     assert len(pages) == 2
-    assert not any(pages.is_pending(verdict.page) for verdict in (kept, gone, seen))
+    assert not any(pages.fate(verdict.page) == "pending" for verdict in (kept, gone, seen))
     assert pages.see("http://a.example/6", text=article(1)).outcome == "exact"
     assert pages.see("http://a.example/7", text=article(2)).outcome == "new"
 
@@ -65,7 +65,7 @@ def test_a_closed_filter_settles_nothing(place, article):
         lambda: pages.claim("http://a.example/1", text="a"),
         lambda: pages.commit(claimed),
         lambda: pages.release(claimed),
-        lambda: pages.is_pending(1),
+        lambda: pages.fate(1),
         lambda: pages.forget("http://a.example/1"),
         pages.flush,
     ]
@@ -178,7 +178,7 @@ class TestAFaultOfTheStore:
             settle = pages.release if number % 2 else pages.commit
             self.insist(pages, fail, lambda settle=settle, verdict=verdict: settle(verdict))
             pages.check()
-        assert {pages.is_pending(verdict.page or 0) for verdict in found} == {False}
+        assert "pending" not in {pages.fate(verdict.page or 0) for verdict in found}
 
     def test_at_a_revisit_does_not_make_its_number_that_of_the_page_revisited(
         self, directory, article, monkeypatch
@@ -198,7 +198,7 @@ class TestAFaultOfTheStore:
                 with pytest.raises(StoreError):
                     pages.see("http://a.example/1", html=page)
             claimed = pages.claim("http://a.example/2", text=article(2))
-            assert pages.is_pending(claimed.page)
+            assert pages.fate(claimed.page) == "pending"
             pages.release(claimed)
             assert pages.fate(claimed.page) == "gone"
             assert pages.see("http://b.example/2", text=article(2)).outcome == "new"

@@ -168,7 +168,7 @@ class DirectoryMachine(RuleBasedStateMachine):
         if verdict.page in self.oracle.pages:
             getattr(self.oracle, end)(verdict.page)
         getattr(self.index, end)(verdict)
-        assert not self.index.is_pending(verdict.page)
+        assert self.index.fate(verdict.page) != "pending"
         self.changes += 1
 
     @rule(url=st.sampled_from(URLS))

@@ -65,7 +65,7 @@ def test_what_is_settled_and_never_told_of_is_done_once(
     with pytest.raises(StoreAway):
         getattr(one, settle)(verdict)
     end_rest(one)
-    assert one.is_pending(verdict.page) == (settle == "commit")
+    assert (one.fate(verdict.page) == "pending") == (settle == "commit")
     length = redis_server.ask("GET", LENGTH)
     getattr(one, settle)(verdict)
     assert redis_server.ask("GET", LENGTH) == length
