@@ -44,7 +44,7 @@ def numpy_scan(fingerprints: UInt64Array, distance: int) -> LookUp:
 
     def look_up(query: int) -> int:
         near = np.bitwise_count(fingerprints ^ np.uint64(query)) <= distance
-        return int(np.count_nonzero(near))
+        return len(near.nonzero()[0])
 
     return look_up
 

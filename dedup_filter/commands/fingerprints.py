@@ -65,14 +65,12 @@ def near_command(
     index = HammingIndex(max_distance, expected=max(len(stored_ones), 1))
     index.add_many(stored_ones, range(len(stored_ones)))
     for query in _read(asked):
-        found = index.neighbours(query)
-        near: list[Any] = [shown(entry) for entry in found.fingerprints.tolist()]
+        near = [(shown(match.fingerprint), match.distance) for match in index.within(query)]
         if as_json:
-            pairs = zip(near, found.distances.tolist(), strict=True)
-            entries = [{"fingerprint": entry, "distance": bits} for entry, bits in pairs]
+            entries = [{"fingerprint": entry, "distance": bits} for entry, bits in near]
             write_lines([{"fingerprint": shown(query), "near": entries}])
         else:
-            write_lines([near])
+            write_lines([[entry for entry, _ in near]])
 
 
 @click.command("pairs")

@@ -36,6 +36,7 @@ returns all matches, not only one.
 import sys
 from collections.abc import Iterator, Sequence
 from math import isqrt
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -73,26 +74,15 @@ tables of the fresh pairs that are made for them, up to `_MANY_PROBES` for each.
 
 _MANY_PROBES = 128
 
+_FEW = 16
+"""Matches up to which Python sorts them more quickly than numpy."""
 
-class Neighbours(NamedTuple):
-    """Stored rows within reach of one fingerprint, nearest first, then by row and fingerprint."""
-
-    rows: RowArray
-    fingerprints: UInt64Array
-    distances: UInt8Array
-
-    def matches(self) -> list[Match]:
-        """Return the same as `Match`es."""
-        if not len(self.rows):  # most often
-            return []
-        return list(map(Match._make, zip(*(column.tolist() for column in self), strict=True)))
-
-
-_NOBODY = Neighbours(NO_PAIRS.rows, NO_PAIRS.fingerprints, np.empty(0, np.uint8))
+_NEAREST_FIRST = itemgetter(2, 0, 1)
+"""The order of matches: by distance, row and fingerprint."""
 
 
 class NeighboursOfMany(NamedTuple):
-    """Stored rows within reach of many fingerprints: by query, then as `Neighbours`."""
+    """Stored rows within reach of many fingerprints: by query, then as those of `within`."""
 
     queries: IntpArray
     """Which of the fingerprints asked for, counted from 0."""
@@ -207,34 +197,29 @@ class HammingIndex:
         """Return the rows stored under this very fingerprint, ascending; errors as for `within`."""
         return [match.row for match in self.within(fingerprint, 0)]
 
-    def within(self, fingerprint: int, max_distance: int | None = None) -> list[Match]:
+    def within(
+        self, fingerprint: int, max_distance: int | None = None, most: int | None = None
+    ) -> list[Match]:
         """Return all rows within a distance of a fingerprint, nearest first, then by row.
 
-        `max_distance` is the index's own unless a smaller one is given.
+        `max_distance` is the index's own unless a smaller one is given. With `most`, only the first
+        so many: of thousands that takes a third of the time.
 
         Raises:
             TypeError: the fingerprint is not an integer.
             ValueError: it is outside 0..2**64-1, or the distance outside 0..the index's own.
         """
-        return self.neighbours(fingerprint, max_distance).matches()
-
-    def neighbours(
-        self, fingerprint: int, max_distance: int | None = None, most: int | None = None
-    ) -> Neighbours:
-        """Return the matches of `within` as arrays; with `most`, only the first so many.
-
-        For thousands of matches it takes a third of the time, less with `most`. Errors as there.
-        """
         query = fingerprint_of(fingerprint)
-        pairs = self._pairs_within(query, self._distance(max_distance), self._sealed, most)
-        if not pairs.size:
-            return _NOBODY
-        fingerprints, rows = pairs
-        distances = np.bitwise_count(fingerprints ^ np.uint64(query))
-        if len(rows) > 1 or most == 0:
+        fingerprints, rows = self._pairs_within(
+            query, self._distance(max_distance), self._sealed, most
+        )
+        if len(rows) > _FEW:
+            distances = np.bitwise_count(fingerprints ^ np.uint64(query))
             order = np.lexsort((fingerprints, rows, distances))[:most]
-            fingerprints, rows, distances = fingerprints[order], rows[order], distances[order]
-        return Neighbours(rows, fingerprints, distances)
+            fingerprints, rows = fingerprints[order], rows[order]
+        pairs = zip(rows.tolist(), fingerprints.tolist(), strict=True)
+        found = [Match(row, each, (each ^ query).bit_count()) for row, each in pairs]
+        return sorted(found, key=_NEAREST_FIRST)[:most] if len(rows) > 1 or most == 0 else found
 
     def within_many(
         self, fingerprints: Integers, max_distance: int | None = None
@@ -328,7 +313,7 @@ class HammingIndex:
         compared = np.concatenate(pieces) if probed else pieces[0]
         near = _near(compared, query, distance, enough)
         if len(near):
-            from_fresh = int(near.searchsorted(len(self._fresh)))
+            from_fresh = int(near.searchsorted(len(self._fresh))) if probed else len(near)
             found.append(self._fresh.pairs_at(near[:from_fresh]))
             found += [tables.pairs_of_hits(compared[near[from_fresh:]]) for tables in probed]
         return Pairs.joined(found) if found else NO_PAIRS

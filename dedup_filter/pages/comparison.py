@@ -42,8 +42,7 @@ from dedup_filter.fingerprints.profile import (
     Text,
 )
 from dedup_filter.fingerprints.sketch import contained
-from dedup_filter.hamming.hamming_index import Neighbours
-from dedup_filter.model import Outcome, Verdict
+from dedup_filter.model import Match, Outcome, Verdict
 from dedup_filter.text.headlines import Headline, is_headed_alike, is_headed_as_elsewhere
 
 FloatArray = npt.NDArray[np.float64]
@@ -103,7 +102,7 @@ class Candidate(NamedTuple):
     digest: bytes = b""
 
 
-def found_by_texts(look_ups: Iterable[Neighbours], before: float = inf) -> tuple[Found, int]:
+def found_by_texts(look_ups: Iterable[Sequence[Match]], before: float = inf) -> tuple[Found, int]:
     """Join what is near the texts of a page, the `MOST_COMPARED` nearest to each.
 
     Returns the pages, those before a number, and how many look-ups found more.
@@ -111,11 +110,10 @@ def found_by_texts(look_ups: Iterable[Neighbours], before: float = inf) -> tuple
     found: Found = {}
     capped = 0
     for number, near in enumerate(look_ups):
-        capped += len(near.rows) > MOST_COMPARED
-        rows, distances = (each[:MOST_COMPARED].tolist() for each in (near.rows, near.distances))
-        for row, distance in zip(rows, distances, strict=True):
-            if row < before:
-                found.setdefault(row, (number, distance))
+        capped += len(near) > MOST_COMPARED
+        for match in near[:MOST_COMPARED]:
+            if match.row < before:
+                found.setdefault(match.row, (number, match.distance))
     return found, capped
 
 

@@ -97,7 +97,7 @@ class DirectoryPages:
         alike = dict.fromkeys(self._index.of_digest(page.digest, host), (0, 0))
         candidates = self._candidates(place, page, alike)
         if all(each.digest != page.digest for each in candidates):
-            near, most = self._index.neighbours, MOST_COMPARED + 1
+            near, most = self._index.near, MOST_COMPARED + 1
             look_ups = (near(text.fingerprint, host, most) for text in page.texts)
             found, capped = found_by_texts(look_ups)
             self.capped += capped

@@ -34,9 +34,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.errors import StoreError
-from dedup_filter.hamming.hamming_index import HammingIndex, Neighbours
+from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.layout import Layout
 from dedup_filter.hamming.tables import SealedArrays
+from dedup_filter.model import Match
 from dedup_filter.pages.directory.index_directory import Array, UnusableTables
 from dedup_filter.pages.directory.page_reader import MASK, PageReader
 from dedup_filter.pages.directory.page_store import PageStore
@@ -154,15 +155,15 @@ class PageIndex:
         """Memory in bytes, that of files which are mapped into it included."""
         return self._fingerprints.nbytes + self._digests.nbytes
 
-    def neighbours(self, fingerprint: int, host: int, most: int) -> Neighbours:
+    def near(self, fingerprint: int, host: int, most: int) -> list[Match]:
         """Return the pages within k bits, the `most` nearest; with `by_host` only of this host.
 
         With `by_host`, too, a page of another host may be among them by chance.
         """
-        return self._fingerprints.neighbours(fingerprint ^ self._mask(host), most=most)
+        return self._fingerprints.within(fingerprint ^ self._mask(host), most=most)
 
     def of_digest(self, digest: bytes, host: int) -> list[int]:
-        """Return the pages whose digests begin alike, the earliest first; as in `neighbours`."""
+        """Return the pages whose digests begin alike, the earliest first; as in `near`."""
         return self._digests.rows_of(_head(digest) ^ self._mask(host))
 
     def follow(self, store: PageStore, *, is_last: bool = False) -> None:

@@ -19,8 +19,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.hamming.hamming_index import HammingIndex, Neighbours
+from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.layout import Layout
+from dedup_filter.model import Match
 from dedup_filter.pages.directory.page_index import host_mask, host_masks
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.redis.connection import hash_of_host
@@ -206,12 +207,12 @@ class LoggedPages:
             for page, entry in zip(of_pages[is_known][is_so].tolist(), now[is_so], strict=True)
         ]
 
-    def near(self, entry: Entry, most: int) -> Neighbours:
+    def near(self, entry: Entry, most: int) -> list[Match]:
         """Return the pages within k bits of an entry, or with its digest; the `most` nearest.
 
         With `by_host` only those of its host; one of another may be among them by chance.
         """
-        return self._indexes[entry.kind].neighbours(self._masked(entry), most=most)
+        return self._indexes[entry.kind].within(self._masked(entry), most=most)
 
     def check(self) -> None:
         """Verify the invariants. Raises AssertionError if one is broken."""
@@ -223,8 +224,8 @@ class LoggedPages:
         for page in self if self._indexes else ():
             entry = self.entry(page)
             assert entry is not None
-            found = self._indexes[entry.kind].neighbours(self._masked(entry), 0)
-            assert page in found.rows, f"page {page} is not in the index"
+            found = self._indexes[entry.kind].rows_of(self._masked(entry))
+            assert page in found, f"page {page} is not in the index"
 
     def _there(self) -> NumberArray:
         return np.flatnonzero(self._entries["kind"][: self._rows])
