@@ -40,11 +40,13 @@ class Peer(NamedTuple):
 
 
 def numpy_scan(fingerprints: UInt64Array, distance: int) -> LookUp:
-    """Compare the query with everything."""
+    """Compare the query with everything; list what is near, the nearest first."""
 
     def look_up(query: int) -> int:
-        near = np.bitwise_count(fingerprints ^ np.uint64(query)) <= distance
-        return len(near.nonzero()[0])
+        distances = np.bitwise_count(fingerprints ^ np.uint64(query))
+        places = (distances <= distance).nonzero()[0]
+        found = zip(distances[places].tolist(), places.tolist(), strict=True)
+        return len(sorted(found))
 
     return look_up
 
@@ -72,20 +74,24 @@ def sorted_lists(fingerprints: UInt64Array, distance: int) -> LookUp:
     """Keep four SortedLists in permuted order: the literal permuted tables, exact up to k = 3."""
     from sortedcontainers import SortedList
 
-    from dedup_filter.hamming.layout import Layout
+    # Of four blocks of 16 bits the one that leads and the first change places.
+    def swapped(words: int, place: int) -> int:
+        first, rest = words >> 48, words & ~(0xFFFF << 48 | 0xFFFF << place)
+        return (words >> place & 0xFFFF) << 48 | rest | first << place if place < 48 else words
 
-    shapes = Layout(4).table_shapes
-    tables = [SortedList(shape.permuted(fingerprints).tolist()) for shape in shapes]
+    places = (48, 32, 16, 0)
+    tables = [SortedList(swapped(each, p) for each in fingerprints.tolist()) for p in places]
     tail = (1 << 48) - 1
 
     def look_up(query: int) -> int:
         found = set()
-        for shape, table in zip(shapes, tables, strict=True):
-            permuted = shape.permuted(query)
+        for place, table in zip(places, tables, strict=True):
+            permuted = swapped(query, place)
             for candidate in table.irange(permuted & ~tail, permuted | tail):
-                if (candidate ^ permuted).bit_count() <= distance:
-                    found.add(shape.restored(candidate))
-        return len(found)
+                bits = (candidate ^ permuted).bit_count()
+                if bits <= distance:
+                    found.add((bits, swapped(candidate, place)))
+        return len(sorted(found))
 
     return look_up
 

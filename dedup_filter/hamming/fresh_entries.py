@@ -11,7 +11,7 @@ Cost: 0.6 us of a look-up for every thousand entries; an addition 2 us.
 import numpy as np
 from sortedcontainers import SortedList
 
-from dedup_filter.hamming.pairs import ROW_BITS, IntpArray, Pairs, UInt64Array
+from dedup_filter.hamming.pairs import ROW_BITS, Pairs, Places, UInt64Array
 
 _ENTRY_BYTES = 56
 """Of the sorted list: a number of 127 bits and its slot (measured)."""
@@ -34,9 +34,14 @@ class FreshEntries:
         """All pairs: views, as `fingerprints`."""
         return Pairs(self.fingerprints, self._arrays.rows[: len(self._sorted)])
 
-    def pairs_at(self, places: IntpArray) -> Pairs:
+    def pairs_at(self, places: Places) -> Pairs:
         """Return the pairs at some places of the arrays, copied."""
         return Pairs(self._arrays.fingerprints[places], self._arrays.rows[places])
+
+    def listed(self, places: Places) -> list[tuple[int, int]]:
+        """Return the same as tuples: for a few, in less time."""
+        fingerprints, rows = self.pairs_at(places)
+        return list(zip(fingerprints.tolist(), rows.tolist(), strict=True))
 
     def add(self, fingerprint: int, row: int) -> None:
         """Add a pair. Requires: it is not there yet, and there is room."""

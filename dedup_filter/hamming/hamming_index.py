@@ -49,6 +49,7 @@ from dedup_filter.hamming.pairs import (
     Integers,
     IntpArray,
     Pairs,
+    Places,
     RowArray,
     UInt64Array,
     fingerprint_of,
@@ -77,8 +78,11 @@ _MANY_PROBES = 128
 _FEW = 16
 """Matches up to which Python sorts them more quickly than numpy."""
 
-_NEAREST_FIRST = itemgetter(2, 0, 1)
-"""The order of matches: by distance, row and fingerprint."""
+_NEAREST_FIRST = itemgetter(2, 0, 1)  # by distance, row and fingerprint
+
+
+Found = list[tuple[FreshEntries | Tables, Places]]
+"""Fresh entries or tables, and places of pairs in them."""
 
 
 class NeighboursOfMany(NamedTuple):
@@ -176,7 +180,7 @@ class HammingIndex:
             for pair in zip(*(column.tolist() for column in pairs), strict=True):
                 self.add(*pair)
             return
-        known = [tables.pairs_of_hits(pairs.fingerprints) for tables in self._sealed]
+        known = [each.pairs_at(each.places_of(pairs.fingerprints)) for each in self._sealed]
         self._seal(pairs.not_in(Pairs.joined([self._fresh.pairs, *known])))
 
     def remove(self, fingerprint: int, row: int) -> None:
@@ -210,16 +214,16 @@ class HammingIndex:
             ValueError: it is outside 0..2**64-1, or the distance outside 0..the index's own.
         """
         query = fingerprint_of(fingerprint)
-        fingerprints, rows = self._pairs_within(
-            query, self._distance(max_distance), self._sealed, most
-        )
-        if len(rows) > _FEW:
+        found = self._found(query, self._distance(max_distance), self._sealed, most)
+        if sum([len(places) for _, places in found]) > _FEW:
+            fingerprints, rows = _joined(found)
             distances = np.bitwise_count(fingerprints ^ np.uint64(query))
             order = np.lexsort((fingerprints, rows, distances))[:most]
-            fingerprints, rows = fingerprints[order], rows[order]
-        pairs = zip(rows.tolist(), fingerprints.tolist(), strict=True)
-        found = [Match(row, each, (each ^ query).bit_count()) for row, each in pairs]
-        return sorted(found, key=_NEAREST_FIRST)[:most] if len(rows) > 1 or most == 0 else found
+            pairs = [*zip(fingerprints[order].tolist(), rows[order].tolist(), strict=True)]
+        else:
+            pairs = [pair for part, places in found for pair in part.listed(places)]
+        matches = [Match(row, each, (each ^ query).bit_count()) for each, row in pairs]
+        return sorted(matches, key=_NEAREST_FIRST)[:most]
 
     def within_many(
         self, fingerprints: Integers, max_distance: int | None = None
@@ -242,7 +246,7 @@ class HammingIndex:
             probed.append(Tables.of(self.layout, self.max_distance, fresh, is_scanned=False))
             is_each_compared = False
         compared = asked.tolist() if is_each_compared else []
-        found = [self._pairs_within(one, distance, scanned) for one in compared]
+        found = [_joined(self._found(one, distance, scanned)) for one in compared]
         counts = np.array([pairs.size for pairs in found], np.intp)
         owners = [np.arange(len(found)).repeat(counts)]
         for tables in probed:
@@ -289,17 +293,16 @@ class HammingIndex:
             raise ValueError(f"max_distance must be from 0 to {own}, not {max_distance!r}")
         return max_distance
 
-    def _pairs_within(
+    def _found(
         self, query: int, distance: int, sealed: Sequence[Tables], most: int | None = None
-    ) -> Pairs:
-        """Return the pairs within a distance of a query that are in some tables or fresh.
+    ) -> Found:
+        """Return where fresh entries and some tables have pairs within a distance of a query.
 
-        In no order. With `most`, pairs may be missing if so many others are nearer.
+        With `most`, pairs may be missing if so many others are nearer.
         """
-        enough = None
-        if most is not None:  # a pair is hit at most once in every table
-            enough = (most + sum(tables.dead_count for tables in sealed)) * self._repeats
-        found: list[Pairs] = []
+        # A pair is hit at most once in every table.
+        enough = most and (most + sum(tables.dead_count for tables in sealed)) * self._repeats
+        found: Found = []
         pieces, probed = [self._fresh.fingerprints], []
         for tables in sealed:
             candidates = [] if tables.is_scanned else tables.candidates(query, distance)
@@ -307,16 +310,15 @@ class HammingIndex:
                 pieces += candidates
                 probed.append(tables)
             else:
-                places = _near(tables.entries, query, distance, enough)
-                if len(places):
-                    found.append(tables.pairs_at(places))
+                found.append((tables, _near(tables.entries, query, distance, enough)))
         compared = np.concatenate(pieces) if probed else pieces[0]
         near = _near(compared, query, distance, enough)
         if len(near):
             from_fresh = int(near.searchsorted(len(self._fresh))) if probed else len(near)
-            found.append(self._fresh.pairs_at(near[:from_fresh]))
-            found += [tables.pairs_of_hits(compared[near[from_fresh:]]) for tables in probed]
-        return Pairs.joined(found) if found else NO_PAIRS
+            found.append((self._fresh, near[:from_fresh]))
+            hits = compared[near[from_fresh:]]
+            found += [(tables, tables.places_of(hits)) for tables in probed]
+        return [(part, places) for part, places in found if len(places)]
 
     def _empty(self, layout: Layout) -> Tables:
         return Tables.of(layout, self.max_distance, NO_PAIRS, is_scanned=True)
@@ -373,6 +375,10 @@ class HammingIndex:
         if tables is self._young:  # a look-up has a fixed cost, borne by the old
             limit //= 2
         return tables.merged(layout, coming, is_scanned=len(tables) + coming.size <= limit)
+
+
+def _joined(found: Found) -> Pairs:
+    return Pairs.joined([part.pairs_at(places) for part, places in found])
 
 
 def _near(entries: UInt64Array, query: int, distance: int, enough: int | None) -> IntpArray:

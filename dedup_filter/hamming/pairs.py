@@ -16,6 +16,7 @@ Integers = Iterable[int] | npt.NDArray[np.integer]
 UInt64Array = npt.NDArray[np.uint64]
 RowArray = npt.NDArray[np.int64]
 IntpArray = npt.NDArray[np.intp]
+Places = IntpArray | list[int]
 
 FINGERPRINT_BITS = 64
 ROW_BITS = 63

@@ -42,6 +42,7 @@ from dedup_filter.hamming.pairs import (
     NO_PAIRS,
     IntpArray,
     Pairs,
+    Places,
     RowArray,
     UInt64Array,
     distinct,
@@ -166,6 +167,7 @@ class Tables:
         """Which pairs, by their places in the first table, were removed."""
         # Numbers of a memoryview are Python's own: a bisection takes a third of numpy's time.
         self._numbers = memoryview(self.entries)  # type: ignore[arg-type] # Buffer: from 3.12 on
+        self._row_numbers = memoryview(rows)  # type: ignore[arg-type]
         self._ways: dict[int, list[tuple[Run, list[int] | IntpArray]]] = {}
 
     @classmethod
@@ -267,7 +269,7 @@ class Tables:
         places, owners = places_in(starts, lengths), queries.repeat(lengths)
         return owners[~self._dead[places]], self.pairs_at(places)
 
-    def pairs_at(self, places: IntpArray | slice) -> Pairs:
+    def pairs_at(self, places: Places | slice) -> Pairs:
         """Return the pairs at some places in the first table, those left out that were removed."""
         fingerprints, rows = self.entries[places], self.rows[places]
         if self.dead_count:
@@ -275,24 +277,26 @@ class Tables:
             fingerprints, rows = fingerprints[alive], rows[alive]
         return Pairs(fingerprints, rows.astype(np.int64))
 
-    def pairs_of(self, fingerprint: int) -> Pairs:
-        """Return the pairs of one fingerprint. Cost: 1 us if there are none, else 4 us."""
-        here = self._span_of(fingerprint)
-        return NO_PAIRS if here is None else self.pairs_at(here)
+    def listed(self, places: Places) -> list[tuple[int, int]]:
+        """Return the same as tuples: for a few, in a fifth of the time."""
+        fingerprints, rows, dead = self._numbers, self._row_numbers, self._dead
+        some = places if isinstance(places, list) else places.tolist()
+        return [(fingerprints[place], rows[place]) for place in some if not dead[place]]
 
-    def pairs_of_hits(self, fingerprints: UInt64Array) -> Pairs:
-        """Return the pairs of some fingerprints, each once though they repeat."""
-        if len(fingerprints) <= _FEW_HITS:
-            return Pairs.joined([self.pairs_of(hit) for hit in set(fingerprints.tolist())])
-        return self.pairs_at(places_in(*self._spans_of(distinct(fingerprints))))
+    def places_of(self, fingerprints: UInt64Array) -> Places:
+        """Return the places of some fingerprints in the first table, each once."""
+        if len(fingerprints) > _FEW_HITS:
+            return places_in(*self._spans_of(distinct(fingerprints)))
+        spans = map(self._span_of, set(fingerprints.tolist()))
+        return [place for span in spans for place in range(span.start, span.stop)]
 
     def __contains__(self, pair: tuple[int, int]) -> bool:
         here = self._span_of(pair[0])
-        return here is not None and pair[1] in self.pairs_at(here).rows
+        return here.start < here.stop and pair[1] in self.pairs_at(here).rows
 
     def discard(self, fingerprint: int, row: int) -> bool:
         """Remove a pair, and tell whether it was there."""
-        here = self._span_of(fingerprint) or slice(0, 0)
+        here = self._span_of(fingerprint)
         is_it = (self.rows[here] == row) & ~self._dead[here]
         self._dead[here] |= is_it
         self.dead_count += int(is_it.sum())
@@ -311,12 +315,12 @@ class Tables:
         assert not pairs.size or pairs.rows.min() >= 0, "a negative row"
         assert np.count_nonzero(self._dead) == self.dead_count, "marks that were not counted"
 
-    def _span_of(self, fingerprint: int) -> slice | None:
-        """Return where the pairs of one fingerprint are, or None if there are none."""
+    def _span_of(self, fingerprint: int) -> slice:
+        """Return where the pairs of one fingerprint are, or would be. Cost: 1 us."""
         numbers = self._numbers
         start = bisect_left(numbers, fingerprint)
         if start == len(numbers) or numbers[start] != fingerprint:
-            return None
+            return slice(start, start)
         return slice(start, bisect_right(numbers, fingerprint, start))
 
     def _spans_of(self, fingerprints: UInt64Array) -> tuple[IntpArray, IntpArray]:

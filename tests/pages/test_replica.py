@@ -155,7 +155,7 @@ class ReplicaMachine(RuleBasedStateMachine):
             and (its_host == host or not self.by_host)
         }
         found = self.replica.near(Entry(value, kind, host), 10_000)
-        assert set(found.rows.tolist()) == near
+        assert {match.row for match in found} == near
 
     def teardown(self):
         if hasattr(self, "replica"):
