@@ -21,9 +21,10 @@ from dedup_filter.text.page_fields import FieldNames
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
+    text = os.fspath(value)
+    if not isinstance(text, str) or not text.strip():
         raise ValueError
-    return value.strip()
+    return text.strip()
 
 
 def _one_of(*choices: str) -> tuple[str, Callable[[Any], str]]:
@@ -40,10 +41,6 @@ def _log_level(value: Any) -> int:
     if isinstance(value, str):
         value = int(value) if value.isdecimal() else value.upper()
     return logging.Logger("", value).level  # which refuses what is no level
-
-
-def _place(value: Any) -> str:
-    return os.fsdecode(value) if isinstance(value, os.PathLike) else _text(value)
 
 
 def _field_name(value: Any) -> str | None:
@@ -66,7 +63,7 @@ class PluginSettings:
     """The settings of one crawl; `read` refuses what cannot be meant with a ConfigError."""
 
     enabled: bool = _setting(True, "True or False", _flag)
-    index: str = _setting("memory:", "a text", _place, is_shown=False)  # it may hold a password
+    index: str = _setting("memory:", "a text", _text, is_shown=False)  # it may hold a password
     action: str = _setting("drop", *_one_of("drop", "tag"))
     tag_field: str = _setting("dedup", "a text", _text)
     html_field: str | None = _setting(None, "the name of an item field", _field_name)

@@ -54,7 +54,11 @@ class ServerIndex:
         Cost: reads the log, and a few records.
         """
         with self._reader() as reader:
-            pending, log, outcomes = reader.in_flight(), reader.standing(), reader.totals()
+            pending, log, outcomes = (
+                reader.in_flight(),
+                reader.standing(),
+                reader.connection.counts("totals"),
+            )
             memory = reader.memory(log)
             kept, seen = len(log), log.told("seen")
             return {

@@ -73,7 +73,7 @@ _NOW = """
 # statement for each page would cost as much again.
 _NEW = f"""
     SELECT id, fingerprint, host, digest, is_kept, ({_REVISION})
-    FROM main.pages INDEXED BY page_entry WHERE id > ? ORDER BY id LIMIT ?
+    FROM main.pages {{}} WHERE id > ? ORDER BY id LIMIT ?
 """  # noqa: S608
 
 _Row = tuple[int, int | None, int, bytes]
@@ -179,7 +179,7 @@ class PageIndex:
 
     def catch_up(self, reader: PageReader) -> None:
         """Do what the database has done since it was followed last."""
-        new = reader.rows(_NEW, (self._last_page, _AT_ONCE))
+        new = reader.rows(_NEW.format(reader.entries), (self._last_page, _AT_ONCE))
         last_page, *_, revision = new[-1] if new else (self._last_page, *reader.rows(_REVISION)[0])
         added, removed = [row[:4] for row in new if row[4]], []
         if revision > self._revision:

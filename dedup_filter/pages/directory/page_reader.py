@@ -95,6 +95,8 @@ class PageReader:
     ) -> None:
         self.directory = directory
         """None: it is in memory."""
+        self.entries = "" if directory is None else "INDEXED BY page_entry"
+        """How a statement reads entries of pages without passing over their sketches."""
         try:
             self.connection = sqlite3.connect(
                 uri, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False, uri=True

@@ -76,10 +76,6 @@ class SharedReader(SharedRecords):
         last = max([int(self._meta.get(b"crawl", 0)), *called, *begun])
         return [Crawl(n, called.get(n), begun.get(n, 0), None) for n in range(1, last + 1)]
 
-    def totals(self) -> dict[str, int]:
-        """Return the totals of all processes."""
-        return self.connection.counts("totals")
-
     def processes(self, *, alive: bool = True) -> list[str]:
         """Return the processes whose lease runs, or those whose lease is over."""
         name = self.connection.key("processes")
