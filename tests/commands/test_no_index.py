@@ -1,7 +1,6 @@
 """`dedup-filter index ...` where there is no index, or none that can be read."""
 
 import json
-import os
 
 import pytest
 from command_line import refused, run
@@ -50,16 +49,6 @@ def test_a_directory_that_cannot_be_read(index, command):
     code, out, err = run_at(index, command)
     assert code == (1 if command == "check" else 2)
     assert "SQLite database" in out + err
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write")
-def test_a_folder_without_the_right_to_write_can_be_read(index):
-    index.chmod(0o555)
-    try:
-        assert run_at(index, "check")[0] == 0
-        assert run_at(index, "forget https://none/")[0] == 2
-    finally:
-        index.chmod(0o755)
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "import"])
