@@ -10,7 +10,7 @@ import pytest
 from lxml import html as lxml_html
 from site_pages import GLUE, NOUNS
 
-from dedup_filter import ConfigError, NearDuplicateFilter, fingerprint, hamming_distance
+from dedup_filter import NearDuplicateFilter, fingerprint, hamming_distance
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
 
 
@@ -103,8 +103,6 @@ def test_other_arguments_that_cannot_be_meant(pages):
     with pytest.raises(TypeError, match="a URL is a str"):
         pages.forget(None)
     assert pages.fate(2**70) == pages.fate(-1) == "gone"
-    with pytest.raises(ConfigError, match="crawl must be"):
-        NearDuplicateFilter(crawl=5)
 
 
 def test_ten_megabytes_of_one_word_are_too_large_and_two_are_judged(pages):

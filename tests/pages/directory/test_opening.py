@@ -21,25 +21,24 @@ def folder(tmp_path):
     return store.directory.path
 
 
-class TestAnIndex:
-    def test_is_whole_on_disk_when_it_is_synced_whoever_reads(self, tmp_path):
-        """A commit that waits for the log to be on disk; a checkpoint would wait for the reader."""
-        with folder_store(tmp_path) as store:
-            store.flush()
-            with Snapshot.open_to_read(tmp_path):
-                store.insert(page(1))
-                executed = []
-                store.connection.set_trace_callback(executed.append)
-                store.sync()
-            begun = executed.index("PRAGMA synchronous = FULL")
-            assert "COMMIT" in executed[begun : executed.index("PRAGMA synchronous = NORMAL")]
-            assert not any("checkpoint" in sql for sql in executed)
-            (tmp_path / "copy").mkdir()
-            for path in tmp_path.glob("pages.sqlite3*"):
-                (tmp_path / "copy" / path.name).write_bytes(path.read_bytes())
-        with PageReader.open_to_read(tmp_path / "copy") as copied:
-            assert len(copied) == 1
-            copied.check()
+def test_an_index_is_whole_on_disk_when_it_is_synced_whoever_reads(tmp_path):
+    """A commit that waits for the log to be on disk; a checkpoint would wait for the reader."""
+    with folder_store(tmp_path) as store:
+        store.flush()
+        with Snapshot.open_to_read(tmp_path):
+            store.insert(page(1))
+            executed = []
+            store.connection.set_trace_callback(executed.append)
+            store.sync()
+        begun = executed.index("PRAGMA synchronous = FULL")
+        assert "COMMIT" in executed[begun : executed.index("PRAGMA synchronous = NORMAL")]
+        assert not any("checkpoint" in sql for sql in executed)
+        (tmp_path / "copy").mkdir()
+        for path in tmp_path.glob("pages.sqlite3*"):
+            (tmp_path / "copy" / path.name).write_bytes(path.read_bytes())
+    with PageReader.open_to_read(tmp_path / "copy") as copied:
+        assert len(copied) == 1
+        copied.check()
 
 
 class TestIsRefused:
