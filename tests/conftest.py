@@ -10,6 +10,7 @@ from crawl_server import CrawlServer
 from hypothesis import settings
 from redis_nodes import RedisNodes
 from redis_servers import RedisServer, redis_program
+from web_site import served
 
 from dedup_filter import NearDuplicateFilter
 
@@ -57,6 +58,13 @@ def crawl_server(tmp_path_factory):
     environment = {"no_proxy": "*", "PYTHONWARNINGS": "default"}
     with closing(CrawlServer(environment, tmp_path_factory.mktemp("bytecode"))) as server:
         yield server
+
+
+@pytest.fixture
+def make_site():
+    """Serve sites on loopback that end with the test; takes what `served` takes."""
+    with ExitStack() as sites:
+        yield lambda *pages: sites.enter_context(served(*pages))
 
 
 @pytest.fixture(scope="session")

@@ -72,11 +72,13 @@ def test_an_index_that_cannot_be_opened_is_refused(location):
         NearDuplicateFilter.open(location)
 
 
-def test_options_can_be_checked_without_opening_anything(monkeypatch):
+def test_options_can_be_checked_without_opening_anything(monkeypatch, tmp_path):
     monkeypatch.setattr(NearDuplicateFilter, "__init__", None)
-    checked = NearDuplicateFilter.check_options("memory:", max_distance=3)
-    assert checked == FilterConfig(max_distance=3)
-    assert NearDuplicateFilter.check_options("redis://nobody", max_distance=3) == checked
+    for location in ("memory:", "redis://nobody", tmp_path / "none", str(tmp_path / "none")):
+        checked = NearDuplicateFilter.check_options(location, max_distance=3)
+        assert checked == FilterConfig(max_distance=3)
+    assert list(tmp_path.iterdir()) == []
+    assert NearDuplicateFilter.check_options(tmp_path, keep_text=True).keep_text
     with pytest.raises(ConfigError, match="location"):
         NearDuplicateFilter.check_options("sqlite://somewhere")
     with pytest.raises(ConfigError, match="max_distance"):

@@ -77,6 +77,7 @@ def test_a_clean_directory_of_pages_that_are_compared_within_hosts(tmp_path):
     ("change", "fault"),
     [
         ("UPDATE pages SET host = 99 WHERE id = 3", "a page has no host"),
+        ("UPDATE counts SET pages = 7 WHERE is_kept", "count is wrong"),
         # As no trigger lets it happen: the log knows nothing of the change.
         (
             """

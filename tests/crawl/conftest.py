@@ -10,7 +10,6 @@ from textwrap import dedent, indent
 
 import pytest
 from patience import PATIENCE, wait_until
-from web_site import served
 
 SETTINGS = """\
 BOT_NAME = "tutorial"
@@ -90,13 +89,6 @@ class Project:
     def wait_for(self, name):
         """Wait until the crawl has made a file."""
         wait_until((self.folder / name).exists, f"the crawl makes {name}", PATIENCE)
-
-
-@pytest.fixture
-def make_site():
-    """Serve one site after another."""
-    with ExitStack() as sites:
-        yield lambda: sites.enter_context(served())
 
 
 @pytest.fixture

@@ -41,15 +41,6 @@ def quotes_page(article, first, next_path, frame=""):
     )
 
 
-@pytest.fixture
-def quotes_site(site, article):
-    site.add("/page/1", quotes_page(article, 0, "/page/2"))
-    site.add("/page/2", quotes_page(article, 100, "/mirror/1"))
-    site.add("/mirror/1", quotes_page(article, 0, "/page/3", frame="<p>A mirror</p>"))
-    site.add("/page/3", quotes_page(article, 200, None))
-    return site
-
-
 @pytest.mark.parametrize(
     ("parse", "reactor"),
     [
@@ -58,13 +49,15 @@ def quotes_site(site, article):
     ],
 )
 def test_items_of_a_repeated_page_are_dropped_and_all_others_kept(
-    project, quotes_site, parse, reactor
+    project, site, article, parse, reactor
 ):
+    site.add("/page/1", quotes_page(article, 0, "/page/2"))
+    site.add("/page/2", quotes_page(article, 100, "/mirror/1"))
+    site.add("/mirror/1", quotes_page(article, 0, "/page/3", frame="<p>A mirror</p>"))
+    site.add("/page/3", quotes_page(article, 200, None))
     project.spider(TUTORIAL_SPIDER.format(parse=parse))
 
-    crawl = project.crawl(
-        f"{quotes_site.url}/page/1", TWISTED_REACTOR=f"twisted.internet.{reactor}"
-    )
+    crawl = project.crawl(f"{site.url}/page/1", TWISTED_REACTOR=f"twisted.internet.{reactor}")
 
     assert crawl.exit_code == 0
     assert [item["author"] for item in crawl.items] == [
@@ -76,7 +69,7 @@ def test_items_of_a_repeated_page_are_dropped_and_all_others_kept(
     assert crawl.stats["dedup/items_dropped"] == 10
     assert crawl.stats["item_dropped_reasons_count/NearDuplicate"] == 10
     (dropped,) = crawl.lines("Dropped")  # a line a page, and no warning
-    original, twin = f"{quotes_site.url}/page/1", f"{quotes_site.url}/mirror/1"
+    original, twin = f"{site.url}/page/1", f"{site.url}/mirror/1"
     assert dropped.endswith(f"{twin} repeats {original}")
     assert "INFO: Dropped (" in dropped
     assert "Warning" not in crawl.log

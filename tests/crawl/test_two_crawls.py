@@ -15,26 +15,20 @@ SELECT = "twisted.internet.selectreactor.SelectReactor"
 
 
 @pytest.fixture
-def mirrors(make_site, paragraphs):
-    """Serve the same articles twice, on one of them with a word changed."""
-    sites = make_site(), make_site()
-    for edits, site in enumerate(sites):
-        for number in range(PAGES):
-            site.add(f"/{number}", paragraphs(number, edits=edits))
-    return sites
-
-
-@pytest.fixture
-def crawl_both(mirrors, new_project):
-    """Crawl both mirrors; return what is left of the crawls."""
+def crawl_both(make_site, paragraphs, new_project):
+    """Crawl the same articles on two sites, on one with a word changed; return what is left."""
+    mirrors = [
+        make_site({f"/{number}": paragraphs(number, edits) for number in range(PAGES)})
+        for edits in range(2)
+    ]
 
     def crawl(*settings_of_each, **settings):
         started = []
         for site, own in zip(mirrors, settings_of_each or ({}, {}), strict=True):
             project = new_project()
             project.spider(parse=PARSE)
-            urls = site.urls(*(f"/{number}" for number in range(PAGES)))
-            started.append(project.begin(*urls, **{"CONCURRENT_REQUESTS": 16, **settings, **own}))
+            settings_here = {"CONCURRENT_REQUESTS": 16, **settings, **own}
+            started.append(project.begin(*site.urls(), **settings_here))
         return [process.end() for process in started]
 
     return crawl

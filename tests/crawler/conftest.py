@@ -1,13 +1,10 @@
-"""Real crawls of the project in this repository, and sites to crawl."""
+"""Real crawls of the project in this repository."""
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from crawl_server import Crawl, CrawlServer
-from web_site import Site, served
 
 ROOT = Path(__file__).parents[2]
 HASTE = ("DOWNLOAD_DELAY=0", "AUTOTHROTTLE_ENABLED=False")
@@ -26,10 +23,3 @@ def crawl(
         return crawl_server.start(spider, *options, folder=ROOT, feed=feed).end()
 
     return run
-
-
-@pytest.fixture
-def serve() -> Iterator[Callable[[dict[str, Any]], Site]]:
-    """Serve sites on loopback until the test ends."""
-    with ExitStack() as sites:
-        yield lambda pages: sites.enter_context(served(pages))

@@ -9,7 +9,7 @@ def page(*links: str, text: str = "", title: str = "A page") -> str:
 
 
 @pytest.fixture
-def manual(serve):
+def manual(make_site):
     """A manual below /docs/ with 12 pages, and links that lead to no page of it."""
     chapters = [f"/docs/{number}.html" for number in range(1, 12)]
     astray = [
@@ -33,7 +33,7 @@ def manual(serve):
         "/docsother": page(),
     }
     pages |= {path: page("/docs/#top", "/docs/?", "/docs/1.html#a") for path in chapters}
-    return serve(pages)
+    return make_site(pages)
 
 
 def paths(done, site) -> list[str]:
@@ -50,10 +50,10 @@ def test_all_pages_below_the_address_are_yielded_once(crawl, manual) -> None:
 
 
 def test_crawl_ends_after_so_many_responses_and_a_job_goes_on_from_there(
-    crawl, serve, tmp_path
+    crawl, make_site, tmp_path
 ) -> None:
     chapters = [f"/{number}" for number in range(1, 40)]
-    site = serve({"/": page(*chapters), **dict.fromkeys(chapters, page("/", *chapters))})
+    site = make_site({"/": page(*chapters), **dict.fromkeys(chapters, page("/", *chapters))})
     job = ("DEDUP_ENABLED=False", f"JOBDIR={tmp_path}")
     first = crawl("site", *job, url=f"{site.url}/", max_pages=5)
     assert 5 <= len(site.asked) < len(chapters)  # some were under way
@@ -61,11 +61,13 @@ def test_crawl_ends_after_so_many_responses_and_a_job_goes_on_from_there(
     assert len(first.items) + len(second.items) == len(site.asked) == 40
 
 
-def test_several_sites_share_one_index(crawl, serve) -> None:
+def test_several_sites_share_one_index(crawl, make_site) -> None:
     """An address that is no folder stands for its host."""
     article = " ".join(f"The {n}th lamp was lit in the harbour at dusk." for n in range(40))
-    first = serve({"/d/1.html": page("/a"), "/a": page(text=article)})
-    second = serve({"/m/": page("/m/a", "/secret"), "/m/a": page(text=article), "/secret": page()})
+    first = make_site({"/d/1.html": page("/a"), "/a": page(text=article)})
+    second = make_site(
+        {"/m/": page("/m/a", "/secret"), "/m/a": page(text=article), "/secret": page()}
+    )
     done = crawl("site", url=f"{first.url}/d/1.html, {second.url}/m/")
     assert done.stats.get("dedup/near", 0) + done.stats.get("dedup/exact", 0) >= 1
     assert len([url for url in done.urls if url.endswith("/a")]) == 1

@@ -83,14 +83,6 @@ class TestVocabulary:
             assert_known(vocabulary.look_up(words), words, language)
             assert len(vocabulary) <= max(most_words, len(set(words)))
 
-    def test_hashes_a_word_once(self, monkeypatch):
-        hashed = []
-        monkeypatch.setitem(FEATURE_HASHES, "recorded", lambda word: hashed.append(word) or 1)
-        vocabulary = Vocabulary("en", "recorded")
-        for words in (["a", "b", "a"], [], ["b", "c"]):
-            vocabulary.look_up(words)
-        assert hashed == [b"a", b"b", b"c"]
-
     def test_is_bounded_by_the_length_of_words(self):
         vocabulary = Vocabulary("en")
         for number in range(20):

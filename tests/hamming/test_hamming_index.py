@@ -1,8 +1,6 @@
-import random
 import tracemalloc
 
 import numpy as np
-import oracles
 import pytest
 
 from dedup_filter.errors import ConfigError
@@ -60,18 +58,6 @@ def test_an_index_for_a_distance_out_of_range_is_refused(bad, layout):
         HammingIndex(bad, layout)
 
 
-def test_an_index_beyond_the_scan_limit_is_exact_on_clusters_and_strangers():
-    generator = random.Random(2026)
-    centres = [generator.getrandbits(64) for _ in range(300)]
-    stored = {centre ^ near(generator, 5) for centre in centres for _ in range(20)}
-    stored |= {generator.getrandbits(64) for _ in range(20_000)}
-    pairs = [(fingerprint, row) for row, fingerprint in enumerate(sorted(stored))]
-    index = index_of(pairs, 3, Layout(4))
-    assert any(not tables.is_scanned for tables in index._sealed)
-    for query in [centre ^ near(generator, 2) for centre in centres[:25]]:
-        assert index.within(query) == oracles.scan(pairs, query, 3)
-
-
 class TestMergeBesideMany:
     """Of 270,000 old entries each table is merged with an addition of its own."""
 
@@ -127,25 +113,6 @@ class TestMergeBesideMany:
             index.add_new(fingerprint, row)
         assert len(index._young.rows) == 0
         self.check(index, np.append(stored, more))
-
-
-@pytest.mark.parametrize("distance", [0, 3, 5, 10])
-@pytest.mark.parametrize("sealed", [0, 30_000])
-def test_a_large_batch_finds_pairs_that_were_just_added(distance, sealed):
-    chance = random.Random(distance)
-    asked = [chance.getrandbits(64) for _ in range(1_200)]
-    stored = [chance.choice(asked) ^ near(chance, 12) for _ in range(2_000)]
-    index = HammingIndex(10)
-    index.add_many(np.arange(sealed, dtype=np.uint64) << np.uint64(40), np.arange(sealed))
-    for row, fingerprint in enumerate(stored):
-        index.add(fingerprint, row)
-    bits = np.bitwise_count(np.array(asked, np.uint64)[:, np.newaxis] ^ np.array(stored, np.uint64))
-
-    found = index.within_many(asked, distance)
-
-    is_of_stored = np.isin(found.fingerprints, np.array(stored, np.uint64))
-    pairs = zip(found.queries[is_of_stored], found.rows[is_of_stored], strict=True)
-    assert set(pairs) == set(zip(*(bits <= distance).nonzero(), strict=True))
 
 
 @pytest.mark.parametrize(

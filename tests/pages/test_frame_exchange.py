@@ -184,7 +184,7 @@ class TestFilters:
         def fail(*_, **__):
             raise StoreError("the disk is full")
 
-        monkeypatch.setattr(one._framed, "_learn", fail)
+        monkeypatch.setattr(one._framed, "_judge_again", fail)  # when it has learnt
         with pytest.raises(StoreError):
             one.see(f"http://{HOST}/1", html=framed(article(1)))
         assert lists == {}

@@ -5,10 +5,8 @@ from unittest.mock import Mock
 
 import pytest
 from scrapy.http import HtmlResponse, JsonResponse
-from text_samples import CHINESE
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.text.reading import MAX_PAGE_LENGTH
 
 
 def judged(crawl, response, *items):
@@ -85,27 +83,6 @@ def test_what_an_item_is_judged_by(make_crawl, respond, page, settings, kind, *,
 
     assert outcomes(crawl, response, *items) == said.split()
     assert crawl.stats["dedup/pages"] == outcomes_adding_up(crawl.stats)
-
-
-HTML = "text/html; charset=utf-8"
-IN_GBK = f"<p>{CHINESE}{CHINESE}".encode("gbk")
-ODD_PAGES = [
-    (b"", HTML, "no_text"),
-    (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, HTML, "binary"),
-    (b"<html>" + b"<p>large page</p>" * (MAX_PAGE_LENGTH // 16), HTML, "too_large"),
-    (b'{"text": "hello"}', HTML, "not_html"),
-    (IN_GBK, "text/html; charset=gbk", "new"),
-    (IN_GBK, HTML, "exact"),
-]
-
-
-def test_odd_pages_are_judged_or_kept_and_counted(crawl, respond):
-    for number, (body, header, said) in enumerate(ODD_PAGES):
-        response = respond(f"http://a/{number}", body, Content_Type=header)
-        assert outcomes(crawl, response, {"number": number}) == [said]
-    assert crawl.stats["dedup/pages"] == outcomes_adding_up(crawl.stats) == len(ODD_PAGES)
-    reasons = [said for _, _, said in ODD_PAGES[:4]]
-    assert [crawl.stats[f"dedup/unjudged/{reason}"] for reason in reasons] == [1] * 4
 
 
 def test_opted_out_response_is_neither_judged_nor_remembered(make_crawl, respond, page):

@@ -4,7 +4,6 @@ import pytest
 from made_profiles import hashes_of
 from store_pages import NOON, folder_store, measures, memory_store, near, page, revisit
 
-from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.pages.directory.records import Crawl, url_key
 
@@ -47,14 +46,6 @@ class TestWhatIsInserted:
             *(given.host, given.sketch, given.headline, number, 1),
             *(url_key(given.url), given.digest),
         )
-
-
-def test_what_is_not_there_is_not_found(store):
-    store.replace(9, measures(1))
-    for look_up in (store.url, store.record, lambda page: store.stored([page])):
-        with pytest.raises(KeyError, match="9"):
-            look_up(9)
-    assert (store.fate(9), store.text(9), list(store.records())) == ("gone", None, [])
 
 
 class TestRevisits:
@@ -105,12 +96,3 @@ def test_a_crawl_is_resumed_by_its_name():
             Crawl(1, "job \ud800", NOON, None),
             Crawl(2, None, NOON + 9, NOON + 20),
         ]
-
-
-def test_a_store_that_is_closed_says_so():
-    store = memory_store()
-    store.close()
-    store.close()
-    for attempt in (lambda: store.insert(page(1)), lambda: len(store), store.check):
-        with pytest.raises(StoreError, match="is closed"):
-            attempt()

@@ -147,6 +147,7 @@ class TestScopeOfAHost:
         self, place, article, monkeypatch
     ):
         monkeypatch.setattr("dedup_filter.pages.directory.page_index.host_mask", lambda host: 0)
+        monkeypatch.setattr("dedup_filter.pages.redis.replica.hash_of_host", lambda host: 7)
         with place.open(scope="host", min_similarity=None) as pages:
             see(pages, [1], article, "a.example")
             pages.see("http://b.example/0", text=article(2))

@@ -51,12 +51,6 @@ def test_options_that_shape_no_fingerprint_can_change(folder, article, options):
         assert pages.see("http://a.example/1", text=article(1)).outcome == "revisit"
 
 
-def test_a_directory_is_not_looked_at_when_options_are_checked(tmp_path):
-    for location in (tmp_path / "none", str(tmp_path / "none")):
-        assert NearDuplicateFilter.check_options(location, keep_text=True).keep_text
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize("location", ["memory:", "redis://h"])
 def test_texts_are_kept_in_directories_only(location):
     with pytest.raises(ConfigError, match=r"^keep_text is for an index in a directory"):

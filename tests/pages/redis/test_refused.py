@@ -89,14 +89,6 @@ def test_keys_of_another_application_are_not_touched(servers, put):
         client.delete(key)
 
 
-@pytest.fixture
-def scheme(redis_server):
-    """What an index says of how it was made: with sketches of another kind."""
-    with NearDuplicateFilter.open(redis_server.url):
-        told = json.loads(redis_server.client().hget(META, "scheme"))
-    return json.dumps({**told, "sketch": "minhash 256", "shingle_size": "5"})
-
-
 @pytest.mark.parametrize(
     ("number", "kind", "words"),
     [
@@ -107,9 +99,12 @@ def scheme(redis_server):
     ],
 )
 def test_an_index_of_another_scheme_or_format_is_refused_and_left_as_it_was(
-    redis_server, scheme, number, kind, words
+    redis_server, number, kind, words
 ):
     client = redis_server.client()
+    NearDuplicateFilter.open(redis_server.url).close()
+    other = {"sketch": "minhash 256", "shingle_size": "5"}
+    scheme = json.dumps(json.loads(client.hget(META, "scheme")) | other)
     client.hset(META, mapping={"format": number, "scheme": scheme})
     before = Past(client).keys
     said = refusal(redis_server.url, kind)
