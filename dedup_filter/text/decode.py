@@ -2,7 +2,7 @@
 
 The encoding is, in this order:
 
-1. that of a byte order mark, or UTF-16 if the zero bytes stand as they do there;
+1. that of a byte order mark;
 2. the charset of the Content-Type header, else of a meta element or XML declaration, by the
    names and aliases of the web (w3lib: gb2312 is read as gb18030), if the bytes are text in
    it. Single-byte encodings accept nearly any bytes, and hardly any text but UTF-8 is valid
@@ -92,7 +92,7 @@ def looks_binary(body: bytes) -> bool:
     binary = len(sample) - len(sample.translate(None, _BINARY_BYTES))
     if binary <= _MAX_BINARY_SHARE * len(sample):
         return False
-    return not (read_bom(body)[0] or _utf16_without_mark(body))
+    return not read_bom(body)[0]
 
 
 def decode(body: bytes, content_type: str | None = None) -> str:
@@ -107,7 +107,6 @@ def decode(body: bytes, content_type: str | None = None) -> str:
 def as_utf8(body: bytes, content_type: str | None = None) -> bytes:
     """Return a page's bytes as UTF-8; those of valid UTF-8 are not copied."""
     encoding, mark = read_bom(body)
-    encoding = encoding or _utf16_without_mark(body)
     if encoding is not None:
         return _recoded(body[len(mark or b"") :], encoding)
     declared = _declared(body, content_type)
@@ -152,22 +151,6 @@ def guess_encoding(body: bytes) -> str | None:
     if best is None:
         return None
     return "cp1252" if best.encoding in _LATIN else best.encoding
-
-
-def _utf16_without_mark(body: bytes) -> str | None:
-    """Return the byte order of UTF-16 text that lacks its mark; None for other bytes.
-
-    Markup is ASCII, so at least a fifth of the high bytes are zero, and hardly a low one.
-    """
-    sample = body[:_BINARY_SAMPLE]
-    if b"\0" not in sample:
-        return None
-    even, odd = sample[0::2].count(0), sample[1::2].count(0)
-    if even + odd <= 0.1 * len(sample):
-        return None
-    if even > 20 * odd:
-        return "utf-16-be"
-    return "utf-16-le" if odd > 20 * even else None
 
 
 def _declared(body: bytes, content_type: str | None) -> str | None:
