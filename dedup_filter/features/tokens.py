@@ -25,8 +25,9 @@ characters of Chinese 2.4 ms by jieba, 0.6 ms by rjieba.
 import logging
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
+from sys import intern
 from typing import NamedTuple
 
 import numpy as np
@@ -66,6 +67,9 @@ character is found four times as fast as one with two. What the first search mak
 word, so the second finds what it would have found."""
 
 _BETWEEN_RUNS = "\n"
+_MOST_CUT, _LONGEST_CUT = 32_768, 32
+"""Runs whose words are remembered, 7 MB, and the characters of such a run at most."""
+_cut_before: dict[str, list[str]] = {}
 _WORDLESS = frozenset(" ,.:;!?()\"'。、“”‘’《》〈〉「」【】·—…\n")
 """The most frequent texts between runs of Chinese: they have no word."""
 _UNSPACED_RUNS = re.compile(f"([{_HAN}{_KANA}{_HANGUL}{_UNSPACED_ALPHABETS}]+)")
@@ -189,22 +193,34 @@ def _unspaced(
 
 
 def _chinese(runs: list[list[str]]) -> list[list[str]]:
-    """Cut the runs of Chinese characters of each text, at the odd places, and the texts between.
-
-    One call cuts all runs, in two thirds of the time: no word of the dictionary spans a line's end,
-    which is returned as a word of its own.
-    """
-    body = _BETWEEN_RUNS.join([run for of_text in runs for run in of_text[1::2]])
-    next_word = iter(chinese_cutter()(body)).__next__
+    """Cut the runs of Chinese characters of each text, at the odd places, and the texts between."""
+    cut = _cut_once([run for of_text in runs for run in of_text[1::2]])
     parts = []
     for of_text in runs:
         words = _SPACED_WORD.findall(of_text[0])
-        for spaced in of_text[2::2]:
-            words += iter(next_word, _BETWEEN_RUNS)
+        for run, spaced in zip(of_text[1::2], of_text[2::2], strict=True):
+            words += cut[run]
             if spaced not in _WORDLESS:
                 words += _SPACED_WORD.findall(spaced)
         parts.append(words)
     return parts
+
+
+def _cut_once(runs: Iterable[str]) -> Mapping[str, list[str]]:
+    """Return the words of each run of Chinese characters: half of a crawl's were cut before.
+
+    One call cuts all others, in two thirds of the time: no word of the dictionary spans a line's
+    end, which is returned as a word of its own.
+    """
+    cut = {run: _cut_before.get(run, []) for run in runs}
+    new = [run for run, words in cut.items() if not words]
+    next_word = iter(chinese_cutter()(_BETWEEN_RUNS.join(new))).__next__
+    for run in new:
+        cut[run] = list(map(intern, iter(next_word, _BETWEEN_RUNS)))
+    if len(_cut_before) > _MOST_CUT:
+        _cut_before.clear()
+    _cut_before.update((run, cut[run]) for run in new if len(run) <= _LONGEST_CUT)
+    return cut
 
 
 def _mixed(runs: list[str], scripts: re.Pattern[str]) -> tuple[list[str], int]:

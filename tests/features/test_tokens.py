@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dedup_filter.features import tokens as tokens_module
 from dedup_filter.features.tokens import (
     chinese_cutter,
     jieba_cutter,
@@ -139,7 +140,7 @@ class TestCutters:
         chinese_cutter.cache_clear()
         monkeypatch.setitem(__import__("sys").modules, "rjieba", None)
         try:
-            assert tokens("网页去重是爬虫") == ["网页", "去", "重", "是", "爬虫"]
+            assert tokens("是爬虫是网页") == ["是", "爬虫", "是", "网页"]  # never cut before
         finally:
             chinese_cutter.cache_clear()
 
@@ -151,6 +152,18 @@ class TestCutters:
             is_run = re.match("[〇々𠮷豈\u4e00-\u9fff]", part)
             expected += chinese_cutter()(part) if is_run else re.findall(r"\w+", part)
         assert tokens(text) == expected
+
+    def test_words_that_are_remembered_are_those_of_the_cutter_and_bounded(self, monkeypatch):
+        monkeypatch.setattr(tokens_module, "_MOST_CUT", 20)
+        monkeypatch.setattr(tokens_module, "_cut_before", {})
+        dice, cut = random.Random(3), chinese_cutter()
+        for _ in range(200):
+            runs = [
+                "".join(dice.choices("网页去重是爬虫", k=dice.choice((1, 2, 40)))) for _ in "abc"
+            ]
+            assert tokens("，".join(runs)) == [word for run in runs for word in cut(run)]
+            assert len(tokens_module._cut_before) <= 23
+            assert max(map(len, tokens_module._cut_before), default=0) < 40
 
     def test_jieba_cuts_each_line_as_if_it_stood_alone(self, jieba):
         assert jieba("\n".join(RUNS)) == [w for run in RUNS for w in (*jieba(run), "\n")][:-1]
