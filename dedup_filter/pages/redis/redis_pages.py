@@ -193,9 +193,8 @@ class RedisPages:
         self._make_room(coming=1 if original is None else 0)
         record = PageRecord.of(place, page, found, int(now()), self._process.crawl)
         if original is not None:
-            record = record._replace(
-                first_seen=original.first_seen, first_crawl=original.first_crawl
-            )
+            stays = ("url", "host", "first_seen", "first_crawl")
+            record = record._replace(**{name: getattr(original, name) for name in stays})
         number = self._log.append(record)
         self._recorded = found._replace(page=number), is_pending
         if number in self._lost or not self._is_still(found, place, page, number):

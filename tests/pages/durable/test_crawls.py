@@ -26,7 +26,7 @@ class TestASecondCrawl:
     def test_finds_the_pages_of_the_first_and_keeps_them(self, kept_place, article):
         site = [(A, article(1)), (B, article(2)), (C, "a line")]
         assert outcomes(crawl(kept_place, *site)) == ["new", "new", "unjudged"]
-        for spelling in ("", "", "#top"):
+        for spelling in ("", "#top", ""):
             again = crawl(kept_place, *((url + spelling, text) for url, text in site))
             assert outcomes(again) == ["revisit"] * 3
             assert [verdict.original for verdict in again] == [A, B, C]
