@@ -92,7 +92,7 @@ class FilterConfig:
     @cached_property
     def tables(self) -> Layout | None:
         """The layout of the permuted tables, if one is chosen."""
-        return Layout.of(self.layout) if isinstance(self.layout, str) else self.layout
+        return None if self.layout is None else Layout.of(str(self.layout))
 
     @cached_property
     def part_weights(self) -> PartWeights:
@@ -154,10 +154,6 @@ _FLAG: _Rule = "True or False", lambda value: type(value) is bool
 _WORKERS, _IS_NUMBER_OF_WORKERS = _whole(0, 64, "auto")
 _RULES: Mapping[str, _Rule] = {
     "max_distance": _whole(0, MAX_DISTANCE),
-    "layout": (
-        'what `dedup-filter plan` names, such as "Layout(4, 1)", or None',
-        lambda value: value is None or isinstance(value, Layout | str),
-    ),
     "min_similarity": _number_or_none("from 0 to 1", lambda value: 0 <= value <= 1),
     "learn_frames": _FLAG,
     "features": _one_of(RECIPES),

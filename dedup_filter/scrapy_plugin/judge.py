@@ -74,6 +74,7 @@ class Judge:
         # Fields that are named are asked as if the items alone were to be.
         is_by_names = settings.source == "auto" and self._names.name_page
         self._source = "item" if is_by_names else settings.source
+        self._reads_ahead = pages.has_workers and self._source != "item"
         self._has_warned = False
         """Whether the user knows that named fields are missing: the names may be misspelt."""
         self._calls = IndexCalls(pages, stats.spent)
@@ -93,6 +94,10 @@ class Judge:
     def expect(self, item: Any, response: Response) -> None:
         """Note that an item of a response is on its way to the pipeline."""
         visit = self._visit(response)
+        if self._reads_ahead and visit.page is None and visit.is_one_page and not visit.opted_out:
+            # Now: items reach the pipeline when some sixty responses have had their callbacks.
+            with suppress(Exception):  # it is met again, and told of, when the item is judged
+                self._calls.read(visit.read())
         visit.gave_items = True
         visit.items_to_come += 1
         visit.expected.append(item)

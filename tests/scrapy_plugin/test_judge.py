@@ -35,6 +35,19 @@ def test_a_named_field_that_is_missing_is_told_once(make_crawl, respond, page, c
     assert "DEDUP_HTML_FIELD" in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("settings", "meta", "count"),
+    [({}, {}, 1), ({"DEDUP_SOURCE": "item"}, {}, 0), ({}, {"dedup": False}, 0)],
+)
+def test_a_worker_reads_a_response_with_its_first_item(
+    make_crawl, respond, page, settings, meta, count
+):
+    crawl = make_crawl(NearDuplicateFilter.open(workers=1), **settings)
+    crawl.pages.submit = Mock(side_effect=crawl.pages.submit)
+    crawl.expect(respond("http://a/", page(1), meta=meta), {}, {})
+    assert crawl.pages.submit.call_count == count
+
+
 @pytest.mark.parametrize("name", ["text", "html"])
 def test_items_of_one_page_share_its_verdict_whatever_they_hold(crawl, respond, page, name):
     here, there = respond("http://a/", page(1)), respond("http://b/", page(1, edits=1))
