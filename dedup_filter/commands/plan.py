@@ -24,11 +24,11 @@ _MOST_PAGES = 10**15
 _SHOWN = 8
 _HEADINGS = (
     "layout                      tables   bits  probes      candidates   look-up us"
-    "    us a page bytes  against the best"
+    "    us a page  bytes  against the best"
 )
 _LINE = (
     "{name:<27}{tables:>7}{bits:>7}{probes:>8,}{candidates:>16,.0f}{look_up_us:>13,.1f}"
-    "{page_us:>13,.1f}{bytes_per_entry:>6.0f}  {reason}"
+    "{page_us:>13,.1f}{bytes_per_entry:>7.0f}  {reason}"
 )
 
 
@@ -79,7 +79,7 @@ def plan_command(pages: int, memory: int | None, max_distance: int, as_json: boo
         return
     say(f"{counted(pages, 'page')}, at most {counted(max_distance, 'bit')} apart.")
     chance = chance_neighbours(max_distance, pages)
-    say(f"Unrelated pages near to each by chance: {chance:.2g}, if bits are fair coins.")
+    say(f"Unrelated pages near to each by chance: {chance:.2g}, if all bits are random.")
     ours, papers = ([row for row in rows if row["from_literature"] is it] for it in (False, True))
     shown = [row for place, row in enumerate(ours) if place < _SHOWN or row["layout"] is None]
     for line in ("", _HEADINGS, *map(_line, shown), "", *map(_line, papers)):

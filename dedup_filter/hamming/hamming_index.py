@@ -11,10 +11,10 @@
                 a lone first table, all of it: by itself             places -> rows
 
 Up to 262,144 old entries, the young tables are merged as soon as they have any. Beyond, they grow
-to y: with n old ones, an addition then moves n / y entries of each table by merges and y / 8,192 by
-sealing, least for y = sqrt(2 * 4,096 * n). Look-ups must ask the young tables, too, so y is half of
-that. A merge is also made when a quarter of the old pairs have been removed; one that makes twice
-as many entries as were planned for may sort all by a new layout, unless the layout was chosen.
+to y entries: with n old ones, an addition moves n / y entries of each table by merges and y / 8,192
+by sealing. That is least for y = sqrt(2 * 4,096 * n); y is half of that, because look-ups ask the
+young tables, too. A merge is also made when a quarter of the old pairs have been removed; one that
+makes twice as many entries as planned for may sort all by a new layout, unless that was chosen.
 
 If there are more candidates than entries, as nearly all share a prefix and every table has them,
 the first table is scanned instead: so a look-up costs at most a little more than a scan.

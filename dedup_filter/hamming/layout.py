@@ -19,8 +19,9 @@ The first bits of a permuted form, as a number, are its key; a probe is what is 
 key of a query. A bit position is the power of two that it stands for: 63 leads.
 
 Why a look-up misses nothing. Let k = q*m + s differing bits fall into m blocks, s < m. The l least
-damaged blocks then hold at most r = q*l + max(0, s - (m - l)) of them. Were it one more, the l-th
-smallest damage would be at least q+1, and with it each of the other m-l: together over k. So the
+damaged blocks then hold at most r = q*l + max(0, s - (m - l)) of them. If they held one more, the
+most damaged of the l would hold at least q+1, and so would each of the other m-l blocks: more than
+k in all. So the
 table that these blocks lead holds the wanted entry among the prefixes that differ from the query's
 in at most r bits: these are probed.
 

@@ -56,9 +56,9 @@ only templates and empty shells have more."""
 _SHORT_BOUND = 0.95
 """Share of a text of fewer than `LONG_WORDS` words that its original must have."""
 _PART, _PART_BOUND = 0.5, 0.9
-"""Jaccard similarity below which a page is a part of a larger candidate (or the candidate was kept
-with its frame); and the share that the candidate must then have. It is higher because sketches are
-compared at the scale of the larger page, which leaves few shingles of the smaller."""
+"""If the Jaccard similarity is below the first, a page is only a part of a larger candidate (or the
+candidate was kept with its frame). Then the candidate must have the second as its share: sketches
+are compared at the scale of the larger page, which leaves few shingles of the smaller."""
 _LOST = 0.75
 """A candidate lacks a block if it lacks this share of its shingles. Of an edited sentence it has
 half or more, of another one nothing."""
@@ -237,7 +237,7 @@ def _is_same_page(page: PageProfile, candidate: Candidate, least: float) -> bool
     frame_words = 0 if is_apart else _FRAME_WORDS
     most_new = _little_of(text, frame_words)
     lost, lost_new, new_words = _lost(page, text, candidate, is_short=most_new == 0)
-    # What was read may all be frame, and the page's own text what was not read.
+    # If all that was read is frame, the page's own text is among what was not read.
     is_hull = new_words < MIN_WORDS and frame_words > 0
     if page.unread_words > (new_words if is_hull else text.own_word_count):
         return False

@@ -2,8 +2,8 @@
 
     page, frames -> profile (see `measured`) -> compared, recorded -> the frames learn from the page
 
-Blocks that earlier pages of the host have shown are left out before the main content is chosen. A
-block shown once before may be frame, or may be the text that this page repeats (a print view,
+Blocks that earlier pages of the host have shown are left out before the main content is chosen. If
+only one has shown a block, it is either frame or the text that this page repeats (a print view,
 another session id). So the index is asked with both texts, `own` and `rare`, and `comparison` finds
 out which candidate holds what the page says. A page of mostly links (a table of contents) is judged
 with its links, as the few sentences on it may stand on many such pages.
@@ -204,8 +204,8 @@ class FramedPages:
         if original is not None and self._kept.fate(original) != "kept":
             # The page may be judged again and must not have taught its own text.
             return
-        # The text of a revisit was shown before, like that of a duplicate. Counted a second time it
-        # would be frame, and the page could never be found again.
+        # The text of a revisit was shown before, like that of a duplicate. If it were counted a
+        # second time, it would be taken for frame, and the page never found again.
         page.is_kept = original is None and not measured.was_shown
         self._taught.page = number if page.is_kept else 0
         (host, shown), *of_sites = known.teaches

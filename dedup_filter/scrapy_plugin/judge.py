@@ -15,12 +15,12 @@ awaited between a verdict and what is done about it. A fault is caught here, and
 
 Items. A pipeline is not told the response. The spider middleware is, so it tells which object it
 lets pass, and the pipeline asks for it by identity. No more items can come when the response's
-output has ended and the outcome of each of its items is known; if another page waits for this one,
-when an item came to nothing and no other is on its way: one that comes later is judged anew. An
-item that a later pipeline made anew is known by its response only: its outcome is held until as
-many items of that are left as there are outcomes held. Of items whose outcome is not known the
-pages are released: a page wrongly committed loses its content (its copies are dropped), one wrongly
-released only lets a copy through.
+output has ended and the outcome of each of its items is known. If another page waits for this one,
+it is enough that an item was lost and no other is on its way: one that comes later is judged anew.
+Of an item that a later pipeline replaced only the response is known, which counts it (`held`). When
+no more of its items are under way than it has counted so, they are those. Pages of items whose
+outcome is never known are released: a page wrongly committed loses its content (its copies are
+dropped), one wrongly released only lets a copy through.
 
 Claims. A claim ends here before the index is told, so that a fault there leaves nobody waiting.
 Each commit is flushed at once: it must outlive the process. A write that failed is tried again with
@@ -79,8 +79,8 @@ class Judge:
         """Whether the user knows that named fields are missing: the names may be misspelt."""
         self._calls = IndexCalls(pages, stats.spent)
         self._turn = asyncio.Lock()
-        """Keeps other judgements out while a page is looked up and claimed; awaits nothing if
-        calls are direct and no worker reads, for then nobody else can hold it."""
+        """Keeps other judgements out while a page is looked up and claimed. It is always free if
+        calls are direct and no worker reads."""
         self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
         self._giving: WeakSet[Visit] = WeakSet()
         """Visits that have given items which have not reached the pipeline."""
@@ -95,7 +95,7 @@ class Judge:
         """Note that an item of a response is on its way to the pipeline."""
         visit = self._visit(response)
         if self._reads_ahead and visit.page is None and visit.is_one_page and not visit.opted_out:
-            # Now: items reach the pipeline when some sixty responses have had their callbacks.
+            # It reaches the pipeline only after the callbacks of some sixty more responses.
             with suppress(Exception):  # it is met again, and told of, when the item is judged
                 self._calls.read(visit.read())
         visit.gave_items = True
@@ -343,8 +343,8 @@ class Judge:
     def _settle(self, visit: Visit) -> None:
         """Act on the outcomes that are known of a visit's items.
 
-        Those that are left are the ones made anew, if as many of these went through. If no more
-        outcomes are to come, they are lost.
+        If no more are under way than went through replaced, they are those. If no more outcomes
+        are to come, they are lost.
         """
         went_through = len(visit.under_way) <= visit.held
         if went_through or _is_over(visit):

@@ -166,8 +166,8 @@ class NearDuplicatePipeline:
     async def process_item(self, item: Any, spider: Spider | None = None) -> Any:  # noqa: ARG002
         """Return the item, or raise NearDuplicate if its page repeats an earlier one.
 
-        Sums up every LOGSTATS_INTERVAL. That is checked here instead of by a timer: without items
-        there is no news, and no timer works on every supported Scrapy, with and without a reactor.
+        Sums up every LOGSTATS_INTERVAL. That is checked here, as no timer works on every supported
+        Scrapy, with and without a reactor; without items there is nothing new to tell.
         """
         if 0 < self._summary_interval <= monotonic() - self._summed_up:
             self._summed_up = monotonic()

@@ -10,8 +10,8 @@ XML and JSON are known by how they begin, too: servers call them text/plain or t
 enough. A page is read from the bytes that came, never from the spider's tree, which a spider may
 change; that costs a second parse, 0.9 ms for 100 KB.
 
-No page of a response is a duplicate of another of it: items with the same page text share one
-judgement, and one whose page repeats another that the response brought gets that page's judgement.
+No page of a response is a duplicate of another of the same response: items with the same page text
+share one judgement, and so do items whose pages repeat one another.
 The items of a feed are pages of their own, told apart by their URLs.
 """
 
@@ -91,12 +91,12 @@ class Visit:
         self.under_way: list[tuple[Any, Judgement | None]] = []
         """Those in the pipelines that follow; with None if it opted out."""
         self.held = 0
-        """Items that went through, and may be any of those under way."""
+        """How many items went through after a later pipeline replaced them: any of `under_way`."""
         self.gave_items = False
         self.has_ended = False
         """Whether its output is exhausted, or broke off."""
         self.comes_again = response is None
-        """Whether its output broke off, or asks for the page again: what it lacks may come then."""
+        """Whether its output broke off, or asks for the page again: it may give more items then."""
         self._shared: dict[str | int, Judgement] = {}
         """Judgements on pages of its items: the first by URL, all by the hash of their text."""
 

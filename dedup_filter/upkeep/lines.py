@@ -250,7 +250,7 @@ def import_lines(
         became = Counter[str]()
         given = _Lines(index, names, opened, skip_bad_lines, became)
         items = given.items(lines)
-        for first in items:  # without any, no filter is opened
+        for first in items:  # at most once; without any item no filter is opened
             options = {**index.filter_options(), **options}
             pages = opened.enter_context(NearDuplicateFilter.open(index.location, **options))
             for verdict in pages.see_many(chain([first], items)):

@@ -1,1 +1,1 @@
-"""Reading and measuring pages, nine tenths of the work of judging them, here or in processes."""
+"""Reading and measuring pages, in the caller's process (`measured`, by default) or in workers."""

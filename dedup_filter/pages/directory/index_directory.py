@@ -83,7 +83,7 @@ class IndexDirectory:
             inside = next((pages.parent for pages in sorted(self.path.glob(f"*/{_PAGES}"))), None)
         except OSError as error:
             raise StoreError(f"the folder {self} cannot be read: {error.strerror}") from error
-        where = f"there is one in {inside}" if inside else "look at the path"
+        where = f"there is one in {inside}" if inside else "the path may be wrong"
         raise ConfigError(f"there is no index at {self}: {where}")
 
     def prepare(self) -> None:

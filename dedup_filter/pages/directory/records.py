@@ -5,9 +5,9 @@ canonical form is w3lib's, which crawlers use to tell requests apart: arguments 
 dropped, escapes unified. Its hash is stored with each page: never change it under an old index.
 
 Fingerprints made in different ways cannot be compared, so an index says how its own were made (its
-scheme) and is refused to who makes them otherwise. Belongs to it: the recipe of features with its
-sizes and hash, the sketch, and the versions of what texts are read with. Does not: what may
-differ from one look-up to the next (`max_distance`, `min_similarity`, `scope`, `revisit`), and
+scheme) and is refused to who makes them otherwise. The scheme has the recipe of features with its
+sizes and hash, the sketch, and the versions of what texts are read with. It does not have what may
+differ from one look-up to the next (`max_distance`, `min_similarity`, `scope`, `revisit`), nor
 `learn_frames`, which chooses what of a page is its text: texts are then compared as ever.
 """
 

@@ -39,7 +39,7 @@ CREATE TABLE pages (
     original    INTEGER,             -- a page that may be gone by now
     distance    INTEGER,
     similarity  REAL,
-    h1          TEXT NOT NULL,       -- '' where there is none, as of the title
+    h1          TEXT NOT NULL,       -- '' if there is none; so is the title
     title       TEXT NOT NULL,
     sketch      BLOB NOT NULL        -- last: a row is read up to what is asked for
 );
@@ -48,7 +48,7 @@ CREATE INDEX page_age      ON pages (is_kept, last_seen);
 CREATE INDEX page_pending  ON pages (is_pending) WHERE is_pending;
 CREATE INDEX page_original ON pages (original) WHERE original IS NOT NULL;
 -- What is read of all pages at once, without passing over their sketches: it grows at its end
--- only, where an SQL index of url_key or digest costs as much as all the rest of a page together.
+-- only. An SQL index of url_key or digest would cost as much as all the rest of a page together.
 CREATE INDEX page_entry    ON pages (id, is_kept, fingerprint, host, url_key, digest);
 
 CREATE TABLE texts (
