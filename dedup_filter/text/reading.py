@@ -19,7 +19,7 @@ import re
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import inf
 from typing import NamedTuple
 from urllib.parse import urldefrag, urljoin
@@ -43,6 +43,9 @@ MAX_TAGS = 200_000
 100,000."""
 MOST_OF_HEADLINE = 200
 """Characters of an h1 or a title that are kept."""
+_MOST_READ, _LONGEST_READ = 64, 2**18
+"""So many pages that were read last, of at most so many bytes, are remembered, usually 10 MB: one
+that soon comes again, at another spelling of its URL, is not parsed again."""
 _MOST_IMAGES = 1_000
 """Of a page, in its order. A page with more is a gallery, of which they are enough."""
 _MOST = 0.5
@@ -196,7 +199,8 @@ def read(
     if not isinstance(content_type, str | None):
         raise TypeError(f"content_type is a str, not {type(content_type).__name__}")
     if html is not None:
-        return _read_html(html, content_type, images_of)
+        is_plain = type(html) is bytes and len(html) <= _LONGEST_READ
+        return (_read_before if is_plain else _read_html)(html, content_type, images_of)
     text = text or ""
     return Unjudged("too_large") if len(text) > MAX_TEXT_LENGTH else Document(text)
 
@@ -235,6 +239,9 @@ def _read_html(
         body = html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
         return replace(page, unread_words=inf, unread_hash=xxhash.xxh3_64_intdigest(body))
     return _bounded(page)
+
+
+_read_before = lru_cache(_MOST_READ)(_read_html)
 
 
 def _bounded(page: Page) -> Page | Unjudged:

@@ -34,13 +34,7 @@ from dedup_filter.pages.directory.page_reader import PageReader, Snapshot, stati
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import PageRecord, Scheme, measures_of
 from dedup_filter.pages.location import scheme_of
-from dedup_filter.upkeep.results import (
-    Doubt,
-    Findings,
-    Source,
-    options_in,
-    pages_by_url,
-)
+from dedup_filter.upkeep.results import Doubt, Findings, Source, options_in, pages_by_url
 from dedup_filter.wording import counted
 
 _ANEW = "they are made anew from the record when the index is opened"

@@ -26,13 +26,7 @@ from dedup_filter.pages.redis.shared_keeper import (
     take_out,
     trim,
 )
-from dedup_filter.upkeep.results import (
-    Doubt,
-    Findings,
-    Source,
-    options_in,
-    pages_by_url,
-)
+from dedup_filter.upkeep.results import Doubt, Findings, Source, options_in, pages_by_url
 from dedup_filter.wording import counted
 
 

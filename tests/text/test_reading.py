@@ -10,7 +10,7 @@ from text_samples import FIRST, MARKUP, SECOND, page_of
 from dedup_filter.model import Document
 from dedup_filter.text.content import find_content
 from dedup_filter.text.decode import parse
-from dedup_filter.text.reading import read_page
+from dedup_filter.text.reading import read, read_page
 
 PAGE = """<!DOCTYPE html>
 <html lang="en-GB"><head><title>
@@ -74,13 +74,9 @@ def test_trees_of_xml():
 @pytest.mark.parametrize(
     "tree",
     [
-        html.Element("html"),
-        etree.Comment("a comment"),
-        etree.ProcessingInstruction("a", "b"),
-        etree.Entity("amp"),
-        etree.ElementTree(),
+        *(html.Element("html"), etree.Comment("a comment"), etree.ElementTree()),
+        *(etree.ProcessingInstruction("a", "b"), etree.Entity("amp")),
     ],
-    ids=lambda tree: type(tree).__name__,
 )
 def test_nothing_to_extract(tree: etree._Element):
     assert extract(tree) == Document(text="")
@@ -132,11 +128,15 @@ def test_all_blocks_are_joined_where_the_main_text_does_not_tell_as_much(markup,
     assert extract(tree).whole_text == (whole_text(tree) if is_joined else "")
 
 
-@pytest.mark.parametrize(
-    "markup", ["", " \n\t", "\0\0", "<!-- only a comment -->", "<!DOCTYPE html>"]
-)
-def test_no_tree_of_nothing(markup: str):
-    assert parse(markup) is None
+def test_no_tree_of_nothing():
+    nothing = ["", " \n\t", "\0\0", "<!-- only a comment -->", "<!DOCTYPE html>"]
+    assert list(map(parse, nothing)) == [None] * 5
+
+
+def test_equal_bytes_are_read_once():
+    body = PAGE.encode()
+    page, other = read(body, None, None), read(body, None, "text/html; charset=utf-16")
+    assert read(bytes(bytearray(body)), None, None) is page is not other
 
 
 def test_text_longer_than_libxml2_takes_by_default():
