@@ -1,7 +1,7 @@
 """Crawl a real HTML manual without the filter and with it: CPU time of each process, and wall time.
 
     python benchmarks/crawl.py FOLDER [--json] [--rounds 5] [--most PAGES]
-                               [--spiders bare links] [--workers 0 1 2]
+                               [--spiders bare links] [--workers 0 1 2] [--busy]
 
 All HTML pages of FOLDER, such as Debian's `python3.13-doc`, are served on loopback by a process of
 its own, and crawled by 16 requests at a time without delay. Spider "bare" is given all URLs and
@@ -12,6 +12,10 @@ Each crawl is a fresh process. What it takes is counted from when its spider is 
 imports done, until all has ended: "CPU of the crawl" in its own process with all threads, "CPU of
 the workers" in theirs. These begin after the spider, so their imports count; "start of a worker" is
 what a worker takes for a page of one sentence. It does not grow with the pages.
+
+With --busy there is one crawl more, without the filter, while another process does nothing but read
+the pages by the library. What it takes beyond the first is what the machine gives a process less
+when its other core is busy, whatever that does; a crawl with one worker cannot be quicker.
 
 Each round makes all crawls, every other round in reverse order. Figures are medians of the rounds;
 ratios are medians of those to the crawl without the filter in the same round.
@@ -29,6 +33,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -48,6 +53,7 @@ Kinds = dict[str, dict[str, Any]]
 
 AT_A_TIME = 16
 NO_FILTER = "no filter"
+BUSY = "no filter, other core busy"
 
 
 class Times(NamedTuple):
@@ -146,11 +152,11 @@ class LinksSpider(BareSpider):
 SPIDERS = {spider.name: spider for spider in (BareSpider, LinksSpider)}
 
 
-def kinds_of_crawls(workers: Sequence[int]) -> Kinds:
+def kinds_of_crawls(workers: Sequence[int], *, with_busy: bool) -> Kinds:
     """Return the kinds of crawls, that without the filter first."""
     addons = {"dedup_filter.Addon": 500}
     kinds = {f"workers {count}": {"ADDONS": addons, "DEDUP_WORKERS": count} for count in workers}
-    return {NO_FILTER: {}, **kinds}
+    return {NO_FILTER: {}, **({BUSY: {}} if with_busy else {}), **kinds}
 
 
 def crawl(spider: str, server: PageServer, settings: dict[str, Any], at_a_time: int) -> Crawl:
@@ -191,6 +197,27 @@ def crawl_here(
     found.send((Times.now().since(done.opened), done.pages, done.kept))
 
 
+@contextmanager
+def busy_core(folder: Path) -> Iterator[None]:
+    """Keep a core busy with the pages of a folder."""
+    process = multiprocessing.get_context("spawn").Process(target=read_forever, args=(folder,))
+    process.start()
+    try:
+        yield
+    finally:
+        process.kill()
+        process.join()
+
+
+def read_forever(folder: Path) -> None:
+    """Judge the pages of a folder again and again."""
+    bodies = [path.read_bytes() for path in folder.rglob("*.html")]
+    while True:
+        with NearDuplicateFilter.open() as pages:
+            for number, body in enumerate(bodies):
+                pages.see(f"https://example.com/{number}", html=body)
+
+
 def start_of_a_worker() -> Times:
     """Return what a worker takes, from its start to its end, to read and measure one sentence."""
     began = Times.now()
@@ -208,7 +235,7 @@ def in_one_order(server: PageServer, kinds: Kinds) -> dict[str, Crawl]:
     return {
         name: crawl(BareSpider.name, server, settings, at_a_time=1)
         for name, settings in kinds.items()
-        if name != NO_FILTER
+        if settings
     }
 
 
@@ -218,12 +245,15 @@ def kept_by_some(crawls: Iterable[Crawl]) -> int:
     return len(frozenset.union(*kept) - frozenset.intersection(*kept))
 
 
-def timed(spider: str, server: PageServer, kinds: Kinds, rounds: int) -> dict[str, list[Crawl]]:
+def timed(
+    spider: str, folder: Path, server: PageServer, kinds: Kinds, rounds: int
+) -> dict[str, list[Crawl]]:
     """Return the crawls of each kind, one a round."""
     crawls: dict[str, list[Crawl]] = defaultdict(list)
     for number in range(rounds):
         for name in [*kinds][:: -1 if number % 2 else 1]:
-            crawls[name].append(crawl(spider, server, kinds[name], AT_A_TIME))
+            with busy_core(folder) if name == BUSY else nullcontext():
+                crawls[name].append(crawl(spider, server, kinds[name], AT_A_TIME))
     return {name: crawls[name] for name in kinds}
 
 
@@ -262,13 +292,14 @@ def main() -> None:
     parser.add_argument("--most", type=int, help="crawl so many pages of the folder")
     parser.add_argument("--spiders", nargs="+", choices=SPIDERS, default=[*SPIDERS])
     parser.add_argument("--workers", nargs="+", type=int, default=[0, 1, 2])
+    parser.add_argument("--busy", action="store_true", help="crawl beside a busy core, too")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
 
     def tell(case: str, metric: str, value: float, unit: str) -> None:
         figure(case, metric, value, unit, as_json=options.json)
 
-    kinds = kinds_of_crawls(options.workers)
+    kinds = kinds_of_crawls(options.workers, with_busy=options.busy)
     start = start_of_a_worker()
     tell("start of a worker", "CPU of the worker", start.workers, "s")
     tell("start of a worker", "wall time", start.wall, "s")
@@ -279,7 +310,7 @@ def main() -> None:
         differing = kept_by_some(ordered.values())
         tell("in one order", "kept by some crawls only", differing, "pages")
         for spider in options.spiders:
-            crawls = timed(spider, server, kinds, options.rounds)
+            crawls = timed(spider, options.folder, server, kinds, options.rounds)
             for name, runs in crawls.items():
                 for metric, value, unit in figures(runs, crawls[NO_FILTER]):
                     tell(f"{spider}, {name}", metric, value, unit)
