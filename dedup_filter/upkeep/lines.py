@@ -97,6 +97,11 @@ def record_in(line: Object) -> tuple[PageRecord, str | None]:
     return record, *_read(line, {"text": _TEXT})
 
 
+def host_in(line: Object) -> HostFrames:
+    """Read the line of a host's frames."""
+    return HostFrames._make(_read(line, _FRAMES))
+
+
 class _Field(NamedTuple):
     """What a field of a line may hold, but for None, which stands for a value that is missing."""
 
@@ -336,7 +341,7 @@ class _Records:
         if HEADER_KEY in line:
             raise ValueError("begins another export: import each by itself")
         if FRAMES_KEY in line:
-            return self._take_host(HostFrames._make(_read(line, _FRAMES)))
+            return self._take_host(host_in(line))
         record, text = record_in(line)
         original, crawls = record.original, (record.crawl, record.first_crawl)
         for crawl in crawls:
