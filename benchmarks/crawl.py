@@ -13,9 +13,9 @@ imports done, until all has ended: "CPU of the crawl" in its own process with al
 the workers" in theirs. These begin after the spider, so their imports count; "start of a worker" is
 what a worker takes for a page of one sentence. It does not grow with the pages.
 
-With --busy there is one crawl more, without the filter, while another process does nothing but read
-the pages by the library. What it takes beyond the first is what the machine gives a process less
-when its other core is busy, whatever that does; a crawl with one worker cannot be quicker.
+With --busy there is one crawl more, without the filter, while another process judges the pages of
+FOLDER again and again. What it takes beyond the first is what the machine gives a process less when
+its other core is busy, and is part of what a crawl with one worker takes.
 
 Each round makes all crawls, every other round in reverse order. Figures are medians of the rounds;
 ratios are medians of those to the crawl without the filter in the same round.
@@ -200,7 +200,7 @@ def crawl_here(
 @contextmanager
 def busy_core(folder: Path) -> Iterator[None]:
     """Keep a core busy with the pages of a folder."""
-    process = multiprocessing.get_context("spawn").Process(target=read_forever, args=(folder,))
+    process = multiprocessing.get_context("spawn").Process(target=judge_forever, args=(folder,))
     process.start()
     try:
         yield
@@ -209,7 +209,7 @@ def busy_core(folder: Path) -> Iterator[None]:
         process.join()
 
 
-def read_forever(folder: Path) -> None:
+def judge_forever(folder: Path) -> None:
     """Judge the pages of a folder again and again."""
     bodies = [path.read_bytes() for path in folder.rglob("*.html")]
     while True:

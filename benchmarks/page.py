@@ -6,7 +6,8 @@ The steps are called one after the other as the filter does; the whole is more t
 because a page may be looked at twice and the pages of a host teach its frame. Other tools
 (the extra "bench") do the nearest they can: extract the main text, then ask an index of
 simhash fingerprints for those within 3 bits. What lxml alone takes to build a page's tree and
-to free it bounds all that works with that tree. Quote ratios within one run.
+to free it bounds all that works with that tree. Quote ratios within one run, of more than 64 pages:
+the library remembers so many that it read last, and would find them again in the next round.
 
 With --floors the least that a step could take is told, too: what the cheapest calls of lxml, `re`,
 `str` and `dict` take that pass over the same data once, and produce nothing that a verdict needs.
@@ -27,7 +28,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
-import xxhash
 from corpus import Page, read_pages
 from labelled_sets import LabelledSet, read_sets
 from lxml import etree
@@ -38,9 +38,9 @@ from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.hamming.hamming_index import HammingIndex
-from dedup_filter.text.blocks import Block, split_blocks
+from dedup_filter.text.blocks import Block, split_blocks, text_hash
 from dedup_filter.text.concealed import read_concealed
-from dedup_filter.text.content import find_content
+from dedup_filter.text.content import find_content, word_sum
 from dedup_filter.text.decode import as_utf8, parse
 from dedup_filter.text.marked_text import OPEN, marked_text, parts_of
 from dedup_filter.text.reading import Page as TextPage
@@ -54,7 +54,7 @@ HTML_PARSER = etree.HTMLParser(encoding="utf-8", huge_tree=True, collect_ids=Fal
 
 
 class Stopwatch:
-    """Adds up the CPU time of steps that follow one another, and of how many."""
+    """Adds up the CPU time of steps that follow one another."""
 
     def __init__(self) -> None:
         self.seconds: defaultdict[str, float] = defaultdict(float)
@@ -65,6 +65,10 @@ class Stopwatch:
         result = work()
         self.seconds[step] += time.thread_time() - started
         return result
+
+    def milliseconds(self, pages: int) -> dict[str, float]:
+        """Return what each step took of each of so many pages."""
+        return {step: seconds / pages * 1000 for step, seconds in self.seconds.items()}
 
 
 def time_steps(pages: list[Page], config: FilterConfig) -> dict[str, float]:
@@ -88,7 +92,7 @@ def time_steps(pages: list[Page], config: FilterConfig) -> dict[str, float]:
         measured = watch.time("profile", partial(profile, texts, config))
         if measured.fingerprint is not None:
             watch.time("index", partial(find, (number, measured.fingerprint)))
-    return {step: seconds / len(pages) * 1000 for step, seconds in watch.seconds.items()}
+    return watch.milliseconds(len(pages))
 
 
 def time_floors(pages: list[Page]) -> dict[str, float]:
@@ -96,8 +100,8 @@ def time_floors(pages: list[Page]) -> dict[str, float]:
     watch = Stopwatch()
     known: dict[str, int] = {}
     for page in pages:
-        markup = watch.time("decode", partial(page.body.decode, "utf-8", "replace"))
-        root = parse(markup.encode("utf-8", "replace"))
+        watch.time("decode", partial(page.body.decode, "utf-8", "replace"))
+        root = parse(as_utf8(page.body))
         if root is None:
             continue
         written = partial(etree.tostring, root, method="text", encoding="unicode")
@@ -105,19 +109,14 @@ def time_floors(pages: list[Page]) -> dict[str, float]:
         marked = marked_text(root)
         watch.time("blocks", partial(_hashed_pieces, marked))
         blocks = _blocks(marked)
-        watch.time("content", partial(_count_words, blocks))
-        content = "\n".join([block.text for block in find_content(blocks).main])
-        watch.time("profile", partial(_looked_up, content, known))
-    return {step: seconds / len(pages) * 1000 for step, seconds in watch.seconds.items()}
+        watch.time("content", partial(word_sum, blocks))
+        document = TextPage(blocks).document(find_content(blocks).main)
+        watch.time("profile", partial(_looked_up, document.text, known))
+    return watch.milliseconds(len(pages))
 
 
 def _hashed_pieces(marked: str) -> list[int]:
-    pieces = [piece for piece in marked.split(OPEN) if piece and not piece.isspace()]
-    return [xxhash.xxh3_64_intdigest(piece.encode("utf-8", "surrogatepass")) for piece in pieces]
-
-
-def _count_words(blocks: list[Block]) -> float:
-    return sum([block.words for block in blocks])
+    return [text_hash(piece) for piece in marked.split(OPEN) if piece and not piece.isspace()]
 
 
 def _looked_up(content: str, known: dict[str, int]) -> list[int]:
