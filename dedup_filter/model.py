@@ -77,6 +77,19 @@ class Verdict(NamedTuple):
     """Number of the page's own record; None: nothing was recorded of it."""
     original_page: int | None = None
     """Number of the record of `original`."""
+    fingerprint: int | None = None
+    """The simhash by which later pages find the page, 64 bits; None: it has no text of enough
+    words."""
+
+    @property
+    def cluster(self) -> int | None:
+        """Number of the page that it and all that repeat the same page hang on.
+
+        That is the number of its original, or its own; None: nothing was recorded of it.
+        """
+        if self.outcome == "unjudged":
+            return None
+        return self.page if self.original_page is None else self.original_page
 
     @property
     def is_duplicate(self) -> bool:

@@ -135,6 +135,7 @@ def verdict_on(page: PageProfile, outcome: Outcome, reason: str | None = None) -
         language=page.language,
         shingles=page.shingles,
         shingles_without_stopword=page.shingles_without_stopword,
+        fingerprint=page.fingerprint,
     )
 
 

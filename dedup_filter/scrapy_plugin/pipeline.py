@@ -18,7 +18,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Mapping
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 from itemadapter import ItemAdapter
@@ -32,6 +32,7 @@ from scrapy.utils.defer import deferred_from_coro
 from dedup_filter.errors import ConfigError, StoreError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
+from dedup_filter.scrapy_plugin.duplicates import DuplicatesFile, as_json
 from dedup_filter.scrapy_plugin.judge import Judge
 from dedup_filter.scrapy_plugin.settings import PluginSettings, in_settings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
@@ -80,6 +81,8 @@ class Addon:
 
     def __init__(self) -> None:
         self._judge: Judge | None = None
+        self.duplicates: DuplicatesFile | None = None
+        """Where the duplicates of the crawl are written, if they are."""
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
@@ -109,6 +112,7 @@ class Addon:
             settings = PluginSettings.read(crawler.settings)
             end_crawl = partial(_end_crawl, crawler) if settings.on_error == "close" else None
             stats = CrawlStats(crawler.stats, end_crawl)
+            addon.duplicates = _duplicates_file(settings.duplicates)  # before the index is claimed
             addon._judge = Judge(settings, _open(settings), stats)
         return addon._judge
 
@@ -149,8 +153,11 @@ class NearDuplicateMiddleware:
 class NearDuplicatePipeline:
     """Drop the items of pages that repeat an earlier page."""
 
-    def __init__(self, judge: Judge, summary_interval: float) -> None:
+    def __init__(
+        self, judge: Judge, summary_interval: float, duplicates: DuplicatesFile | None = None
+    ) -> None:
         self._judge, self._stats, self._settings = judge, judge.stats, judge.settings
+        self._duplicates = duplicates
         self._summary_interval = summary_interval
         self._summed_up = monotonic()
 
@@ -161,7 +168,8 @@ class NearDuplicatePipeline:
         crawler.signals.connect(judge.item_scraped, signals.item_scraped)
         crawler.signals.connect(judge.item_lost, signals.item_dropped)
         crawler.signals.connect(judge.item_lost, signals.item_error)
-        return cls(judge, crawler.settings.getfloat("LOGSTATS_INTERVAL"))
+        duplicates = cast("Addon", crawler.get_addon(Addon)).duplicates
+        return cls(judge, crawler.settings.getfloat("LOGSTATS_INTERVAL"), duplicates)
 
     async def process_item(self, item: Any, spider: Spider | None = None) -> Any:  # noqa: ARG002
         """Return the item, or raise NearDuplicate if its page repeats an earlier one.
@@ -186,6 +194,8 @@ class NearDuplicatePipeline:
 
     async def _close(self) -> None:
         figures = await self._judge.finish()
+        if self._duplicates is not None:
+            self._duplicates.close()
         self._stats.close(figures)
         self._sum_up(figures)
 
@@ -203,8 +213,7 @@ class NearDuplicatePipeline:
         Dicts always have. Other kinds of items need the field, or must allow extra ones (pydantic).
         """
         field, verdict = self._settings.tag_field, judgement.verdict
-        names = ("outcome", "original", "distance", "similarity", "reason")
-        mark = {name: getattr(verdict, name) for name in names}
+        mark = as_json(verdict)
         try:
             if getattr(item, "model_config", {}).get("extra") == "allow":
                 setattr(item, field, mark)
@@ -224,9 +233,15 @@ class NearDuplicatePipeline:
 
     def _log(self, judgement: Judgement, message: str, what: object) -> None:
         """Write one line a page, however many items were made of it."""
-        if not judgement.is_logged:
-            judgement.is_logged = True
-            logger.log(self._settings.log_level, message, what)
+        if judgement.is_logged:
+            return
+        judgement.is_logged = True
+        logger.log(self._settings.log_level, message, what)
+        if self._duplicates is not None:
+            try:
+                self._duplicates.write(judgement.url, judgement.verdict)
+            except OSError as fault:
+                self._stats.fault(fault, "A duplicate could not be written (DEDUP_DUPLICATES)")
 
     def _sum_up(self, figures: Mapping[str, int]) -> None:
         if self._stats.get("pages"):
@@ -266,6 +281,14 @@ def _open(settings: PluginSettings) -> NearDuplicateFilter:
             message = f"DEDUP_INDEX: {message}"
         kind = SettingsError if _is_scrapy_command() else type(error)
         raise kind(message) from None
+
+
+def _duplicates_file(path: str | None) -> DuplicatesFile | None:
+    try:
+        return None if path is None else DuplicatesFile(path)
+    except ConfigError as error:
+        kind = SettingsError if _is_scrapy_command() else ConfigError
+        raise kind(f"DEDUP_DUPLICATES: {error}") from None
 
 
 def _end_crawl(crawler: Crawler) -> None:

@@ -43,6 +43,10 @@ def _log_level(value: Any) -> int:
     return logging.Logger("", value).level  # which refuses what is no level
 
 
+def _path(value: Any) -> str | None:
+    return None if value in ("", "None") else _text(value)
+
+
 def _field_name(value: Any) -> str | None:
     return None if value in ("", "None") else _text(value)
 
@@ -71,6 +75,7 @@ class PluginSettings:
     url_field: str | None = _setting(None, "the name of an item field", _field_name)
     source: str = _setting("auto", *_one_of("auto", "item", "response"))
     follow_links: bool = _setting(True, "True or False", _flag)
+    duplicates: str | None = _setting(None, "the path of a file", _path)
     on_error: str = _setting("keep", *_one_of("keep", "close"))
     log_level: int = _setting(
         logging.INFO, 'a level such as "DEBUG", "INFO" or "WARNING"', _log_level

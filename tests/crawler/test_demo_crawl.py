@@ -1,5 +1,6 @@
 """`scrapy crawl demo`: the outcome of each page is written down in expected.tsv."""
 
+import json
 import re
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -35,14 +36,17 @@ def path_of(url: str) -> str:
     return page if site == "demo" else f"/{site}{page}"
 
 
-def test_the_crawl_drops_the_duplicates_and_nothing_else(crawl) -> None:
-    done = crawl("demo")
+def test_the_crawl_drops_the_duplicates_and_nothing_else(crawl, tmp_path) -> None:
+    done = crawl("demo", f"DEDUP_DUPLICATES={tmp_path / 'dropped.jsonl'}")
     assert done.exit_code == 0
     kept = [path_of(url) for url in done.urls]
     assert kept == [path for path in CRAWL_ORDER if path not in DUPLICATES]
     drops = re.findall(r"Dropped \((\w+).*\): (http:\S+) repeats (http:\S+)", done.log)
     assert {path_of(page): path_of(original) for _, page, original in drops} == DUPLICATES
     assert all(kind in OUTCOMES[EXPECTED[path_of(page)][0]] for kind, page, _ in drops)
+    lines = (tmp_path / "dropped.jsonl").read_text("ascii").splitlines()
+    written = {path_of(each["url"]): path_of(each["original"]) for each in map(json.loads, lines)}
+    assert written == DUPLICATES
     total, dropped = len(EXPECTED), len(DUPLICATES)
     assert f"demo: {total} pages, {dropped} duplicates, all as expected" in done.log
     assert done.stats.get("dedup/near", 0) + done.stats.get("dedup/exact", 0) == dropped

@@ -242,13 +242,15 @@ def test_item_with_room_is_marked_with_a_plain_dict(make, respond, page, log, ki
     assert [record.getMessage() for record in log.records] == [
         "Found (exact): http://b/ repeats http://a/"
     ]
-    assert (item.twin if hasattr(item, "twin") else item["twin"]) == {
+    mark = item.twin if hasattr(item, "twin") else item["twin"]
+    assert {name: mark[name] for name in ("outcome", "original", "distance", "similarity")} == {
         "outcome": "exact",
         "original": "http://a/",
         "distance": 0,
         "similarity": 1.0,
-        "reason": None,
     }
+    same = ("cluster", "fingerprint")
+    assert [mark[name] for name in same] == [original["twin"][name] for name in same] != [None] * 2
 
 
 @pytest.mark.parametrize("kind", NO_ROOM)

@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 from site_pages import NOTICE, OTHER_MENU, framed
 
-from dedup_filter import DedupError, NearDuplicateFilter
+from dedup_filter import DedupError, NearDuplicateFilter, fingerprint
 from dedup_filter.errors import StoreError
 
 
@@ -46,6 +46,18 @@ def test_settling_counts_once_and_for_pages_that_are_pending_only(pages, article
     assert not any(pages.fate(verdict.page) == "pending" for verdict in (kept, gone, seen))
     assert pages.see("http://a.example/6", text=article(1)).outcome == "exact"
     assert pages.see("http://a.example/7", text=article(2)).outcome == "new"
+
+
+def test_a_verdict_tells_the_fingerprint_and_the_page_that_it_hangs_on(pages, article):
+    first = pages.see("http://a.example/1", text=article(1))
+    near = pages.see("http://b.example/4", text=article(1, edits=1))
+    exact = pages.see("http://c.example/5", text=article(1))
+    other = pages.see("http://a.example/2", text=article(2))
+    short = pages.see("http://a.example/3", text="too short")
+    assert [v.cluster for v in (first, near, exact)] == [first.page] * 3
+    assert (other.cluster, short.cluster, short.fingerprint) == (other.page, None, None)
+    assert first.fingerprint == exact.fingerprint == fingerprint(article(1))
+    assert (first.fingerprint ^ near.fingerprint).bit_count() == near.distance
 
 
 def test_what_is_no_verdict_is_refused(pages, article):

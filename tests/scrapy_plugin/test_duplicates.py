@@ -1,0 +1,99 @@
+"""Duplicates are written as they are found, once a page, whatever becomes of the file."""
+
+import json
+import logging
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+from scrapy.http import Response
+
+from dedup_filter import NearDuplicate, Verdict
+from dedup_filter.errors import ConfigError
+from dedup_filter.scrapy_plugin.duplicates import DuplicatesFile
+from dedup_filter.scrapy_plugin.pipeline import NearDuplicatePipeline
+
+FULL = Path("/dev/full")
+NEAR = Verdict("near", "http://a/", 3, 0.9412, page=9, original_page=7, fingerprint=0xAB)
+
+
+def opened(path: Path) -> "closing[DuplicatesFile]":
+    return closing(DuplicatesFile(str(path)))
+
+
+def lines_of(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text("ascii").splitlines()]
+
+
+def test_a_line_tells_all_and_a_file_is_continued(tmp_path):
+    path = tmp_path / "made" / "dropped.jsonl"
+    for url in ("http://b/\ud800\n", "http://c/"):
+        with opened(path) as file:
+            file.write(url, NEAR)
+    said = {
+        "outcome": "near",
+        "original": "http://a/",
+        "distance": 3,
+        "similarity": 0.9412,
+        "reason": None,
+        "cluster": 7,
+        "fingerprint": "00000000000000ab",
+    }
+    assert lines_of(path) == [{"url": url, **said} for url in ("http://b/\ud800\n", "http://c/")]
+
+
+def test_a_line_that_was_cut_off_is_ended_before_the_next(tmp_path):
+    path = tmp_path / "dropped.jsonl"
+    path.write_bytes(b'{"url": "http://a/"}\n{"url": "htt')
+    with opened(path) as file:
+        file.write("http://b/", NEAR)
+    whole, cut, new = path.read_bytes().splitlines()
+    assert (whole, cut) == (b'{"url": "http://a/"}', b'{"url": "htt')
+    assert json.loads(new)["url"] == "http://b/"
+
+
+def test_a_path_that_cannot_be_written_is_a_wrong_setting(tmp_path):
+    with pytest.raises(ConfigError, match="cannot be written"):
+        DuplicatesFile(str(tmp_path))
+
+
+@pytest.mark.parametrize("action", ["drop", "tag"])
+def test_each_page_is_written_once_however_many_items_it_has(
+    make_crawl, respond, page, tmp_path, action
+):
+    path = tmp_path / "dropped.jsonl"
+    crawl = make_crawl(DEDUP_ACTION=action)
+    first, twin = respond("http://a/", page(1)), respond("http://b/", page(1))
+    with opened(path) as file:
+        pipeline = NearDuplicatePipeline(crawl.judge, 0, file)
+        passed(crawl, pipeline, first, 1)
+        assert passed(crawl, pipeline, twin, 3) == (0 if action == "drop" else 3)
+    (line,) = lines_of(path)
+    assert (line["url"], line["outcome"], line["original"]) == ("http://b/", "exact", "http://a/")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no device that is always full")
+def test_a_full_disk_costs_no_verdict(make_crawl, respond, page, caplog):
+    caplog.set_level(logging.ERROR, "dedup_filter")
+    crawl = make_crawl()
+    with opened(FULL) as file:
+        pipeline = NearDuplicatePipeline(crawl.judge, 0, file)
+        for url in ("http://a/", "http://b/"):
+            passed(crawl, pipeline, respond(url, page(1)), 1)
+    assert (crawl.stats["dedup/items_dropped"], crawl.stats["dedup/errors"]) == (1, 1)
+    assert "A duplicate could not be written (DEDUP_DUPLICATES)" in caplog.text
+
+
+def passed(crawl, pipeline: NearDuplicatePipeline, response: Response, count: int) -> int:
+    """Give items of a response to the pipeline; return how many it let pass."""
+    items = [{"number": number} for number in range(count)]
+    for item in items:
+        crawl.judge.expect(item, response)
+    crawl.judge.output_ended(response, has_failed=False)
+    kept = 0
+    for item in items:
+        with suppress(NearDuplicate):
+            crawl.run(pipeline.process_item(item))
+            crawl.scraped(item, response)
+            kept += 1
+    return kept
