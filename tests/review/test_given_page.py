@@ -1,0 +1,79 @@
+import io
+import sys
+from types import SimpleNamespace
+
+import pytest
+from web_site import served
+
+from dedup_filter.errors import DedupError
+from dedup_filter.review import given_page
+from dedup_filter.review.given_page import read_page
+
+
+def test_page_is_fetched_with_its_content_type():
+    with served() as site:
+        site.add("/a", "<p>Grüße</p>".encode("latin-1"), "text/html; charset=latin-1")
+        (url,) = site.urls("/a")
+        given = read_page(url)
+    assert given.url == given.name == url
+    assert given.page.html == "<p>Grüße</p>".encode("latin-1")
+    assert given.page.content_type == "text/html; charset=latin-1"
+
+
+def test_fetched_plain_text_is_text():
+    with served() as site:
+        site.add("/a.md", "Grüße".encode("latin-1"), "text/plain; charset=latin-1")
+        assert read_page(site.urls("/a.md")[0]).page.text == "Grüße"
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/none", "http://[1/", "https://"])
+def test_page_that_cannot_be_fetched_is_one_clear_error(url):
+    with pytest.raises(DedupError, match="cannot be fetched"):
+        read_page(url)
+
+
+def test_answer_that_is_no_page_is_refused():
+    with served() as site:
+        site.add("/a.png", b"\x89PNG", "image/png")
+        with pytest.raises(DedupError, match="image/png"):
+            read_page(site.urls("/a.png")[0])
+        with pytest.raises(DedupError, match="answers 404"):
+            read_page(site.urls("/none")[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "is_html"),
+    [
+        ("a.html", "Only words", True),
+        ("a.txt", "<p>is a tag", False),
+        ("a", "<!-- saved -->\n<P class=a>Words", True),
+        ("a", "1 < 2 and <name> stands for a name", False),
+        ("a.md", "# Words", False),
+    ],
+)
+def test_file_is_html_if_name_or_tags_say_so(tmp_path, name, content, is_html):
+    path = tmp_path / name
+    path.write_text(content)
+    page = read_page(str(path), "https://example.com/").page
+    assert page == ((content.encode(), None, None) if is_html else (None, content, None))
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"<html><p>a")))
+    assert read_page("-").page.html == b"<html><p>a"
+
+
+def test_larger_pages_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(given_page, "MOST_BYTES", 1 << 20)
+    path = tmp_path / "large.html"
+    path.write_bytes(b" " * (2**20 + 1))
+    with pytest.raises(DedupError, match="larger than 1 MiB"):
+        read_page(str(path))
+
+
+def test_url_of_a_page_is_where_redirects_led():
+    with served() as there, served() as site:
+        there.add("/b", "<p>b")
+        site.pages["/a"] = (302, {"Location": "/c"}, b"")
+        site.pages["/c"] = (302, {"Location": there.url + "/b"}, b"")
+        assert read_page(site.url + "/a").url == there.url + "/b"
