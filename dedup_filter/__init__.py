@@ -16,7 +16,7 @@ from dedup_filter.hamming.clusters import clusters
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.near_pairs import near_pairs
 from dedup_filter.hamming.pairs import hamming_distance
-from dedup_filter.model import Match, Verdict
+from dedup_filter.model import Match, NearPage, Verdict
 
 if TYPE_CHECKING:
     from dedup_filter.scrapy_plugin import Addon, NearDuplicate
@@ -30,6 +30,7 @@ __all__ = [
     "Match",
     "NearDuplicate",
     "NearDuplicateFilter",
+    "NearPage",
     "Verdict",
     "clusters",
     "fingerprint",

@@ -53,6 +53,19 @@ class Match(NamedTuple):
     distance: int
 
 
+class NearPage(NamedTuple):
+    """A kept page that is like one that was asked about."""
+
+    url: str
+    distance: int
+    """Differing bits of the two fingerprints; 0 if all that the pages say is equal."""
+    similarity: float | None
+    """Share of the asked page's shingles that this one has, 0 to 1; None if only a fingerprint was
+    asked about."""
+    page: int
+    """Number of its record."""
+
+
 class Verdict(NamedTuple):
     """What the filter says of a page, and the figures it is based on."""
 

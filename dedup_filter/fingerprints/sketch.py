@@ -92,6 +92,33 @@ def contained(
     return counts[0], counts[1], counts[2]
 
 
+def contained_sketch(
+    packed: bytes, sketches: Sequence[bytes]
+) -> tuple[CountArray, CountArray, CountArray]:
+    """Count as `contained` does if of the asked set, too, only the sketch is known.
+
+    Two sketches are compared at the coarser of their scales, and by the leading bits that both
+    have of a hash. Where the asked one is a sample, the share is an estimate with the standard
+    error of a sample of so many.
+
+    Cost: 20 us a sketch.
+    """
+    counts = np.zeros((3, len(sketches)), np.intp)
+    own, own_bits = _stored(packed), packed[0] + packed[1]
+    for number, other in enumerate(sketches):
+        stored, bits = _stored(other), min(own_bits, other[0] + other[1])
+        bound = min(_largest(packed[0]), _largest(other[0])) >> np.uint32(_MOST_BITS - bits)
+        asked, there = (
+            _without_repeats(hashes[hashes <= bound])
+            for hashes in (
+                own >> np.uint32(own_bits - bits),
+                stored >> np.uint32(other[0] + other[1] - bits),
+            )
+        )
+        counts[:, number] = np.count_nonzero(np.isin(asked, there)), len(asked), len(there)
+    return counts[0], counts[1], counts[2]
+
+
 def found_in(hashes: UInt32Array, packed: bytes) -> tuple[BoolArray, BoolArray]:
     """Tell which hashes, (n,), in any order, a sketch can tell of, (n,), and has, (n,).
 

@@ -134,6 +134,12 @@ class FramedPages:
             self._let_go()
             return verdict
 
+    def profile(self, place: Place, content: MeasurablePage | Measured) -> PageProfile:
+        """Measure a page as `claim` would now, and learn nothing from it."""
+        if isinstance(content, Measured):
+            return content.profile
+        return _measured(content, self.known(place.host, content.shown)).profile
+
     def commit(self, page: int) -> None:
         """Keep a pending page for good."""
         self._kept.commit(page)

@@ -12,6 +12,7 @@ from made_profiles import hashes_of
 from dedup_filter.fingerprints.sketch import (
     MOST_SKETCH_BYTES,
     contained,
+    contained_sketch,
     distinct_hashes,
     found_in,
     is_sketch,
@@ -202,3 +203,24 @@ def test_hashes_of_a_set_are_upper_halves_once_each_in_order(shingles):
     found = distinct_hashes(np.array(shingles + shingles[::-1], np.uint64))
     assert found.dtype == np.uint32
     assert found.tolist() == sorted({value >> 32 for value in shingles})
+
+
+@given(sets, sets)
+def test_of_two_sketches_what_both_can_tell_of_is_counted(asked, other):
+    one, two = sketch(array(asked)), sketch(array(other))
+    scale = max(one[0], two[0])
+    bits = min(one[0] + one[1], two[0] + two[1])
+    # By what both have of a hash; beyond the bound of the finer one nothing is known of either.
+    mine, theirs = (
+        {each >> (32 - bits) for each in members if each < 2 ** (32 - scale)}
+        for members in (asked, other)
+    )
+    there, of, size = contained_sketch(one, [two])
+    assert (there[0], of[0], size[0]) == (len(mine & theirs), len(mine), len(theirs))
+
+
+@given(sets)
+def test_sketch_contains_itself(members):
+    packed = sketch(array(members))
+    there, asked, size = contained_sketch(packed, [packed])
+    assert there[0] == asked[0] == size[0]

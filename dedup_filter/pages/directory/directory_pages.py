@@ -35,6 +35,7 @@ from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import PageRecord, Place, measures_of
 from dedup_filter.pages.frame_exchange import FrameExchange
+from dedup_filter.pages.near_pages import Asked
 
 _MOST_AT_ONCE = 256
 _BATCHES = 100
@@ -107,6 +108,23 @@ class DirectoryPages:
         )
         original = verdict.original_page
         return verdict if original is None else verdict._replace(original=self.store.url(original))
+
+    def find(self, asked: Asked) -> list[PageRecord]:
+        """Return the records of all pages with a digest, or within k bits of a fingerprint.
+
+        Pending pages may be among them. Nothing is changed.
+        """
+        self._index.follow(self.store)
+        host = self.store.known_host(asked.host) if self._by_host else 0
+        if host is None:
+            return []
+        numbers = {
+            match.row for each in asked.fingerprints for match in self._index.near(each, host)
+        }
+        if asked.digest is not None:
+            numbers.update(self._index.of_digest(asked.digest, host))
+        records = map(self.store.record, sorted(numbers))
+        return [each for each in records if not self._by_host or each.host == asked.host]
 
     def fate(self, number: int) -> Fate:
         """Tell what has become of a page that was recorded."""

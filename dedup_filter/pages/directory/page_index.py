@@ -155,8 +155,8 @@ class PageIndex:
         """Memory in bytes, that of files which are mapped into it included."""
         return self._fingerprints.nbytes + self._digests.nbytes
 
-    def near(self, fingerprint: int, host: int, most: int) -> list[Match]:
-        """Return the pages within k bits, the `most` nearest; with `by_host` only of this host.
+    def near(self, fingerprint: int, host: int, most: int | None = None) -> list[Match]:
+        """Return the pages within k bits, or the `most` nearest; with `by_host` only of this host.
 
         With `by_host`, too, a page of another host may be among them by chance.
         """

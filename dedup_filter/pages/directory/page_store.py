@@ -231,6 +231,11 @@ class PageStore(PageReader):
             self._hosts[name] = number
         return number
 
+    def known_host(self, name: str) -> int | None:
+        """Return the number of a host, None if it has none."""
+        found = self.value("SELECT id FROM hosts WHERE name = ?", (_column(name),))
+        return None if found is None else int(found)
+
     def at_url(self, url: str) -> list[int]:
         """Find all pages at a URL, however it is spelt, the earliest first.
 

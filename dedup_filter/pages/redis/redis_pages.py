@@ -39,6 +39,7 @@ from dedup_filter.pages.comparison import (
 from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.records import PageRecord, Place, measures_of, url_key
 from dedup_filter.pages.frame_exchange import FrameExchange, LessonLists
+from dedup_filter.pages.near_pages import Asked
 from dedup_filter.pages.redis.process import LEASE, Process
 from dedup_filter.pages.redis.replica import Entry
 from dedup_filter.pages.redis.shared_log import MOST_AT_ONCE, SharedLog
@@ -120,6 +121,21 @@ class RedisPages:
         found = self._like(place, page)
         self._looked_up = self._replica.end, found
         return self._compared(place, page, found)
+
+    def find(self, asked: Asked) -> list[PageRecord]:
+        """Return the records of all pages with a digest, or within k bits of a fingerprint.
+
+        Pending pages may be among them. Nothing is changed.
+        """
+        self._log.withdraw()
+        self._log.sync()
+        of_texts: list[int | None] = [*asked.fingerprints] or [None]
+        digest = asked.digest or b""
+        entries = [Entry.of(each, digest, asked.host) for each in of_texts]
+        self._read_fitting({match.row for each in entries for match in self._replica.near(each)})
+        records = [self._read[number] for number in sorted(self._read)]
+        is_any = self._config.scope != "host"
+        return [each for each in records if is_any or each.host == asked.host]
 
     def fate(self, number: int) -> Fate:
         """Tell what has become of a page that was recorded, here or by another process."""

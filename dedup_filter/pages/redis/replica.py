@@ -207,8 +207,8 @@ class LoggedPages:
             for page, entry in zip(of_pages[is_known][is_so].tolist(), now[is_so], strict=True)
         ]
 
-    def near(self, entry: Entry, most: int) -> list[Match]:
-        """Return the pages within k bits of an entry, or with its digest; the `most` nearest.
+    def near(self, entry: Entry, most: int | None = None) -> list[Match]:
+        """Return the pages within k bits of an entry, or with its digest; or the `most` nearest.
 
         With `by_host` only those of its host; one of another may be among them by chance.
         """

@@ -1,0 +1,84 @@
+"""A page, or a fingerprint -> the kept pages that are like it, nearest first; nothing is changed.
+
+    page -> fingerprints of its texts, digest -> index -> records -> distance, share of its shingles
+
+All of them are told, confirmed or not: which of them the page would be a duplicate of, if any, is
+for `comparison`. Knows no index and no store; the caller brings the records.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.fingerprints.sketch import contained, contained_sketch
+from dedup_filter.model import NearPage
+from dedup_filter.pages.directory.records import PageRecord
+
+_Hashes = npt.NDArray[np.uint32]
+
+
+class Asked(NamedTuple):
+    """What pages are looked up by."""
+
+    host: str
+    """With `scope` "host", only pages of this one are found."""
+    fingerprints: tuple[int, ...]
+    """Of the texts of the page, see `PageProfile.texts`."""
+    shingles: tuple[_Hashes | bytes, ...] = ()
+    """Of each text the hashes of its shingles, or a sketch; none if only a fingerprint is known."""
+    digest: bytes | None = None
+
+    @classmethod
+    def of(cls, host: str, page: PageProfile) -> "Asked":
+        """Ask about a page that was measured."""
+        texts = page.texts
+        prints = tuple(text.fingerprint for text in texts)
+        return cls(host, prints, tuple(text.hashes for text in texts), page.digest)
+
+    @classmethod
+    def of_record(cls, record: PageRecord) -> "Asked":
+        """Ask about a page that is recorded: its sketch stands for its shingles."""
+        known = () if record.fingerprint is None else (record.fingerprint,)
+        return cls(record.host, known, (record.sketch,), record.digest)
+
+    def found(self, records: Iterable[PageRecord], max_distance: int) -> list[NearPage]:
+        """Return the pages of some records that are like it, nearest first, then by number.
+
+        Pending pages are none of them. Cost: 20 us a record.
+        """
+        by_text: dict[int, list[tuple[PageRecord, int]]] = {}
+        found = []
+        for record in records:
+            if record.is_pending:
+                continue
+            if record.digest == self.digest:
+                found.append(NearPage(record.url, 0, 1.0, record.page))
+                continue
+            for number, each in enumerate(self.fingerprints):
+                if record.fingerprint is None:
+                    break
+                distance = (record.fingerprint ^ each).bit_count()
+                if distance <= max_distance:
+                    by_text.setdefault(number, []).append((record, distance))
+                    break
+        for number, near in by_text.items():
+            shares = self._shares(number, [record.sketch for record, _ in near])
+            found += [
+                NearPage(record.url, distance, share, record.page)
+                for (record, distance), share in zip(near, shares, strict=True)
+            ]
+        return sorted(found, key=lambda each: (each.distance, each.page))
+
+    def _shares(self, number: int, sketches: list[bytes]) -> list[float] | list[None]:
+        if not self.shingles:
+            return [None] * len(sketches)
+        known = self.shingles[number]
+        if isinstance(known, bytes):
+            there, asked, _ = contained_sketch(known, sketches)
+        else:
+            there, asked, _ = contained(known, sketches)
+        shares: list[float] = (there / np.maximum(asked, 1)).tolist()
+        return shares
