@@ -9,6 +9,8 @@ import sys
 
 import click
 
+from dedup_filter.commands.find import find_command
+from dedup_filter.commands.fingerprint import fingerprint_command
 from dedup_filter.commands.fingerprints import clusters_command, near_command, pairs_command
 from dedup_filter.commands.index import index_command
 from dedup_filter.commands.plan import plan_command
@@ -34,7 +36,15 @@ def _cli() -> None:
     """  # noqa: D301 - click must see the character
 
 
-for _command in (clusters_command, index_command, near_command, pairs_command, plan_command):
+for _command in (
+    clusters_command,
+    find_command,
+    fingerprint_command,
+    index_command,
+    near_command,
+    pairs_command,
+    plan_command,
+):
     _cli.add_command(_command)
 
 

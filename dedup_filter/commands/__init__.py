@@ -6,14 +6,18 @@ tells how commands end. Here is what several of them share.
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
+from dedup_filter.config import option_in
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.wording import printable
+
+T = TypeVar("T")
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Write JSON objects with named fields."
@@ -29,6 +33,44 @@ max_distance_option = partial(
     metavar="BITS",
     help=f"Near are fingerprints that differ in at most so many bits, 0 to {MAX_DISTANCE}.",
 )
+
+
+def _filter_options(given: Sequence[str]) -> dict[str, Any]:
+    """Read options as they were given; the filter says whether they make sense.
+
+    >>> _filter_options(["features=shingles", "max_distance=3", "min_similarity=None"])
+    {'features': 'shingles', 'max_distance': 3, 'min_similarity': None}
+    """
+    options = {}
+    for each in given:
+        name, equals, value = (part.strip() for part in each.partition("="))
+        if not equals:
+            raise click.BadParameter(f"{each!r} is not NAME=VALUE")
+        options[name] = option_in(name, value)
+    return options
+
+
+filter_option = click.option(
+    "--option",
+    "-o",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=lambda _, __, given: _filter_options(given),
+    help='An option of the filter, such as features=shingles or max_distance=3; "none" is no '
+    "value. Again for each.",
+)
+
+
+def progress(
+    values: Iterable[T], label: str, total: int | None = None
+) -> AbstractContextManager[Iterable[T]]:
+    """Show on a terminal how many have passed, elsewhere nothing."""
+    if not sys.stderr.isatty():
+        return nullcontext(values)
+    return click.progressbar(
+        values, total, label, show_pos=True, file=sys.stderr, update_min_steps=10
+    )
 
 
 def write_lines(values: Iterable[Any]) -> None:

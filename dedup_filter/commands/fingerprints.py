@@ -1,5 +1,7 @@
 """`dedup-filter near`, `pairs` and `clusters`: fingerprints in, a line of JSON for each result.
 
+`pairs` and `clusters` take an index, too, and write URLs.
+
 A line of input holds one fingerprint, decimal or hexadecimal (0x...), blanks around it allowed.
 Blank lines count as lines and hold nothing. Cost: 1 us a line.
 """
@@ -8,20 +10,27 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
 import numpy as np
 
 from dedup_filter.commands import json_option, max_distance_option, write_lines
+from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
 from dedup_filter.hamming.clusters import DisjointSets
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.near_pairs import pair_blocks
-from dedup_filter.hamming.pairs import UInt64Array, distinct
+from dedup_filter.hamming.pairs import IntpArray, UInt64Array, distinct
+from dedup_filter.pages.redis.connection import is_address
+from dedup_filter.review.page_pairs import page_clusters, page_pairs
+from dedup_filter.upkeep import Index, index_at
+from dedup_filter.upkeep.results import Recorded
 
 Shown = Callable[[int], int | str]
 
+_DISTANCE = 3
 _LONGEST_LINE = 1000
 _FINGERPRINT = re.compile(rb"[0-9]+|0[xX][0-9a-fA-F]+")
 
@@ -35,12 +44,25 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
         callback=lambda _, __, is_hex: hex if is_hex else int,
         help='Write fingerprints as strings like "0x1f", for readers that round large numbers.',
     )
-    return max_distance_option(default=3)(hex_option(json_option(command)))
+    return hex_option(json_option(command))
+
+
+class _Input(click.File):
+    """A file of fingerprints; or an index, which is a folder or an address."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if isinstance(value, str) and (Path(value).is_dir() or is_address(value)):
+            return index_at(value)
+        return super().convert(value, param, ctx)
+
+
+_distance_option = max_distance_option(show_default=f"{_DISTANCE}, or that of an index")
 
 
 @click.command("near")
 @click.argument("stored", type=click.File("rb"))
 @click.argument("asked", type=click.File("rb"), default="-")
+@max_distance_option(default=_DISTANCE)
 @_options
 def near_command(
     stored: BinaryIO, asked: BinaryIO, max_distance: int, shown: Shown, as_json: bool
@@ -74,15 +96,21 @@ def near_command(
 
 
 @click.command("pairs")
-@click.argument("fingerprints", type=click.File("rb"), default="-")
+@click.argument("fingerprints", type=_Input("rb"), default="-")
+@_distance_option
 @_options
-def pairs_command(fingerprints: BinaryIO, max_distance: int, shown: Shown, as_json: bool) -> None:
-    """Write all pairs of fingerprints that are near to one another.
+def pairs_command(
+    fingerprints: BinaryIO | Index, max_distance: int | None, shown: Shown, as_json: bool
+) -> None:
+    """Write all pairs of fingerprints, or of an index's pages, that are near to one another.
 
     FINGERPRINTS is a file with one on each line, or standard input (-); one that occurs several
     times counts once. Each pair is written once, the smaller number first, as soon as it is
     found; the order is the same in every run, but not that of the numbers. A line that is no
     fingerprint ends the command before it writes anything, with exit code 2.
+
+    Or it is an index, a folder or an address (redis://...): then pages are paired, dropped ones
+    too, and their URLs are written. A crawl may be writing to it.
 
     \b
     $ printf '%s\\n' 8 11 11 4096 | dedup-filter pairs
@@ -97,17 +125,22 @@ def pairs_command(fingerprints: BinaryIO, max_distance: int, shown: Shown, as_js
         pair = [shown(left), shown(right)]
         return {"pair": pair, "distance": (left ^ right).bit_count()} if as_json else pair
 
-    for block in pair_blocks(_read_all(fingerprints), max_distance):
+    if isinstance(fingerprints, Index):
+        _write_page_pairs(fingerprints, max_distance, as_json=as_json)
+        return
+    k = _DISTANCE if max_distance is None else max_distance
+    for block in pair_blocks(_read_all(fingerprints), k):
         write_lines(line(*pair) for pair in block.tolist())
 
 
 @click.command("clusters")
-@click.argument("fingerprints", type=click.File("rb"), default="-")
+@click.argument("fingerprints", type=_Input("rb"), default="-")
+@_distance_option
 @_options
 def clusters_command(
-    fingerprints: BinaryIO, max_distance: int, shown: Shown, as_json: bool
+    fingerprints: BinaryIO | Index, max_distance: int | None, shown: Shown, as_json: bool
 ) -> None:
-    """Group fingerprints: connected components of those that are near to one another.
+    """Group fingerprints, or an index's pages: connected components of those that are near.
 
     FINGERPRINTS is a file with one on each line, or standard input (-); one that occurs several
     times counts once. Members and clusters are written in the order in which they first occur,
@@ -115,16 +148,22 @@ def clusters_command(
     small steps is one cluster, though its ends may be far apart. A line that is no fingerprint
     ends the command before it writes anything, with exit code 2.
 
+    Or it is an index, a folder or an address (redis://...): then pages are grouped, dropped ones
+    too, and their URLs are written, that of the page that came first before the others.
+
     \b
     $ printf '%s\\n' 11 8 12288 0 | dedup-filter clusters --max-distance 2
     [11, 8, 12288, 0]
     $ printf '%s\\n' 11 8 12288 0 | dedup-filter clusters --max-distance 2 --json
     {"representative": 11, "size": 4, "members": [11, 8, 12288, 0]}
     """  # noqa: D301 - click must see the character
+    if isinstance(fingerprints, Index):
+        _write_page_clusters(fingerprints, max_distance, as_json=as_json)
+        return
     members = _read_all(fingerprints)
     order = np.argsort(members, kind="stable")
     sets = DisjointSets(len(members))
-    for pairs in pair_blocks(members, max_distance):
+    for pairs in pair_blocks(members, _DISTANCE if max_distance is None else max_distance):
         positions = order[np.searchsorted(members, pairs, sorter=order)]
         sets.unite(positions[:, 0], positions[:, 1])
     found = ([shown(each) for each in members[cluster].tolist()] for cluster in sets.clusters())
@@ -132,6 +171,48 @@ def clusters_command(
         write_lines({"representative": c[0], "size": len(c), "members": c} for c in found)
     else:
         write_lines(found)
+
+
+def _write_page_pairs(index: Index, max_distance: int | None, *, as_json: bool) -> None:
+    with index.recorded() as recorded:
+        entries, k = recorded.entries, _distance_of(index, max_distance)
+        for places in page_pairs(entries, k):
+            urls = _urls(recorded, places)
+            values = entries.fingerprints[places]
+            distances = np.bitwise_count(values[:, 0] ^ values[:, 1]).tolist()
+            pairs = [[urls[a], urls[b]] for a, b in places.tolist()]
+            write_lines(
+                {"pair": pair, "distance": distance} if as_json else pair
+                for pair, distance in zip(pairs, distances, strict=True)
+            )
+
+
+def _write_page_clusters(index: Index, max_distance: int | None, *, as_json: bool) -> None:
+    with index.recorded() as recorded:
+        k = _distance_of(index, max_distance)
+        for places in page_clusters(recorded.entries, k):
+            urls = [*_urls(recorded, places).values()]
+            about = {"representative": urls[0], "size": len(urls), "members": urls}
+            write_lines([about if as_json else urls])
+
+
+def _distance_of(index: Index, given: int | None) -> int:
+    if given is not None:
+        return given
+    return int(index.filter_options().get("max_distance", FilterConfig.max_distance))
+
+
+def _urls(recorded: Recorded, places: IntpArray) -> dict[int, str]:
+    """Return the URLs of pages by their places in the entries, which ascend."""
+    distinct_places = np.unique(places)
+    numbers = recorded.entries.pages[distinct_places].tolist()
+    urls = {record.page: record.url for record in recorded.records(numbers)}
+    # One of a shared index may have been forgotten since its log was read.
+    gone = "(forgotten meanwhile)"
+    return {
+        place: urls.get(number, gone)
+        for place, number in zip(distinct_places.tolist(), numbers, strict=True)
+    }
 
 
 def _read_all(file: BinaryIO) -> UInt64Array:

@@ -1,16 +1,21 @@
 """`dedup-filter index ...`: the commands that look after an index."""
 
 import logging
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
 from functools import partial, wraps
 from typing import Any, BinaryIO, TypeVar
 
 import click
 
-from dedup_filter.commands import json_option, say, write_lines, write_report
-from dedup_filter.config import FilterConfig, option_in
+from dedup_filter.commands import (
+    filter_option,
+    json_option,
+    progress,
+    say,
+    write_lines,
+    write_report,
+)
+from dedup_filter.config import FilterConfig
 from dedup_filter.text.page_fields import FieldNames
 from dedup_filter.upkeep import Index, index_at
 from dedup_filter.upkeep.lines import exported, import_lines
@@ -124,33 +129,6 @@ def _forget(index: Index, urls: tuple[str, ...]) -> Iterator[Report]:
         raise click.exceptions.Exit(_NO)
 
 
-def _filter_options(given: Sequence[str]) -> dict[str, Any]:
-    """Read options as they were given; the filter says whether they make sense.
-
-    >>> _filter_options(["features=shingles", "max_distance=3", "min_similarity=None"])
-    {'features': 'shingles', 'max_distance': 3, 'min_similarity': None}
-    """
-    options = {}
-    for each in given:
-        name, equals, value = (part.strip() for part in each.partition("="))
-        if not equals:
-            raise click.BadParameter(f"{each!r} is not NAME=VALUE")
-        options[name] = option_in(name, value)
-    return options
-
-
-_filter_option = click.option(
-    "--option",
-    "-o",
-    "options",
-    multiple=True,
-    metavar="NAME=VALUE",
-    callback=lambda _, __, given: _filter_options(given),
-    help='An option of the filter, such as features=shingles or max_distance=3; "none" is no '
-    "value. Again for each.",
-)
-
-
 @_command("import")
 @click.argument("file", type=click.File("rb"), default="-")
 @click.option("--crawl", default="import", show_default=True, help="Name of the crawl of items.")
@@ -167,7 +145,7 @@ _filter_option = click.option(
 )
 @click.option("--url-field", metavar="NAME", default="url", help="The one with its URL.")
 @click.option("--skip-bad-lines", is_flag=True, help="Count bad lines instead of stopping.")
-@_filter_option
+@filter_option
 def _import(index: Index, file: BinaryIO, **given: Any) -> Iterator[Report]:
     """Put lines of JSON into an index, which is made if there is none.
 
@@ -193,7 +171,7 @@ def _import(index: Index, file: BinaryIO, **given: Any) -> Iterator[Report]:
     if not html and not texts:
         html, texts = "html", ("text",)
     numbered = enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), 1)
-    with _progress(numbered, "importing") as shown:
+    with progress(numbered, "importing") as shown:
         imported = import_lines(
             shown,
             index,
@@ -204,19 +182,8 @@ def _import(index: Index, file: BinaryIO, **given: Any) -> Iterator[Report]:
     yield {"index": str(index), **imported}
 
 
-def _progress(
-    values: Iterable[T], label: str, total: int | None = None
-) -> AbstractContextManager[Iterable[T]]:
-    """Show on a terminal how many have passed, elsewhere nothing."""
-    if not sys.stderr.isatty():
-        return nullcontext(values)
-    return click.progressbar(
-        values, total, label, show_pos=True, file=sys.stderr, update_min_steps=10
-    )
-
-
 @_command("migrate")
-@_filter_option
+@filter_option
 @click.option("--drop-unkept", is_flag=True, help="Leave pages behind whose texts were not kept.")
 @click.option("--fresh", is_flag=True, help="Begin an empty index; no fingerprints are made.")
 def _migrate(
@@ -240,7 +207,7 @@ def _migrate(
         FilterConfig.of(options),
         drop_unkept=drop_unkept,
         fresh=fresh,
-        watch=lambda records, total: _progress(records, "migrating", total),
+        watch=lambda records, total: progress(records, "migrating", total),
     )
     yield {"index": str(index), **result}
 

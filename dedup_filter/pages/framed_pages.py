@@ -37,7 +37,7 @@ from dedup_filter.frames.early_pages import TELLING_PAGES, EarlyPage
 from dedup_filter.frames.host_frames import Frames, Host, Known, Lesson, pack, unpack
 from dedup_filter.model import Verdict
 from dedup_filter.pages.comparison import Overtaken
-from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore
+from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames
 from dedup_filter.pages.directory.records import Place
 from dedup_filter.pages.location import KeptPages
 from dedup_filter.text.reading import Page, Shown
@@ -99,7 +99,7 @@ class FramedPages:
         self._refresh()
         self._frames.check()
         if self._store is not None:
-            again, here = _restored(self._store)[0], self._frames
+            again, here = restored(self._store.all())[0], self._frames
             assert again.early.tellings() == here.early.tellings(), "other pages wait in the store"
             assert len(again) == len(here), "other blocks are known in the store"
 
@@ -116,7 +116,7 @@ class FramedPages:
             else:
                 self._take_news(place.host, content.shown)
                 known = self.known(place.host, content.shown)
-                profile, text = _measured(content, known)
+                profile, text = measured(content, known)
             found = self._kept.compare(place, profile)
             if found.reason == "no_text":
                 return found
@@ -138,7 +138,7 @@ class FramedPages:
         """Measure a page as `claim` would now, and learn nothing from it."""
         if isinstance(content, Measured):
             return content.profile
-        return _measured(content, self.known(place.host, content.shown)).profile
+        return measured(content, self.known(place.host, content.shown)).profile
 
     def commit(self, page: int) -> None:
         """Keep a pending page for good."""
@@ -163,7 +163,7 @@ class FramedPages:
         Nothing is known of pages from which nothing is to be learnt: their host has no name.
         """
         if not (host and self._config.learn_frames):
-            return Known(shown, Host(""))
+            return nothing_known(shown)
         self._refresh()
         return self._frames.known(host, shown)
 
@@ -201,7 +201,7 @@ class FramedPages:
         return due.values()
 
     def _learn(
-        self, known: Known, page: MeasurablePage, measured: PageProfile, verdict: Verdict
+        self, known: Known, page: MeasurablePage, profile: PageProfile, verdict: Verdict
     ) -> None:
         """Learn from a page, and judge others again."""
         original, number = verdict.original_page, verdict.page or 0
@@ -212,7 +212,7 @@ class FramedPages:
             return
         # The text of a revisit was shown before, like that of a duplicate. If it were counted a
         # second time, it would be taken for frame, and the page never found again.
-        page.is_kept = original is None and not measured.was_shown
+        page.is_kept = original is None and not profile.was_shown
         self._taught.page = number if page.is_kept else 0
         (host, shown), *of_sites = known.teaches
         early = None
@@ -254,7 +254,7 @@ class FramedPages:
             page = self._page_of(early)
             if page is not None:
                 known = self._frames.known(host, page.shown, seen_itself=1)
-                self._kept.replace(early.row, *_measured(page, known))
+                self._kept.replace(early.row, *measured(page, known))
             if self._store is not None and early.is_waiting:
                 self._store.note(early.row, _note(early))
             elif self._store is not None:
@@ -310,25 +310,30 @@ class FramedPages:
 
     def _refresh(self) -> None:
         if self._is_stale and self._store is not None:
-            self._frames, self._unsaved = _restored(self._store)
+            self._frames, self._unsaved = restored(self._store.all())
             self._is_stale = False
 
 
-def _measured(page: MeasurablePage, known: Known) -> Measured:
+def nothing_known(shown: Shown) -> Known:
+    """Return what is known where no frames are learnt."""
+    return Known(shown, Host(""))
+
+
+def measured(page: MeasurablePage, known: Known) -> Measured:
     """Measure a page with what is known of its host and its sites."""
-    measured = page.measure(known.frame_times)
-    surrounded = replace(measured.profile, headline=known.headline, around=known.around)
-    return measured._replace(profile=surrounded)
+    alone = page.measure(known.frame_times)
+    surrounded = replace(alone.profile, headline=known.headline, around=known.around)
+    return alone._replace(profile=surrounded)
 
 
 def _note(early: EarlyPage) -> bytes:
     return pack(early.tellings, sorted(early.new))
 
 
-def _restored(store: FrameStore) -> tuple[Frames, Counter[str]]:
-    """Load the frames; return with them the bytes of lessons by host."""
+def restored(stored: Iterable[HostFrames]) -> tuple[Frames, Counter[str]]:
+    """Make frames of what was stored; return with them the bytes of lessons by host."""
     frames, unsaved, unreadable = Frames(early_are_stored=True), Counter[str](), 0
-    for name, packed, taught, waiting in store.all():
+    for name, packed, taught, waiting in stored:
         try:
             host = Host(name) if packed is None else Host.from_bytes(name, packed)
             lessons = [(Lesson.from_bytes(each.lesson), each.is_unlearnt) for each in taught]

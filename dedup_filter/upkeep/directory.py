@@ -23,21 +23,42 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
 from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.model import Document
-from dedup_filter.pages.directory.frame_store import FrameStore, frames_with_forms
+from dedup_filter.pages.directory.frame_store import FrameStore, frames_with_forms, known_frames
 from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock, UnusableTables
 from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.directory.page_reader import PageReader, Snapshot, statistics
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import PageRecord, Scheme, measures_of
 from dedup_filter.pages.location import scheme_of
-from dedup_filter.upkeep.results import Doubt, Findings, Source, options_in, pages_by_url
+from dedup_filter.upkeep.results import (
+    Doubt,
+    Entries,
+    Findings,
+    Recorded,
+    Source,
+    options_in,
+    pages_by_url,
+)
 from dedup_filter.wording import counted
 
 _ANEW = "they are made anew from the record when the index is opened"
+
+_AT_ONCE = 100_000
+_ENTRY = np.dtype(
+    [
+        ("page", np.int64),
+        ("is_kept", np.bool_),
+        ("has_fingerprint", np.bool_),
+        ("fingerprint", np.int64),
+        ("digest", "V8"),
+    ]
+)
 
 Watch = Callable[[Iterable[PageRecord], int], AbstractContextManager[Iterable[PageRecord]]]
 """Records and their number -> the same records, while somebody sees them pass."""
@@ -102,6 +123,18 @@ class DirectoryIndex:
                 for each in snapshot.records()
             )
             yield Source(snapshot.scheme, snapshot.crawls(), pages, frames_with_forms(snapshot))
+
+    @contextmanager
+    def recorded(self) -> Iterator[Recorded]:
+        """Hold the index still, to look pages up. Cost: 1 us a page; memory 26 bytes a page."""
+        with Snapshot.open_to_read(self.location) as snapshot:
+            yield Recorded(
+                snapshot.scheme,
+                _entries(snapshot),
+                lambda pages: map(snapshot.record, pages),
+                snapshot.kept_at_url,
+                lambda: known_frames(snapshot),
+            )
 
     def target(self, scheme: Scheme) -> PageStore:
         """Open it for records, and make it if there is none."""
@@ -195,6 +228,24 @@ class DirectoryIndex:
             except UnusableTables as reason:
                 return {Doubt(f"the tables: {reason}; {_ANEW}", is_fault=not reason.is_usual)}
             return {Doubt(f"the tables: {fault}; {_ANEW}") for fault in index.faults(snapshot)}
+
+
+def _entries(snapshot: Snapshot) -> Entries:
+    """Read the entries of all pages."""
+    parts, last = [np.empty(0, _ENTRY)], 0
+    sql = """SELECT id, is_kept, fingerprint IS NOT NULL, ifnull(fingerprint, 0), digest
+        FROM pages WHERE id > ? ORDER BY id LIMIT ?"""
+    while rows := snapshot.rows(sql, (last, _AT_ONCE)):
+        parts.append(np.array([(*row[:4], row[4][:8]) for row in rows], _ENTRY))
+        last = rows[-1][0]
+    found = np.concatenate(parts)
+    return Entries(
+        found["page"],
+        found["is_kept"],
+        found["has_fingerprint"],
+        found["fingerprint"].view(np.uint64),
+        found["digest"].copy().view("<u8"),
+    )
 
 
 def _require_kept(config: FilterConfig, snapshot: Snapshot, *, drop_unkept: bool) -> None:

@@ -1,11 +1,14 @@
 """What goes into the work on an index and comes out of it, wherever the index is kept."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from dataclasses import fields as fields_of
 from time import sleep
 from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import StoreCorrupt
@@ -70,6 +73,32 @@ class Source(NamedTuple):
     """Those that are not pending, by ascending number, each with the URL of its original if that is
     still recorded, and its text if that was kept."""
     hosts: Iterable[HostFrames]
+
+
+class Entries(NamedTuple):
+    """What pages are found by, of all that are recorded and not pending; arrays of equal length."""
+
+    pages: npt.NDArray[np.int64]
+    """Numbers, ascending."""
+    are_kept: npt.NDArray[np.bool_]
+    have_fingerprints: npt.NDArray[np.bool_]
+    fingerprints: npt.NDArray[np.uint64]
+    """0 for a page that has none."""
+    digest_heads: npt.NDArray[np.uint64]
+    """The first 8 bytes of digests, little-endian; on servers only of pages without fingerprint."""
+
+
+class Recorded(NamedTuple):
+    """An index that is only read; what its crawlers do meanwhile may be seen or not."""
+
+    scheme: Scheme
+    entries: Entries
+    records: Callable[[Iterable[int]], Iterable[PageRecord]]
+    """Numbers of pages -> their records, in this order; those that are gone are left out."""
+    at_url: Callable[[str], Sequence[int]]
+    """The kept pages at a URL, however it is spelt, the earliest first."""
+    frames: Callable[[], Iterable[HostFrames]]
+    """What is known of hosts; nothing of a shared index."""
 
 
 def options_in(scheme: Scheme) -> dict[str, Any]:

@@ -6,7 +6,7 @@ between. So what seems wrong is looked at again, and is a fault only if it stays
 Check and `compact` pass over all keys of the servers.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import compress
 from time import time as now
@@ -18,7 +18,7 @@ from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory.records import PageRecord, Scheme
 from dedup_filter.pages.redis.connection import Address
-from dedup_filter.pages.redis.replica import LoggedPages, entry_of
+from dedup_filter.pages.redis.replica import LONG, LoggedPages, entry_of
 from dedup_filter.pages.redis.shared_keeper import (
     SharedKeeper,
     SharedReader,
@@ -26,7 +26,15 @@ from dedup_filter.pages.redis.shared_keeper import (
     take_out,
     trim,
 )
-from dedup_filter.upkeep.results import Doubt, Findings, Source, options_in, pages_by_url
+from dedup_filter.upkeep.results import (
+    Doubt,
+    Entries,
+    Findings,
+    Recorded,
+    Source,
+    options_in,
+    pages_by_url,
+)
 from dedup_filter.wording import counted
 
 
@@ -121,6 +129,31 @@ class ServerIndex:
         with self._reader() as reader:
             pages = ((each, None, None) for each in _committed(reader, reader.standing()))
             yield Source(reader.scheme, reader.crawls(), pages, hosts=())
+
+    @contextmanager
+    def recorded(self) -> Iterator[Recorded]:
+        """Read it to look pages up. Cost: reads the log; a call for 1,000 records."""
+        with self._reader() as reader:
+            log = reader.standing()
+            pages = np.fromiter(log, np.int64)
+            is_there = ~np.isin(pages, list(reader.in_flight()))
+            are_long, values = (log.told(name)[is_there] for name in ("kind", "value"))
+            are_long = are_long == LONG
+            entries = Entries(
+                pages[is_there],
+                np.ones(len(values), np.bool_),
+                are_long,
+                np.where(are_long, values, 0).astype(np.uint64),
+                np.where(are_long, 0, values).astype(np.uint64),
+            )
+
+            def at_url(url: str) -> list[int]:
+                return pages_by_url([url], reader.records(entries.pages.tolist()))[1]
+
+            def records(pages: Iterable[int]) -> Iterator[PageRecord]:
+                return reader.records(list(pages))
+
+            yield Recorded(reader.scheme, entries, records, at_url, tuple)
 
     def target(self, scheme: Scheme) -> SharedKeeper:
         """Open it for records, and make it if there is none. No crawler may be at work then."""

@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 from dedup_filter.errors import ConfigError, StoreBusy, StoreCorrupt, StoreError, StoreTooNew
 from dedup_filter.fingerprints.sketch import MOST_SKETCH_BYTES
 from dedup_filter.pages.directory.index_directory import IndexDirectory
-from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme
+from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, canonical, url_key
 
 Self = TypeVar("Self", bound="PageReader")
 
@@ -74,6 +74,11 @@ _SCHEMA, _INVARIANTS, _SNAPSHOT = (
     files(__package__).joinpath(f"{name}.sql").read_text("utf-8")
     for name in ("schema", "invariants", "snapshot")
 )
+
+
+def signed(value: int) -> int:
+    """Return the signed integer with the same 64 bits."""
+    return value - (1 << 64) if value >> 63 else value
 
 
 class PageReader:
@@ -315,6 +320,16 @@ class Snapshot(PageReader):
         sql = "SELECT CAST(url AS TEXT) FROM pages WHERE id = ?"
         url: str | None = self.value(sql, (record.original,))
         return url
+
+    def kept_at_url(self, url: str) -> list[int]:
+        """Find the kept pages at a URL, however it is spelt, the earliest first.
+
+        Cost: passes over an entry of each page, 0.1 s for a million.
+        """
+        sql = f"""SELECT id FROM pages WHERE is_kept AND id IN (
+            SELECT id FROM main.pages {self.entries} WHERE url_key = ?) ORDER BY id"""  # noqa: S608
+        found = self.rows(sql, (signed(url_key(url)),))
+        return [page for (page,) in found if canonical(self.url(page)) == canonical(url)]
 
     def without_text(self) -> int:
         """Count the pages of which no text was kept."""

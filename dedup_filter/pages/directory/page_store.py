@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 
 from dedup_filter.model import Fate
 from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock
-from dedup_filter.pages.directory.page_reader import COLUMNS, FORMAT, HOST, MASK, PageReader
+from dedup_filter.pages.directory.page_reader import COLUMNS, FORMAT, HOST, MASK, PageReader, signed
 from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, canonical, url_key
 from dedup_filter.text.headlines import Headline
 
@@ -242,7 +242,7 @@ class PageStore(PageReader):
         Cost: passes over an entry of each page, 0.1 s for a million.
         """
         sql = f"SELECT id FROM pages {self.entries} WHERE url_key = ? ORDER BY id"  # noqa: S608
-        found = self.rows(sql, (_signed(url_key(url)),))
+        found = self.rows(sql, (signed(url_key(url)),))
         return [page for (page,) in found if canonical(self.url(page)) == canonical(url)]
 
     def stored(self, pages: Sequence[int]) -> list[Stored]:
@@ -287,7 +287,7 @@ class PageStore(PageReader):
         """Record a page; return its number, which is the record's own or the next."""
         is_kept = record.is_kept
         with self.transaction():
-            values = (*self._row(record), is_kept, _signed(url_key(record.url)))
+            values = (*self._row(record), is_kept, signed(url_key(record.url)))
             page = self.write(_INSERT, values)
             # A trigger would make recording a page a third slower.
             self.write("UPDATE counts SET pages = pages + 1 WHERE is_kept = ?", (is_kept,))
@@ -458,16 +458,11 @@ class PageStore(PageReader):
             _column(url),
             self.host(host),
             digest,
-            None if fingerprint is None else _signed(fingerprint),
+            None if fingerprint is None else signed(fingerprint),
             *plain,
             _column(h1),
             _column(title),
         )
-
-
-def _signed(value: int) -> int:
-    """Return the signed integer with the same 64 bits."""
-    return value - (1 << 64) if value >> 63 else value
 
 
 def _column(text: str) -> str | bytes:

@@ -1,0 +1,83 @@
+"""`dedup-filter find`: pages, an index -> the kept pages that are like each."""
+
+from typing import Any
+
+import click
+
+from dedup_filter.commands import filter_option, json_option, say, write_lines
+from dedup_filter.review.recorded_pages import Answer, RecordedPages, require_pages
+from dedup_filter.upkeep import index_at
+
+_BITS = 64
+
+
+@click.command("find")
+@click.argument("index")
+@click.argument("pages", metavar="PAGE...", nargs=-1, required=True)
+@click.option(
+    "--max-distance",
+    "--distance",
+    "-d",
+    "-k",
+    type=click.IntRange(0, _BITS),
+    metavar="BITS",
+    help="Find pages that differ in at most so many bits, 0 to 64; that of the index unless given.",
+)
+@click.option("--url", default="", help="Where a page in a file was found: its host has a frame.")
+@filter_option
+@json_option
+def find_command(
+    index: str,
+    pages: tuple[str, ...],
+    max_distance: int | None,
+    url: str,
+    options: dict[str, Any],
+    *,
+    as_json: bool,
+) -> None:
+    """Tell which kept pages are like PAGE, nearest first; nothing is recorded.
+
+    PAGE is a URL, the path of a file, standard input (-), or a fingerprint in hexadecimal
+    (0x...). A URL that is in the index is not fetched: it is looked up as it was recorded.
+    INDEX is a folder, or the address of a shared index; a crawl may be writing to it.
+
+    Each line has the differing bits, the share of PAGE's phrases that the page has, and its URL.
+    What is found is not confirmed: a crawl may keep PAGE all the same (see `compare`).
+
+    \b
+    Exit codes: 0 done, 1 no kept page is like any PAGE, 2 a page or the index cannot be read.
+    """  # noqa: D301 - click must see the character
+    require_pages(pages)
+    found = False
+    with RecordedPages.open(index_at(index), options) as recorded:
+        most = recorded.max_distance if max_distance is None else max_distance
+        for name in pages:
+            answer = recorded.answer(name, most, url=url)
+            found = found or bool(answer.near)
+            if as_json:
+                write_lines([_as_object(answer)])
+            else:
+                _tell(answer, most)
+    if not found:
+        raise click.exceptions.Exit(1)
+
+
+def _as_object(answer: Answer) -> dict[str, Any]:
+    value = answer.fingerprint
+    return {
+        "asked": answer.asked,
+        "fingerprint": None if value is None else f"{value:#018x}",
+        "reason": answer.reason,
+        "near": [near._asdict() for near in answer.near],
+    }
+
+
+def _tell(answer: Answer, most: int) -> None:
+    why = "" if answer.reason is None else f" (it is unjudged: {answer.reason})"
+    if not answer.near:
+        say(f"{answer.asked}: no kept page within {most} bits{why}")
+        return
+    say(f"{answer.asked}:")
+    for url, distance, similarity, _ in answer.near:
+        share = "    " if similarity is None else f"{similarity:4.0%}"
+        say(f"  {distance:2} bits  {share}  {url}")

@@ -1,0 +1,45 @@
+"""`dedup-filter fingerprint`: pages in, a fingerprint for each."""
+
+from typing import Any
+
+import click
+
+from dedup_filter.commands import filter_option, json_option, say, write_lines
+from dedup_filter.config import FilterConfig
+from dedup_filter.review.recorded_pages import fingerprints_of, require_pages
+
+
+@click.command("fingerprint")
+@click.argument("pages", metavar="PAGE...", nargs=-1, required=True)
+@filter_option
+@json_option
+def fingerprint_command(pages: tuple[str, ...], options: dict[str, Any], *, as_json: bool) -> None:
+    """Write the fingerprint of each PAGE on a line of its own, for `near` and `pairs`.
+
+    PAGE is a URL, the path of a file, or standard input (-). HTML is told from text by the name
+    of a file, or its first tag. Nothing is known of a page's host, so what is in all its pages is
+    left out only if it looks like a menu; an index knows more (see `find`).
+
+    A page that has no text of 20 words, or none at all, gets an empty line, and standard error
+    says why.
+
+    \b
+    $ dedup-filter fingerprint a.html b.html | dedup-filter pairs
+    $ dedup-filter fingerprint a.html --json
+    {"asked": "a.html", "fingerprint": "0x52d3...", "reason": null}
+
+    Exit codes: 0 done, 1 a page has no fingerprint, 2 a page cannot be read.
+    """  # noqa: D301 - click must see the character
+    require_pages(pages)
+    is_any_without = False
+    for name, value, reason in fingerprints_of(pages, FilterConfig.of(options)):
+        is_any_without = is_any_without or value is None
+        if as_json:
+            shown = None if value is None else f"{value:#018x}"
+            write_lines([{"asked": name, "fingerprint": shown, "reason": reason}])
+        else:
+            click.echo("" if value is None else f"{value:#018x}")
+        if value is None:
+            say(f"{name}: it has no fingerprint ({reason})", err=True)
+    if is_any_without:
+        raise click.exceptions.Exit(1)

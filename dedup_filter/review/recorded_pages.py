@@ -1,0 +1,168 @@
+"""An index that is only read -> the pages in it that are like one that a user names.
+
+    a fingerprint, or a page of the index     -> looked up as it was recorded
+    any other page: fetched, from a file      -> read, measured with what its host has shown
+
+All fingerprints are compared, which needs no tables: so any distance can be asked for, and a crawl
+may be writing to the index meanwhile. Cost: 1 us a page in the index to open it, 2 ns to compare
+one; 4 ms to read and measure a page.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.errors import DedupError
+from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.frames.host_frames import Frames
+from dedup_filter.model import NearPage, Unjudged
+from dedup_filter.pages.directory.records import PageRecord, Place
+from dedup_filter.pages.framed_pages import measured, nothing_known, restored
+from dedup_filter.pages.location import scheme_of
+from dedup_filter.pages.near_pages import Asked
+from dedup_filter.review.given_page import GivenPage, read_page
+from dedup_filter.upkeep import Index
+from dedup_filter.upkeep.results import Recorded
+from dedup_filter.workers.measured import Measured, Source
+
+_FINGERPRINT = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
+
+
+class Answer(NamedTuple):
+    """What is like a page."""
+
+    asked: str
+    """The page, as the user named it."""
+    fingerprint: int | None
+    """None: it has no text of enough words."""
+    near: list[NearPage]
+    """Nearest first, then by number; the page itself is left out."""
+    reason: str | None = None
+    """Why nothing can be like it, as in `Verdict.reason`; None: it can."""
+
+
+class RecordedPages:
+    """The pages of an index that is only read."""
+
+    def __init__(self, index: Index, recorded: Recorded, config: FilterConfig) -> None:
+        self._index = index
+        self._recorded = recorded
+        self._config = config
+
+    @classmethod
+    @contextmanager
+    def open(cls, index: Index, options: Mapping[str, Any]) -> Iterator["RecordedPages"]:
+        """Open an index; the options of its crawls hold, as far as it tells, unless given.
+
+        Raises:
+            ConfigError: there is no index, or an option is wrong.
+            StoreError: it cannot be read.
+        """
+        known = {name: value for name, value in index.filter_options().items() if name != "layout"}
+        config = FilterConfig.of({**known, **options})
+        with index.recorded() as recorded:
+            yield cls(index, recorded, config)
+
+    @property
+    def max_distance(self) -> int:
+        """That of the index, or the filter's default if the index does not tell."""
+        return self._config.max_distance
+
+    def answer(self, name: str, max_distance: int, *, url: str = "") -> Answer:
+        """Find the kept pages within a distance, up to 64, of a page.
+
+        `name` is a fingerprint in hexadecimal, the URL of a page in the index, another URL, the
+        path of a file, or "-". `url` is where a page in a file was found.
+
+        Raises:
+            DedupError: the page cannot be fetched.
+            SchemeMismatch: the index has fingerprints of another kind than are made here.
+            OSError: the file cannot be read.
+        """
+        if _FINGERPRINT.fullmatch(name) and not Path(name).exists():
+            value = int(name, 16)
+            return Answer(name, value, self._found(Asked("", (value,)), max_distance))
+        if (record := self.record_at(name)) is not None:
+            near = self._found(Asked.of_record(record), max_distance)
+            others = [each for each in near if each.page != record.page]
+            return Answer(name, record.fingerprint, others, record.reason)
+        given = read_page(name, url)
+        profile = self.profile(given)
+        if isinstance(profile, Unjudged):
+            return Answer(name, None, [], profile.reason)
+        near = self._found(Asked.of(Place.of(given.url).host, profile), max_distance)
+        return Answer(name, profile.fingerprint, near)
+
+    def record_at(self, url: str) -> PageRecord | None:
+        """Return the record of the latest kept page at a URL, None if there is none."""
+        pages = self._recorded.at_url(url) if "://" in url else ()
+        return next(iter(self._recorded.records(pages[-1:])), None)
+
+    def profile(self, given: GivenPage) -> PageProfile | Unjudged:
+        """Measure a page as a crawl would that goes on with the index now.
+
+        Raises:
+            SchemeMismatch: the index has fingerprints of another kind than are made here.
+        """
+        scheme_of(self._config).require(self._recorded.scheme, str(self._index))
+        place = Place.of(given.url)
+        source = Source(given.page, given.url if self._config.part_weights.image else None)
+        content = source.read(self._config)
+        if isinstance(content, Unjudged):
+            return content
+        if isinstance(content, Measured):
+            return content.profile
+        known = nothing_known(content.shown)
+        if place.host and self._config.learn_frames:
+            seen_itself = self.record_at(given.url) is not None
+            known = self._frames.known(place.host, content.shown, int(seen_itself))
+        return measured(content, known).profile
+
+    def _found(self, asked: Asked, max_distance: int) -> list[NearPage]:
+        entries = self._recorded.entries
+        is_like = np.zeros(len(entries.pages), np.bool_)
+        for each in asked.fingerprints:
+            is_like |= np.bitwise_count(entries.fingerprints ^ np.uint64(each)) <= max_distance
+        is_like &= entries.have_fingerprints
+        if asked.digest is not None:
+            is_like |= entries.digest_heads == int.from_bytes(asked.digest[:8], "little")
+        pages = entries.pages[is_like & entries.are_kept].tolist()
+        return asked.found(self._recorded.records(pages), max_distance)
+
+    @cached_property
+    def _frames(self) -> Frames:
+        return restored(self._recorded.frames())[0]
+
+
+def fingerprints_of(
+    names: Iterable[str], config: FilterConfig
+) -> Iterator[tuple[str, int | None, str | None]]:
+    """Read pages, and yield the name, fingerprint, and reason of each that has no fingerprint.
+
+    Nothing is known of their hosts, so nothing is left out as the frame of one.
+
+    Raises:
+        DedupError: a page cannot be fetched.
+        OSError: a file cannot be read.
+    """
+    for name in names:
+        content = Source(read_page(name).page).read(config)
+        if isinstance(content, Unjudged):
+            yield name, None, content.reason
+            continue
+        if not isinstance(content, Measured):
+            content = measured(content, nothing_known(content.shown))
+        value = content.profile.fingerprint
+        yield name, value, None if value is not None else content.profile.reason
+
+
+def require_pages(pages: Iterable[str]) -> None:
+    """Refuse standard input given more than once."""
+    if list(pages).count("-") > 1:
+        raise DedupError("standard input (-) can be read once")

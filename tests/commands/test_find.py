@@ -1,0 +1,182 @@
+"""`dedup-filter find`, `fingerprint`, and `pairs` and `clusters` of an index."""
+
+import json
+from itertools import combinations
+
+import pytest
+from command_line import lines, refused, run, run_process
+from index_feed import ITEMS
+from web_site import served
+
+from dedup_filter import NearDuplicateFilter, fingerprint, hamming_distance
+
+FIRST = ITEMS[0]
+REPEAT = next(n for n, item in enumerate(ITEMS) if n and item["text"][:40] == FIRST["text"][:40])
+
+NEAR = {
+    (a["url"], b["url"]): (left, right)
+    for a, b in combinations(ITEMS, 2)
+    if hamming_distance(left := fingerprint(a["text"]), right := fingerprint(b["text"])) <= 12
+}
+"""The pairs of items within the default distance, with their fingerprints."""
+
+
+def as_file(folder, name, content):
+    path = folder / name
+    path.write_text(content, encoding="utf-8")
+    return str(path)
+
+
+def test_what_is_like_a_file(every_place, tmp_path):
+    index = every_place.seeded()
+    path = as_file(tmp_path, "page.txt", ITEMS[REPEAT]["text"])
+    (found,) = lines("find", index, path, "--json")
+    near = found["near"][0]
+    assert found["fingerprint"] == f"{fingerprint(ITEMS[REPEAT]['text']):#018x}"
+    assert near["url"] == FIRST["url"]
+    assert near["distance"] == hamming_distance(
+        fingerprint(FIRST["text"]), fingerprint(ITEMS[REPEAT]["text"])
+    )
+    assert 0.8 < near["similarity"] <= 1
+    code, out, _ = run("find", index, path)
+    assert code == 0
+    assert FIRST["url"] in out
+    assert f"{near['distance']:2} bits" in out
+
+
+def test_a_page_of_the_index_is_looked_up_as_recorded(every_place):
+    """Its host does not exist, so it cannot have been fetched; it is not like itself."""
+    code, out, err = run("find", every_place.seeded(), FIRST["url"], "--json", "-k", "64")
+    assert (code, err) == (0, "")
+    near = json.loads(out)["near"]
+    assert FIRST["url"] not in [each["url"] for each in near]
+    assert len(near) == 19
+    assert [each["distance"] for each in near] == sorted(each["distance"] for each in near)
+
+
+def test_a_fingerprint_and_a_page_from_the_web(index, tmp_path):
+    value = fingerprint(FIRST["text"])
+    with served() as site:
+        site.add("/copy", FIRST["text"], "text/plain")
+        asked = [f"{value:#x}", site.urls("/copy")[0], "-"]
+        found = lines("find", str(index), *asked, "--json", text=FIRST["text"])
+    assert [each["asked"] for each in found] == asked
+    assert [each["near"][0]["url"] for each in found] == [FIRST["url"]] * 3
+    assert [each["near"][0]["similarity"] for each in found] == [None, 1, 1]
+
+
+def test_a_page_is_measured_with_what_its_host_has_shown(tmp_path):
+    menu = "".join(f"<p>The menu of this site says the following: number {n}." for n in range(40))
+    pages = [
+        f"<html><body>{menu}<p>{' '.join(f'w{n}x{i} of the' for i in range(60))}." for n in range(5)
+    ]
+    index = tmp_path / "index"
+    with NearDuplicateFilter.open(index) as kept:
+        for number, html in enumerate(pages[:4]):
+            kept.see(f"http://a.example/{number}", html=html)
+        own = kept.find("http://a.example/4", html=pages[4])
+        claimed = kept.claim("http://a.example/4", html=pages[4])
+        kept.release(claimed)
+    wanted = claimed.fingerprint
+    path = as_file(tmp_path, "page.html", pages[4])
+    code, out, _ = run("find", str(index), path, "--url", "http://a.example/4", "--json")
+    assert (code, own) == (1, [])
+    assert json.loads(out)["fingerprint"] == f"{wanted:#018x}"
+    alone = json.loads(run("find", str(index), path, "--json")[1])["fingerprint"]
+    assert alone != f"{wanted:#018x}"
+
+
+def test_nothing_is_changed_and_a_writer_may_be_at_work(index):
+    with NearDuplicateFilter.open(index) as writer:
+        pending = writer.claim("http://new.example/", text=FIRST["text"] + " And more was said.")
+        size = len(writer)
+        (found,) = lines("find", str(index), FIRST["url"], "--json", "-k", "64")
+        assert "http://new.example/" not in [each["url"] for each in found["near"]]
+        writer.release(pending)
+        assert len(writer) == size
+
+
+def test_nothing_near_is_exit_code_1(index, tmp_path):
+    far = as_file(tmp_path, "far.txt", "Entirely other words that nobody has ever used here. " * 9)
+    code, out, err = run("find", str(index), far)
+    assert (code, err) == (1, "")
+    assert "no kept page within 12 bits" in out
+    short = as_file(tmp_path, "short.txt", "Too short")
+    assert run("find", str(index), short)[0] == 1
+
+
+@pytest.mark.parametrize("asked", ["none.html", "http://127.0.0.1:9/", "\x1b[31m"])
+def test_a_page_that_cannot_be_read(index, asked):
+    code, out, err = run("find", str(index), asked)
+    assert code in (1, 2)
+    assert out == ""
+    assert "\x1b" not in err
+    assert len(err.splitlines()) == 1
+
+
+def test_no_index_and_other_fingerprints(index, tmp_path):
+    path = as_file(tmp_path, "page.txt", FIRST["text"])
+    assert "no index" in refused("find", str(tmp_path / "none"), path)
+    assert "another way" in refused("find", str(index), path, "-o", "features=shingles")
+    assert "unknown option" in refused("find", str(index), path, "-o", "feature=shingles")
+    assert "standard input" in refused("find", str(index), "-", "-")
+
+
+def test_hostile_urls_cannot_harm_a_terminal(tmp_path):
+    index, url = tmp_path / "index", "http://a.example/\x1b[31m\u202e" + "x" * 10_000
+    with NearDuplicateFilter.open(index) as kept:
+        kept.see(url, text=FIRST["text"])
+    _, out, _ = run("find", str(index), f"{fingerprint(FIRST['text']):#x}")
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    assert "\\u202e" in out
+
+
+def test_fingerprint_of_pages(tmp_path):
+    text = as_file(tmp_path, "a.txt", FIRST["text"])
+    html = as_file(tmp_path, "a.html", f"<html><body><p>{FIRST['text']}")
+    code, out, err = run("fingerprint", text, html, "-", text=FIRST["text"])
+    assert (code, err) == (0, "")
+    assert out.split() == [f"{fingerprint(FIRST['text']):#018x}"] * 3
+    (found,) = lines("fingerprint", text, "-o", "features=shingles", "--json")
+    wanted = fingerprint(FIRST["text"], features="shingles")
+    assert found == {"asked": text, "fingerprint": f"{wanted:#018x}", "reason": None}
+
+
+def test_fingerprints_are_what_pairs_reads(tmp_path):
+    paths = [as_file(tmp_path, f"{n}.txt", item["text"]) for n, item in enumerate(ITEMS)]
+    out = run_process("fingerprint", *paths)[1]
+    pairs = lines("pairs", "-k", "12", text=out)
+    assert {tuple(pair) for pair in pairs} == {tuple(sorted(pair)) for pair in NEAR.values()}
+
+
+def test_page_without_fingerprint_gets_an_empty_line(tmp_path):
+    short = as_file(tmp_path, "short.txt", "Too short")
+    code, out, err = run("fingerprint", short, "-", text=FIRST["text"])
+    assert code == 1
+    assert out.splitlines() == ["", f"{fingerprint(FIRST['text']):#018x}"]
+    assert "too_short" in err
+
+
+def test_pairs_and_clusters_of_an_index_are_of_urls(index):
+    """Those that were dropped, too."""
+    assert {tuple(pair) for pair in lines("pairs", str(index))} == {*NEAR}
+    for each in lines("pairs", str(index), "--json"):
+        left, right = NEAR[tuple(each["pair"])]
+        assert each["distance"] == hamming_distance(left, right)
+    clusters = lines("clusters", str(index), "--json")
+    assert {url for each in clusters for url in each["members"]} == {
+        u for pair in NEAR for u in pair
+    }
+    assert [[each["representative"], each["size"]] for each in clusters] == [
+        [each[0], len(each)] for each in lines("clusters", str(index))
+    ]
+    assert lines("pairs", str(index), "-k", "0") == lines("clusters", str(index), "-k", "0") == []
+
+
+def test_pairs_of_a_shared_index_are_of_kept_pages(servers):
+    location = servers.seeded()
+    kept = {item["url"] for item in ITEMS[:20]}
+    wanted = {pair for pair in NEAR if kept.issuperset(pair)}
+    assert wanted
+    assert {tuple(pair) for pair in lines("pairs", location)} == wanted
