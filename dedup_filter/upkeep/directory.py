@@ -233,10 +233,12 @@ class DirectoryIndex:
 def _entries(snapshot: Snapshot) -> Entries:
     """Read the entries of all pages."""
     parts, last = [np.empty(0, _ENTRY)], 0
-    sql = """SELECT id, is_kept, fingerprint IS NOT NULL, ifnull(fingerprint, 0), digest
-        FROM pages WHERE id > ? ORDER BY id LIMIT ?"""
-    while rows := snapshot.rows(sql, (last, _AT_ONCE)):
-        parts.append(np.array([(*row[:4], row[4][:8]) for row in rows], _ENTRY))
+    while rows := snapshot.entries_after(last, _AT_ONCE):
+        told = (
+            (page, is_kept, value is not None, value or 0, digest[:8])
+            for page, is_kept, value, digest in rows
+        )
+        parts.append(np.fromiter(told, _ENTRY, len(rows)))
         last = rows[-1][0]
     found = np.concatenate(parts)
     return Entries(

@@ -321,6 +321,12 @@ class Snapshot(PageReader):
         url: str | None = self.value(sql, (record.original,))
         return url
 
+    def entries_after(self, page: int, most: int) -> list[tuple[int, int, int | None, bytes]]:
+        """Return number, is_kept, signed fingerprint and digest of the next pages in order."""
+        sql = f"""SELECT id, is_kept, fingerprint, digest FROM main.pages {self.entries}
+            WHERE id > ? AND id NOT IN (SELECT id FROM temp.gone) ORDER BY id LIMIT ?"""  # noqa: S608
+        return self.rows(sql, (page, most))
+
     def kept_at_url(self, url: str) -> list[int]:
         """Find the kept pages at a URL, however it is spelt, the earliest first.
 
