@@ -6,19 +6,44 @@ What a user typed, or what a file holds, reaches the terminal with its control c
 import io
 import os
 import sys
+from importlib import import_module
 
 import click
 
-from dedup_filter.commands.find import find_command
-from dedup_filter.commands.fingerprint import fingerprint_command
-from dedup_filter.commands.fingerprints import clusters_command, near_command, pairs_command
-from dedup_filter.commands.index import index_command
-from dedup_filter.commands.plan import plan_command
 from dedup_filter.errors import DedupError
 from dedup_filter.wording import printable
 
+_MODULES = {
+    "clusters": "fingerprints",
+    "find": "find",
+    "fingerprint": "fingerprint",
+    "index": "index",
+    "near": "fingerprints",
+    "pairs": "fingerprints",
+    "plan": "plan",
+}
+"""The module of each command, in `commands`."""
 
-@click.group(no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]})
+
+class _Commands(click.Group):
+    """Imports the module of a command when that is asked for: some take long to load."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names of all commands."""
+        return [*_MODULES]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+        """Return the command of a name, None if there is none."""
+        if name not in _MODULES:
+            return None
+        module = import_module(f"dedup_filter.commands.{_MODULES[name]}")
+        command: click.Command = getattr(module, f"{name}_command")
+        return command
+
+
+@click.group(
+    cls=_Commands, no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(package_name="dedup-filter", prog_name="dedup-filter")
 def _cli() -> None:
     """Find near-duplicates among 64-bit fingerprints, and look after indexes.
@@ -34,18 +59,6 @@ def _cli() -> None:
     130  ended by Ctrl-C
     141  the reader of the output has gone (`| head`)
     """  # noqa: D301 - click must see the character
-
-
-for _command in (
-    clusters_command,
-    find_command,
-    fingerprint_command,
-    index_command,
-    near_command,
-    pairs_command,
-    plan_command,
-):
-    _cli.add_command(_command)
 
 
 def main() -> None:
