@@ -66,6 +66,46 @@ class NearPage(NamedTuple):
     """Number of its record."""
 
 
+Rule = Literal[
+    "similarity",
+    "headline",
+    "span",
+    "unread",
+    "new_blocks",
+    "blocks",
+    "own",
+    "not_frame",
+    "story",
+]
+"""What a page that is near another must meet to be a repeat of it (`pages.comparison`):
+
+    similarity  the other has enough of the phrases of the text that it was found by
+    headline    they are headed alike
+    span        on one site: the other has enough of all from the first to the last of the main text
+    unread      on one site: not more of the page was left unread than is its own
+    new_blocks  on one site: the blocks that the other lacks and the host never showed are few
+    blocks      on one host: all blocks that the other lacks are few
+    own         on two sites: the other has enough of the blocks that the host never showed
+    not_frame   on two sites: the other has enough of all blocks that are no frame
+    story       on two sites, headed otherwise: the other has nearly all of a long text
+"""
+
+
+class Refusal(NamedTuple):
+    """Why a page that is near another does not repeat it: the first rule that it does not meet."""
+
+    rule: Rule
+    found: float | None
+    """The share of phrases, or for "unread", "new_blocks" and "blocks" the words, that count for
+    the rule; None for "headline"."""
+    wanted: float | None
+    """The least share, or for these three the most words, with which the rule is met."""
+    page: int
+    """The number of the other page."""
+    distance: int
+    """Differing bits of the two fingerprints."""
+
+
 class Verdict(NamedTuple):
     """What the filter says of a page, and the figures it is based on."""
 
@@ -93,6 +133,8 @@ class Verdict(NamedTuple):
     fingerprint: int | None = None
     """The simhash by which later pages find the page, 64 bits; None: it has no text of enough
     words."""
+    refused: Refusal | None = None
+    """Of a new page: why the nearest of its `candidates` is not its original; None: it has none."""
 
     @property
     def cluster(self) -> int | None:

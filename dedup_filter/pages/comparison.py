@@ -21,6 +21,8 @@ If a page repeats several, its original is the first of these:
     2. one of an earlier crawl at the same URL the page is that one, seen again: "revisit"
     3. another of an earlier crawl             the page is a duplicate of it
 
+The first rule that a candidate does not meet is named (`Refusal`): it says why a page was kept.
+
 Every constant with its measure: docs/decisions/0008. Knows no index and no store; the caller brings
 the candidates.
 """
@@ -39,13 +41,16 @@ from dedup_filter.fingerprints.profile import (
     MIN_WORDS,
     CountedPassage,
     PageProfile,
+    Passage,
     Text,
 )
 from dedup_filter.fingerprints.sketch import contained
-from dedup_filter.model import Match, Outcome, Verdict
+from dedup_filter.model import Match, Outcome, Refusal, Rule, Verdict
 from dedup_filter.text.headlines import Headline, is_headed_alike, is_headed_as_elsewhere
 
 FloatArray = npt.NDArray[np.float64]
+Unmet = tuple[Rule, float | None, float | None]
+"""A rule that is not met, what was found, and what is wanted: see `Refusal`."""
 Found = dict[int, tuple[int, int]]
 """Pages like one that is judged: the number of its first text that found each, and the distance."""
 
@@ -100,6 +105,33 @@ class Candidate(NamedTuple):
     """The last one that it was seen in."""
     url_key: int = 0
     digest: bytes = b""
+
+
+class Examined(NamedTuple):
+    """A candidate, the share of the page's text that it has, and why it is not the original."""
+
+    candidate: Candidate
+    share: float
+    unmet: Unmet | None
+    """None: the page repeats it."""
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """Why it is not the original, for a verdict."""
+        at = self.candidate.page, self.candidate.distance
+        return None if self.unmet is None else Refusal(*self.unmet, *at)
+
+
+class Lost(NamedTuple):
+    """What a candidate lacks of a page's blocks, frame left out."""
+
+    words: float
+    new_words: float
+    """How many of them are in blocks that the host has not shown before."""
+    of_new: float
+    """How many words such blocks have, there or lost."""
+    passages: list[Passage]
+    """Those that are lost for sure."""
 
 
 def found_by_texts(look_ups: Iterable[Sequence[Match]], before: float = inf) -> tuple[Found, int]:
@@ -161,8 +193,10 @@ def compared(
     if same:
         best = [(candidate._replace(distance=0), 1.0) for candidate in same]
     else:
-        best = _repeated(page, candidates, least)
-        verdict = verdict._replace(candidates=len(candidates))
+        looked_at = examined(page, candidates, least)
+        best = [(candidate, share) for candidate, share, unmet in looked_at if unmet is None]
+        refused = None if best or not looked_at else looked_at[0].refusal
+        verdict = verdict._replace(candidates=len(candidates), refused=refused)
     if not best:
         return verdict
     itself = next((each for each in best if each[0].url_key == url_key), best[0])
@@ -177,10 +211,10 @@ def compared(
     )
 
 
-def _repeated(
+def examined(
     page: PageProfile, candidates: Sequence[Candidate], least: float | None
-) -> list[tuple[Candidate, float]]:
-    """Return the candidates that a page repeats, with the share of the page that each has.
+) -> list[Examined]:
+    """Tell of each candidate whether the page repeats it, and which rule is not met if not.
 
     The nearest comes first; of equally near ones that with the larger share, then the earlier. The
     share does not come before the distance, as the largest page has the largest share of any page.
@@ -196,18 +230,18 @@ def _repeated(
     for number, candidate in enumerate(candidates):
         text = page.texts[candidate.text]
         share, jaccard = (float(each[number]) for each in measured[id(text.hashes)])
-        is_repeated = least is None or (
-            share >= _bound(text, jaccard, least)
-            and (
-                _is_same_page(page, candidate, least)
-                if candidate.is_same_host or candidate.has_same_menus
-                else _has_what_is_no_frame(page, candidate, (own[number], not_frame[number]), least)
-                and _is_same_story(page, candidate)
-            )
-        )
-        if is_repeated:
-            found.append((candidate, share))
-    return sorted(found, key=lambda each: (each[0].distance, -each[1]))
+        unmet: Unmet | None = None
+        if least is not None:
+            bound = _bound(text, jaccard, least)
+            if share < bound:
+                unmet = "similarity", share, bound
+            elif candidate.is_same_host or candidate.has_same_menus:
+                unmet = _unmet_here(page, candidate, least)
+            else:
+                shares = own[number], not_frame[number]
+                unmet = _unmet_elsewhere(page, candidate, shares, least)
+        found.append(Examined(candidate, share, unmet))
+    return sorted(found, key=lambda each: (each.candidate.distance, -each.share))
 
 
 def _shares(
@@ -226,40 +260,65 @@ def _bound(text: Text, jaccard: float, least: float) -> float:
     return max(least, _PART_BOUND) if jaccard < _PART else least
 
 
-def _is_same_page(page: PageProfile, candidate: Candidate, least: float) -> bool:
-    """Tell whether a page of the same host or site says nothing that the candidate does not say."""
+def _unmet_here(page: PageProfile, candidate: Candidate, least: float) -> Unmet | None:
+    """Find what a page says that a candidate of the same host or site does not say."""
     if not is_headed_alike(page.headline, candidate.headline, page.around.times_shown):
-        return False
-    if _shares(page.whole, [candidate.sketch])[0][0] < least:
-        return False
+        return "headline", None, None
+    span = float(_shares(page.whole, [candidate.sketch])[0][0])
+    if span < least:
+        return "span", span, least
     text = page.texts[candidate.text]
-    # Words that may be frame. Without the same menus (a print view) they share none.
-    is_apart = page.around.is_frame_known or not candidate.has_same_menus
-    frame_words = 0 if is_apart else _FRAME_WORDS
+    frame_words = _words_of_frame(page, candidate)
     most_new = _little_of(text, frame_words)
-    lost, lost_new, new_words = _lost(page, text, candidate, is_short=most_new == 0)
+    lost = _lost(page, text, candidate, is_short=most_new == 0)
     # If all that was read is frame, the page's own text is among what was not read.
-    is_hull = new_words < MIN_WORDS and frame_words > 0
-    if page.unread_words > (new_words if is_hull else text.own_word_count):
-        return False
-    return lost_new <= most_new and not (candidate.is_same_host and lost > _little_of(text))
+    is_hull = lost.of_new < MIN_WORDS and frame_words > 0
+    most_unread = lost.of_new if is_hull else text.own_word_count
+    if page.unread_words > most_unread:
+        return "unread", page.unread_words, most_unread
+    if lost.new_words > most_new:
+        return "new_blocks", lost.new_words, most_new
+    most_lost = _little_of(text)
+    if candidate.is_same_host and lost.words > most_lost:
+        return "blocks", lost.words, most_lost
+    return None
 
 
-def _has_what_is_no_frame(
+def lost_blocks(page: PageProfile, candidate: Candidate) -> list[Passage]:
+    """Return the blocks of a page that a candidate of its host or site lacks for sure.
+
+    There may be more in a long page, of which a sketch can tell nothing: see `_lost`.
+    """
+    text = page.texts[candidate.text]
+    is_short = _little_of(text, _words_of_frame(page, candidate)) == 0
+    return _lost(page, text, candidate, is_short=is_short).passages
+
+
+def _words_of_frame(page: PageProfile, candidate: Candidate) -> int:
+    """Return how many words may be frame. Without the same menus (a print view) they share none."""
+    is_apart = page.around.is_frame_known or not candidate.has_same_menus
+    return 0 if is_apart else _FRAME_WORDS
+
+
+def _unmet_elsewhere(
     page: PageProfile, candidate: Candidate, shares: tuple[float, float], least: float
-) -> bool:
-    """Tell whether a candidate of another host has what a page's own host has not shown before.
+) -> Unmet | None:
+    """Find what a page's own host has not shown before that a candidate of another has not.
 
     `shares` are those of the new blocks, and of all that are not known to be frame. Of a print view
     the blocks within count: if its article was dropped, only "Printed on ..." is new on its host.
     """
-    own, not_frame = shares
+    own, not_frame = map(float, shares)
     if page.around.is_view:
         counted = _inner(list(page.passages.counted_in(candidate.sketch)))
         own = not_frame = _share_of([each for each in counted if each.passage.in_own])
         if page.around.is_frame_known:
             not_frame = _share_of([each for each in counted if each.passage.in_rare])
-    return own >= least and not_frame >= min(least, _MOST)
+    if own < least:
+        return "own", own, least
+    if not_frame < min(least, _MOST):
+        return "not_frame", not_frame, min(least, _MOST)
+    return _unmet_of_story(page, candidate)
 
 
 def _share_of(counted: Sequence[CountedPassage]) -> float:
@@ -274,13 +333,10 @@ def _little_of(text: Text, frame_words: int = 0) -> float:
     return _LITTLE * text.own_word_count if is_story else 0
 
 
-def _lost(
-    page: PageProfile, text: Text, candidate: Candidate, *, is_short: bool
-) -> tuple[float, float, float]:
+def _lost(page: PageProfile, text: Text, candidate: Candidate, *, is_short: bool) -> Lost:
     """Count the words of the page's blocks, frame left out, that a candidate lacks.
 
-    Returns also how many of them are in blocks that the host has not shown before, and how many
-    words such blocks have. In a short text a line is lost if any of it is.
+    In a short text a line is lost if any of it is.
 
     - Blocks shown `FRAME_TIMES` times are frame, unless nearly all of the text is such blocks.
     - A block above the menus on another host is its banner ("This is a copy of ...").
@@ -293,6 +349,7 @@ def _lost(
       shown that line before, so the candidate hardly has.
     """
     lost = lost_new = sampled = unsure = 0.0
+    passages = []
     counted = list(page.passages.counted_in(candidate.sketch))
     new_words = sum(each.words for each in counted if each.passage.times == 0)
     for each in _inner(counted) if page.around.is_view else counted:
@@ -308,12 +365,13 @@ def _lost(
         if not asked:
             unsure += words * is_new  # a block shown before is on the host anyway
             continue
-        is_lost = there < asked if is_line else there < (1 - _LOST) * asked
-        lost += words * is_lost
-        lost_new += words * (is_lost and is_new)
         sampled += words * is_new
+        if there < asked if is_line else there < (1 - _LOST) * asked:
+            lost += words
+            lost_new += words * is_new
+            passages.append(passage)
     lost_unsure = unsure * (lost_new / sampled if sampled else 1.0)
-    return lost + lost_unsure, lost_new + lost_unsure, sampled + unsure
+    return Lost(lost + lost_unsure, lost_new + lost_unsure, sampled + unsure, passages)
 
 
 def _inner(counted: list[CountedPassage]) -> list[CountedPassage]:
@@ -322,18 +380,19 @@ def _inner(counted: list[CountedPassage]) -> list[CountedPassage]:
     return counted[known[0] : known[-1] + 1] if known else counted
 
 
-def _is_same_story(page: PageProfile, candidate: Candidate) -> bool:
-    """Tell whether a page of another host has the same headline, or is the same long story."""
+def _unmet_of_story(page: PageProfile, candidate: Candidate) -> Unmet | None:
+    """Find out whether a page of another host has the same headline, or is the same long story."""
     if is_headed_as_elsewhere(page.headline, candidate.headline, page.around.times_shown):
-        return True
+        return None
     text = page.texts[candidate.text]
     if text.word_count < _STORY_WORDS:
-        return False
-    margins = [
-        (1 - _STORY_BOUND) * each.asked - (each.asked - each.there)
+        return "headline", None, None
+    counted = [
+        each
         for each in page.passages.counted_in(candidate.sketch)
         if each.passage.times < FRAME_TIMES
         and text.has(each.passage)
         and not page.headline.is_made_of(each.passage.text)
     ]
-    return sum(margins) >= 0
+    margins = [(1 - _STORY_BOUND) * each.asked - (each.asked - each.there) for each in counted]
+    return None if sum(margins) >= 0 else ("story", _share_of(counted), _STORY_BOUND)

@@ -11,7 +11,7 @@ import pytest
 from measured_pages import aside, frame, measured, new, shown_once, words
 
 from dedup_filter.fingerprints.profile import PageProfile, Passage
-from dedup_filter.pages.comparison import Candidate, compared
+from dedup_filter.pages.comparison import Candidate, compared, lost_blocks
 from dedup_filter.text.headlines import Headline
 
 LEAST = 0.8
@@ -271,6 +271,70 @@ class TestOnAnotherHost:
     def test_a_story_is_the_same_under_another_headline(self, passages, kept, expected):
         there = original(*kept, headline=HILLS)
         assert is_repeated(page(*passages), there, ELSEWHERE) == expected
+
+
+OLD = words("b", 160)
+
+
+@pytest.mark.parametrize(
+    ("judged", "kept", "where", "refused"),
+    [
+        (page(new(A)), original(words("a", 81)), HERE, ("similarity", 0.79, 0.8)),
+        (page(new(words("a", 59))), original(words("a", 56)), HERE, ("similarity", 54 / 57, 0.95)),
+        (headed("Ice"), original(LONG, headline=HILLS), HERE, ("headline", None, None)),
+        (page(new(A), aside(words("b", 50))), original(A), HERE, ("span", 100 / 150, 0.8)),
+        (page(new(A), frame(words("f", 13)), unread=103), original(A), HERE, ("unread", 103, 102)),
+        (page(new(A), new("Price: nine")), original(A), HERE, ("new_blocks", 2, 0)),
+        (
+            page(new(words("a", 205)), shown_once(words("b", 20))),
+            original(words("a", 205)),
+            HERE,
+            ("blocks", 20, 0.06 * 205),
+        ),
+        (headed("Ice", text=A), original(A, headline=HILLS), ELSEWHERE, ("headline", None, None)),
+        (
+            page(new(words("a", 42)), shown_once(OLD)),
+            original(words("a", 33), OLD),
+            ELSEWHERE,
+            ("own", 31 / 40, 0.8),
+        ),
+        (
+            page(new(words("a", 62)), shown_once(words("b", 42)), frame(words("f", 40))),
+            original(words("a", 62), words("b", 11)),
+            ELSEWHERE,
+            ("not_frame", 71 / 102, 0.7),
+        ),
+        (
+            headed("Ice"),
+            original(words("a", 226), headline=HILLS),
+            ELSEWHERE,
+            ("story", 0.98, 0.99),
+        ),
+    ],
+)
+def test_the_first_rule_that_is_not_met_is_named(judged, kept, where, refused):
+    rule, found, wanted = refused
+    text = 1 if rule == "own" else 0
+    candidate = Candidate(text, 3, *where, kept.sketch, kept.headline, 17)
+    verdict = compared(judged, [candidate], LEAST, 0, lambda _: True)
+    assert (verdict.outcome, verdict.candidates) == ("new", 1)
+    assert verdict.refused[0] == rule
+    assert verdict.refused[1:] == pytest.approx((found, wanted, 17, 3), abs=0.003)
+
+
+def test_of_several_the_nearest_that_is_refused_is_named_unless_one_is_repeated():
+    judged, short = page(new(A)), original(words("a", 50))
+    far, near = (Candidate(0, d, *HERE, short.sketch, SEA, 10 + d) for d in (5, 2))
+    assert compared(judged, [far, near], LEAST, 0, lambda _: True).refused.page == 12
+    there = near._replace(sketch=judged.sketch, distance=9)
+    assert compared(judged, [far, near, there], LEAST, 0, lambda _: True).refused is None
+
+
+def test_blocks_that_a_page_of_the_same_host_lacks_are_named():
+    judged, kept = page(new(A), new("Price: nine"), new(words("b", 20))), original(A)
+    candidate = Candidate(0, 3, *HERE, kept.sketch, kept.headline)
+    lost = [passage.text for passage in lost_blocks(judged, candidate)]
+    assert lost == ["Price: nine", words("b", 20)]
 
 
 class TestOfSeveral:
