@@ -61,7 +61,8 @@ class FilterConfig:
     expire_days: float | None = None
     """Forget pages that were not seen for so many days."""
     keep_text: bool = False
-    """Keep the main text of each page, compressed: for an index on disk."""
+    """Keep each page, its main text and all its blocks, compressed: for an index on disk. 8 to 9 KB
+    for a page of 110 KB."""
     workers: int | str = 0
     """Processes that read and measure pages for `see_many` and `submit`; the verdicts are the same.
     "auto": one less than there are cores, at most 4."""

@@ -38,7 +38,7 @@ from dedup_filter.frames.host_frames import Frames, Host, Known, Lesson, pack, u
 from dedup_filter.model import Verdict
 from dedup_filter.pages.comparison import Overtaken
 from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames
-from dedup_filter.pages.directory.records import Place
+from dedup_filter.pages.directory.records import KEPT_AS_TEXT, Place
 from dedup_filter.pages.location import KeptPages
 from dedup_filter.text.reading import Page, Shown
 from dedup_filter.wording import counted
@@ -120,9 +120,12 @@ class FramedPages:
             found = self._kept.compare(place, profile)
             if found.reason == "no_text":
                 return found
+            form = self._form_of(content)
             try:
                 with self._transaction(), self._kept.transaction():
-                    verdict = self._kept.record(place, profile, found, text, is_pending=is_pending)
+                    verdict = self._kept.record(
+                        place, profile, found, text, form, is_pending=is_pending
+                    )
                     if not isinstance(content, Measured) and known.host.name:
                         self._learn(known, content, profile, verdict)
             except Overtaken:
@@ -259,6 +262,12 @@ class FramedPages:
                 self._store.note(early.row, _note(early))
             elif self._store is not None:
                 self._store.wait_no_more(early.row)
+
+    def _form_of(self, content: MeasurablePage | Measured) -> bytes | None:
+        """Return the form that is kept of a page, None if none is."""
+        if not self._config.keep_text:
+            return None
+        return KEPT_AS_TEXT if isinstance(content, Measured) else content.pack()
 
     def _page_of(self, early: EarlyPage) -> MeasurablePage | None:
         """Return a page that waits; None if it cannot be loaded any more."""

@@ -26,6 +26,8 @@ each; another kind would be a class with the same members, opened here."""
 MEMORY = "memory:"
 _SHAPING = "features feature_hash shingle_size title_weight heading_weight image_weight".split()
 """Options that shape fingerprints."""
+_NOTED = ("max_distance", "min_similarity", "learn_frames", "scope")
+"""Others that shape verdicts, noted with each crawl."""
 _ALIKE = ("max_distance", "min_similarity", "scope", "expire_days", "max_pages")
 """Others which all processes of a shared index should have alike."""
 _MISTYPED = re.compile(r"rediss?(\+cluster)?//")
@@ -88,7 +90,8 @@ def open_store(
     scheme, folder = scheme_of(config), folder_of(location)
     store = PageStore.in_memory(scheme) if folder is None else PageStore.open(folder, scheme)
     with closed_if_it_fails(store):
-        store.start_crawl(int(now()), crawl)
+        options = {name: getattr(config, name) for name in _NOTED}
+        store.start_crawl(int(now()), crawl, options)
     return store
 
 

@@ -9,9 +9,9 @@ Fingerprints are made in another way ("migrate") of the texts that were kept:
     DIR -> a new folder beside it, filled -> DIR moved to DIR.backup-<time>, the new one to DIR
 
 Nothing in DIR is touched until the folders change names, and what was there is never deleted.
-Pages keep their numbers, times, crawls and verdicts. The frames of hosts are taken over if both
-schemes read text in the same way. Titles, headings and images were not kept, so no scheme in which
-these count can be made.
+Pages keep their numbers, times, crawls and verdicts. The frames of hosts, and pages as they were
+taken apart, are taken over if both schemes read text in the same way. Titles, headings and images
+are not read, so no scheme in which these count can be made.
 """
 
 import shutil
@@ -119,7 +119,12 @@ class DirectoryIndex:
         """Hold the index still for an export. Its writer's log grows while that lasts."""
         with Snapshot.open_to_read(self.location) as snapshot:
             pages = (
-                (each, snapshot.url_of_original(each), snapshot.text(each.page))
+                (
+                    each,
+                    snapshot.url_of_original(each),
+                    snapshot.text(each.page),
+                    snapshot.form(each.page),
+                )
                 for each in snapshot.records()
             )
             yield Source(snapshot.scheme, snapshot.crawls(), pages, frames_with_forms(snapshot))
@@ -268,6 +273,7 @@ def _require_kept(config: FilterConfig, snapshot: Snapshot, *, drop_unkept: bool
 
 def _fill(store: PageStore, snapshot: Snapshot, config: FilterConfig, watch: Watch) -> None:
     """Put in all pages whose texts were kept."""
+    are_read_alike = store.scheme.parts.get("text") == snapshot.scheme.parts.get("text")
     for crawl in snapshot.crawls():
         store.restore_crawl(crawl)
     with watch(snapshot.records(), snapshot.count()) as records:
@@ -278,8 +284,9 @@ def _fill(store: PageStore, snapshot: Snapshot, config: FilterConfig, watch: Wat
                 measured = measures_of(profile(texts, config))
                 # These stay: they are made of more than the text, and the rest was not kept.
                 del measured["digest"], measured["h1"], measured["title"]
-                store.restore(record._replace(**measured), text)
-    if store.scheme.parts.get("text") == snapshot.scheme.parts.get("text"):
+                form = snapshot.form(record.page) if are_read_alike else None
+                store.restore(record._replace(**measured), text, form)
+    if are_read_alike:
         frames = FrameStore(store)
         for known in frames_with_forms(snapshot):
             frames.restore(known)

@@ -1,6 +1,6 @@
 """What an index holds -> lines of JSON -> an index. The format of an export, which users keep.
 
-    {"dedup_filter_export": 2, "scheme": {...}, "crawls": [...]}        first line
+    {"dedup_filter_export": 3, "scheme": {...}, "crawls": [...]}        first line
     {"page": 1, "url": ..., "outcome": "new", ..., "sketch": ...}       a page
     {"frames_of": "example.com", "state": ..., "lessons": [...], ...}   a host's frames
 
@@ -12,8 +12,8 @@ same way: an index gets nothing that it could not have written itself.
 Records come back as they were, under their own numbers if these are free. A page that is there
 already (same URL, digest, first time and outcome) is passed over, so that an import which was
 interrupted can be run again. A host's frames come back unless this index knows the host itself. A
-shared index numbers pages itself, and keeps nothing of dropped pages, frames and texts. An original
-that is not among the lines counts as forgotten: page 0.
+shared index numbers pages itself, and keeps nothing of dropped pages, frames, texts and forms. An
+original that is not among the lines counts as forgotten: page 0.
 
 Lines without that first one are items of a feed: judged as in a crawl, with the options that the
 index was made with or that its crawlers use, unless others are given.
@@ -43,8 +43,15 @@ from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.model import Outcome
 from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore, HostFrames, Lesson
 from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, url_key
+from dedup_filter.pages.directory.records import (
+    KEPT_AS_TEXT,
+    Crawl,
+    PageRecord,
+    Scheme,
+    url_key,
+)
 from dedup_filter.pages.redis.shared_keeper import SharedKeeper
+from dedup_filter.text.page_bytes import unpack_page
 from dedup_filter.text.page_fields import FieldNames, PageText, page_in, url_in
 from dedup_filter.upkeep import Index
 from dedup_filter.upkeep.results import Source
@@ -52,7 +59,7 @@ from dedup_filter.wording import as_time
 
 HEADER_KEY = "dedup_filter_export"
 FRAMES_KEY = "frames_of"
-FORMAT = 2
+FORMAT = 3
 
 Object = Mapping[str, Any]
 
@@ -65,9 +72,14 @@ def exported(source: Source) -> Iterator[Object]:
     """
     head = {HEADER_KEY: FORMAT, "scheme": source.scheme, "crawls": source.crawls}
     yield _written(head, _HEADER)
-    for record, original_url, text in source.pages:
+    for record, original_url, text, form in source.pages:
         values = record._asdict() | {"original": original_url, "original_page": record.original}
-        yield _written(values, _PAGE) | ({} if text is None else {"text": text})
+        kept = {"text": text, "form": form}
+        yield _written(values, _PAGE) | {
+            name: field.write(kept[name])
+            for name, field in _CONTENT.items()
+            if kept[name] is not None
+        }
     for known in source.hosts:
         yield _written({FRAMES_KEY: known.host, **known._asdict()}, _FRAMES)
 
@@ -83,8 +95,8 @@ def scheme_and_crawls_in(line: Object) -> tuple[Scheme, list[Crawl]]:
     return scheme, crawls
 
 
-def record_in(line: Object) -> tuple[PageRecord, str | None]:
-    """Read the line of a page: its record, and its text if that was kept."""
+def record_in(line: Object) -> tuple[PageRecord, str | None, bytes | None]:
+    """Read the line of a page: its record, and its text and its form if these were kept."""
     values = dict(zip(_PAGE, _read(line, _PAGE), strict=True))
     original = values["original"] = values.pop("original_page")  # the URL is for people
     record = PageRecord(**values, is_pending=False)
@@ -94,7 +106,10 @@ def record_in(line: Object) -> tuple[PageRecord, str | None]:
         raise ValueError(f"has original_page {original}, which came after {record.page}")
     if record.last_seen < record.first_seen:
         raise ValueError("was last seen before it was first seen")
-    return record, *_read(line, {"text": _TEXT})
+    text, form = _read(line, _CONTENT)
+    if form == KEPT_AS_TEXT and text is None:
+        raise ValueError("has the form of a text, and no text")
+    return record, text, form
 
 
 def host_in(line: Object) -> HostFrames:
@@ -161,7 +176,10 @@ def _seconds(time: str) -> int:
     return int(datetime.fromisoformat(f"{time[:-1]}+00:00").timestamp())
 
 
-_REFUSALS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, ZlibError)
+_REFUSALS = (
+    *(ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
+    ZlibError,
+)
 """What JSON of another kind makes of a read."""
 _TEXT = _Field(str, str)
 _FLAG = _Field(bool, bool)
@@ -170,7 +188,13 @@ _OUTCOME = _Field(lambda value: _require(value, value in get_args(Outcome)), str
 _SHARE = _Field(lambda value: _require(share := float(value), 0 <= share <= 1), float)
 _HEX = _Field(lambda value: _require(bits := int(value, 16), 0 <= bits < 2**64), hex)
 _NUMBER, _NUMBER_OR_0 = _whole(1), _whole(0)
-_CRAWL = {"crawl": _NUMBER, "name": _TEXT, "started": _TIME, "ended": _TIME}
+_CRAWL = {
+    "crawl": _NUMBER,
+    "name": _TEXT,
+    "started": _TIME,
+    "ended": _TIME,
+    "options": _Field(lambda options: _require(options, isinstance(options, dict)), dict),
+}
 _HEADER = {
     HEADER_KEY: _whole(FORMAT),
     "scheme": _Field(
@@ -206,6 +230,7 @@ _PAGE = {
     "h1": _TEXT,
     "title": _TEXT,
 }
+_CONTENT = {"text": _TEXT, "form": _bytes(lambda form: form == KEPT_AS_TEXT or unpack_page(form))}
 _FRAMES = {
     FRAMES_KEY: _TEXT,
     "state": _bytes(lambda state: host_frames.Host.from_bytes("", state)),
@@ -214,7 +239,7 @@ _FRAMES = {
 }
 _OPTIONAL = {
     *("name", "ended", "reason", "original", "original_page", "distance", "similarity"),
-    *("language", "fingerprint", "text", "state"),
+    *("language", "fingerprint", "text", "form", "state", "options"),
 }
 
 _FORGOTTEN = 0
@@ -342,7 +367,7 @@ class _Records:
             raise ValueError("begins another export: import each by itself")
         if FRAMES_KEY in line:
             return self._take_host(host_in(line))
-        record, text = record_in(line)
+        record, text, form = record_in(line)
         original, crawls = record.original, (record.crawl, record.first_crawl)
         for crawl in crawls:
             if crawl not in self._crawls:
@@ -354,7 +379,7 @@ class _Records:
         there = self._there.rows_of(_key(record))
         crawl, first_crawl = (self._crawls[each] for each in crawls)
         here = record._replace(original=original, crawl=crawl, first_crawl=first_crawl)
-        number = there[0] if there else self._target.restore(here, text)
+        number = there[0] if there else self._target.restore(here, text, form)
         if number is None:
             return "not_kept"
         self._last = record.page

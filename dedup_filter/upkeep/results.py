@@ -69,9 +69,9 @@ class Source(NamedTuple):
 
     scheme: Scheme
     crawls: list[Crawl]
-    pages: Iterator[tuple[PageRecord, str | None, str | None]]
+    pages: Iterator[tuple[PageRecord, str | None, str | None, bytes | None]]
     """Those that are not pending, by ascending number, each with the URL of its original if that is
-    still recorded, and its text if that was kept."""
+    still recorded, and its text and its form if these were kept."""
     hosts: Iterable[HostFrames]
 
 

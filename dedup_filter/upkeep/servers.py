@@ -77,7 +77,7 @@ class ServerIndex:
                 "options": reader.options,
                 "crawls": [
                     {"crawl": number, "name": name, "started": started or None}
-                    for number, name, started, _ in reader.crawls()
+                    for number, name, started, *_ in reader.crawls()
                 ],
             }
 
@@ -127,7 +127,7 @@ class ServerIndex:
     def source(self) -> Iterator[Source]:
         """Open it for an export. There are no records of dropped pages, no texts, no frames."""
         with self._reader() as reader:
-            pages = ((each, None, None) for each in _committed(reader, reader.standing()))
+            pages = ((each, None, None, None) for each in _committed(reader, reader.standing()))
             yield Source(reader.scheme, reader.crawls(), pages, hosts=())
 
     @contextmanager

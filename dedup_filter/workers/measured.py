@@ -43,8 +43,11 @@ class PageHere:
     def __init__(self, page: Page, config: FilterConfig) -> None:
         self.here: Page | None = page
         self.shown = page.shown
+        self.is_form_kept = config.keep_text
+        """Whether `pack` will be asked for, whatever becomes of the page."""
         self._page = page
         self._config = config
+        self._packed: bytes | None = None
 
     def measure(self, known: FrameTimes) -> Measured:
         """Measure it. Cost: 1.2 ms for 1,000 words."""
@@ -59,8 +62,10 @@ class PageHere:
         return _measured(texts, self._config)
 
     def pack(self) -> bytes:
-        """Return it as bytes, see `page_bytes`."""
-        return pack_page(self._page)
+        """Return it as bytes, see `page_bytes`. A second time they are there already."""
+        if self._packed is None:
+            self._packed = pack_page(self._page)
+        return self._packed
 
 
 def unpacked(packed: bytes, config: FilterConfig) -> PageHere:

@@ -59,7 +59,7 @@ class Reading(NamedTuple):
     measured: Measured | None
     """The page, measured with that."""
     packed: bytes | None
-    """The page as bytes, if it is expected to wait until its host's frame is known."""
+    """The page as bytes, if it is kept so, or expected to wait until its host's frame is known."""
 
 
 class ReadElsewhere(NamedTuple):
@@ -116,7 +116,8 @@ class WorkerPages:
         known = self._frames.known(host, page.shown)
         expected = known.frame_times
         measured = page.measure(expected)
-        packed = page.pack() if host and known.tellings < TELLING_PAGES else None
+        may_wait = host and known.tellings < TELLING_PAGES
+        packed = page.pack() if may_wait or page.is_form_kept else None
         self._learn(ticket, page, known)
         return Reading(page.shown, expected, _packed(measured), packed)
 

@@ -1,6 +1,7 @@
 """What an index holds to lines and back: nothing is lost, and nothing else gets in."""
 
 import json
+from math import inf
 
 import numpy as np
 from hypothesis import given
@@ -11,7 +12,9 @@ from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.frames.host_frames import Host, pack
 from dedup_filter.frames.host_frames import Lesson as FrameLesson
 from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
-from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme
+from dedup_filter.pages.directory.records import KEPT_AS_TEXT, Crawl, PageRecord, Scheme
+from dedup_filter.text.page_bytes import pack_page
+from dedup_filter.text.reading import Page
 from dedup_filter.upkeep.lines import exported, host_in, record_in, scheme_and_crawls_in
 from dedup_filter.upkeep.results import Source
 
@@ -62,7 +65,14 @@ hosts = st.builds(
     st.lists(st.builds(Lesson, st.integers(0, 2**63 - 1), lessons, st.booleans())),
     st.lists(st.builds(EarlyForm, numbers, st.binary(), notes)),
 )
-crawls = st.builds(Crawl, numbers, st.none() | texts, times, st.none() | times)
+options = st.none() | st.fixed_dictionaries({"max_distance": st.integers(0, 12)})
+crawls = st.builds(Crawl, numbers, st.none() | texts, times, st.none() | times, options)
+forms = st.builds(
+    lambda words, title: pack_page(Page([], title, "en", unread_words=words)),
+    st.floats(0, 9) | st.just(inf),
+    texts,
+)
+contents = st.tuples(st.none() | texts, st.none() | forms) | st.tuples(texts, st.just(KEPT_AS_TEXT))
 
 
 def lines_of(source):
@@ -71,12 +81,12 @@ def lines_of(source):
     return map(json.loads, written)
 
 
-@given(st.dictionaries(texts, texts), st.lists(crawls), records, st.none() | texts, st.lists(hosts))
-def test_what_an_index_holds_comes_back_as_it_was(parts, crawls, record, text, hosts):
-    page = (record, "https://example.com/", text)
+@given(st.dictionaries(texts, texts), st.lists(crawls), records, contents, st.lists(hosts))
+def test_what_an_index_holds_comes_back_as_it_was(parts, crawls, record, content, hosts):
+    page = (record, "https://example.com/", *content)
     head, first, *rest = lines_of(Source(Scheme(parts), crawls, iter([page]), hosts))
     assert scheme_and_crawls_in(head) == (Scheme(parts), crawls)
-    assert record_in(first) == (record, text)
+    assert record_in(first) == (record, *content)
     assert [host_in(line) for line in rest] == hosts
 
 
@@ -98,7 +108,7 @@ def refusal(read, line):
 
 @given(records, st.lists(crawls, max_size=1), hosts, st.data())
 def test_a_line_with_a_strange_value_is_refused_or_read(record, crawls, host, data):
-    source = Source(Scheme({}), crawls, iter([(record, None, "text")]), [host])
+    source = Source(Scheme({}), crawls, iter([(record, None, "text", b"")]), [host])
     readers = (scheme_and_crawls_in, record_in, host_in)
     line, read = data.draw(st.sampled_from(list(zip(lines_of(source), readers, strict=True))))
     line[data.draw(st.sampled_from(sorted(line)))] = data.draw(values)
@@ -108,6 +118,6 @@ def test_a_line_with_a_strange_value_is_refused_or_read(record, crawls, host, da
         assert len(why) < 200
     elif read is record_in:
         found = read(line)
-        page = (found[0], None, found[1])
+        page = (found[0], None, *found[1:])
         _, again = lines_of(Source(Scheme({}), [], iter([page]), []))
         assert read(again) == found

@@ -140,10 +140,14 @@ class DirectoryPages:
         page: PageProfile,
         found: Verdict,
         text: str | None = None,
+        form: bytes | None = None,
         *,
         is_pending: bool,
     ) -> Verdict:
-        """Record a page and what was found of it, within `transaction`; return the verdict."""
+        """Record a page and what was found of it, within `transaction`; return the verdict.
+
+        `text` and `form` are kept with it if they are given.
+        """
         is_repeat, is_revisit = found.original_page is not None, found.outcome == "revisit"
         if is_repeat and not (is_revisit or self._is_durable):
             return found
@@ -154,7 +158,7 @@ class DirectoryPages:
             self.store.delete(due - {found.original_page})
         record = PageRecord.of(place, page, found, int(moment), self.store.crawl)
         record = record._replace(is_pending=is_pending or is_revisit)
-        number = self.store.insert(record, text)
+        number = self.store.insert(record, text, form)
         if is_revisit and not is_pending:
             self.store.commit(number)
             return found._replace(page=found.original_page)

@@ -33,6 +33,14 @@ UNION ALL
 SELECT 'a text has no page'
 WHERE EXISTS (SELECT 1 FROM texts WHERE page NOT IN (SELECT id FROM pages))
 UNION ALL
+SELECT 'a form has no page'
+WHERE EXISTS (SELECT 1 FROM forms WHERE page NOT IN (SELECT id FROM pages))
+UNION ALL
+SELECT 'a form of a text has no text'
+WHERE EXISTS (
+    SELECT 1 FROM forms WHERE form = x'' AND page NOT IN (SELECT page FROM texts)
+)
+UNION ALL
 SELECT 'an early page is no page'
 WHERE EXISTS (SELECT 1 FROM early_pages WHERE page NOT IN (SELECT id FROM pages))
 UNION ALL

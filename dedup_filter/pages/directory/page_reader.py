@@ -11,6 +11,7 @@ UTF-8, which cannot hold half of a surrogate pair. Texts on the web have some: t
 bytes, and read by "CAST ... AS TEXT".
 """
 
+import json
 import sqlite3
 import zlib
 from collections import Counter, defaultdict
@@ -29,7 +30,7 @@ from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, cano
 
 Self = TypeVar("Self", bound="PageReader")
 
-FORMAT = 3
+FORMAT = 4
 _APPLICATION = 0x44454455  # "DEDU"
 _CACHE_KIB = 65_536
 """So much of the file is held in memory: the entries of a million pages in one SQL index take
@@ -187,10 +188,18 @@ class PageReader:
                 f"{self}: the text of page {page} is damaged: put back a copy, or forget that page"
             ) from error
 
+    def form(self, page: int) -> bytes | None:
+        """Return the form that was kept of a page: see `records.KEPT_AS_TEXT`. None: none was."""
+        form: bytes | None = self.value("SELECT form FROM forms WHERE page = ?", (page,))
+        return form
+
     def crawls(self) -> list[Crawl]:
         """List the crawls in their order, numbered from 1."""
-        sql = "SELECT id, CAST(name AS TEXT), started, ended FROM crawls ORDER BY id"
-        return list(map(Crawl._make, self.rows(sql)))
+        sql = "SELECT id, CAST(name AS TEXT), started, ended, options FROM crawls ORDER BY id"
+        return [
+            Crawl(number, name, started, ended, options and json.loads(options))
+            for number, name, started, ended, options in self.rows(sql)
+        ]
 
     def count(self, *, is_kept: bool | None = None) -> int:
         """Count the pages kept, or those dropped, or both, pending ones too. Cost: one look-up."""
@@ -342,6 +351,11 @@ class Snapshot(PageReader):
         sql = "SELECT count(*) FROM pages WHERE id NOT IN (SELECT page FROM texts)"
         return int(self.value(sql))
 
+    def without_form(self) -> int:
+        """Count the pages that were not kept as they were taken apart."""
+        sql = "SELECT count(*) FROM pages WHERE id NOT IN (SELECT page FROM forms)"
+        return int(self.value(sql))
+
 
 def _record(row: Sequence[Any]) -> PageRecord:
     record = PageRecord._make(row)
@@ -380,7 +394,7 @@ def statistics(reader: PageReader) -> tuple[dict[str, Any], list[dict[str, Any]]
             counts[crawl]["repeats"][outcome] += pages
     crawls = [
         {"crawl": number, "name": name, "started": started, "ended": ended, **counts[number]}
-        for number, name, started, ended in reader.crawls()
+        for number, name, started, ended, _ in reader.crawls()
     ]
     [(hosts, first_seen, last_seen)] = reader.rows(
         "SELECT count(DISTINCT host), min(first_seen), max(last_seen) FROM pages"

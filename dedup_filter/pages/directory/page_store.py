@@ -25,6 +25,7 @@ Numbers of pages are given in order, from 1, and never again after they are gone
 time. Cost of a page: see `benchmarks/store.py`; 487 bytes on disk.
 """
 
+import json
 import sqlite3
 import weakref
 import zlib
@@ -272,10 +273,16 @@ class PageStore(PageReader):
         )
         return [page for (page,) in found]
 
-    def start_crawl(self, moment: int, name: str | None = None) -> int:
-        """Begin a crawl, or go on with the one of this name; return its number."""
+    def start_crawl(
+        self, moment: int, name: str | None = None, options: Mapping[str, Any] | None = None
+    ) -> int:
+        """Begin a crawl, or go on with the one of this name; return its number.
+
+        `options`, plain JSON: by which its pages are judged from now on.
+        """
         self.crawl = self.restore_crawl(Crawl(0, name, moment, None))
-        self.write("UPDATE crawls SET ended = NULL WHERE id = ?", (self.crawl,))
+        sql = "UPDATE crawls SET ended = NULL, options = ? WHERE id = ?"
+        self.write(sql, (_json(options), self.crawl))
         self.flush()
         return self.crawl
 
@@ -283,8 +290,11 @@ class PageStore(PageReader):
         """Note when the crawl that is going on was over; with none this does nothing."""
         self.write("UPDATE crawls SET ended = ? WHERE id = ?", (moment, self.crawl))
 
-    def insert(self, record: PageRecord, text: str | None = None) -> int:
-        """Record a page; return its number, which is the record's own or the next."""
+    def insert(self, record: PageRecord, text: str | None = None, form: bytes | None = None) -> int:
+        """Record a page; return its number, which is the record's own or the next.
+
+        `text` and `form` are kept of it if they are given.
+        """
         is_kept = record.is_kept
         with self.transaction():
             values = (*self._row(record), is_kept, signed(url_key(record.url)))
@@ -293,6 +303,8 @@ class PageStore(PageReader):
             self.write("UPDATE counts SET pages = pages + 1 WHERE is_kept = ?", (is_kept,))
             if text is not None:
                 self.write("INSERT INTO texts VALUES (?, ?)", (page, _packed(text)))
+            if form is not None:
+                self.write("INSERT INTO forms VALUES (?, ?)", (page, form))
         self._revisited.pop(page, None)
         return page
 
@@ -360,7 +372,7 @@ class PageStore(PageReader):
         It keeps its number if that is free. One that is here already, by its name or else by its
         number and start, is that one.
         """
-        number, name, started, ended = crawl
+        number, name, started, ended, options = crawl
         column = None if name is None else _column(name)
         known = self.value(
             """SELECT id FROM crawls
@@ -371,16 +383,18 @@ class PageStore(PageReader):
             return int(known)
         is_free = number and not self.rows("SELECT 1 FROM crawls WHERE id = ?", (number,))
         return self.write(
-            "INSERT INTO crawls (id, name, started, ended) VALUES (?, ?, ?, ?)",
-            (number if is_free else None, column, started, ended),
+            "INSERT INTO crawls (id, name, started, ended, options) VALUES (?, ?, ?, ?, ?)",
+            (number if is_free else None, column, started, ended, _json(options)),
         )
 
-    def restore(self, record: PageRecord, text: str | None = None) -> int:
+    def restore(
+        self, record: PageRecord, text: str | None = None, form: bytes | None = None
+    ) -> int:
         """Put the record of a page that is not pending back; return its number here.
 
         That is its own, or the next that is free if others were given since.
         """
-        return self.insert(record._replace(page=max(record.page, self.last_page + 1)), text)
+        return self.insert(record._replace(page=max(record.page, self.last_page + 1)), text, form)
 
     def trim(self, revision: int) -> None:
         """Forget what was superseded up to a revision: tables written there know it."""
@@ -440,8 +454,11 @@ class PageStore(PageReader):
         )
         self._write(renewed)
         self.write("UPDATE pages SET original = ? WHERE original = ?", (page, newer))
-        self.write("DELETE FROM texts WHERE page = ?", (page,))  # of the page as it was
+        # Of the page as it was; what was kept of it as it is now takes that place.
+        self.write("DELETE FROM texts WHERE page = ?", (page,))
         self.write("UPDATE texts SET page = ? WHERE page = ?", (page, newer))
+        self.write("DELETE FROM forms WHERE page = ?", (page,))
+        self.write("UPDATE forms SET page = ? WHERE page = ?", (page, newer))
         self.write("DELETE FROM pages WHERE id = ?", (newer,))
         self._revisited[newer] = page
         if len(self._revisited) > _MOST_REVISITED:
@@ -472,6 +489,10 @@ def _column(text: str) -> str | bytes:
     except UnicodeEncodeError:
         return text.encode("utf-8", "surrogatepass")
     return text
+
+
+def _json(options: Mapping[str, Any] | None) -> str | None:
+    return None if options is None else json.dumps(dict(options), sort_keys=True)
 
 
 def _packed(text: str) -> bytes:

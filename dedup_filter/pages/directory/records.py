@@ -37,6 +37,9 @@ TEXT_VERSION = 3
 """Of everything in `text`, `features` and `fingerprints` that is no option: which blocks are
 content, the normal form, words, weights. Raise it with any change after which some page gets
 another fingerprint, digest or sketch; `tests/pages/directory/test_scheme.py` watches some."""
+KEPT_AS_TEXT = b""
+"""The form of a page that was given as text: its text is all of it. Others are those of
+`page_bytes`."""
 _REMEDY = (
     "go back to what it was made with, make its fingerprints anew with "
     "`dedup-filter index migrate`, or choose another folder"
@@ -105,6 +108,9 @@ class Crawl(NamedTuple):
     started: int
     ended: int | None
     """None: it runs, or its process was killed."""
+    options: dict[str, Any] | None = None
+    """By which its pages were judged, as far as the scheme does not tell; those of its last
+    process. None: not known, as of a shared index."""
 
 
 class PageRecord(NamedTuple):

@@ -1,4 +1,4 @@
--- Format 3 of pages.sqlite3. Stored on disk: never change a meaning, add a format.
+-- Format 4 of pages.sqlite3. Stored on disk: never change a meaning, add a format.
 -- SQLite 3.24 or newer. Times are Unix seconds.
 
 CREATE TABLE meta (
@@ -10,7 +10,8 @@ CREATE TABLE crawls (
     id      INTEGER PRIMARY KEY,
     name    TEXT UNIQUE,             -- NULL: nobody will resume it
     started INTEGER NOT NULL,
-    ended   INTEGER                  -- NULL: it runs, or was killed
+    ended   INTEGER,                 -- NULL: it runs, or was killed
+    options TEXT                     -- JSON: by which its pages were judged; NULL: not known
 );
 
 CREATE TABLE hosts (
@@ -56,6 +57,12 @@ CREATE TABLE texts (
     text BLOB NOT NULL               -- UTF-8, zlib
 );
 
+CREATE TABLE forms (
+    page INTEGER PRIMARY KEY,
+    form BLOB NOT NULL               -- the page as it was taken apart; empty: it was given as
+                                     -- text, and that is in texts
+);
+
 -- To count ten million rows takes seconds. Whoever inserts a page adds it here too: a trigger would
 -- make that a third slower. Pages that are deleted are subtracted by a trigger.
 CREATE TABLE counts (
@@ -78,6 +85,7 @@ CREATE TRIGGER page_deleted AFTER DELETE ON pages BEGIN
     INSERT INTO superseded (page, fingerprint, host, digest)
         SELECT OLD.id, OLD.fingerprint, OLD.host, OLD.digest WHERE OLD.is_kept;
     DELETE FROM texts WHERE page = OLD.id;
+    DELETE FROM forms WHERE page = OLD.id;
     DELETE FROM early_pages WHERE page = OLD.id;
     DELETE FROM frame_lessons WHERE page = OLD.id AND is_in_state;
 END;

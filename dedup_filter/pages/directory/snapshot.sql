@@ -15,6 +15,8 @@ CREATE TEMP VIEW pages AS
     SELECT * FROM main.pages WHERE id NOT IN (SELECT id FROM temp.gone);
 CREATE TEMP VIEW texts AS
     SELECT * FROM main.texts WHERE page NOT IN (SELECT id FROM temp.gone);
+CREATE TEMP VIEW forms AS
+    SELECT * FROM main.forms WHERE page NOT IN (SELECT id FROM temp.gone);
 CREATE TEMP VIEW early_pages AS
     SELECT * FROM main.early_pages WHERE page NOT IN (SELECT id FROM temp.gone);
 CREATE TEMP VIEW counts AS

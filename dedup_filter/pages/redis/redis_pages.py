@@ -185,6 +185,7 @@ class RedisPages:
         page: PageProfile,
         found: Verdict,
         text: str | None = None,  # noqa: ARG002
+        form: bytes | None = None,  # noqa: ARG002
         *,
         is_pending: bool,
     ) -> Verdict:

@@ -215,7 +215,12 @@ class SharedKeeper:
             )
         return int(number)
 
-    def restore(self, record: PageRecord, text: str | None = None) -> int | None:  # noqa: ARG002
+    def restore(
+        self,
+        record: PageRecord,
+        text: str | None = None,  # noqa: ARG002
+        form: bytes | None = None,  # noqa: ARG002
+    ) -> int | None:
         """Put a record back; return None if it is of a page that was dropped or has expired.
 
         Raises:

@@ -37,10 +37,11 @@ class TestWhatIsInserted:
         given = page(1, **fields)
         assert [store.insert(page(7)), store.insert(page(8))] == [1, 2]
         store.delete([2])
-        number = store.insert(given, given.url)
+        number = store.insert(given, given.url, b"form")
         assert number == store.last_page == 3, "a number is given once"
         assert store.record(number) == given._replace(page=number)
         assert (store.text(number), store.at_url(given.url)) == (given.url, [number])
+        assert store.form(number) == b"form"
         found, _ = store.stored([number, 1])
         assert found == (
             *(given.host, given.sketch, given.headline, number, 1),
@@ -52,10 +53,10 @@ class TestRevisits:
     @pytest.fixture
     def seen(self, store):
         """The number of a page that is visited again, as a page of its own; the old one is 1."""
-        store.insert(page(1), "old")
+        store.insert(page(1), "old", b"old")
         crawl = store.start_crawl(NOON + 500)
         again = page(2, revisit(1), is_pending=True, seen=NOON + 600, crawl=crawl)
-        return store.insert(again, "new")
+        return store.insert(again, "new", b"new")
 
     def test_that_are_committed_refresh_the_record(self, store, seen):
         store.insert(page(3, near(seen)))
@@ -66,7 +67,7 @@ class TestRevisits:
             page=1, **measures(2), last_seen=NOON + 600, crawl=2, **revisit(None)
         )
         assert repeat.original == 1
-        assert (store.text(1), store.fate(seen)) == ("new", "kept")
+        assert (store.text(1), store.form(1), store.fate(seen)) == ("new", b"new", "kept")
 
     def test_whose_commit_was_undone_are_pending_again(self, store, seen):
         def fail():
@@ -81,18 +82,19 @@ class TestRevisits:
         assert store.fate(seen) == "gone"
 
     def test_without_a_text_leave_none_and_by_a_clock_that_went_back_are_not_older(self, store):
-        old = store.insert(page(100), "old")
+        old = store.insert(page(100), "old", b"")
         store.commit(store.insert(page(1, revisit(old), is_pending=True)))
-        assert (store.text(old), store.record(old).last_seen) == (None, NOON + 100)
+        assert (store.text(old), store.form(old)) == (None, None)
+        assert store.record(old).last_seen == NOON + 100
 
 
 def test_a_crawl_is_resumed_by_its_name():
     with memory_store("job \ud800") as store:
         store.end_crawl(NOON + 5)
-        assert store.start_crawl(NOON + 9) == store.crawl == 2
+        assert store.start_crawl(NOON + 9, options={"scope": "host"}) == store.crawl == 2
         store.end_crawl(NOON + 20)
         assert store.start_crawl(NOON + 30, "job \ud800") == store.crawl == 1
         assert store.crawls() == [
             Crawl(1, "job \ud800", NOON, None),
-            Crawl(2, None, NOON + 9, NOON + 20),
+            Crawl(2, None, NOON + 9, NOON + 20, {"scope": "host"}),
         ]

@@ -16,7 +16,7 @@ from dedup_filter.pages.directory.page_reader import Snapshot
 def fill(store):
     """Pages settled and pending, pages dropped for both, lessons taken in and not."""
     done = store.insert(page(1))
-    waits = store.insert(page(2, is_pending=True))
+    waits = store.insert(page(2, is_pending=True), "text", b"")
     late = store.insert(page(3, is_pending=True))
     store.insert(page(4, near(done)))
     store.insert(page(5, near(late)))
@@ -37,7 +37,7 @@ def shown(folder):
         pages = list(snapshot.records())
         assert snapshot.count() == len(pages)
         assert len(snapshot) == sum(each.is_kept for each in pages)
-        assert snapshot.without_text() == len(pages)
+        assert snapshot.without_text() == snapshot.without_form() == len(pages)
         return pages, list(frames_with_forms(snapshot))
 
 

@@ -6,6 +6,9 @@ from site_pages import NOTICE, framed
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.pages.comparison import MOST_COMPARED
+from dedup_filter.pages.directory.records import KEPT_AS_TEXT
+from dedup_filter.text.page_bytes import pack_page
+from dedup_filter.text.reading import read
 
 
 def see(pages, numbers, article, host="a.example"):
@@ -174,8 +177,14 @@ def test_texts_are_kept_where_that_is_asked_for(directory, article, keep_text):
             pages.see("http://b.example/2", html=html).page,
         ]
         texts = [pages._kept.store.text(page) for page in seen]
+        forms = [pages._kept.store.form(page) for page in seen]
     expected = [article(1), article(2), article(2)]
     assert texts == (expected if keep_text else [None] * 3)
+    if not keep_text:
+        assert forms == [None] * 3
+        return
+    assert forms[0] == KEPT_AS_TEXT
+    assert forms[1:] == [pack_page(read(html, None, None))] * 2
 
 
 def test_the_text_of_a_page_that_is_judged_again_is_the_one_it_is_judged_by(directory, article):
