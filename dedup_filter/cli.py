@@ -1,18 +1,24 @@
 """The console script `dedup-filter`: which commands there are, and how each of them ends.
 
 What a user typed, or what a file holds, reaches the terminal with its control characters escaped.
+A shell that completes a command line starts the same script, with its question in the environment.
 """
 
 import io
 import os
 import sys
 from importlib import import_module
+from typing import NoReturn
 
 import click
+from click.shell_completion import shell_complete
 
+from dedup_filter.commands import BareGroupError, CommandGroup
 from dedup_filter.errors import DedupError
 from dedup_filter.wording import printable
 
+_COMPLETE = "_DEDUP_FILTER_COMPLETE"
+"""Variable in which a shell asks for completions, by click's convention."""
 _MODULES = {
     "clusters": "fingerprints",
     "find": "find",
@@ -25,7 +31,7 @@ _MODULES = {
 """The module of each command, in `commands`."""
 
 
-class _Commands(click.Group):
+class _Commands(CommandGroup):
     """Imports the module of a command when that is asked for: some take long to load."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
@@ -61,9 +67,12 @@ def _cli() -> None:
     """  # noqa: D301 - click must see the character
 
 
-def main() -> None:
+def main() -> NoReturn:
     """Run the command that the arguments name, and exit."""
     code = 0
+    asked = os.environ.get(_COMPLETE)
+    if asked:
+        sys.exit(shell_complete(_cli, {}, "dedup-filter", _COMPLETE, asked))
     try:
         if isinstance(sys.stdout, io.TextIOWrapper):  # what an encoding lacks is no failure
             sys.stdout.reconfigure(errors="backslashreplace")
@@ -74,9 +83,7 @@ def main() -> None:
     except click.exceptions.Exit as end:
         code = end.exit_code
     except click.ClickException as error:
-        used = getattr(error, "ctx", None)
-        usage = f"{used.get_usage()}\n" if used else ""
-        code = _fail(f"{usage}Error: {error.format_message()}", error.exit_code)
+        code = _fail(_said_of(error), error.exit_code)
     except DedupError as error:
         code = _fail(f"Error: {error}", 2)
     except (KeyboardInterrupt, click.Abort):
@@ -90,6 +97,14 @@ def main() -> None:
     except OSError:  # it is left, without a word from the interpreter
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
+
+
+def _said_of(error: click.ClickException) -> str:
+    if isinstance(error, BareGroupError):
+        return error.message
+    used: click.Context | None = getattr(error, "ctx", None)
+    usage = f"{used.get_usage()}\n" if used else ""
+    return f"{usage}Error: {error.format_message()}"
 
 
 def _fail(message: str, code: int) -> int:

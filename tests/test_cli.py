@@ -1,10 +1,12 @@
 """The command line, as a user has it: processes, pipes, exit codes, lines."""
 
+import os
 import re
 import shutil
 import signal
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from command_line import COMMAND, lines, refused, run, run_process, start
@@ -91,8 +93,8 @@ def test_a_file_that_is_not_there_or_a_folder_is_named(tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        *("", "nothing", "near", "near - -", "pairs -d 13", "pairs -d x"),
-        *("index", "index nothing", "index stats", "index forget somewhere"),
+        *("nothing", "near", "near - -", "pairs -d 13", "pairs -d x"),
+        *("index nothing", "index stats", "index forget somewhere"),
         *("plan", "plan --pages 0", "plan --pages 1.5", "plan --pages nan", "plan --pages inf"),
         "plan --pages 1e6 --memory much",
     ],
@@ -102,6 +104,14 @@ def test_wrong_arguments_end_with_2_and_a_word_why(arguments):
     assert (code, out) == (2, "")
     assert "Error: " in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("group", [[], ["index"]])
+def test_a_group_without_a_command_lists_its_commands_as_its_help_does(group):
+    code, out, err = run(*group)
+    assert (code, out) == (2, "")
+    assert err == run(*group, "--help")[1]
+    assert len(commands_in(err)) > 4
 
 
 @pytest.mark.parametrize(("arguments", "wanted"), [("--help", 0), ("pairs", 2)])
@@ -198,6 +208,71 @@ def test_the_examples_in_the_help_print_what_they_say(command, tmp_path):
     command = ["sh", "-c", me + "\n".join(script).replace("dedup-filter ", "dedup_filter ")]
     _, out, err = run_process(command=command, cwd=tmp_path)
     assert (out.splitlines(), err) == (printed, "")
+
+
+def completed(line, shell="bash", run=run):
+    """Return what the shell is told when TAB is pressed at the end of a line."""
+    words = line.split(" ")
+    asked = {
+        "_DEDUP_FILTER_COMPLETE": f"{shell}_complete",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1) if shell != "fish" else words[-1],
+    }
+    with patch.dict(os.environ, asked):
+        code, out, err = run(*words[1:])
+    assert (code, err) == (0, "")
+    return out
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("dedup-filter ", ["clusters", "index", "near", "pairs", "plan"]),
+        ("dedup-filter p", ["pairs", "plan"]),
+        ("dedup-filter index c", ["check", "compact"]),
+        ("dedup-filter index migrate --dr", ["--drop-unkept"]),
+    ],
+)
+def test_a_shell_completes_commands_and_options(line, found):
+    lines = completed(line).splitlines()
+    assert lines == [f"plain,{each}" for each in found]
+    assert completed(line, "zsh").splitlines()[1::3] == found
+    assert [each[6:].partition("\t")[0] for each in completed(line, "fish").splitlines()] == found
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("dedup-filter index stats new", "dir"),
+        ("dedup-filter index import news_index fe", "file"),
+        ("dedup-filter near st", "file"),
+    ],
+)
+def test_a_shell_is_told_to_complete_folders_and_files(line, kind):
+    assert completed(line) == f"{kind},{line.rpartition(' ')[2]}\n"
+
+
+def test_the_documented_line_makes_bash_complete(tmp_path):
+    """Bash itself, with a script on PATH, as the documentation sets it up."""
+    document = Path(__file__).parents[1] / "docs" / "command-line.md"
+    [set_up] = re.findall(
+        r"eval .*_DEDUP_FILTER_COMPLETE=bash_source.*", document.read_text("utf-8")
+    )
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("no bash on this system")
+    script = tmp_path / "dedup-filter"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m dedup_filter "$@"\n')
+    script.chmod(0o755)
+    asked = (
+        f'PATH="{tmp_path}:$PATH"; {set_up}\n'
+        "complete -p dedup-filter; COMP_WORDS=(dedup-filter index st); COMP_CWORD=2\n"
+        '_dedup_filter_completion dedup-filter; echo "${COMPREPLY[@]}"'
+    )
+    code, out, err = run_process(command=[bash, "-c", asked])
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0].endswith("-F _dedup_filter_completion dedup-filter")
+    assert out.splitlines()[1:] == ["stats"]
 
 
 def test_commands_load_neither_scrapy_nor_a_dictionary(tmp_path):

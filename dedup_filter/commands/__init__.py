@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from dedup_filter.config import option_in
 from dedup_filter.hamming.layout import MAX_DISTANCE
@@ -71,6 +72,43 @@ def progress(
     return click.progressbar(
         values, total, label, show_pos=True, file=sys.stderr, update_min_steps=10
     )
+
+
+class BareGroupError(click.ClickException):
+    """A group was named without a command; the message is its help, which lists its commands."""
+
+    exit_code = 2
+
+
+class CommandGroup(click.Group):
+    """A group of commands that lists them if none is named.
+
+    So does click's own, but not in all its versions with the same exit code and stream, nor only
+    then. It is to be made with `no_args_is_help=False`.
+    """
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Make the context of a call.
+
+        Raises:
+            BareGroupError: there are no arguments. A shell that completes may have none yet.
+        """
+        is_bare = not (args or extra.get("resilient_parsing"))
+        context = super().make_context(info_name, args, parent, **extra)
+        if is_bare:
+            raise BareGroupError(context.get_help())
+        return context
+
+
+def folders(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell complete the name of a folder, such as that of an index."""
+    return [CompletionItem(incomplete, type="dir")]
 
 
 def write_lines(values: Iterable[Any]) -> None:

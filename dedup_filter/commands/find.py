@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import filter_option, json_option, say, write_lines
+from dedup_filter.commands import filter_option, folders, json_option, say, write_lines
 from dedup_filter.review.recorded_pages import Answer, RecordedPages, require_pages
 from dedup_filter.upkeep import index_at
 
@@ -12,7 +12,7 @@ _BITS = 64
 
 
 @click.command("find")
-@click.argument("index")
+@click.argument("index", shell_complete=folders)
 @click.argument("pages", metavar="PAGE...", nargs=-1, required=True)
 @click.option(
     "--max-distance",

@@ -8,7 +8,9 @@ from typing import Any, BinaryIO, TypeVar
 import click
 
 from dedup_filter.commands import (
+    CommandGroup,
     filter_option,
+    folders,
     json_option,
     progress,
     say,
@@ -30,7 +32,7 @@ _NO = 1
 """Exit code: done, and the answer is no."""
 
 
-@click.group("index", no_args_is_help=False)
+@click.group("index", cls=CommandGroup, no_args_is_help=False)
 def index_command() -> None:
     """Look after an index: check it, seed it, move it, mend it.
 
@@ -51,7 +53,9 @@ def _command(name: str) -> Callable[[Callable[..., Iterator[Report]]], click.Com
 
     def of(reports_on: Callable[..., Iterator[Report]]) -> click.Command:
         @index_command.command(name)
-        @click.argument("index", callback=lambda _, __, location: index_at(location))
+        @click.argument(
+            "index", callback=lambda _, __, location: index_at(location), shell_complete=folders
+        )
         @json_option
         @wraps(reports_on)
         def command(index: Index, as_json: bool, **given: Any) -> None:
