@@ -7,8 +7,9 @@ A shell that completes a command line starts the same script, with its question 
 import io
 import os
 import sys
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 from click.shell_completion import shell_complete
@@ -67,17 +68,27 @@ def _cli() -> None:
     """  # noqa: D301 - click must see the character
 
 
-def main() -> NoReturn:
-    """Run the command that the arguments name, and exit."""
+def main(
+    arguments: Sequence[str] | None = None,
+    program: str = "dedup-filter",
+    index_location: Callable[[], str] | None = None,
+) -> NoReturn:
+    """Run the command that the arguments name, by default those of this process, and exit.
+
+    `program` is what a user has typed to get here. `index_location` is asked where the index is, if
+    a command is given no INDEX.
+    """
     code = 0
     asked = os.environ.get(_COMPLETE)
     if asked:
-        sys.exit(shell_complete(_cli, {}, "dedup-filter", _COMPLETE, asked))
+        sys.exit(shell_complete(_cli, {}, program, _COMPLETE, asked))
+    defaults = None if index_location is None else _defaults(_cli, index_location)
     try:
         if isinstance(sys.stdout, io.TextIOWrapper):  # what an encoding lacks is no failure
             sys.stdout.reconfigure(errors="backslashreplace")
         # Not by `_cli.main`, which takes a closed pipe for a failure.
-        with _cli.make_context("dedup-filter", sys.argv[1:]) as context:
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        with _cli.make_context(program, given, default_map=defaults) as context:
             _cli.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as end:
@@ -97,6 +108,18 @@ def main() -> NoReturn:
     except OSError:  # it is left, without a word from the interpreter
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
+
+
+def _defaults(group: click.Group, index_location: Callable[[], str]) -> dict[str, Any]:
+    """Return a default of INDEX for each command of a group, and for those of its groups."""
+    context = click.Context(group)
+    commands = {name: group.get_command(context, name) for name in group.list_commands(context)}
+    return {
+        name: _defaults(command, index_location)
+        if isinstance(command, click.Group)
+        else {"index": index_location}
+        for name, command in commands.items()
+    }
 
 
 def _said_of(error: click.ClickException) -> str:

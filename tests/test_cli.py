@@ -224,10 +224,13 @@ def completed(line, shell="bash", run=run):
     return out
 
 
+COMMANDS = commands_in(run("--help")[1])
+
+
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        ("dedup-filter ", ["clusters", "index", "near", "pairs", "plan"]),
+        ("dedup-filter ", COMMANDS),
         ("dedup-filter p", ["pairs", "plan"]),
         ("dedup-filter index c", ["check", "compact"]),
         ("dedup-filter index migrate --dr", ["--drop-unkept"]),

@@ -1,0 +1,131 @@
+"""`scrapy dedup ...` is `dedup-filter ...` in a project as Scrapy makes it; others pay nothing.
+
+Real processes. Scrapy finds the command by the metadata of the installed package, so these are made
+of `pyproject.toml`: the package may have been installed before the command was there.
+"""
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import COMMAND, run, run_process
+
+from dedup_filter import NearDuplicateFilter
+
+PYPROJECT = (Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8")
+SCRAPY = [sys.executable, "-m", "scrapy"]
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    [entry] = re.findall(r'\[project.entry-points."scrapy.commands"\]\n(.*)\n', PYPROJECT)
+    name, module = re.fullmatch('(.*) = "(.*)"', entry).groups()
+    folder = tmp_path_factory.mktemp("metadata")
+    metadata = folder / "command_of_the_tests-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Name: command_of_the_tests\nVersion: 1\n")
+    (metadata / "entry_points.txt").write_text(f"[scrapy.commands]\n{name} = {module}\n")
+    paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+
+
+@pytest.fixture(scope="module")
+def scrapy(environment):
+    """Run `scrapy` in a folder."""
+
+    def run(*arguments, **options):
+        return run_process(*arguments, command=SCRAPY, env=environment, **options)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def project(scrapy, tmp_path_factory):
+    """Let Scrapy make a project; return its folder and its settings."""
+    folder = tmp_path_factory.mktemp("projects")
+    assert scrapy("startproject", "fresh", cwd=folder)[0] == 0
+    return folder / "fresh", folder / "fresh" / "fresh" / "settings.py"
+
+
+@pytest.fixture
+def settings(project):
+    """Add lines to the settings of the project for a while."""
+    _, path = project
+    before = path.read_text("utf-8")
+    yield lambda *lines: path.write_text("\n".join((before, *lines, "")), "utf-8")
+    path.write_text(before, "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "code"),
+    [
+        ("pairs --hex -d 3", "8\n11\n4096\n", 0),
+        ("plan -k 3 --pages 1e6 --memory 1MB", "", 1),
+        ("", "", 2),
+        ("-- pairs -d 13", "", 2),
+        ("index -h", "", 0),
+        ("-s LOG_LEVEL=INFO pairs", "", 2),
+    ],
+)
+def test_the_command_is_dedup_filter(scrapy, project, arguments, text, code):
+    given, (folder, _) = arguments.split(), project
+    wanted = run(*given, text=text)
+    assert wanted[0] == code
+    code, *printed = scrapy("dedup", *given, text=text, cwd=folder)
+    out, err = (each.replace("scrapy dedup", "dedup-filter") for each in printed)
+    assert (code, out, err) == wanted
+
+
+def test_the_project_names_the_index(scrapy, project, settings):
+    folder, _ = project
+    for name, line in (
+        ("news_index", 'DEDUP_INDEX = "news_index"'),
+        ("job/dedup_index", 'JOBDIR = "job"'),
+    ):
+        with NearDuplicateFilter.open(folder / name) as pages:
+            pages.see("https://example.com/a", text="A page of an index has some words. " * 9)
+        settings(line)
+        code, out, err = scrapy("dedup", "index", "stats", "--json", cwd=folder)
+        assert (code, err) == (0, "")
+        found = json.loads(out)
+        assert (Path(folder, found["index"]), found["pages"]) == (folder / name, 1)
+    # One that is given counts.
+    assert scrapy("dedup", "index", "check", "nowhere", cwd=folder)[0] == 2
+    # Without Scrapy nobody asks for settings of a project.
+    code, _, err = run_process("index", "stats", command=COMMAND, cwd=folder)
+    assert (code, "Missing argument 'INDEX'" in err) == (2, True)
+
+
+def test_without_an_index_in_the_settings_one_must_be_given(scrapy, project, settings):
+    folder, _ = project
+    code, out, err = scrapy("dedup", "index", "stats", cwd=folder)
+    assert (code, out) == (2, "")
+    assert err == (
+        "Error: name an INDEX: by the project's settings (DEDUP_INDEX) it ends with the crawl\n"
+    )
+    settings('DEDUP_ACTION = "tga"')
+    code, _, err = scrapy("dedup", "index", "stats", cwd=folder)
+    assert (code, err) == (2, 'Error: DEDUP_ACTION must be "drop" or "tag", not \'tga\'\n')
+
+
+def test_scrapy_lists_the_command_also_outside_of_a_project(scrapy, tmp_path):
+    code, out, _ = scrapy(cwd=tmp_path)
+    assert code == 0
+    assert re.search(r"^  dedup +Look after the index", out, re.MULTILINE)
+    assert scrapy("dedup", "pairs", text="8\n11\n", cwd=tmp_path) == (0, "[8, 11]\n", "")
+
+
+def test_other_projects_load_nothing_for_it():
+    code = """
+        import json, sys
+        import scrapy.cmdline
+        before = {*sys.modules}
+        from dedup_filter.scrapy_command import Command
+        print(json.dumps(sorted({*sys.modules} - before)))
+    """
+    lines = "\n".join(line.strip() for line in code.splitlines())
+    found = run_process(command=[sys.executable, "-c", lines])
+    assert found == (0, '["dedup_filter", "dedup_filter.scrapy_command"]\n', "")
