@@ -9,6 +9,22 @@ from typing import Literal, NamedTuple
 
 Outcome = Literal["new", "near", "exact", "revisit", "unjudged"]
 
+Reason = Literal[
+    "too_short",
+    "by_script",
+    "no_text",
+    "too_large",
+    "too_slow",
+    "binary",
+    "not_html",
+    "no_field",
+    "wrong_type",
+    "no_response",
+    "pending",
+    "error",
+]
+"""Why a page was not judged: docs/statistics.md."""
+
 Fate = Literal["pending", "kept", "gone"]
 """What has become of a page: claimed only, committed, or released or forgotten."""
 
@@ -41,8 +57,7 @@ class Document:
 class Unjudged:
     """A page that cannot be judged."""
 
-    reason: str
-    """As in `Verdict.reason`."""
+    reason: Reason
 
 
 class Match(NamedTuple):
@@ -117,8 +132,8 @@ class Verdict(NamedTuple):
     """Differing bits of the two fingerprints, 0 to 64."""
     similarity: float | None = None
     """Share of the page's shingles that its original has, 0 to 1; estimated for long pages."""
-    reason: str | None = None
-    """Why an "unjudged" page was not judged: "no_text", "too_short", ..."""
+    reason: Reason | None = None
+    """Why an "unjudged" page was not judged."""
     language: str | None = None
     candidates: int = 0
     """Stored fingerprints within k bits, confirmed or not."""
@@ -151,7 +166,7 @@ class Verdict(NamedTuple):
         """Whether the page repeats one that was seen before it."""
         return self.outcome in ("near", "exact")
 
-    def as_unjudged(self, reason: str) -> "Verdict":
+    def as_unjudged(self, reason: Reason) -> "Verdict":
         """Return the verdict on the same page if it cannot be judged after all."""
         return self._replace(
             outcome="unjudged", reason=reason, original=None, distance=None, similarity=None

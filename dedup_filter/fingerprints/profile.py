@@ -33,7 +33,7 @@ from dedup_filter.features.analysis import Analysis, analyse
 from dedup_filter.features.recipes import RECIPES, part_features
 from dedup_filter.fingerprints.simhash import simhash
 from dedup_filter.fingerprints.sketch import distinct_hashes, found_in, sketch, union
-from dedup_filter.model import Document
+from dedup_filter.model import Document, Reason
 from dedup_filter.text.headlines import Headline
 from dedup_filter.text.plain_text import count_words, normalize, normalize_parts
 
@@ -161,7 +161,7 @@ class PageProfile:
     """Whether earlier pages of the host have shown nearly all of it."""
 
     @property
-    def reason(self) -> str:
+    def reason(self) -> Reason:
         """Why no candidates are looked up; only for pages without `texts`."""
         return "by_script" if self.is_unread else "too_short"
 

@@ -45,7 +45,7 @@ from dedup_filter.fingerprints.profile import (
     Text,
 )
 from dedup_filter.fingerprints.sketch import contained
-from dedup_filter.model import Match, Outcome, Refusal, Rule, Verdict
+from dedup_filter.model import Match, Outcome, Reason, Refusal, Rule, Verdict
 from dedup_filter.text.headlines import Headline, is_headed_alike, is_headed_as_elsewhere
 
 FloatArray = npt.NDArray[np.float64]
@@ -159,7 +159,7 @@ def relation(page: PageProfile, own_host: str, host: str) -> tuple[bool, bool]:
     return bool(own_host) and host == own_host, is_of_site is not None and is_of_site(host)
 
 
-def verdict_on(page: PageProfile, outcome: Outcome, reason: str | None = None) -> Verdict:
+def verdict_on(page: PageProfile, outcome: Outcome, reason: Reason | None = None) -> Verdict:
     """Return a verdict on a page, with what was measured of it."""
     return Verdict(
         outcome,

@@ -41,7 +41,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.model import Fate, Verdict
+from dedup_filter.model import Fate, Reason, Verdict
 from dedup_filter.scrapy_plugin.index_calls import IndexCalls, pause
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats, figures_of
@@ -242,7 +242,7 @@ class Judge:
 
     async def _final(self, page: Page, visit: Visit) -> Judgement:
         """Return a judgement whose original was committed, or whose wait was given up."""
-        reason = "pending"
+        reason: Reason = "pending"
         for seconds in _PAUSES:
             judgement = await self._judged(page, visit)
             fate = await self._fate_of_original(judgement)

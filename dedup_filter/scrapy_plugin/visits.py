@@ -24,7 +24,7 @@ from weakref import ref
 from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlResponse
 
 from dedup_filter.filter import ReadPage
-from dedup_filter.model import Fate, Verdict
+from dedup_filter.model import Fate, Reason, Verdict
 from dedup_filter.text.decode import decode, looks_binary
 from dedup_filter.text.page_fields import PageText, is_document
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
@@ -65,7 +65,7 @@ class Page:
     """A page that an item stands for: a response, or what is in the item's own fields."""
 
     url: str
-    text: PageText | str
+    text: PageText | Reason
     """What it is read from, or the reason why there is nothing."""
     reading: Future[ReadPage] | None = None
     """The page when it is read; None: nobody reads it."""
@@ -106,7 +106,7 @@ class Visit:
             response = self._response()
             if response is None:
                 return Page(self.url, "no_response")
-            text: PageText | str = "not_html"
+            text: PageText | Reason = "not_html"
             if self.is_one_page and isinstance(response, TextResponse):
                 text = _page_text(response)
             self.page = Page(self.url, text)
@@ -135,7 +135,7 @@ class Visit:
         return None if found is None or found.fate == "gone" else found
 
 
-def _page_text(response: TextResponse) -> PageText | str:
+def _page_text(response: TextResponse) -> PageText | Reason:
     # `response.encoding` would be Scrapy's guess where none is declared; the filter guesses better.
     encoding, body = response._declared_encoding(), response.body
     content_type = None if encoding is None else f"text/html; charset={encoding}"

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from dedup_filter.model import Reason
 from dedup_filter.text.decode import decode
 from dedup_filter.text.reading import Html
 
@@ -62,7 +63,7 @@ class PageText(NamedTuple):
         return len(content)
 
 
-def page_in(fields: Fields, names: FieldNames) -> PageText | str:
+def page_in(fields: Fields, names: FieldNames) -> PageText | Reason:
     """Return the page of an item, or the reason why there is none."""
     if names.name_page:
         html = None if names.html is None else _value(fields, names.html)
@@ -91,13 +92,13 @@ def is_document(content: Any) -> bool:
     return _DOCUMENT.match(decode(start) if isinstance(start, bytes) else start) is not None
 
 
-def _html_page(html: Any) -> PageText | str:
+def _html_page(html: Any) -> PageText | Reason:
     if html is None:
         return "no_field"
     return PageText(html=html) if isinstance(html, str | bytes) else "wrong_type"
 
 
-def _text_page(fields: Fields, names: FieldNames) -> PageText | str:
+def _text_page(fields: Fields, names: FieldNames) -> PageText | Reason:
     parts = [part for name in names.text if (part := _value(fields, name)) is not None]
     if not parts:
         return "no_field"
