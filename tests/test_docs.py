@@ -1,40 +1,186 @@
-"""The documentation names everything that there is, and the commands that it gives are real."""
+"""The documentation names everything that there is, and all that it names is there.
 
+Pages that show crawls are followed in `tests/crawl/test_shown_crawls.py`; the site that is made of
+them is looked at in `tests/test_site.py`.
+"""
+
+import doctest
 import re
 from dataclasses import fields
-from pathlib import Path
+from typing import get_args
 
 import click
 import pytest
+from command_line import run
+from scrapy.settings import Settings, default_settings
+from scrapy.spiderloader import SpiderLoader
+from scrapy.utils.test import get_crawler
+from shown_commands import DOCS, ROOT, blocks, commands
 
 import dedup_filter
 from crawler.demo_site.pages import build_pages
-from dedup_filter import FilterConfig
+from crawler.settings import SPIDER_MODULES
+from dedup_filter import FilterConfig, NearDuplicateFilter, Verdict
+from dedup_filter.cli import _cli
 from dedup_filter.commands.index import index_command
-from dedup_filter.scrapy_plugin.settings import SETTINGS
+from dedup_filter.config import _RULES
+from dedup_filter.errors import StoreAway
+from dedup_filter.hamming.planner import chance_neighbours
+from dedup_filter.model import Outcome, Reason
+from dedup_filter.scrapy_plugin.duplicates import as_json
+from dedup_filter.scrapy_plugin.settings import _OWN, SETTINGS
+from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
+from dedup_filter.scrapy_plugin.visits import Judgement
 
-ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-SETTINGS_PAGE = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-COMMANDS_PAGE = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+DOCUMENTS = [*sorted(DOCS.rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in DOCUMENTS}
+README = TEXTS["README.md"]
+COMMANDS_PAGE = TEXTS["docs/command-line.md"]
+EXTRAS = re.findall(
+    r"^(\w+) = \[",
+    (ROOT / "pyproject.toml").read_text("utf-8").partition("[project.optional-dependencies]")[2],
+    re.MULTILINE,
+)
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-def test_each_setting_is_documented(name):
-    assert f"| `{name}` |" in SETTINGS_PAGE
+def table(name, first_cell):
+    """Return the cells of the rows of that table of a document which has this cell first."""
+    text = TEXTS[name]
+    assert text.count(f"\n| {first_cell} |") == 1
+    start = text.rindex("\n\n", 0, text.index(f"\n| {first_cell} |") + 1)
+    lines = text[start:].strip().partition("\n\n")[0].splitlines()
+    rows = [re.split(r" \| ", line.removeprefix("| ").removesuffix(" |")) for line in lines]
+    return [row for row in rows if "---" not in row[0]]
+
+
+def names_in(cell):
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def shown_commands(program):
+    return [
+        command for text in TEXTS.values() for command in commands(text) if command[0] == program
+    ]
+
+
+# Settings
+
+SETTING_ROWS = {names_in(name)[0]: rest for name, *rest in table("docs/settings.md", "setting")[1:]}
+
+
+def test_all_settings_are_documented_and_no_others():
+    assert sorted(SETTING_ROWS) == sorted(SETTINGS)
 
 
 @pytest.mark.parametrize("option", fields(FilterConfig), ids=lambda option: option.name)
 def test_the_default_of_each_option_is_documented(option):
-    row = re.search(rf"\| `DEDUP_{option.name.upper()}` \| `([^`]*)` \|", SETTINGS_PAGE)
-    assert row
-    assert row[1].strip('"') == str(option.default)
+    default, _ = SETTING_ROWS[f"DEDUP_{option.name.upper()}"]
+    assert default.strip('`"') == str(option.default)
 
 
-@pytest.mark.parametrize("document", [*sorted(ROOT.glob("docs/*.md")), ROOT / "README.md"])
-def test_no_document_names_a_setting_that_is_unknown(document):
-    named = re.findall(r"\bDEDUP_[A-Z_]+\b", document.read_text("utf-8"))
-    assert {*named} <= {*SETTINGS, "DEDUP_"}
+@pytest.mark.parametrize("name", _OWN)
+def test_the_default_of_each_setting_of_the_plugin_is_documented(name):
+    default, _ = SETTING_ROWS[name]
+    if name == "DEDUP_URL_FIELD":
+        assert (default, _OWN[name].default) == ("found by name", None)
+    else:
+        assert _OWN[name].metadata["read"](default.strip('`"')) == _OWN[name].default
+
+
+@pytest.mark.parametrize("name", sorted({*SETTINGS} - {"DEDUP_LOG_LEVEL"}))
+def test_the_choices_of_each_setting_are_documented(name):
+    if name in _OWN:
+        meant = _OWN[name].metadata["meant"]
+    else:
+        meant, _ = _RULES.get(name.removeprefix("DEDUP_").lower(), ("", None))
+    choices = set(re.findall(r'"(\w+)"', meant))
+    assert choices <= set(re.findall(r"\w+", " ".join(SETTING_ROWS[name])))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_document_names_a_setting_that_is_unknown(name):
+    assert set(re.findall(r"\bDEDUP_[A-Z_]+\b", TEXTS[name])) <= {*SETTINGS, "DEDUP_"}
+
+
+def test_what_is_written_of_a_duplicate_is_documented():
+    rows = table("docs/settings.md", "`outcome`")
+    meanings = {names_in(name)[0]: meaning for name, meaning in rows[1:]}
+    assert meanings.keys() == {"url", *as_json(Verdict("new"))}
+    assert set(names_in(meanings["outcome"])) == set(get_args(Outcome))
+
+
+# Statistics
+
+REASONS = get_args(Reason)
+
+
+class _SharedIndex:
+    nbytes = capped = 0
+
+    def __len__(self):
+        return 0
+
+    def totals(self):
+        return {}
+
+
+def counted_stats():
+    """Count whatever can be counted, and return the names of the stats, <so> where there are many.
+
+    What other modules add has its name where it is added.
+    """
+    stats = CrawlStats(get_crawler().stats)
+    for outcome in get_args(Outcome):
+        reason = "too_short" if outcome == "unjudged" else None
+        verdict = Verdict(outcome, distance=3, language="en", reason=reason)
+        stats.page(Judgement(verdict, ""))
+    stats.fault(StoreAway())
+    stats.spent(1.0)
+    with NearDuplicateFilter.open() as pages:
+        stats.close({**figures_of(pages), **figures_of(_SharedIndex())})
+    names = set(stats._collector.get_stats())
+    for module in (ROOT / "dedup_filter" / "scrapy_plugin").glob("*.py"):
+        added = re.findall(r'stats\.add\(\s*"(\w+)"', module.read_text("utf-8"))
+        names |= {f"dedup/{name}" for name in added}
+    many = {"unjudged": "reason", "distance": "bits", "language": "code", "all": "outcome"}
+    return {re.sub(r"/(\w+)/\w+$", lambda of: f"/{of[1]}/<{many[of[1]]}>", name) for name in names}
+
+
+def documented_stats():
+    return {name for row in table("docs/statistics.md", "stat")[1:] for name in names_in(row[0])}
+
+
+def test_all_statistics_are_documented_and_no_others():
+    assert documented_stats() == counted_stats()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_document_names_a_statistic_that_is_unknown(name):
+    named = set(re.findall(r"`(dedup/[a-z_]+(?:/[a-z<>_]+)?)`", TEXTS[name]))
+    known = {re.sub("<.*>", each, stat) for stat in documented_stats() for each in ("<", *REASONS)}
+    assert {re.sub("<.*>", "<", each) for each in named} <= known
+
+
+def test_all_reasons_for_no_verdict_are_documented_and_no_others():
+    of_stats = dict(row[:2] for row in table("docs/statistics.md", "stat"))
+    assert set(names_in(of_stats["`dedup/unjudged/<reason>`"])) == set(REASONS)
+    for name, heading in (
+        ("docs/statistics.md", "unjudged, because"),
+        ("docs/troubleshooting.md", "reason"),
+    ):
+        explained = [each for row in table(name, heading)[1:] for each in names_in(row[0])]
+        assert sorted(explained) == sorted(REASONS)
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_each_reason_for_no_verdict_is_given_somewhere(reason):
+    """That no other is given the types see to."""
+    modules = (ROOT / "dedup_filter").rglob("*.py")
+    given = [path.name for path in modules if f'"{reason}"' in path.read_text("utf-8")]
+    assert {*given} - {"model.py"}
+
+
+# Commands
 
 
 @pytest.mark.parametrize("name", index_command.list_commands(click.Context(index_command)))
@@ -42,19 +188,61 @@ def test_each_command_for_an_index_is_documented(name):
     assert f"| `index {name} " in COMMANDS_PAGE
 
 
+@pytest.mark.parametrize("name", _cli.list_commands(click.Context(_cli)))
+def test_each_command_is_documented(name):
+    assert f"dedup-filter {name}" in COMMANDS_PAGE
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_commands_and_their_options_are_there(name):
+    in_text = re.findall(r"`dedup-filter ([^`]+)`", TEXTS[name])
+    lines = [line.split() for line in in_text]
+    lines += [each[1:] for each in commands(TEXTS[name]) if each[0] == "dedup-filter"]
+    for arguments in lines:
+        command, rest = _cli, list(arguments)
+        while isinstance(command, click.Group) and rest:
+            command = command.commands[rest.pop(0)]
+        there = {option for each in command.params for option in each.opts} | {"--help"}
+        given = [each.partition("=")[0] for each in rest if re.match("-.", each)]
+        assert set(given) <= there, arguments
+
+
+def test_crawls_have_spiders_and_settings_that_are_there():
+    spiders = SpiderLoader.from_settings(Settings({"SPIDER_MODULES": SPIDER_MODULES})).list()
+    for _, command, spider, *arguments in shown_commands("scrapy"):
+        assert (command, spider in [*spiders, "news"]) == ("crawl", True)
+        for setting in re.findall(r"-s (\w+)=", " ".join(arguments)):
+            assert setting in SETTINGS or hasattr(default_settings, setting)
+
+
+def test_extras_that_are_installed_are_there():
+    assert "fast" in EXTRAS
+    named = re.findall(r"(?:dedup-filter|\.)\[([\w,]+)\]", "".join(TEXTS.values()))
+    assert {extra for each in named for extra in each.split(",")} <= {*EXTRAS}
+
+
+@pytest.mark.parametrize(
+    "command", [each for each in shown_commands("dedup-filter") if "plan" in each]
+)
+def test_plans_are_made(command):
+    code, out, err = run(*command[1:])
+    assert (code, err) == (0, "")
+    assert out
+
+
 def test_every_public_name_exists():
     assert all(getattr(dedup_filter, name) for name in dedup_filter.__all__)
 
 
-def test_readme_fits_on_a_few_screens():
-    assert len(README.split()) <= 1300
+# Examples and figures
 
 
-@pytest.mark.parametrize("document", [*sorted(ROOT.glob("docs/**/*.md")), ROOT / "README.md"])
-def test_links_between_documents_lead_somewhere(document):
-    text = document.read_text(encoding="utf-8")
-    targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
-    assert [t for t in targets if not (document.parent / t).exists()] == []
+@pytest.mark.parametrize("name", [name for name, text in TEXTS.items() if "```pycon" in text])
+def test_examples_print_what_they_say(name):
+    code = "".join(blocks(TEXTS[name], "pycon"))
+    example = doctest.DocTestParser().get_doctest(code, {}, name, name, 0)
+    assert doctest.DocTestRunner().run(example).failed == 0
+    assert example.examples
 
 
 def test_readme_example_prints_what_it_says(capsys):
@@ -66,3 +254,53 @@ def test_readme_example_prints_what_it_says(capsys):
     }
     exec(example, names)
     assert capsys.readouterr().out.splitlines() == re.findall(r"print\(.*\)  # (.*)", example)
+
+
+def test_neighbours_by_chance_are_as_many_as_the_tuning_guide_says():
+    units = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
+    (_, *distances), *rows = table("docs/tuning.md", "pages stored")
+    for stored, *counts in rows:
+        number, unit = stored.split()
+        for distance, count in zip(distances, counts, strict=True):
+            k = int(distance.removeprefix("k = "))
+            expected = chance_neighbours(k, int(number) * units[unit])
+            assert float(count) == pytest.approx(expected, rel=0.5)
+
+
+# Pages and links
+
+
+def slug(heading):
+    """Return the name by which code hosts and the site link to a heading."""
+    kept = re.sub(r"[^\w\- ]", "", re.sub(r"\[(.*?)\]\(.*?\)", r"\1", heading).lower())
+    return kept.strip().replace(" ", "-")
+
+
+def places(text):
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    return {slug(heading) for heading in re.findall(r"^#+ (.*)", prose, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=TEXTS)
+def test_links_between_documents_lead_somewhere(document):
+    text = document.read_text(encoding="utf-8")
+    for file, place in re.findall(r"\]\((?!\w+:)([^)#]*)#?([^)]*)\)", text):
+        target = document.parent / file if file else document
+        assert target.exists(), file
+        if place:
+            assert place in places(target.read_text("utf-8")), f"{file}#{place}"
+
+
+@pytest.mark.parametrize("folder", [DOCS, DOCS / "decisions"], ids=lambda folder: folder.name)
+def test_each_page_is_named_on_the_first_of_its_folder(folder):
+    linked = set(re.findall(r"\]\(([\w-]+\.md)", (folder / "index.md").read_text("utf-8")))
+    assert linked == {page.name for page in folder.glob("*.md")} - {"index.md"}
+
+
+def test_readme_fits_on_a_few_screens():
+    assert len(README.split()) <= 1300
+
+
+@pytest.mark.parametrize("page", ["quick-start", "how-it-works", "tuning", "troubleshooting"])
+def test_readme_leads_to_the_guides(page):
+    assert f"](docs/{page}.md" in README

@@ -1,0 +1,123 @@
+"""Who does what the documentation says sees what it shows."""
+
+import json
+import logging
+
+import pytest
+from news_site import news_site
+from scrapy.utils.test import get_crawler
+from shown_commands import DOCS, Reader, blocks, require_printed
+
+from dedup_filter import NearDuplicateFilter
+from dedup_filter.errors import StoreAway
+from dedup_filter.scrapy_plugin import stats as stats_module
+from dedup_filter.scrapy_plugin.stats import CrawlStats
+
+QUICK_START = (DOCS / "quick-start.md").read_text("utf-8")
+ADD_ON, SPIDER = blocks(QUICK_START, "python")
+TROUBLES = {
+    section.partition("\n")[0]: "".join(blocks(section, "text"))
+    for section in (DOCS / "troubleshooting.md").read_text("utf-8").split("\n## ")
+    if blocks(section, "text")
+}
+KEPT = ["/", "/news/1", "/news/2", "/news/3", "/news/4", "/gallery"]
+
+
+@pytest.fixture
+def site(make_site, article):
+    return make_site(news_site(article))
+
+
+@pytest.fixture
+def reader(project, crawl_server, site):
+    return Reader(project, crawl_server, site)
+
+
+@pytest.fixture
+def feed_of(project, site):
+    """Return the paths of the pages in a feed."""
+
+    def feed_of(name):
+        lines = (project.folder / name).read_text().splitlines()
+        return [json.loads(line)["url"].removeprefix(site.url) for line in lines]
+
+    return feed_of
+
+
+@pytest.fixture
+def beginner(reader):
+    """A reader who has come as far as the first crawl."""
+    reader.write(ADD_ON)
+    reader.write(SPIDER)
+    return reader
+
+
+def test_quick_start_prints_what_it_says_and_leaves_what_it_says(reader, feed_of):
+    reader.follow(QUICK_START)
+
+    assert feed_of("items.jsonl")[: len(KEPT)] == KEPT
+    assert sorted(feed_of("items.jsonl")[len(KEPT) :]) == sorted(KEPT)  # of the stopped crawl
+    assert feed_of("tagged.jsonl") == [*KEPT[:-1], "/print/1", "/news/2?session=a1b2", KEPT[-1]]
+    assert feed_of("dropped.jsonl") == ["/print/1", "/news/2?session=a1b2"]
+    assert feed_of("monday.jsonl") == feed_of("tuesday.jsonl") == KEPT
+    assert feed_of("news-only.jsonl") == []
+
+
+def test_tuning_guide_is_followed_as_it_stands(beginner, feed_of):
+    beginner.follow((DOCS / "tuning.md").read_text("utf-8"))
+
+    assert feed_of("found.jsonl") == ["/print/1", "/news/2?session=a1b2"]
+
+
+def test_each_message_of_a_trouble_is_brought_about_here():
+    assert TROUBLES.keys() == {
+        "Too many are dropped",
+        "Many are unjudged",
+        "The index is in use",
+        "SchemeMismatch",
+        "It is slow",
+        "Redis is away",
+    }
+
+
+@pytest.mark.parametrize(
+    ("trouble", "settings"),
+    [
+        ("Too many are dropped", ""),
+        ("Many are unjudged", " -s DEDUP_TEXT_FIELDS=body"),
+    ],
+)
+def test_troubles_of_a_crawl_are_told_as_they_are_shown(beginner, trouble, settings):
+    beginner.type(f"$ scrapy crawl news{settings}\n")
+
+    require_printed(TROUBLES[trouble], beginner.printed)
+
+
+def test_troubles_of_an_index_are_told_as_they_are_shown(beginner, project):
+    with NearDuplicateFilter.open(project.folder / "news_index") as pages:
+        pages.see("", text="some words " * 20)
+        beginner.type("$ scrapy crawl news -s DEDUP_INDEX=news_index\n", exit_code=1)
+        require_printed(TROUBLES["The index is in use"], beginner.printed)
+
+    crawl = "$ scrapy crawl news -s DEDUP_INDEX=news_index -s"
+    beginner.type(f"{crawl} DEDUP_FEATURES=words\n", exit_code=1)
+    require_printed(TROUBLES["SchemeMismatch"], beginner.printed)
+
+    beginner.type(f"{crawl} DEDUP_MAX_DISTANCE=3\n")
+    require_printed(TROUBLES["It is slow"], beginner.printed)
+
+
+def test_outages_are_told_as_they_are_shown(beginner, start_redis, caplog, monkeypatch):
+    beginner.type("$ scrapy crawl news -s DEDUP_INDEX=redis://127.0.0.1:1/0\n", exit_code=1)
+    server = start_redis(settings={"maxmemory": "64mb", "maxmemory-policy": "allkeys-lru"})
+    with caplog.at_level(logging.WARNING):
+        NearDuplicateFilter.open(server.url).close()
+    seconds = iter([0.0, *[11.0] * 7, 12.0, 12.0])
+    monkeypatch.setattr(stats_module, "monotonic", lambda: next(seconds))
+    stats = CrawlStats(get_crawler().stats)
+    for _ in range(8):
+        stats.fault(StoreAway("the shared index is gone"))
+    stats.answered()
+
+    told = [f"{record.levelname}: {record.getMessage()}" for record in caplog.records]
+    require_printed(TROUBLES["Redis is away"], "\n".join([beginner.printed, *told]))
