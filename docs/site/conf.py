@@ -1,0 +1,55 @@
+"""The documentation in docs/ -> a site of static pages; `sphinx-build` reads this.
+
+    sphinx-build -c docs/site --fail-on-warning docs build/site
+
+The pages are the Markdown files as they are in the repository, where they can be read without the
+site. What only the site needs is here: which page stands where, and how pages look. Nothing is
+fetched, neither when the site is built nor when it is read.
+"""
+
+from importlib.metadata import version as version_of
+from typing import Any
+
+project = "dedup_filter"
+version = release = version_of("dedup-filter")
+
+MARGIN = {
+    "index": {
+        "Begin": ["quick-start", "how-it-works"],
+        "Use": ["tuning", "troubleshooting", "redis", "scaling"],
+        "Look up": ["settings", "statistics", "command-line", "formats"],
+        "Inside": ["architecture", "benchmarks", "decisions/index"],
+    },
+    "decisions/index": {"Decisions": ["[0-9]*"]},
+}
+"""What stands in the margin below a page, from top to bottom. One that is nowhere is an error."""
+
+root_doc = "index"
+exclude_patterns = ["site"]
+extensions = ["myst_parser"]
+nitpicky = True
+highlight_language = "text"
+smartquotes = False
+
+myst_heading_anchors = 4
+"""Down to which level headings can be linked to, by the names that code hosts give them, too."""
+
+html_theme = "furo"
+html_title = f"dedup_filter {version}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_copyright = False
+html_show_sphinx = False
+
+
+def add_margin(_: object, page: str, source: list[str]) -> None:
+    """Add the tables of contents, which readers of the files would only see as directives."""
+    for part, pages in MARGIN.get(page, {}).items():
+        options = f":hidden:\n:glob:\n:caption: {part}"
+        source[0] += "\n```{toctree}\n" + "\n".join([options, "", *pages]) + "\n```\n"
+
+
+def setup(app: Any) -> None:
+    """Let Sphinx call what is defined here."""
+    app.connect("source-read", add_margin)
