@@ -12,15 +12,15 @@ from typing import get_args
 import click
 import pytest
 from command_line import run
+from passages import Collector
 from scrapy.settings import Settings, default_settings
 from scrapy.spiderloader import SpiderLoader
-from scrapy.utils.test import get_crawler
 from shown_commands import DOCS, ROOT, blocks, commands
 
 import dedup_filter
 from crawler.demo_site.pages import build_pages
 from crawler.settings import SPIDER_MODULES
-from dedup_filter import FilterConfig, NearDuplicateFilter, Verdict
+from dedup_filter import FilterConfig, HammingIndex, NearDuplicateFilter, Verdict, errors
 from dedup_filter.cli import _cli
 from dedup_filter.commands.index import index_command
 from dedup_filter.config import _RULES
@@ -129,7 +129,8 @@ def counted_stats():
 
     What other modules add has its name where it is added.
     """
-    stats = CrawlStats(get_crawler().stats)
+    counted = Collector()
+    stats = CrawlStats(counted)
     for outcome in get_args(Outcome):
         reason = "too_short" if outcome == "unjudged" else None
         verdict = Verdict(outcome, distance=3, language="en", reason=reason)
@@ -138,7 +139,7 @@ def counted_stats():
     stats.spent(1.0)
     with NearDuplicateFilter.open() as pages:
         stats.close({**figures_of(pages), **figures_of(_SharedIndex())})
-    names = set(stats._collector.get_stats())
+    names = set(counted)
     for module in (ROOT / "dedup_filter" / "scrapy_plugin").glob("*.py"):
         added = re.findall(r'stats\.add\(\s*"(\w+)"', module.read_text("utf-8"))
         names |= {f"dedup/{name}" for name in added}
@@ -230,8 +231,41 @@ def test_plans_are_made(command):
     assert out
 
 
-def test_every_public_name_exists():
+# Names of Python
+
+
+def members(kind):
+    """Return the public methods and properties of a class, and the fields of a named tuple."""
+    own = {name for name in vars(kind) if not name.startswith("_")}
+    return own - {"count", "index"} | set(getattr(kind, "_fields", ()))
+
+
+def described(*first_cells):
+    """Return the names in the first column of tables in the page on Python."""
+    rows = [row for cell in first_cells for row in table("docs/python.md", cell)[1:]]
+    return {name for row in rows for name in names_in(row[0]) if not name.startswith("len(")}
+
+
+def test_every_public_name_exists_and_is_documented():
     assert all(getattr(dedup_filter, name) for name in dedup_filter.__all__)
+    assert set(dedup_filter.__all__) <= set(re.findall(r"\w+", TEXTS["docs/python.md"]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "tables", "left_out"),
+    [
+        (NearDuplicateFilter, ["method", "method for pending pages"], {"open"}),
+        (Verdict, ["field"], {"as_unjudged"}),
+        (HammingIndex, ["method of `HammingIndex`"], {"add_new"}),
+    ],
+)
+def test_all_members_are_documented_and_no_others(kind, tables, left_out):
+    assert described(*tables) == members(kind) - left_out
+
+
+def test_all_errors_are_documented_and_no_others():
+    kinds = {name for name, kind in vars(errors).items() if isinstance(kind, type)}
+    assert described("error") == kinds
 
 
 # Examples and figures

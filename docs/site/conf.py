@@ -17,7 +17,7 @@ MARGIN = {
     "index": {
         "Begin": ["quick-start", "how-it-works"],
         "Use": ["tuning", "troubleshooting", "redis", "scaling"],
-        "Look up": ["settings", "statistics", "command-line", "formats"],
+        "Look up": ["settings", "statistics", "command-line", "python", "formats"],
         "Inside": ["architecture", "benchmarks", "decisions/index"],
     },
     "decisions/index": {"Decisions": ["[0-9]*"]},

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 from news_site import news_site
-from scrapy.utils.test import get_crawler
+from passages import Collector
 from shown_commands import DOCS, Reader, blocks, require_printed
 
 from dedup_filter import NearDuplicateFilter
@@ -114,7 +114,7 @@ def test_outages_are_told_as_they_are_shown(beginner, start_redis, caplog, monke
         NearDuplicateFilter.open(server.url).close()
     seconds = iter([0.0, *[11.0] * 7, 12.0, 12.0])
     monkeypatch.setattr(stats_module, "monotonic", lambda: next(seconds))
-    stats = CrawlStats(get_crawler().stats)
+    stats = CrawlStats(Collector())
     for _ in range(8):
         stats.fault(StoreAway("the shared index is gone"))
     stats.answered()
