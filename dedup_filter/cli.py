@@ -28,6 +28,7 @@ _MODULES = {
     "near": "fingerprints",
     "pairs": "fingerprints",
     "plan": "plan",
+    "rejudge": "rejudge",
 }
 """The module of each command, in `commands`."""
 

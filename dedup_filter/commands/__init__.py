@@ -36,10 +36,10 @@ max_distance_option = partial(
 )
 
 
-def _filter_options(given: Sequence[str]) -> dict[str, Any]:
+def filter_options(given: Sequence[str]) -> dict[str, Any]:
     """Read options as they were given; the filter says whether they make sense.
 
-    >>> _filter_options(["features=shingles", "max_distance=3", "min_similarity=None"])
+    >>> filter_options(["features=shingles", "max_distance=3", "min_similarity=None"])
     {'features': 'shingles', 'max_distance': 3, 'min_similarity': None}
     """
     options = {}
@@ -57,7 +57,7 @@ filter_option = click.option(
     "options",
     multiple=True,
     metavar="NAME=VALUE",
-    callback=lambda _, __, given: _filter_options(given),
+    callback=lambda _, __, given: filter_options(given),
     help='An option of the filter, such as features=shingles or max_distance=3; "none" is no '
     "value. Again for each.",
 )

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator
 from functools import partial, wraps
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 import click
 
@@ -23,7 +23,6 @@ from dedup_filter.upkeep import Index, index_at
 from dedup_filter.upkeep.lines import exported, import_lines
 from dedup_filter.wording import as_time
 
-T = TypeVar("T")
 Report = dict[str, Any]
 
 _LONGEST_LINE = 128 * 2**20

@@ -23,6 +23,7 @@ sqrt(c (1 - c) / 180): 0.027 at c = .85; of a page of up to 240 shingles 0.
 """
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,7 @@ import numpy.typing as npt
 UInt32Array = npt.NDArray[np.uint32]
 CountArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
+UInt = TypeVar("UInt", np.uint32, np.uint64)
 
 MOST_SKETCH_BYTES = 512
 """Sketches are stored with the pages: never change this or their format under an old index."""
@@ -92,31 +94,51 @@ def contained(
     return counts[0], counts[1], counts[2]
 
 
-def contained_sketch(
-    packed: bytes, sketches: Sequence[bytes]
+def shared(
+    ones: Sequence[bytes], others: Sequence[bytes]
 ) -> tuple[CountArray, CountArray, CountArray]:
-    """Count as `contained` does if of the asked set, too, only the sketch is known.
+    """Count, of n pairs of sketches, the shared hashes, and those of each that both can tell of.
 
-    Two sketches are compared at the coarser of their scales, and by the leading bits that both
-    have of a hash. Where the asked one is a sample, the share is an estimate with the standard
-    error of a sample of so many.
+    Two sketches can tell of hashes below the smaller of their bounds, and tell them apart by the
+    bits that both have stored. The first count over the second is the containment of the one in the
+    other. The counts are (n,) each.
 
-    Cost: 20 us a sketch.
+    Cost: 10 us a pair where there are many; memory: 10 KB a pair.
     """
-    counts = np.zeros((3, len(sketches)), np.intp)
-    own, own_bits = _stored(packed), packed[0] + packed[1]
-    for number, other in enumerate(sketches):
-        stored, bits = _stored(other), min(own_bits, other[0] + other[1])
-        bound = min(_largest(packed[0]), _largest(other[0])) >> np.uint32(_MOST_BITS - bits)
-        asked, there = (
-            _without_repeats(hashes[hashes <= bound])
-            for hashes in (
-                own >> np.uint32(own_bits - bits),
-                stored >> np.uint32(other[0] + other[1] - bits),
-            )
-        )
-        counts[:, number] = np.count_nonzero(np.isin(asked, there)), len(asked), len(there)
-    return counts[0], counts[1], counts[2]
+    heads = np.array([[*one[:2], *other[:2]] for one, other in zip(ones, others, strict=True)])
+    heads = heads.reshape(-1, 4).astype(np.int64)
+    scales = np.maximum(heads[:, 0], heads[:, 2])
+    known = np.minimum(heads[:, 0] + heads[:, 1], heads[:, 2] + heads[:, 3])
+    mine = _first_bits(ones, heads[:, 0] + heads[:, 1], scales, known)
+    theirs = _first_bits(others, heads[:, 2] + heads[:, 3], scales, known)
+    places = np.minimum(np.searchsorted(theirs, mine), max(len(theirs) - 1, 0))
+    there = mine[theirs[places] == mine] if len(theirs) else mine[:0]
+    pairs = np.arange(len(heads) + 1, dtype=np.uint64) << np.uint64(_MOST_BITS)
+    there, mine, theirs = (np.diff(np.searchsorted(each, pairs)) for each in (there, mine, theirs))
+    return there, mine, theirs
+
+
+def _first_bits(
+    sketches: Sequence[bytes], stored_bits: CountArray, scales: CountArray, known: CountArray
+) -> npt.NDArray[np.uint64]:
+    """Return the first bits of the hashes of n sketches that are below the bounds of n scales.
+
+    They come one sketch after the other, ascending and distinct, each after the number of its
+    sketch. `stored_bits`: how many first bits each sketch has; `known`: how many are wanted.
+    """
+    # A stored hash is what follows its leading zeros, so as a number it is its first bits.
+    gaps = np.frombuffer(b"".join(packed[_HEAD_BYTES:] for packed in sketches), _GAP)
+    lengths = [(len(packed) - _HEAD_BYTES) // _GAP.itemsize for packed in sketches]
+    starts = np.cumsum([0, *lengths])[:-1]
+    sums = np.cumsum(gaps, dtype=np.int64)
+    before = np.concatenate([[0], sums])[starts]
+    owners = np.repeat(np.arange(len(sketches)), lengths)
+    first = (sums - before[owners]) >> (stored_bits - known)[owners]
+    # With fewer bits than leading zeros nothing tells which hashes are below the bound.
+    ends = np.where(known < scales, 0, 1 << np.maximum(known - scales, 0))
+    is_asked = (gaps != _LONGEST_GAP) & (first < ends[owners])
+    numbered = (owners[is_asked] << _MOST_BITS) | first[is_asked]
+    return _without_repeats(numbered.astype(np.uint64))
 
 
 def found_in(hashes: UInt32Array, packed: bytes) -> tuple[BoolArray, BoolArray]:
@@ -179,7 +201,7 @@ def _ordered(hashes: UInt32Array) -> UInt32Array:
     return _without_repeats(hashes)
 
 
-def _without_repeats(ascending: UInt32Array) -> UInt32Array:
+def _without_repeats(ascending: npt.NDArray[UInt]) -> npt.NDArray[UInt]:
     is_first = np.ones(len(ascending), np.bool_)
     np.not_equal(ascending[1:], ascending[:-1], out=is_first[1:])
     return ascending[is_first]

@@ -73,14 +73,14 @@ many is lost if any shingle of it is: a name, a number, a price, "There is no pa
 _MOST = 0.7
 """Share of all text that is no frame which a candidate of another host must have. It is lower than
 `min_similarity`: a front page also shows articles that its host has shown before."""
-_STORY_WORDS = 200
+STORY_WORDS = 200
 """Words of a story. A shorter text may be about nothing but a name, a number or a headline."""
 _FRAME_WORDS = 800
 """Words that may be frame while the frame is not known: a story must have so many more."""
 _LITTLE = 0.06
 """Share of a story's words in blocks that the candidate lacks which is next to nothing: a date, a
 counter, an added sentence."""
-_STORY_BOUND = 0.99
+STORY_BOUND = 0.99
 """Share of a story on another host that the candidate must have under another headline."""
 
 
@@ -232,7 +232,7 @@ def examined(
         share, jaccard = (float(each[number]) for each in measured[id(text.hashes)])
         unmet: Unmet | None = None
         if least is not None:
-            bound = _bound(text, jaccard, least)
+            bound = least_share(text.word_count, jaccard, least)
             if share < bound:
                 unmet = "similarity", share, bound
             elif candidate.is_same_host or candidate.has_same_menus:
@@ -253,9 +253,9 @@ def _shares(
     return share, there / np.maximum(asked + sizes - there, 1)
 
 
-def _bound(text: Text, jaccard: float, least: float) -> float:
+def least_share(word_count: int, jaccard: float, least: float) -> float:
     """Return the share of a text that a candidate with this Jaccard similarity must have."""
-    if text.word_count < LONG_WORDS:
+    if word_count < LONG_WORDS:
         return max(least, _SHORT_BOUND)
     return max(least, _PART_BOUND) if jaccard < _PART else least
 
@@ -329,7 +329,7 @@ def _share_of(counted: Sequence[CountedPassage]) -> float:
 
 def _little_of(text: Text, frame_words: int = 0) -> float:
     """Return how many words of a text are next to nothing: 0 for one that is no story."""
-    is_story = text.own_word_count >= _STORY_WORDS + frame_words
+    is_story = text.own_word_count >= STORY_WORDS + frame_words
     return _LITTLE * text.own_word_count if is_story else 0
 
 
@@ -385,7 +385,7 @@ def _unmet_of_story(page: PageProfile, candidate: Candidate) -> Unmet | None:
     if is_headed_as_elsewhere(page.headline, candidate.headline, page.around.times_shown):
         return None
     text = page.texts[candidate.text]
-    if text.word_count < _STORY_WORDS:
+    if text.word_count < STORY_WORDS:
         return "headline", None, None
     counted = [
         each
@@ -394,5 +394,5 @@ def _unmet_of_story(page: PageProfile, candidate: Candidate) -> Unmet | None:
         and text.has(each.passage)
         and not page.headline.is_made_of(each.passage.text)
     ]
-    margins = [(1 - _STORY_BOUND) * each.asked - (each.asked - each.there) for each in counted]
-    return None if sum(margins) >= 0 else ("story", _share_of(counted), _STORY_BOUND)
+    margins = [(1 - STORY_BOUND) * each.asked - (each.asked - each.there) for each in counted]
+    return None if sum(margins) >= 0 else ("story", _share_of(counted), STORY_BOUND)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.fingerprints.sketch import contained, contained_sketch
+from dedup_filter.fingerprints.sketch import contained, shared
 from dedup_filter.model import NearPage
 from dedup_filter.pages.directory.records import PageRecord
 
@@ -77,7 +77,7 @@ class Asked(NamedTuple):
             return [None] * len(sketches)
         known = self.shingles[number]
         if isinstance(known, bytes):
-            there, asked, _ = contained_sketch(known, sketches)
+            there, asked, _ = shared([known] * len(sketches), sketches)
         else:
             there, asked, _ = contained(known, sketches)
         shares: list[float] = (there / np.maximum(asked, 1)).tolist()

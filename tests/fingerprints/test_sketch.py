@@ -12,10 +12,10 @@ from made_profiles import hashes_of
 from dedup_filter.fingerprints.sketch import (
     MOST_SKETCH_BYTES,
     contained,
-    contained_sketch,
     distinct_hashes,
     found_in,
     is_sketch,
+    shared,
     sketch,
 )
 
@@ -168,6 +168,27 @@ class TestContainment:
         assert asked / 2**15 * 0.5 - 5 < found < asked / 2**14 * 1.4 + 5
 
 
+class TestTwoSketches:
+    @given(st.lists(st.tuples(sets, sets), max_size=5))
+    @example([({0, MOST}, {0}), (set(range(100_000)), set(range(50_000)))])
+    @example([(drawn(1, 300), drawn(1, 300)), (drawn(2, 5_000), drawn(2, 5_000) | drawn(3, 200))])
+    def test_share_the_hashes_that_both_can_tell_of(self, pairs):
+        """Below the smaller bound, and alike in the bits that both have stored."""
+        expected = []
+        for one, other in pairs:
+            packed = made(one), made(other)
+            most = min(map(bound, packed))
+            shift = 32 - min(each[0] + each[1] for each in packed)
+            if most < 2**shift - 1:  # the bits do not tell whether a hash is below the bound
+                most = -1
+            below = [
+                {value >> shift for value in values if value <= most} for values in (one, other)
+            ]
+            expected.append((len(below[0] & below[1]), *map(len, below)))
+        found = shared([made(one) for one, _ in pairs], [made(other) for _, other in pairs])
+        assert list(zip(*(each.tolist() for each in found), strict=True)) == expected
+
+
 @st.composite
 def with_a_byte_changed(draw):
     packed = bytearray(made(draw(sets)))
@@ -203,24 +224,3 @@ def test_hashes_of_a_set_are_upper_halves_once_each_in_order(shingles):
     found = distinct_hashes(np.array(shingles + shingles[::-1], np.uint64))
     assert found.dtype == np.uint32
     assert found.tolist() == sorted({value >> 32 for value in shingles})
-
-
-@given(sets, sets)
-def test_of_two_sketches_what_both_can_tell_of_is_counted(asked, other):
-    one, two = sketch(array(asked)), sketch(array(other))
-    scale = max(one[0], two[0])
-    bits = min(one[0] + one[1], two[0] + two[1])
-    # By what both have of a hash; beyond the bound of the finer one nothing is known of either.
-    mine, theirs = (
-        {each >> (32 - bits) for each in members if each < 2 ** (32 - scale)}
-        for members in (asked, other)
-    )
-    there, of, size = contained_sketch(one, [two])
-    assert (there[0], of[0], size[0]) == (len(mine & theirs), len(mine), len(theirs))
-
-
-@given(sets)
-def test_sketch_contains_itself(members):
-    packed = sketch(array(members))
-    there, asked, size = contained_sketch(packed, [packed])
-    assert there[0] == asked[0] == size[0]

@@ -1,0 +1,303 @@
+"""Records of an index -> the pairs of pages that a crawl compares, and how alike those are.
+
+    fingerprints within k bits  -> of each page, the nearest earlier pages
+    sketches of both            -> the share of the later page that the earlier one has
+    that, headlines, lengths    -> up to which `min_similarity` the later page repeats the earlier
+
+Records lack the pages themselves, so this is an estimate where pages have a frame: the share is
+that of all text from the first to the last block of the main content, and blocks that the earlier
+page lacks are not looked for. Of pairs that a crawl has confirmed, the recorded share is taken.
+
+A page with the digest of an earlier one repeats it at every setting, and makes no pairs of its own.
+
+Cost: 5 us a page and 30 us a pair.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dedup_filter.fingerprints.sketch import shared
+from dedup_filter.hamming.layout import MAX_DISTANCE
+from dedup_filter.hamming.near_pairs import pair_blocks
+from dedup_filter.hamming.pairs import IntpArray, UInt64Array, distinct
+from dedup_filter.pages.comparison import MOST_COMPARED, STORY_BOUND, STORY_WORDS, least_share
+from dedup_filter.pages.directory.page_reader import MASK, PageReader
+from dedup_filter.text.headlines import Headline, is_headed_alike, is_headed_as_elsewhere
+from dedup_filter.text.reading import title_parts
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+Watch = Callable[[Iterable[int], int], Iterable[int]]
+"""Some numbers and how many there are -> the same numbers, while somebody sees them pass."""
+
+NEVER = -1.0
+"""In place of a share: the later page repeats the earlier one at no `min_similarity`."""
+MOST_PAIRS = 300_000
+"""Pairs whose sketches are compared, in 15 s. If there are more, of each page fewer are."""
+_MOST_WAITING = 4_000_000
+"""Pairs that are held before those are left out that are not among the nearest of a page."""
+_LEAST_SHARE = 0.1
+"""A page of which another has less is not asked for its headline."""
+_CHUNK = 500
+"""Records that are read by one statement, and pairs that are compared by one call."""
+_ROW = """SELECT id, host, words, is_kept, fingerprint, original, distance, similarity, digest
+    FROM pages ORDER BY id"""
+_CONTENT = "SELECT id, CAST(h1 AS TEXT), CAST(title AS TEXT), sketch FROM pages WHERE id IN ({})"
+_HEADLINES = "SELECT host, CAST(h1 AS TEXT), CAST(title AS TEXT) FROM pages WHERE is_kept"
+
+
+class Pages(NamedTuple):
+    """The pages of an index in the order of their numbers; a page's place is counted from 0."""
+
+    numbers: IntpArray
+    """(n,), ascending."""
+    hosts: IntpArray
+    words: IntpArray
+    are_kept: BoolArray
+    """Whether the crawl kept each."""
+    fingerprints: UInt64Array
+    are_long: BoolArray
+    """Whether each has a fingerprint; the others have too little text."""
+    twins: IntpArray
+    """The place of the first page with the same digest, that of the page itself if it is that."""
+    originals: IntpArray
+    """The place of the page that each repeated in the crawl, -1 for none."""
+    distances: IntpArray
+    """As recorded, -1 for none."""
+    similarities: FloatArray
+    """As recorded, `NEVER` for none."""
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return len(self.numbers)
+
+
+class Pairs(NamedTuple):
+    """Pairs of pages, by places, ordered by the later one, the distance and the earlier one."""
+
+    later: IntpArray
+    earlier: IntpArray
+    distances: npt.NDArray[np.uint8]
+    shares: FloatArray
+    """Share of the later page's shingles that the earlier one has, 0 to 1."""
+    limits: FloatArray
+    """The largest `min_similarity` at which the later page repeats the earlier one, or `NEVER`."""
+    most_of_page: int
+    """So many earlier pages were compared with each page at most."""
+
+
+def pages_of(reader: PageReader) -> Pages:
+    """Read what is compared of each page but its sketch."""
+    rows = reader.rows(_ROW)
+    columns = list(zip(*rows, strict=True)) if rows else [()] * 9
+    ids, hosts, words, are_kept, prints, originals, distances, similarities, digests = columns
+    places = {number: place for place, number in enumerate(ids)}
+    first: dict[bytes, int] = {}
+    twins = [first.setdefault(digest, place) for place, digest in enumerate(digests)]
+    return Pages(
+        np.array(ids, np.intp),
+        np.array(hosts, np.intp),
+        np.array(words, np.intp),
+        np.array(are_kept, np.bool_),
+        np.array([0 if each is None else each & MASK for each in prints], np.uint64),
+        np.array([each is not None for each in prints], np.bool_),
+        np.array(twins, np.intp),
+        np.array([places.get(each, -1) for each in originals], np.intp),
+        np.array([-1 if each is None else each for each in distances], np.intp),
+        np.array([NEVER if each is None else each for each in similarities], np.float64),
+    )
+
+
+def pairs_of(
+    reader: PageReader, pages: Pages, *, by_host: bool = False, watch: Watch = lambda them, _: them
+) -> Pairs:
+    """Find the pairs within `MAX_DISTANCE` bits, and compare them."""
+    later, earlier, distances = _with_recorded(pages, _near(pages, by_host=by_host))
+    most = MOST_COMPARED
+    while len(later) > MOST_PAIRS and most > 1:
+        most //= 2
+        later, earlier, distances = _nearest(later, earlier, distances, most)
+    alike = _Alike(reader, pages, np.unique(np.concatenate([later, earlier])))
+    shares, limits = np.zeros(len(later)), np.zeros(len(later))
+    chunks = range(0, len(later), _CHUNK)
+    for start in watch(chunks, len(chunks)):
+        chosen = slice(start, start + _CHUNK)
+        shares[chosen], limits[chosen] = alike.measure(later[chosen], earlier[chosen])
+    return Pairs(later, earlier, distances.astype(np.uint8), shares, limits, most)
+
+
+Found = tuple[IntpArray, IntpArray, IntpArray]
+"""Places of later and earlier pages, and distances."""
+
+
+def _near(pages: Pages, *, by_host: bool) -> Found:
+    """Find of each page the `MOST_COMPARED` nearest earlier ones, of equally near ones the first.
+
+    Pages that repeat an earlier one exactly take no part.
+    """
+    places = np.flatnonzero(pages.are_long & (pages.twins == np.arange(pages.size)))
+    places = places[np.argsort(pages.fingerprints[places], kind="stable")]
+    prints = pages.fingerprints[places]
+    entries = distinct(prints)
+    starts = np.searchsorted(prints, entries)
+    groups = np.split(places, starts[1:]) if len(places) else []
+    found: Found = tuple(np.empty(0, np.intp) for _ in range(3))  # type: ignore[assignment]
+    waiting, count = [found], 0
+    for some in _pairs_of_groups(entries, groups):
+        ordered = np.maximum(some[0], some[1]), np.minimum(some[0], some[1]), some[2]
+        if by_host:
+            is_same = pages.hosts[ordered[0]] == pages.hosts[ordered[1]]
+            ordered = ordered[0][is_same], ordered[1][is_same], ordered[2][is_same]
+        waiting.append(ordered)
+        count += len(ordered[0])
+        if count > _MOST_WAITING:
+            waiting = [_nearest(*_joined(waiting), MOST_COMPARED)]
+            count = 0
+    return _nearest(*_joined(waiting), MOST_COMPARED)
+
+
+def _with_recorded(pages: Pages, found: Found) -> Found:
+    """Add the pairs that the crawl has confirmed, at the distance that it has found.
+
+    A page is asked for with two texts and stored with one, and may be stored anew later.
+    """
+    later, earlier, distances = found
+    is_other = pages.originals[later] != earlier
+    was_near = (pages.originals >= 0) & (pages.distances >= 0) & ~pages.are_kept
+    near = np.flatnonzero(was_near & (pages.twins == np.arange(pages.size)))
+    confirmed = near, pages.originals[near], pages.distances[near]
+    others = later[is_other], earlier[is_other], distances[is_other]
+    return _nearest(*_joined([others, confirmed]), MOST_COMPARED)
+
+
+def _pairs_of_groups(entries: UInt64Array, groups: Sequence[IntpArray]) -> Iterator[Found]:
+    """Yield pairs of pages: of each group with a fingerprint, and of two that are near."""
+    sizes = np.array([len(group) for group in groups], np.intp)
+    firsts = np.array([group[0] for group in groups], np.intp)
+    for number in np.flatnonzero(sizes > 1).tolist():
+        yield _crossed(groups[number], groups[number], 0)
+    for block in pair_blocks(entries, MAX_DISTANCE):
+        one, other = np.searchsorted(entries, block[:, 0]), np.searchsorted(entries, block[:, 1])
+        distances = np.bitwise_count(block[:, 0] ^ block[:, 1]).astype(np.intp)
+        are_single = (sizes[one] == 1) & (sizes[other] == 1)
+        yield firsts[one[are_single]], firsts[other[are_single]], distances[are_single]
+        for number in np.flatnonzero(~are_single).tolist():
+            here, there = groups[one[number]], groups[other[number]]
+            yield _crossed(here, there, int(distances[number]))
+            yield _crossed(there, here, int(distances[number]))
+
+
+def _crossed(later: IntpArray, earlier: IntpArray, distance: int) -> Found:
+    """Return each pair of one page and another that came before it, one of the first ones."""
+    candidates = earlier[:MOST_COMPARED]
+    rows, columns = np.nonzero(later[:, np.newaxis] > candidates)
+    return later[rows], candidates[columns], np.full(len(rows), distance, np.intp)
+
+
+def _nearest(later: IntpArray, earlier: IntpArray, distances: IntpArray, most: int) -> Found:
+    """Order pairs, and leave out those that are not among the nearest of their later page."""
+    order = np.lexsort((earlier, distances, later))
+    later, earlier, distances = later[order], earlier[order], distances[order]
+    ranks = np.arange(len(later)) - np.searchsorted(later, later)
+    near = ranks < most
+    return later[near], earlier[near], distances[near]
+
+
+def _joined(parts: Sequence[Found]) -> Found:
+    one, other, distances = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return one, other, distances
+
+
+class _Alike:
+    """Tells how alike two pages are by their records."""
+
+    def __init__(self, reader: PageReader, pages: Pages, places: IntpArray) -> None:
+        self._pages = pages
+        numbers = pages.numbers[places].tolist()
+        self._contents: dict[int, tuple[Headline, bytes]] = {}
+        for start in range(0, len(numbers), _CHUNK):
+            chunk = numbers[start : start + _CHUNK]
+            sql = _CONTENT.format(", ".join("?" * len(chunk)))
+            for number, h1, title, sketch in reader.rows(sql, chunk):
+                place = int(np.searchsorted(pages.numbers, number))
+                self._contents[place] = Headline(h1, title), sketch
+        self._shown = Counter[tuple[int, str]]()
+        """How many kept pages of each host are headed by an h1 or a part of a title."""
+        for host, h1, title in reader.rows(_HEADLINES) if len(places) else ():
+            self._shown.update((host, part) for part in _heads(Headline(h1, title)))
+
+    def measure(self, later: IntpArray, earlier: IntpArray) -> tuple[FloatArray, FloatArray]:
+        """Return which share of n pages n earlier ones have, and up to which bound they are those.
+
+        A page that the crawl has confirmed to be another is that one up to what was recorded.
+        """
+        pages, contents = self._pages, self._contents
+        sketches = ([contents[place][1] for place in of.tolist()] for of in (later, earlier))
+        there, asked, size = shared(*sketches)
+        shares = there / np.maximum(asked, 1)
+        jaccards = there / np.maximum(asked + size - there, 1)
+        is_known = (pages.originals[later] == earlier) & (pages.similarities[later] >= 0)
+        shares = np.where(is_known, pages.similarities[later], shares)
+        limits = shares.copy()
+        for number in np.flatnonzero(~is_known & (shares >= _LEAST_SHARE)).tolist():
+            share, words = float(shares[number]), int(pages.words[later[number]])
+            is_enough = share >= least_share(words, float(jaccards[number]), 0)
+            is_story = words >= STORY_WORDS and share >= STORY_BOUND
+            if not (
+                is_enough and self._is_same(int(later[number]), int(earlier[number]), is_story)
+            ):
+                limits[number] = NEVER
+        return shares, limits
+
+    def _is_same(self, later: int, earlier: int, is_story: bool) -> bool:
+        """Tell whether two pages may be the same by their headlines."""
+        headline, other = self._contents[later][0], self._contents[earlier][0]
+        if headline == other:
+            return True
+        times = self._times_shown(later, headline)
+        if self._pages.hosts[later] == self._pages.hosts[earlier]:
+            return is_headed_alike(headline, other, times)
+        return is_story or is_headed_as_elsewhere(headline, other, times)
+
+    def _times_shown(self, place: int, headline: Headline) -> Callable[[str], int]:
+        """Return a function that counts the other pages of a page's host that show something."""
+        host = int(self._pages.hosts[place])
+        own = _heads(headline) if self._pages.are_kept[place] else set()
+        return lambda part: self._shown[host, part] - (part in own)
+
+
+def _heads(headline: Headline) -> set[str]:
+    return {*filter(None, [headline.h1]), *title_parts(headline.title)}
+
+
+def originals_at(
+    pages: Pages, pairs: Pairs, max_distance: int, min_similarity: float | None
+) -> IntpArray:
+    """Return the place of the page that each repeats at a setting, -1 for those that are kept.
+
+    Pages are judged in their order, each against those kept before it. Cost: 1 us a pair that
+    passes, and 10 ns for each other.
+    """
+    passes = pairs.distances <= max_distance
+    if min_similarity is not None:
+        passes &= pairs.limits >= min_similarity
+    originals = np.full(pages.size, -1, np.intp)
+    are_twins = pages.twins != np.arange(pages.size)
+    near: dict[int, list[tuple[int, float, int]]] = {}
+    chosen = (pairs.later, pairs.earlier, pairs.distances, pairs.shares)
+    for later, earlier, bits, share in zip(*(c[passes].tolist() for c in chosen), strict=True):
+        near.setdefault(later, []).append((bits, -share, earlier))
+    for page in sorted({*near, *np.flatnonzero(are_twins).tolist()}):
+        twin = int(pages.twins[page])
+        if twin != page:
+            originals[page] = twin if originals[twin] < 0 else originals[twin]
+            continue
+        kept = [each for each in near[page] if originals[each[2]] < 0]
+        if kept:
+            originals[page] = min(kept)[2]
+    return originals

@@ -1,0 +1,65 @@
+"""A crawl judged by other settings, against a second crawl of the same sites that has them."""
+
+import json
+
+import pytest
+from command_line import lines
+from index_feed import records
+from site_pages import MENU, NOTICE, OTHER_MENU
+
+OTHER = {"DEDUP_MAX_DISTANCE": 4, "DEDUP_MIN_SIMILARITY": 0.97}
+
+
+def sites(make_site, paragraphs):
+    """Two sites and a mirror, each with a frame: articles, print views, edited copies."""
+    paper, mirror, shop = (make_site() for _ in range(3))
+    for number in range(8):
+        story = paragraphs(number)
+        edited = paragraphs(number, edits=1 + number % 3)
+        rewritten = paragraphs(number, edits=5)
+        paper.add(f"/{number}", f"<ul>{MENU}</ul><h1>Story {number}</h1>{story}<p>{NOTICE}</p>")
+        paper.add(f"/{number}/print", f"<h1>Story {number}</h1><p>Printed today</p>{story}")
+        frame = f"<ul>{OTHER_MENU}</ul><h1>Story {number}</h1>"
+        mirror.add(f"/{number}", f"{frame}{edited}<div>{NOTICE}</div>")
+        shop.add(f"/{number}", f"<h1>Story {number}</h1>{rewritten}<ul>{MENU}</ul>")
+    return [*paper.urls(), *mirror.urls(), *shop.urls()]
+
+
+def recorded(index):
+    there = records(index)
+    urls = {record.page: record.url for record in there}
+    return [
+        (each.url, each.outcome, urls.get(each.original), each.distance, each.similarity)
+        for each in there
+    ]
+
+
+@pytest.mark.parametrize("settings", [{}, {"DEDUP_WORKERS": 1}], ids=["", "workers"])
+def test_the_answer_is_what_a_crawl_with_these_settings_finds(
+    project, make_site, paragraphs, tmp_path, settings
+):
+    urls = sites(make_site, paragraphs)
+    project.spider(in_turn=True)
+    first, second = tmp_path / "first", tmp_path / "second"
+    kept = {"DEDUP_KEEP_TEXT": True, **settings}
+    assert project.crawl(*urls, DEDUP_INDEX=first, **kept).exit_code == 0
+    assert project.crawl(*urls, DEDUP_INDEX=second, **OTHER).exit_code == 0
+    options = ["--max-distance", "4", "--min-similarity", "0.97"]
+    *changes, totals = lines("rejudge", str(first), *options, "--json")
+    assert totals["is_exact"]
+    before, after = recorded(first), recorded(second)
+    assert [each[0] for each in before] == [each[0] for each in after] == urls
+    changed = {each["url"]: each["after"] for each in changes}
+    expected = {
+        new[0]: new[1:]
+        for old, new in zip(before, after, strict=True)
+        if old[1] != new[1] or old[2] != new[2]
+    }
+    found = {
+        url: tuple(each[name] for name in ("outcome", "original", "distance", "similarity"))
+        for url, each in changed.items()
+    }
+    assert found == expected
+    assert len(expected) >= 8
+    assert totals["dropped_after"] == sum(each[1] in ("near", "exact") for each in after)
+    assert json.dumps(totals)
