@@ -22,7 +22,7 @@ from scrapy.responsetypes import responsetypes
 
 from crawler.arguments import ArgumentError
 from crawler.items import PageItem, page_item
-from crawler.warc_record import ArchivedPage, Damage, Skipped, WarcRecord
+from dedup_filter.warc.warc_record import ArchivedPage, Damage, Skipped, WarcRecord
 
 WarcReader: TypeAlias = Callable[[Path, int], Iterator[WarcRecord]]
 
@@ -123,7 +123,7 @@ def _files_of(path: str | None) -> list[Path]:
 
 def _warc_reader() -> WarcReader:
     try:
-        from crawler.warc_file import read_warc
+        from dedup_filter.warc.warc_file import read_warc
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith("warcio"):
             raise

@@ -35,6 +35,7 @@ class GzipMember(io.RawIOBase):
         self._pending = b""
 
     def readable(self) -> bool:
+        """Tell that it can be read from."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]

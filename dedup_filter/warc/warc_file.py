@@ -19,8 +19,8 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 from warcio.statusandheaders import StatusAndHeadersParser, StatusAndHeadersParserException
 
-from crawler.gzip_member import GZIP_MAGIC, DamagedArchive, GzipMember
-from crawler.warc_record import ArchivedPage, Damage, Skipped, WarcRecord
+from dedup_filter.warc.gzip_member import GZIP_MAGIC, DamagedArchive, GzipMember
+from dedup_filter.warc.warc_record import ArchivedPage, Damage, Skipped, WarcRecord
 
 __all__ = ["read_warc"]
 

@@ -7,8 +7,8 @@ import tracemalloc
 import pytest
 from warc_samples import page, record, response, write
 
-from crawler.warc_file import read_warc
-from crawler.warc_record import ArchivedPage, Damage, Skipped
+from dedup_filter.warc.warc_file import read_warc
+from dedup_filter.warc.warc_record import ArchivedPage, Damage, Skipped
 
 LIMIT = 10**6
 

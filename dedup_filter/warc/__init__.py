@@ -1,0 +1,1 @@
+"""Layer "warc": the file of an archived crawl -> its pages; needs warcio."""
