@@ -303,6 +303,14 @@ def test_neighbours_by_chance_are_as_many_as_the_tuning_guide_says():
             assert float(count) == pytest.approx(expected, rel=0.5)
 
 
+def test_times_of_look_ups_in_the_tuning_guide_are_those_of_the_benchmarks():
+    (_, *distances), *rows = table("docs/tuning.md", "look-up of a page, k =")
+    measured = {row[0]: row[1] for row in table("docs/benchmarks.md", "stored, k")}
+    for stored, *times in rows:
+        number = re.search(r"\d+ million", stored)[0]
+        assert times == [measured[f"{number}, {distance}"] for distance in distances]
+
+
 # Pages and links
 
 
