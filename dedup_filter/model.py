@@ -150,6 +150,9 @@ class Verdict(NamedTuple):
     words."""
     refused: Refusal | None = None
     """Of a new page: why the nearest of its `candidates` is not its original; None: it has none."""
+    frame_share: float = 0.0
+    """Share of the words in the span of the main content that are frame of the page's host, 0 to 1;
+    they do not count."""
 
     @property
     def cluster(self) -> int | None:

@@ -159,6 +159,8 @@ class PageProfile:
     """How many of these have too few function words around them to be a sentence's."""
     was_shown: bool
     """Whether earlier pages of the host have shown nearly all of it."""
+    frame_share: float = 0.0
+    """Share of the words of the span that are frame of the host, 0 to 1."""
 
     @property
     def reason(self) -> Reason:
@@ -236,6 +238,9 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
         feature_hash=config.feature_hash,
     )
     own, rare, whole = _cut(analysis, passages)
+    in_frame = np.array(
+        [each.in_whole and each.times >= FRAME_TIMES for each in passages], np.bool_
+    )
     long = [text for text in dict.fromkeys((own, rare)) if text.word_count >= MIN_WORDS]
     found_by = long or [text for text in [whole] if text.word_count >= MIN_WORDS]
     known_by = found_by[0] if found_by else own
@@ -278,6 +283,7 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
         shingles=len(known_by.hashes),
         shingles_without_stopword=int(np.count_nonzero(~known_by.is_sentence)),
         was_shown=own.word_count <= _LITTLE_NEW * rare.word_count,
+        frame_share=analysis.tokens.count(in_frame) / max(whole.word_count, 1),
     )
 
 

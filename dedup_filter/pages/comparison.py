@@ -168,6 +168,7 @@ def verdict_on(page: PageProfile, outcome: Outcome, reason: Reason | None = None
         shingles=page.shingles,
         shingles_without_stopword=page.shingles_without_stopword,
         fingerprint=page.fingerprint,
+        frame_share=page.frame_share,
     )
 
 

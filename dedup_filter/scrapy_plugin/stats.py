@@ -20,6 +20,7 @@ from scrapy.statscollectors import StatsCollector
 from dedup_filter.errors import DedupError, StoreAway
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Outcome
+from dedup_filter.scrapy_plugin.host_watch import HostWatch
 from dedup_filter.scrapy_plugin.visits import Judgement
 from dedup_filter.wording import counted, printable
 
@@ -49,6 +50,7 @@ class CrawlStats:
         """Whether an outage is going on."""
         self._outage_faults = 0
         self._outage_began = self._last_outage_fault = 0.0
+        self._hosts = HostWatch()
         self.spent: Callable[[float], None] = partial(collector.inc_value, "dedup/seconds")
         """Adds seconds that judging took."""
         for name in ("pages", "new", "near", "exact", "unjudged", "items_dropped", "errors"):
@@ -75,6 +77,10 @@ class CrawlStats:
             self.add(f"language/{verdict.language}")
         for name in ("candidates", "shingles", "shingles_without_stopword"):
             self.add(name, getattr(verdict, name))
+        for warned in self._hosts.see(judgement.url, verdict):
+            self.add(f"warnings/{warned.kind}")
+            if warned.text is not None:
+                logger.warning("%s", warned.text)
 
     def fault(self, fault: BaseException, message: str = _NOT_RECORDED) -> None:
         """Count a fault and log it."""

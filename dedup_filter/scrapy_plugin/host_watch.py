@@ -1,0 +1,239 @@
+"""Verdicts of a crawl -> warnings about hosts on whose pages somebody should have a look.
+
+    URL and verdict of each page -> counts of its host -> a warning, where they pass a bound
+
+    one_original        many of the host's pages repeat the same page
+    duplicates_jumped   nearly all of its last pages repeat earlier ones, and few did before
+    made_by_scripts     most of its pages have no text without their scripts
+    no_pages            most of its responses are files or data
+    no_function_words   most of its longer texts are in no language that has a word list
+    all_frame           of most of its new pages the host's frame has nearly all of the text
+
+A warning says what was counted, what it may mean and what to do. Whether it is right only a person
+can tell, so the bounds are such that a crawl of ordinary pages has none.
+
+Memory is bounded: the hosts that came last are counted, with 5 KB for one of them at most. One that
+comes again later begins anew. A host gets each warning once; of each kind the log tells of some
+hosts only, and others are counted.
+
+Cost: 5 to 10 us a page, half of it to find the host.
+"""
+
+from collections import Counter, OrderedDict, deque
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from dedup_filter.model import Verdict
+from dedup_filter.pages.directory.records import host_of
+from dedup_filter.wording import printable
+
+MOST_HOSTS = 2_000
+"""Hosts that are counted at a time."""
+MOST_TOLD = 20
+"""Hosts that the log names with each kind: more lines nobody reads."""
+
+LAST_PAGES = 50
+"""Pages that are the last ones of a host; and the least number of which a share is taken."""
+_NEARLY_ALL, _FEW = 0.9, 0.1
+"""Shares of duplicates: among the last pages, and among those before."""
+LEAST_REPEATS = 20
+"""Pages that repeat one original, from which it may be named."""
+_MANY = 0.05
+"""Share of a host's pages that repeat one original, beyond which it is named."""
+MOST_ORIGINALS = 40
+"""Originals that are counted of a host. One that has more than a 41st of its duplicates stays among
+them, and that share at most is missing in its count (Misra and Gries 1982)."""
+_LONG = 60
+"""Shingles of a text in which function words are missed."""
+_NO_SENTENCES = 0.8
+"""Share of shingles out of sentences from which all words of a text are features (`recipes`)."""
+_ALL_FRAME = 0.9
+"""Share of a text in the frame of its host. Of the pages of Python's manual one in 500 has it."""
+
+_BY_SCRIPTS = ("by_script", "no_text")
+_NO_PAGES = ("binary", "not_html")
+_LONGEST = 500
+"""Characters of a URL or a host that are told."""
+
+_LOOK = (
+    "look at some of them in a browser. Where they are a login, an error or a request to wait, the "
+    "site holds its pages back: log in, or slow down (DOWNLOAD_DELAY)"
+)
+TEXTS = {
+    "one_original": "{count:,} of {pages:,} pages repeat {url}: " + _LOOK + ". Where they differ, "
+    "scripts load what differs: have them rendered (scrapy-playwright)",
+    "duplicates_jumped": "{count} of the last {last} pages repeat earlier ones, most of them {url} "
+    "(of the {pages:,} pages before: {before:.0f} %): " + _LOOK,
+    "duplicates_jumped/apart": "{count} of the last {last} pages repeat {originals} other ones (of "
+    "the {pages:,} pages before: {before:.0f} %): if the crawl goes in circles (session ids, sort "
+    "orders) or has come to print views or a mirror, do not follow such links",
+    "made_by_scripts": "{count:,} of {pages:,} pages have no text without their scripts, and are "
+    "kept unjudged: have them rendered (scrapy-playwright), or name the item fields that hold text "
+    "(DEDUP_TEXT_FIELDS)",
+    "no_pages": "{count:,} of {pages:,} responses are files or data, and are kept unjudged: name "
+    "the item fields that hold text (DEDUP_TEXT_FIELDS), or leave such responses out by "
+    'request.meta["dedup"] = False',
+    "no_function_words": "no function words in {count:,} of {pages:,} longer texts: they are in a "
+    "language without a word list, or lists and tables. Repeats are found all the same, but "
+    "advertisements within such a text are compared, too: if copies with other advertisements are "
+    'kept, lower DEDUP_MIN_SIMILARITY; where that is None, set DEDUP_FEATURES = "shingles"',
+    "all_frame": "of {count:,} of {pages:,} new pages nearly all text stands on other pages, too, "
+    "and is left out as the frame of the host: if it is what the pages are about, set "
+    "DEDUP_LEARN_FRAMES = False",
+}
+"""What the log says of a host, by kind; behind a slash: a variant."""
+KINDS = tuple(dict.fromkeys(name.partition("/")[0] for name in TEXTS))
+
+Figure = int | float | str
+Passed = tuple[str, Mapping[str, Figure]]
+"""A bound that is passed: the name of its text, and the figures in that."""
+
+
+class Warned(NamedTuple):
+    """A host whose counts have passed a bound for the first time."""
+
+    kind: str
+    text: str | None
+    """What the log is to say; None: it has named enough hosts."""
+
+
+class HostWatch:
+    """Count the verdicts of a crawl by host."""
+
+    def __init__(self, most_hosts: int = MOST_HOSTS) -> None:
+        self._most_hosts = most_hosts
+        self._hosts: OrderedDict[str, _Counts] = OrderedDict()
+        """Those that came longest ago first."""
+        self._named: dict[str, set[str]] = {kind: set() for kind in KINDS}
+        """Hosts that the log has named, by kind."""
+
+    def __len__(self) -> int:
+        return len(self._hosts)
+
+    def see(self, url: str, verdict: Verdict) -> list[Warned]:
+        """Count a page; return what is to be told of its host now."""
+        host = host_of(url)
+        if not host:
+            return []
+        if host in self._hosts:
+            self._hosts.move_to_end(host)
+        else:
+            self._hosts[host] = _Counts()
+            if len(self._hosts) > self._most_hosts:
+                self._hosts.popitem(last=False)
+        counts = self._hosts[host]
+        told = [self._first(host, counts, *passed) for passed in counts.add(verdict)]
+        return [warned for warned in told if warned is not None]
+
+    def _first(
+        self, host: str, counts: "_Counts", name: str, figures: Mapping[str, Figure]
+    ) -> Warned | None:
+        kind = name.partition("/")[0]
+        named = self._named[kind]
+        if kind in counts.told or host in named:
+            return None
+        counts.told += (kind,)
+        if len(named) == MOST_TOLD:
+            return Warned(kind, None)
+        named.add(host)
+        shown = {
+            each: printable(value, _LONGEST) if isinstance(value, str) else value
+            for each, value in figures.items()
+        }
+        text = f"{printable(host, _LONGEST)}: {TEXTS[name].format_map(shown)}"
+        is_last = len(named) == MOST_TOLD
+        return Warned(kind, f"{text} (more such hosts are only counted)" if is_last else text)
+
+
+class _Counts:
+    """What was counted of a host."""
+
+    __slots__ = (
+        *("_duplicates", "_frames", "_last", "_last_duplicates", "_long", "_new", "_pages"),
+        *("_repeats", "_unjudged", "_without_words", "told"),
+    )
+
+    def __init__(self) -> None:
+        self.told: tuple[str, ...] = ()
+        """Kinds of warnings that were given."""
+        self._pages = self._duplicates = self._new = self._frames = 0
+        """Pages; duplicates among them; new ones; of these, those that are nearly all frame."""
+        self._long = self._without_words = 0
+        """Longer texts, and those without function words."""
+        self._last: deque[int] = deque(maxlen=LAST_PAGES)
+        """The number of the original of each of the last pages, 0 where there is none."""
+        self._last_duplicates = 0
+        self._repeats: dict[int, int] = {}
+        """Pages that repeat an original, by its number."""
+        self._unjudged: dict[str, int] = {}
+        """Pages that could not be read, by reason."""
+
+    def add(self, verdict: Verdict) -> list[Passed]:
+        """Count a page; return the bounds that it passes."""
+        original = verdict.original_page or -1 if verdict.is_duplicate else 0
+        if len(self._last) == LAST_PAGES and self._last[0]:
+            self._last_duplicates -= 1
+        self._last.append(original)
+        self._pages += 1
+        if original:
+            return self._duplicate(original, verdict.original or "")
+        if verdict.outcome == "unjudged":
+            return self._unread(verdict.reason or "")
+        return self._text(verdict)
+
+    def _duplicate(self, original: int, url: str) -> list[Passed]:
+        self._duplicates += 1
+        self._last_duplicates += 1
+        repeats = self._repeats
+        if original in repeats or len(repeats) < MOST_ORIGINALS:
+            repeats[original] = repeats.get(original, 0) + 1
+        else:
+            self._repeats = {each: count - 1 for each, count in repeats.items() if count > 1}
+        count = repeats.get(original, 0)
+        if count >= LEAST_REPEATS and count > _MANY * self._pages:
+            return [("one_original", {"count": count, "pages": self._pages, "url": url})]
+        before = self._pages - LAST_PAGES
+        if before < LAST_PAGES or self._last_duplicates < _NEARLY_ALL * LAST_PAGES:
+            return []
+        share = (self._duplicates - self._last_duplicates) / before
+        repeated = Counter(filter(None, self._last))
+        [(most, times)] = repeated.most_common(1)
+        is_one = 2 * times >= self._last_duplicates
+        if share > _FEW or (is_one and most != original):  # its URL comes with a later page
+            return []
+        figures: Mapping[str, Figure] = {
+            "count": self._last_duplicates,
+            "last": LAST_PAGES,
+            "originals": len(repeated),
+            "pages": before,
+            "before": 100 * share,
+            "url": url,
+        }
+        return [("duplicates_jumped" if is_one else "duplicates_jumped/apart", figures)]
+
+    def _unread(self, reason: str) -> list[Passed]:
+        for kind, reasons in (("made_by_scripts", _BY_SCRIPTS), ("no_pages", _NO_PAGES)):
+            if reason in reasons:
+                self._unjudged[kind] = self._unjudged.get(kind, 0) + 1
+                return _most(kind, self._unjudged[kind], self._pages)
+        return []
+
+    def _text(self, verdict: Verdict) -> list[Passed]:
+        passed: list[Passed] = []
+        if verdict.outcome == "new":
+            self._new += 1
+            if verdict.frame_share >= _ALL_FRAME:
+                self._frames += 1
+                passed += _most("all_frame", self._frames, self._new)
+        if verdict.shingles >= _LONG:
+            self._long += 1
+            no_sentences = verdict.shingles_without_stopword > _NO_SENTENCES * verdict.shingles
+            if no_sentences and verdict.language is None:
+                self._without_words += 1
+                passed += _most("no_function_words", self._without_words, self._long)
+        return passed
+
+
+def _most(kind: str, count: int, pages: int) -> list[Passed]:
+    is_most = pages >= LAST_PAGES and 2 * count > pages
+    return [(kind, {"count": count, "pages": pages})] if is_most else []
