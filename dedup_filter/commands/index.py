@@ -219,6 +219,9 @@ def _migrate(
 def _stats(index: Index) -> Iterator[Report]:
     """Tell what an index holds: pages, hosts, crawls, bytes.
 
+    `pages` counts what was recorded, repeats too; `kept` the pages without repeats, which the log
+    of a crawl calls the pages kept.
+
     A page has the outcome that it had when it was seen last, so a page that came again at its
     URL in a later crawl counts as revisited. For each crawl, the kept pages are counted that were
     seen there first, and those that were seen there last. A repeat is recorded each time. Pending

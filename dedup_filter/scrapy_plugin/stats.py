@@ -134,8 +134,8 @@ class CrawlStats:
             f"items dropped: {dropped:,.0f} ({size} of pages)",
         ]
         if figures:
-            in_index = counted(figures["index_size"], "page")
-            parts.append(f"index: {in_index}, {_size(figures['index_bytes'])}")
+            in_index = f"{counted(figures['index_size'], 'page')} kept"
+            parts.append(f"index: {in_index}, {_size(figures['index_bytes'])} of memory")
         parts.append(f"{each:.1f} ms a page")
         if self.get("errors"):
             parts.append(counted(self.get("errors"), "fault"))

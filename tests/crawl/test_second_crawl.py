@@ -1,6 +1,9 @@
 """An index that outlives its crawl: pages come again, change, or go on where a job stopped."""
 
+import re
+
 import pytest
+from command_line import lines
 
 PARSE = """
     yield {"url": response.url}
@@ -51,6 +54,17 @@ def test_second_crawl_keeps_the_pages_that_the_first_kept_unless_told_otherwise(
     assert stats["dedup/revisits"] == stats["item_dropped_reasons_count/Revisit"] == 2
     assert stats["item_dropped_reasons_count/NearDuplicate"] == 1
     assert stats["dedup/items_dropped"] == 3
+
+
+def test_the_log_and_the_command_line_count_the_same_kept_pages(crawl, project):
+    for _ in range(2):
+        crawl("abc", DEDUP_INDEX="pages")
+        stats, _ = crawl("ab", DEDUP_INDEX="pages")
+        log = (project.folder / "items.log").read_text("utf-8")
+        [kept] = re.findall(r"; index: ([\d,]+) pages kept, [\d.]+ kB of memory; ", log)
+        [told] = lines("index", "stats", str(project.folder / "pages"), "--json")
+        assert int(kept) == stats["dedup/index_size"] == told["kept"] == 2
+        assert told["pages"] > told["kept"]
 
 
 def test_resumed_job_is_the_same_crawl_and_another_job_is_another(crawl, project):

@@ -96,9 +96,10 @@ def test_summary_explains_all_pages_if_some_met_a_fault(filled):
     whole = filled.summary({"index_size": 1, "index_bytes": 700_000})
     assert whole == (
         "8 pages: 1 new, 1 near, 1 exact, 2 revisits, 3 unjudged (2 after a fault); "
-        "items dropped: 2 (2.5 MB of pages); index: 1 page, 700 kB; 1.5 ms a page; 3 faults"
+        "items dropped: 2 (2.5 MB of pages); index: 1 page kept, 700 kB of memory; 1.5 ms a page; "
+        "3 faults"
     )
-    assert filled.summary({}) == whole.replace("index: 1 page, 700 kB; ", "")
+    assert filled.summary({}) == whole.replace("index: 1 page kept, 700 kB of memory; ", "")
 
 
 def test_figures_of_all_crawlers_are_stats_and_end_the_summary(filled, stats):
