@@ -15,6 +15,7 @@ Cost: 0.6 ms for a page of 100 KB (200 blocks in 200 containers), in any script.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple
@@ -158,8 +159,48 @@ class Cut(NamedTuple):
     """The address of each, and first and end of the smallest container with text around it."""
 
 
-def split_blocks(marked: str) -> Cut:
-    """Cut marked text into blocks."""
+@lru_cache(maxsize=8192)
+def role_of(head: str) -> Role:
+    """Return the role of an element, given as "tag class role".
+
+    >>> role_of("p "), role_of("div userComments left")
+    (Role(kind='paragraph', frame=''), Role(kind='other', frame='named'))
+    """
+    tag = head.partition(" ")[0]
+    frame: Frame = ""
+    if tag in _SURE_FRAMES:
+        frame = "sure"
+    elif frame_name(head):
+        frame = "named"
+    return _role(_KIND.get(tag, "other"), frame)
+
+
+def frame_name(head: str) -> str:
+    """Return what names an element as page frame, given as for `role_of`; "" if nothing does.
+
+    >>> frame_name("div userComments left"), frame_name("nav "), frame_name("p ")
+    ('comments', 'nav', '')
+    """
+    tag, _, names = head.partition(" ")
+    if tag in _SURE_FRAMES or tag == "form":
+        return tag
+    if tag in _NAMED_BY_CONTENT:
+        return ""
+    found = _FRAME_NAME.search(_CAMEL_HUMP.sub("-", names).lower())
+    return found[0] if found else ""
+
+
+# One object for equal roles: thousands would keep the garbage collector busy.
+_role = cache(Role)
+_NO_ROLE = _role("other", "")
+
+
+def split_blocks(marked: str, role_of: Callable[[str], Role] = role_of) -> Cut:
+    """Cut marked text into blocks.
+
+    `role_of` is called with the head of each container in the order of their numbers, but for the
+    first, which has none.
+    """
     # Heads and texts in turn: an empty head closes a container, the first has no effect.
     pieces = iter(["", *marked.split(OPEN)])
     blocks: list[Block] = []
@@ -169,7 +210,7 @@ def split_blocks(marked: str) -> Cut:
     position = 0
     containers = Containers()
     ends, parents = containers.ends, containers.parents
-    inside = containers.open(role_of(""), NOWHERE, 0)
+    inside = containers.open(_NO_ROLE, NOWHERE, 0)
     empty: list[str] = []  # open heads without text so far: most never get a container
     for head, raw in zip(pieces, pieces, strict=True):
         if head:
@@ -205,28 +246,6 @@ def split_blocks(marked: str) -> Cut:
         ends[inside] = position
         inside = parents[inside]
     return Cut(blocks, [(image, containers.text_around(place)) for image, place in images])
-
-
-@lru_cache(maxsize=8192)
-def role_of(head: str) -> Role:
-    """Return the role of an element, given as "tag class role".
-
-    >>> role_of("p "), role_of("div userComments left")
-    (Role(kind='paragraph', frame=''), Role(kind='other', frame='named'))
-    """
-    tag, _, names = head.partition(" ")
-    frame: Frame = ""
-    if tag in _SURE_FRAMES:
-        frame = "sure"
-    elif tag == "form" or (
-        tag not in _NAMED_BY_CONTENT and _FRAME_NAME.search(_CAMEL_HUMP.sub("-", names).lower())
-    ):
-        frame = "named"
-    return _role(_KIND.get(tag, "other"), frame)
-
-
-# One object for equal roles: thousands would keep the garbage collector busy.
-_role = cache(Role)
 
 
 def text_hash(text: str) -> int:

@@ -79,12 +79,19 @@ def read_concealed(parts: Parts, visible: Cut) -> tuple[Cut, tuple[float, int, b
 
     Return that, and `unread_words`, `unread_hash` and `is_by_script` of the `Page`.
     """
-    choice = _Choice(visible.blocks)
-    marked = _chosen(parts, choice) if parts.segments or parts.data else parts.visible
-    cut = visible if marked is parts.visible else split_blocks(marked)
+    choice = choose(parts, visible)
+    cut = visible if choice.marked is parts.visible else split_blocks(choice.marked)
     unread_hash = choice.unread.intdigest() if choice.unread_words else 0
     is_by_script = parts.has_scripts and choice.is_hull(parts.empty_ids)
     return cut, (choice.unread_words, unread_hash, is_by_script)
+
+
+def choose(parts: Parts, visible: Cut) -> "Choice":
+    """Choose the marked text that is read of a page of which `visible` is in sight."""
+    choice = Choice(visible.blocks, parts.visible)
+    if parts.segments or parts.data:
+        _choose(parts, choice)
+    return choice
 
 
 def prose_of(scripts: Iterable[str]) -> tuple[list[list[str]], list[str]]:
@@ -107,10 +114,14 @@ def prose_of(scripts: Iterable[str]) -> tuple[list[list[str]], list[str]]:
     return found, unsearched
 
 
-class _Choice:
+class Choice:
     """Which text beside that in sight is read, and a measure of the rest."""
 
-    def __init__(self, visible: Sequence[Block]) -> None:
+    def __init__(self, visible: Sequence[Block], marked: str) -> None:
+        self.marked = marked
+        """The marked text that is read."""
+        self.reads_hidden = False
+        self.reads_data = False
         self.unread_words = 0.0
         self.unread = xxhash.xxh3_64()
         self._visible = visible
@@ -160,24 +171,24 @@ class _Choice:
         return set(_sentences("。".join([block.text for block in self._visible])))
 
 
-def _chosen(parts: Parts, choice: _Choice) -> str:
-    """Return the marked text that is read; leave the rest."""
-    marked = parts.visible
-    parts = parts._replace(segments=[_without_markup(*segment) for segment in parts.segments])
+def _choose(parts: Parts, choice: Choice) -> None:
+    """Add the text that is read to that in sight; leave the rest."""
+    parts = parts._replace(segments=[without_markup(*segment) for segment in parts.segments])
     hidden = split_blocks(parts.marked("hidden"))
     if choice.takes(list(choice.unseen(_texts(hidden.blocks)))):
-        marked = parts.marked("", "hidden")
+        choice.marked = parts.marked("", "hidden")
+        choice.reads_hidden = True
     found, unsearched = prose_of(parts.data)
     of_scripts = [list(choice.unseen(texts)) for texts in found]
     if choice.takes(list(chain.from_iterable(of_scripts))):
-        marked += _as_marked(of_scripts)
+        choice.marked += _as_marked(of_scripts)
+        choice.reads_data = True
     choice.leave(unsearched)
     template = split_blocks(parts.marked("template"))
     choice.leave(choice.unseen(_texts(template.blocks)))
-    return marked
 
 
-def _without_markup(place: str, segment: str) -> tuple[str, str]:
+def without_markup(place: str, segment: str) -> tuple[str, str]:
     """Read the markup of hidden text that is escaped HTML, as in the noscript of some pages."""
     if place != "hidden" or not _MARKUP.search(segment):
         return place, segment

@@ -29,7 +29,7 @@ Cost: 0.07 ms for the content of 200 blocks, 0.01 ms for their menus.
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence, Set
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import xxhash
 
@@ -83,12 +83,27 @@ def words_before(blocks: Iterable[Block], containers: Containers) -> list[float]
     return list(accumulate(words))
 
 
+LeftOut = Literal["frame", "container", "before", "after", "links"]
+"""Why a block is no main content, by the first step that left it out:
+
+    frame      it is in page frame by an element's tag or class name
+    container  it is outside the container that holds the content
+    before     it is short or of links, and stands before the first good block
+    after      the same after the last one
+    links      it is mostly links
+"""
+
+
 class Content(NamedTuple):
     """The main content of some blocks, and the blocks around it."""
 
     main: Sequence[Block]
     inside: Sequence[Block]
     """All blocks of the container that holds the content, links too."""
+    candidates: Sequence[Block]
+    """All blocks that are in no page frame."""
+    stretch: Sequence[Block]
+    """Those from the first to the last of the content, in its container."""
 
     @property
     def own(self) -> Sequence[Block]:
@@ -100,12 +115,26 @@ class Content(NamedTuple):
         is_list = word_sum(self.main) < _LIST_SHARE * word_sum(self.inside)
         return self.inside if is_list else self.main
 
+    def left_out(self, blocks: Iterable[Block]) -> dict[int, LeftOut]:
+        """Tell why blocks are no main content, by their positions; of those that were given."""
+        main, inside, candidates, stretch = ({block.position for block in part} for part in self)
+        first = min(stretch, default=0)
+
+        def reason(place: int) -> LeftOut:
+            if place not in candidates:
+                return "frame"
+            if place not in inside:
+                return "container"
+            return "links" if place in stretch else "before" if place < first else "after"
+
+        return {each: reason(each) for each in (b.position for b in blocks) if each not in main}
+
 
 def find_content(blocks: Sequence[Block]) -> Content:
     """Choose the blocks that are a page's main content, in their order.
 
-    >>> find_content([])
-    Content(main=[], inside=[])
+    >>> find_content([]).main
+    []
     """
     candidates = _outside_frames(blocks) or blocks
     text = [block for block in candidates if block.is_text]
@@ -114,11 +143,13 @@ def find_content(blocks: Sequence[Block]) -> Content:
         containers, best = good[0].containers, _best_container(candidates, good)
         first, end = containers.firsts[best], containers.ends[best]
         inside = [block for block in candidates if first <= block.position < end]
-        chosen = [block for block in _stretch(inside, set(good)) if block.is_text]
+        stretch = _stretch(inside, set(good))
+        chosen = [block for block in stretch if block.is_text]
         enough = _LEAST_SHARE * _long_words(text)
         if word_sum(chosen) >= _MIN_WORDS and _long_words(chosen) >= enough:
-            return Content([*_headline(candidates, chosen[0]), *chosen], inside)
-    return Content(text, blocks)
+            main = [*_headline(candidates, chosen[0]), *chosen]
+            return Content(main, inside, candidates, stretch)
+    return Content(text, blocks, candidates, candidates)
 
 
 def menus(blocks: Sequence[Block]) -> list[int]:

@@ -14,6 +14,9 @@ CLOSE is two OPEN: an empty head. Split at OPEN, marked text gives texts and hea
     <img src="a.png">     only where images are asked for
     IMAGE "a.png" UNIMAGE
 
+    <svg>one</svg>        only where what is not read is asked for: see `account`
+    UNREAD "svg" OPEN "one" ENDUNREAD
+
 Block-level elements are those that browsers display as such (HTML Standard, section 15.3, flow
 content), table parts included; a declared shadow root is one, too. The text of a script is written
 only if it may be data: JSON, or the state of a page. An empty element with an id is marked, for a
@@ -77,14 +80,15 @@ def _boundary(lead: int) -> str:
     return chr(lead) + "".join(chr(0xE000 + secrets.randbelow(0x1800)) for _ in range(3))
 
 
-_ALL = [_boundary(0xF800 + number) for number in range(9)]
-OPEN, LINK, UNLINK, HIDE, UNHIDE, SCRIPT, UNSCRIPT, IMAGE, UNIMAGE = _ALL
+_ALL = [_boundary(0xF800 + number) for number in range(11)]
+OPEN, LINK, UNLINK, HIDE, UNHIDE, SCRIPT, UNSCRIPT, IMAGE, UNIMAGE, UNREAD, ENDUNREAD = _ALL
 CLOSE = OPEN + OPEN
 
 _ANY_MARK = re.compile("|".join(_ALL))
 _IMAGE = re.compile(f"{IMAGE}.*?{UNIMAGE}", re.DOTALL)
 _NOSCRIPT = f"{OPEN}noscript "
 _TEMPLATE = f"{OPEN}template "
+_NOTHING = "nothing"
 _NOTICE = 400
 """Characters up to which a noscript that names JavaScript is a notice that asks for it."""
 
@@ -108,9 +112,14 @@ class Parts(NamedTuple):
         return "".join([text for place, text in self.segments if place in places])
 
 
-def marked_text(tree: etree._Element, *, with_images: bool = False) -> str:
-    """Write all text of a tree with marks around its blocks, links, hidden parts and scripts."""
-    return str(_stylesheet(bool(_is_deep(tree)), with_images)(tree))
+def marked_text(
+    tree: etree._Element, *, with_images: bool = False, with_unread: bool = False
+) -> str:
+    """Write all text of a tree with marks around its blocks, links, hidden parts and scripts.
+
+    `with_unread`: also that of elements whose content is never read, between marks of its own.
+    """
+    return str(_stylesheet(bool(_is_deep(tree)), with_images, with_unread)(tree))
 
 
 def parts_of(marked: str) -> Parts:
@@ -125,11 +134,20 @@ def parts_of(marked: str) -> Parts:
     data = [text for kind, _, text in scripts if text and (kind or _STATE.search(text, 0, _START))]
     ids = [script for script, is_script, _ in scripts if not is_script]
     marked = "".join([first, *(after for _, _, after in pieces)])
-    segments = list(_segments(marked)) if HIDE[0] in marked else []
+    segments = [each for each in _segments(marked) if each[0] != _NOTHING]
     visible = "".join([text for place, text in segments if not place]) if segments else marked
     if not any(place for place, _ in segments):
         segments = []
     return Parts(visible, segments, data, len(ids) < len(scripts), ids)
+
+
+def places_of(marked: str) -> list[str]:
+    """Return the place of each piece of marked text without scripts, cut at all marks of hiding.
+
+    It is as in `Parts.segments`, or "nothing" for a piece that says nothing: a notice that asks for
+    JavaScript, or one without text.
+    """
+    return [place for place, _ in _segments(marked)]
 
 
 def without_marks(marked: str) -> str:
@@ -138,19 +156,20 @@ def without_marks(marked: str) -> str:
 
 
 @cache
-def _stylesheet(is_deep: bool, with_images: bool) -> etree.XSLT:
+def _stylesheet(is_deep: bool, with_images: bool, with_unread: bool) -> etree.XSLT:
     inside = "<xsl:apply-templates/>"
     data = f"{_value('.')}{_text(UNSCRIPT)}"
+    unread = _unread("local-name()") if with_unread else ""
     templates = [
         # Only the element: if it is part of a larger tree, its tail stands beside it.
         '<xsl:template match="/"><xsl:apply-templates select="*"/></xsl:template>',
-        _template(_SKIPPED, ""),
+        _template(_SKIPPED, unread),
         _template(
             ["script"],
             _choice(
                 ("contains(@type, 'json')", _text(f"{SCRIPT}json{OPEN}") + data),
                 (_MAY_BE_STATE, _text(f"{SCRIPT}{OPEN}") + data),
-                ("true()", _text(f"{SCRIPT}{OPEN}{UNSCRIPT}")),
+                ("true()", _text(f"{SCRIPT}{OPEN}{UNSCRIPT}") + unread),
             ),
         ),
         _template(["br"], _text(" ") + inside),
@@ -162,7 +181,7 @@ def _stylesheet(is_deep: bool, with_images: bool) -> etree.XSLT:
         image = _text(IMAGE) + _value("normalize-space(@src)") + _text(UNIMAGE)
         templates.append(_template(["img[normalize-space(@src)]"], image))
     if is_deep:
-        templates.append(_deep_template())
+        templates.append(_deep_template(with_unread))
     return etree.XSLT(
         etree.XML(
             '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"'
@@ -183,7 +202,12 @@ def _block_template(tag: str, inside: str) -> str:
     return _template([tag], body)
 
 
-def _deep_template() -> str:
+def _unread(name: str) -> str:
+    """Write the text of what is not read, and the element that it is in."""
+    return _text(UNREAD) + _value(name) + _text(OPEN) + _value(".") + _text(ENDUNREAD)
+
+
+def _deep_template(with_unread: bool) -> str:
     """Write an element that is too deep as blocks in a row: each ends where the next begins."""
 
     def is_one(axis: str, tags: Collection[str]) -> str:
@@ -191,10 +215,11 @@ def _deep_template() -> str:
 
     start = _text(CLOSE + OPEN) + _value("local-name()") + _text(f" {OPEN}")
     unread = is_one("parent", [*_SKIPPED, "script", "noscript", "template"])
+    of_unread = _choice(("self::text()", _unread("local-name(..)"))) if with_unread else ""
     piece = _choice(
         (is_one("self", _CONTAINERS + _OTHER_BLOCKS), start),
         ("self::br", _text(" ")),
-        (f"not(self::text()) or {unread}", ""),
+        (f"not(self::text()) or {unread}", of_unread),
         (is_one("parent", _LINKS), _text(LINK) + _value(".") + _text(UNLINK)),
         ("true()", _value(".")),
     )
@@ -235,7 +260,9 @@ def _split(text: str, mark: str) -> list[str]:
 
 
 def _segments(marked: str) -> Iterator[tuple[str, str]]:
-    """Yield the place and the text of each segment."""
+    """Yield the place and the text of each piece between marks of hiding, if there are any."""
+    if HIDE[0] not in marked:
+        return
     around: list[bool] = []  # the hidden parts around a piece: whether each is a template
     for is_hidden, hidden in enumerate(_split(marked, HIDE)):
         for is_end, piece in enumerate(_split(hidden, UNHIDE)):
@@ -247,7 +274,9 @@ def _segments(marked: str) -> Iterator[tuple[str, str]]:
                 yield "", piece
                 continue
             shown = _IMAGE.sub("", piece) if IMAGE[0] in piece else piece
-            if _has_text(shown) and not (len(around) == 1 and _is_notice(shown)):
+            if not _has_text(shown) or (len(around) == 1 and _is_notice(shown)):
+                yield _NOTHING, shown
+            else:
                 yield "template" if True in around else "hidden", shown
 
 

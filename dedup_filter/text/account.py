@@ -1,0 +1,198 @@
+"""Tree -> all its text, piece by piece in page order: in which block it is read, or why in none.
+
+What reads a page is built for speed and keeps no account of what it passes over. Here the same
+functions read it once more, with marks around what they would not write, and the white space aside,
+the characters of what was read are counted off against those of the blocks. So no rule is written
+down twice, and no character of a page is lost: all pieces together are all text nodes of the tree.
+
+    tree -> marked text, what is never read too -> runs of text in page order
+    the same functions as for a crawl           -> blocks
+    runs, blocks                                -> pieces
+
+Cost: three times that of reading the page.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from typing import Literal, NamedTuple
+
+from lxml import etree
+
+from dedup_filter.text.blocks import Block, Role, role_of, split_blocks
+from dedup_filter.text.concealed import Choice, choose, without_markup
+from dedup_filter.text.marked_text import (
+    ENDUNREAD,
+    HIDE,
+    LINK,
+    OPEN,
+    SCRIPT,
+    UNHIDE,
+    UNLINK,
+    UNREAD,
+    UNSCRIPT,
+    Parts,
+    marked_text,
+    parts_of,
+    places_of,
+    without_marks,
+)
+
+Unread = Literal[
+    "", "element", "hidden", "template", "notice", "data", "data_read", "markup", "title", "page"
+]
+"""Why text is in no block:
+
+    element     it is in an element that is never read: a script, a style sheet, a picture
+    hidden      it is hidden, or in noscript, and more words are in sight
+    template    it is in a template
+    notice      it is a noscript that only asks for JavaScript
+    data        it is data of a script, of which no prose is read
+    data_read   it is data of a script, of which the prose is read, as blocks behind all others
+    markup      it is escaped HTML in hidden text, which is read as such: the blocks lack the tags
+    title       it is a second title
+    page        nothing is read of the page
+"""
+
+_SECTION = re.compile(f"({UNREAD}.*?{ENDUNREAD}|{SCRIPT}.*?{UNSCRIPT})", re.DOTALL)
+_DATA = "script data"
+_HIDING = re.compile(f"({HIDE}|{UNHIDE})")
+
+
+class Piece(NamedTuple):
+    """Some text of a page."""
+
+    text: str
+    """As the page has it."""
+    unread: Unread = ""
+    element: str = ""
+    """The name of the element that is never read."""
+    block: int | None = None
+    """The position of the block that it is read in."""
+
+
+class Account(NamedTuple):
+    """What became of all text of a page."""
+
+    pieces: list[Piece]
+    """In page order."""
+    blocks: list[Block]
+    """All blocks that were read, titles too."""
+    heads: list[str]
+    """Name, class names and role of each container, by its number."""
+
+
+class _Run(NamedTuple):
+    """Text in a row, without a boundary of blocks inside."""
+
+    text: str
+    section: str = ""
+    """`_DATA`, or the name of an element that is never read; "" for all other text."""
+    piece: int = 0
+    """The number of the piece between marks of hiding that it is in."""
+
+
+def account(tree: etree._Element) -> Account:
+    """Tell what became of all text of a parsed page."""
+    marked = marked_text(tree)
+    parts = parts_of(marked)
+    choice = choose(parts, split_blocks(parts.visible))
+    heads = [""]
+
+    def noted(head: str) -> Role:
+        heads.append(head)
+        return role_of(head)
+
+    blocks = split_blocks(choice.marked, noted).blocks
+    runs = _runs(marked_text(tree, with_unread=True), set(parts.data))
+    places = places_of(_SECTION.sub("", marked)) or [""]
+    rewritten = _rewritten(places, parts) if choice.reads_hidden else {}
+    return Account(list(_pieces(runs, places, rewritten, choice, blocks)), blocks, heads)
+
+
+def said(text: str) -> str:
+    """Return a text without white space."""
+    return "".join(text.split())
+
+
+def _runs(marked: str, data: Set[str]) -> Iterator[_Run]:
+    """Yield all text in page order; `data` are the texts of scripts that are data."""
+    is_head, piece = False, 0
+    for number, between in enumerate(_SECTION.split(marked)):
+        if number % 2:  # re.split puts what its group matched at the odd places
+            is_script = between.startswith(SCRIPT)
+            name, _, text = between[len(SCRIPT) : -len(UNSCRIPT)].partition(OPEN)
+            if is_script:
+                name = _DATA if text in data else "script"
+            yield _Run(text, name)
+            continue
+        for heads, text in enumerate(between.split(OPEN)):
+            is_head ^= heads > 0
+            for marks, run in enumerate([] if is_head else _HIDING.split(text)):
+                if marks % 2:
+                    piece += 1
+                else:
+                    yield _Run(run.replace(LINK, "").replace(UNLINK, ""), "", piece)
+
+
+def _pieces(
+    runs: Iterable[_Run],
+    places: Sequence[str],
+    rewritten: Mapping[int, int],
+    choice: Choice,
+    blocks: Sequence[Block],
+) -> Iterator[Piece]:
+    """Yield what became of each run that says anything.
+
+    `places` are those of the pieces between marks of hiding; `rewritten` is how many characters
+    were read in place of those that are escaped HTML.
+    """
+    read, to_come = _Read(blocks), dict(rewritten)
+    unread: dict[str, Unread] = {"nothing": "notice", "template": "template"}
+    if not choice.reads_hidden:
+        unread["hidden"] = "hidden"
+    data: Unread = "data_read" if choice.reads_data else "data"
+    for text, section, piece in runs:
+        if not text or text.isspace():
+            continue
+        if section:
+            yield Piece(text, data) if section == _DATA else Piece(text, "element", section)
+        elif places[piece] in unread:
+            yield Piece(text, unread[places[piece]])
+        elif piece in rewritten:
+            read.count_off(to_come.pop(piece, 0))
+            yield Piece(text, "markup")
+        else:
+            block = read.count_off(len(said(text)))
+            yield Piece(text, "title" if block in read.titles[1:] else "", block=block)
+
+
+class _Read:
+    """The blocks that were read, and how far they are counted off."""
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self.titles = [block.position for block in blocks if block.kind == "title"]
+        self._lengths = iter([len(said(block.text)) for block in blocks])
+        self._position, self._left = -1, 0
+
+    def count_off(self, characters: int) -> int:
+        """Return the position of the block in which the next so many characters end."""
+        while characters:
+            if not self._left:
+                self._position, self._left = self._position + 1, next(self._lengths)
+            counted = min(self._left, characters)
+            self._left, characters = self._left - counted, characters - counted
+        return self._position
+
+
+def _rewritten(places: Sequence[str], parts: Parts) -> dict[int, int]:
+    """Count the characters that are read of each piece of hidden text with escaped HTML."""
+    segments = iter(parts.segments)
+    found = {}
+    for number, place in enumerate(places):
+        if place != "nothing":
+            _, text = next(segments)
+            _, as_read = without_markup(place, text)
+            if as_read != text:
+                texts = without_marks(" ".join(as_read.split(OPEN)[0::2]))
+                found[number] = len(said(texts))
+    return found
