@@ -34,7 +34,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import compress, count, islice
 from threading import Lock
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -152,14 +152,32 @@ def analyse(
     words = tokens.words
     language = tokens.language or declared_language or detect_language(words)
     values = _vocabulary(language, feature_hash).look_up(words)
-    sample = values.is_stopword[:SAMPLE]
-    if tokens.language is None and int(sample.sum()) / max(len(sample), 1) < _BELIEVABLE:
+    if tokens.language is None and not _is_believable(values):
         language = detect_language(words)
         values = _vocabulary(language, feature_hash).look_up(words)
     hashes, word_count = hash_shingles(values.hashes, shingle_size), tokens.count(all_parts)
     return Analysis(
         texts, tokens, all_parts, language, feature_hash, shingle_size, values, hashes, word_count
     )
+
+
+LanguageBy = Literal["script", "declaration", "stopwords", "nothing"]
+"""What told a language: the script of the text, what the page declares, its stopwords."""
+
+
+def language_by(analysis: Analysis, declared_language: str | None) -> LanguageBy:
+    """Tell what told the language of an analysis of all parts."""
+    if analysis.tokens.language is not None:
+        return "script"
+    if analysis.language is None:
+        return "nothing"
+    is_declared = analysis.language == declared_language and _is_believable(analysis.values)
+    return "declaration" if is_declared else "stopwords"
+
+
+def _is_believable(values: WordValues) -> bool:
+    sample = values.is_stopword[:SAMPLE]
+    return int(sample.sum()) / max(len(sample), 1) >= _BELIEVABLE
 
 
 class Vocabulary:

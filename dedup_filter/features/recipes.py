@@ -53,8 +53,9 @@ from dedup_filter.features.tokens import tokens
 
 _SENTENCES = 0.2
 """Share of shingles that are a sentence's from which a text consists of sentences."""
-_WEIGHT_UNIT = 256
-"""Fractional weights are rounded to multiples of 1/256: `simhash` needs whole numbers."""
+WEIGHT_UNIT = 256
+"""Fractional weights, those of "content" and "keywords", are rounded to multiples of 1/256, and
+counted in these: `simhash` needs whole numbers."""
 _TOP_KEYWORDS = 200
 
 
@@ -95,14 +96,17 @@ def word_features(analysis: Analysis) -> Features:
 
 def keyword_features(analysis: Analysis) -> Features:
     """Return the keywords, weighted by tf-idf."""
-    words = analysis.words
+    found = keywords(analysis)
+    hashes = hash_words([word for word, _ in found], analysis.feature_hash)
+    weights = np.array([weight for _, weight in found])
+    return Features(hashes, _whole(weights * len(analysis.values.hashes)))
+
+
+def keywords(analysis: Analysis) -> list[tuple[str, float]]:
+    """Return the keywords of a text with their tf-idf."""
     if analysis.language == "zh":
-        keywords = _chinese_keywords()(analysis.text)
-    else:
-        keywords = _frequent_words(words, stopwords(analysis.language))
-    hashes = hash_words([word for word, _ in keywords], analysis.feature_hash)
-    weights = np.array([weight for _, weight in keywords])
-    return Features(hashes, _whole(weights * len(words)))
+        return _chinese_keywords()(analysis.text)
+    return _frequent_words(analysis.words, stopwords(analysis.language))
 
 
 RECIPES: dict[str, Callable[[Analysis], Features]] = {
@@ -155,7 +159,7 @@ def _counted(hashes: npt.NDArray[np.uint64]) -> Features:
 
 
 def _whole(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    return np.rint(weights * _WEIGHT_UNIT).astype(np.int64)
+    return np.rint(weights * WEIGHT_UNIT).astype(np.int64)
 
 
 def _frequent_words(words: Iterable[str], left_out: Set[str]) -> list[tuple[str, float]]:

@@ -29,9 +29,26 @@ def simhash(hashes: UInt64Array, weights: npt.NDArray[np.integer]) -> int:
     >>> simhash(np.array([0b1011, 0b0010], np.uint64), np.array([2, 1]))
     11
     """
+    ones, total = _ones(hashes, weights)
+    return int.from_bytes(np.packbits(2 * ones > total).tobytes(), "big")
+
+
+def tallies(hashes: UInt64Array, weights: npt.NDArray[np.integer]) -> list[int]:
+    """Return the 64 tallies of features given as for `simhash`, that of bit 63 first.
+
+    >>> tallies(np.array([0b1011, 0b0010], np.uint64), np.array([2, 1]))[-4:]
+    [1, -3, 3, 1]
+    """
+    ones, total = _ones(hashes, weights)
+    return [2 * int(each) - total for each in ones]
+
+
+def _ones(
+    hashes: UInt64Array, weights: npt.NDArray[np.integer]
+) -> tuple[npt.NDArray[np.floating], int]:
+    """Return for each bit, 63 first, the weight of the features that have it, and that of all."""
     bits = np.unpackbits(hashes.astype(">u8").view(np.uint8).reshape(-1, 8), axis=1)
     total = int(weights.sum())
     # Sums of whole numbers are exact below 2**24 in float32, which takes half the memory.
     kind = np.float32 if total < 2**24 else np.float64
-    ones = weights.astype(kind) @ bits.astype(kind)
-    return int.from_bytes(np.packbits(2 * ones > total).tobytes(), "big")
+    return weights.astype(kind) @ bits.astype(kind), total

@@ -41,6 +41,7 @@ from itertools import compress, islice, repeat
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from dedup_filter.fingerprints.profile import FRAME_TIMES, Surroundings
 from dedup_filter.frames.early_pages import TELLING_PAGES, EarlyPage, EarlyPages
@@ -129,10 +130,14 @@ class Known:
     @cached_property
     def frame_times(self) -> FrameTimes:
         """How often each block was shown; a site's frame may be another on its other hosts."""
+        others = np.minimum(self.times_shown(), FRAME_TIMES)
+        return FrameTimes(others.astype(np.uint8).tobytes(), self.host.is_frame_known)
+
+    def times_shown(self) -> npt.NDArray[np.intp]:
+        """Return how many other pages have shown each of its blocks, (blocks,)."""
         times = self._times(self.shown.blocks, [self.host, *self.sites])
         # A block that the page itself has shown may have been evicted since.
-        others = np.clip(np.subtract(times, self.seen_itself), 0, FRAME_TIMES)
-        return FrameTimes(others.astype(np.uint8).tobytes(), self.host.is_frame_known)
+        return np.maximum(np.subtract(times, self.seen_itself), 0)
 
     @property
     def tellings(self) -> int:

@@ -20,7 +20,7 @@ from dedup_filter.fingerprints.profile import (
 from dedup_filter.frames.host_frames import FrameTimes
 from dedup_filter.model import Unjudged
 from dedup_filter.text.blocks import Block
-from dedup_filter.text.content import find_content, first_link, whole_content, word_sum
+from dedup_filter.text.content import Content, find_content, first_link, whole_content, word_sum
 from dedup_filter.text.page_bytes import pack_page, unpack_page
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.reading import Page, read
@@ -32,6 +32,23 @@ class Measured(NamedTuple):
     profile: PageProfile
     text: str | None
     """The text that the page is known by, if the option `keep_text` is set."""
+
+
+class Contents(NamedTuple):
+    """The blocks of the three texts of a page, and how the first two were chosen."""
+
+    own: Sequence[Block]
+    rare: Sequence[Block]
+    whole: Sequence[Block]
+    of_new: Content
+    """The content of the blocks that the host has not shown."""
+    of_rare: Content
+    """That of those that it has shown less than `FRAME_TIMES`."""
+
+    @property
+    def known_by(self) -> Sequence[Block]:
+        """The blocks of the text that the page is known by."""
+        return self.own if word_sum(self.own) >= MIN_WORDS else self.rare
 
 
 class PageHere:
@@ -51,15 +68,7 @@ class PageHere:
 
     def measure(self, known: FrameTimes) -> Measured:
         """Measure it. Cost: 1.2 ms for 1,000 words."""
-        page, times = self._page, known.times
-        own, rare, whole = _contents(page, times)
-        known_by = own if word_sum(own) >= MIN_WORDS else rare
-        texts = PageTexts(
-            page.document(known_by, rare),
-            _passages(page.blocks, times, (own, rare, whole)),
-            around=Surroundings(is_frame_known=known.is_frame_known),
-        )
-        return _measured(texts, self._config)
+        return _measured(texts_of(self._page, known), self._config)
 
     def pack(self) -> bytes:
         """Return it as bytes, see `page_bytes`. A second time they are there already."""
@@ -94,15 +103,26 @@ class Source(NamedTuple):
         )
 
 
+def texts_of(page: Page, known: FrameTimes) -> PageTexts:
+    """Return the texts that a page is judged by, but for its headline and the frames around it."""
+    contents = contents_of(page, known.times)
+    return PageTexts(
+        page.document(contents.known_by, contents.rare),
+        _passages(page.blocks, known.times, contents[:3]),
+        around=Surroundings(is_frame_known=known.is_frame_known),
+    )
+
+
 def _measured(texts: PageTexts, config: FilterConfig) -> Measured:
     text = texts.document.text if config.keep_text else None
     return Measured(profile(texts, config), text)
 
 
-def _contents(
-    page: Page, times: Sequence[int]
-) -> tuple[Sequence[Block], Sequence[Block], Sequence[Block]]:
-    """Choose the blocks of the three texts, finding the content of equal lists once."""
+def contents_of(page: Page, times: Sequence[int]) -> Contents:
+    """Choose the blocks of the three texts, finding the content of equal lists once.
+
+    `times` is how many earlier pages have shown each block.
+    """
     blocks = page.blocks
     new = [block for block, shown in zip(blocks, times, strict=True) if shown < 1]
     not_frame = [block for block, shown in zip(blocks, times, strict=True) if shown < FRAME_TIMES]
@@ -110,7 +130,8 @@ def _contents(
     of_rare = of_all if len(not_frame) == len(blocks) else find_content(not_frame)
     of_own = of_rare if len(new) == len(not_frame) else find_content(new)
     own = of_own.own if any(times) else of_own.main
-    return own, of_rare.main, whole_content(blocks, of_all.main)
+    whole = whole_content(blocks, of_all.main)
+    return Contents(own, of_rare.main, whole, of_own, of_rare)
 
 
 def _passages(
