@@ -77,7 +77,7 @@ class PartWeights(NamedTuple):
 def content_features(analysis: Analysis) -> Features:
     """Return the content words of the sentences, weighted by the square root of their count."""
     chosen = ~analysis.values.is_stopword
-    if _consists_of_sentences(analysis):
+    if consists_of_sentences(analysis):
         chosen &= analysis.in_sentence
     hashes, counts = _counted(analysis.values.hashes[chosen])
     return Features(hashes, _whole(np.sqrt(counts)))
@@ -85,7 +85,7 @@ def content_features(analysis: Analysis) -> Features:
 
 def shingle_features(analysis: Analysis) -> Features:
     """Return the shingles that are a sentence's, weighted by their count."""
-    is_chosen = analysis.is_sentence if _consists_of_sentences(analysis) else slice(None)
+    is_chosen = analysis.is_sentence if consists_of_sentences(analysis) else slice(None)
     return _counted(analysis.hashes[is_chosen])
 
 
@@ -145,7 +145,8 @@ def part_features(
     )
 
 
-def _consists_of_sentences(analysis: Analysis) -> bool:
+def consists_of_sentences(analysis: Analysis) -> bool:
+    """Tell whether enough shingles of a text are a sentence's; else all its words count."""
     return int(np.count_nonzero(analysis.is_sentence)) >= _SENTENCES * len(analysis.hashes)
 
 

@@ -4,8 +4,8 @@ A URL is fetched once, with redirects followed. A file, and standard input, is H
 its first tag says so, and text otherwise. Nothing is judged here, and nothing is written.
 
 Raises:
-    DedupError: a page cannot be fetched, is no page ("image/png"), or is larger than `MOST_BYTES`.
-    OSError: a file cannot be read.
+    DedupError: a page cannot be fetched or read, is no page ("image/png"), or is larger than
+        `MOST_BYTES`.
 """
 
 import re
@@ -50,15 +50,22 @@ def read_page(name: str, url: str = "") -> GivenPage:
     """
     if _IS_URL.match(name):
         return _fetched(name)
-    if name == "-":
-        body = sys.stdin.buffer.read(MOST_BYTES + 1)
-    else:
-        with Path(name).open("rb") as file:
-            body = file.read(MOST_BYTES + 1)
+    body = _content(name)
     _require_size(body, name)
     kind = guess_type(name)[0] or ""
     is_html = "html" in kind or (kind != "text/plain" and _HAS_TAG.search(body[:_START]))
     return GivenPage(name, url, PageText(html=body) if is_html else PageText(text=decode(body)))
+
+
+def _content(name: str) -> bytes:
+    if name == "-":
+        return sys.stdin.buffer.read(MOST_BYTES + 1)
+    try:
+        with Path(name).open("rb") as file:
+            return file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:  # no path has a NUL
+        reason = getattr(error, "strerror", None) or error
+        raise DedupError(f"{name}: it cannot be read: {reason}") from None
 
 
 def _fetched(url: str) -> GivenPage:

@@ -20,15 +20,16 @@ import numpy as np
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.frames.host_frames import Frames
+from dedup_filter.frames.host_frames import Frames, Known
 from dedup_filter.model import NearPage, Unjudged
 from dedup_filter.pages.directory.records import PageRecord, Place
 from dedup_filter.pages.framed_pages import measured, nothing_known, restored
 from dedup_filter.pages.location import scheme_of
 from dedup_filter.pages.near_pages import Asked
 from dedup_filter.review.given_page import GivenPage, read_page
+from dedup_filter.text.reading import Shown
 from dedup_filter.upkeep import Index
-from dedup_filter.upkeep.results import Recorded
+from dedup_filter.upkeep.results import KeptContent, Recorded
 from dedup_filter.workers.measured import Measured, Source
 
 _FINGERPRINT = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
@@ -53,7 +54,8 @@ class RecordedPages:
     def __init__(self, index: Index, recorded: Recorded, config: FilterConfig) -> None:
         self._index = index
         self._recorded = recorded
-        self._config = config
+        self.config = config
+        """The options of the index, as far as it tells, and those that were given."""
 
     @classmethod
     @contextmanager
@@ -72,7 +74,7 @@ class RecordedPages:
     @property
     def max_distance(self) -> int:
         """That of the index, or the filter's default if the index does not tell."""
-        return self._config.max_distance
+        return self.config.max_distance
 
     def answer(self, name: str, max_distance: int, *, url: str = "") -> Answer:
         """Find the kept pages within a distance, up to 64, of a page.
@@ -81,9 +83,8 @@ class RecordedPages:
         path of a file, or "-". `url` is where a page in a file was found.
 
         Raises:
-            DedupError: the page cannot be fetched.
+            DedupError: the page cannot be fetched or read.
             SchemeMismatch: the index has fingerprints of another kind than are made here.
-            OSError: the file cannot be read.
         """
         if _FINGERPRINT.fullmatch(name) and not Path(name).exists():
             value = int(name, 16)
@@ -104,25 +105,50 @@ class RecordedPages:
         pages = self._recorded.at_url(url) if "://" in url else ()
         return next(iter(self._recorded.records(pages[-1:])), None)
 
+    def latest_at(self, url: str) -> PageRecord | None:
+        """Return the record of the latest kept page at a URL, else of the latest that repeats one.
+
+        None: none is recorded.
+        """
+        record = self.record_at(url)
+        if record is not None or "://" not in url:
+            return record
+        pages = self._recorded.dropped_at_url(url)
+        return next(iter(self._recorded.records(pages[-1:])), None)
+
+    def content(self, record: PageRecord) -> KeptContent:
+        """Return what was kept of a page beside its record."""
+        return self._recorded.content(record)
+
+    def require_scheme(self) -> None:
+        """Refuse to compare what was recorded with what is measured here.
+
+        Raises:
+            SchemeMismatch: the index has fingerprints of another kind than are made here.
+        """
+        scheme_of(self.config).require(self._recorded.scheme, str(self._index))
+
     def profile(self, given: GivenPage) -> PageProfile | Unjudged:
         """Measure a page as a crawl would that goes on with the index now.
 
         Raises:
             SchemeMismatch: the index has fingerprints of another kind than are made here.
         """
-        scheme_of(self._config).require(self._recorded.scheme, str(self._index))
-        place = Place.of(given.url)
-        source = Source(given.page, given.url if self._config.part_weights.image else None)
-        content = source.read(self._config)
+        self.require_scheme()
+        source = Source(given.page, given.url if self.config.part_weights.image else None)
+        content = source.read(self.config)
         if isinstance(content, Unjudged):
             return content
         if isinstance(content, Measured):
             return content.profile
-        known = nothing_known(content.shown)
-        if place.host and self._config.learn_frames:
-            seen_itself = self.record_at(given.url) is not None
-            known = self._frames.known(place.host, content.shown, int(seen_itself))
-        return measured(content, known).profile
+        return measured(content, self.known(given.url, content.shown)).profile
+
+    def known(self, url: str, shown: Shown) -> Known:
+        """Return what is known of the host of the page at a URL, which shows this."""
+        host = Place.of(url).host
+        if not (host and self.config.learn_frames):
+            return nothing_known(shown)
+        return self._frames.known(host, shown, seen_itself=int(self.record_at(url) is not None))
 
     def _found(self, asked: Asked, max_distance: int) -> list[NearPage]:
         entries = self._recorded.entries
@@ -148,8 +174,7 @@ def fingerprints_of(
     Nothing is known of their hosts, so nothing is left out as the frame of one.
 
     Raises:
-        DedupError: a page cannot be fetched.
-        OSError: a file cannot be read.
+        DedupError: a page cannot be fetched or read.
     """
     for name in names:
         content = Source(read_page(name).page).read(config)

@@ -38,7 +38,7 @@ from dedup_filter.text.marked_text import (
 )
 
 Unread = Literal[
-    "", "element", "hidden", "template", "notice", "data", "data_read", "markup", "title", "page"
+    "", "element", "hidden", "template", "notice", "data", "data_read", "markup", "title"
 ]
 """Why text is in no block:
 
@@ -50,7 +50,6 @@ Unread = Literal[
     data_read   it is data of a script, of which the prose is read, as blocks behind all others
     markup      it is escaped HTML in hidden text, which is read as such: the blocks lack the tags
     title       it is a second title
-    page        nothing is read of the page
 """
 
 _SECTION = re.compile(f"({UNREAD}.*?{ENDUNREAD}|{SCRIPT}.*?{UNSCRIPT})", re.DOTALL)

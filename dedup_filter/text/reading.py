@@ -214,9 +214,8 @@ def read_page(tree: etree._Element | etree._ElementTree, images_of: str | None =
     return _page(language, base, parts_of(marked))
 
 
-def _read_html(
-    html: str | bytes, content_type: str | None, images_of: str | None
-) -> Page | Unjudged:
+def markup_of(html: str | bytes, content_type: str | None) -> str | bytes | Unjudged:
+    """Return the markup of a page, in UTF-8, or why it is not to be parsed."""
     if len(html) > MAX_PAGE_LENGTH:
         return Unjudged("too_large")
     if isinstance(html, bytes):
@@ -227,6 +226,16 @@ def _read_html(
         tags = html.count("<") if isinstance(html, str) else html.count(b"<")
         if tags > MAX_TAGS:
             return Unjudged("too_large")
+    return html
+
+
+def _read_html(
+    html: str | bytes, content_type: str | None, images_of: str | None
+) -> Page | Unjudged:
+    found = markup_of(html, content_type)
+    if isinstance(found, Unjudged):
+        return found
+    html = found
     root = parse(html)
     if root is None:
         return Unjudged("no_text")

@@ -40,6 +40,7 @@ from dedup_filter.upkeep.results import (
     Doubt,
     Entries,
     Findings,
+    KeptContent,
     Recorded,
     Source,
     options_in,
@@ -139,6 +140,12 @@ class DirectoryIndex:
                 lambda pages: map(snapshot.record, pages),
                 snapshot.kept_at_url,
                 lambda: known_frames(snapshot),
+                snapshot.dropped_at_url,
+                lambda record: KeptContent(
+                    snapshot.text(record.page),
+                    snapshot.form(record.page),
+                    snapshot.url_of_original(record),
+                ),
             )
 
     def target(self, scheme: Scheme) -> PageStore:

@@ -88,6 +88,17 @@ class Entries(NamedTuple):
     """The first 8 bytes of digests, little-endian; on servers only of pages without fingerprint."""
 
 
+class KeptContent(NamedTuple):
+    """What was kept of a page beside its record."""
+
+    text: str | None = None
+    """With `keep_text`; None: it was not kept."""
+    form: bytes | None = None
+    """The page as it was taken apart, see `records.KEPT_AS_TEXT`; None: it was not kept."""
+    url_of_original: str | None = None
+    """Of the page that it repeats; None: it repeats none, or that is gone."""
+
+
 class Recorded(NamedTuple):
     """An index that is only read; what its crawlers do meanwhile may be seen or not."""
 
@@ -99,6 +110,10 @@ class Recorded(NamedTuple):
     """The kept pages at a URL, however it is spelt, the earliest first."""
     frames: Callable[[], Iterable[HostFrames]]
     """What is known of hosts; nothing of a shared index."""
+    dropped_at_url: Callable[[str], Sequence[int]] = lambda _: ()
+    """The recorded pages at a URL that repeat others; a shared index records none."""
+    content: Callable[[PageRecord], KeptContent] = lambda _: KeptContent()
+    """What was kept of a page; nothing by a shared index."""
 
 
 def options_in(scheme: Scheme) -> dict[str, Any]:

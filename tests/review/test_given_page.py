@@ -32,6 +32,12 @@ def test_page_that_cannot_be_fetched_is_one_clear_error(url):
         read_page(url)
 
 
+@pytest.mark.parametrize("name", ["no such file", ".", "a\0b"])
+def test_file_that_cannot_be_read_is_one_clear_error(name):
+    with pytest.raises(DedupError, match="it cannot be read: "):
+        read_page(name)
+
+
 def test_answer_that_is_no_page_is_refused():
     with served() as site:
         site.add("/a.png", b"\x89PNG", "image/png")

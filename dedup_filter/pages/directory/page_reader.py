@@ -341,9 +341,16 @@ class Snapshot(PageReader):
 
         Cost: passes over an entry of each page, 0.1 s for a million.
         """
-        sql = f"""SELECT id FROM pages WHERE is_kept AND id IN (
+        return self._at_url(url, is_kept=True)
+
+    def dropped_at_url(self, url: str) -> list[int]:
+        """Find the pages at a URL that repeat others, in the same way at the same cost."""
+        return self._at_url(url, is_kept=False)
+
+    def _at_url(self, url: str, *, is_kept: bool) -> list[int]:
+        sql = f"""SELECT id FROM pages WHERE is_kept = ? AND id IN (
             SELECT id FROM main.pages {self.entries} WHERE url_key = ?) ORDER BY id"""  # noqa: S608
-        found = self.rows(sql, (signed(url_key(url)),))
+        found = self.rows(sql, (is_kept, signed(url_key(url))))
         return [page for (page,) in found if canonical(self.url(page)) == canonical(url)]
 
     def without_text(self) -> int:

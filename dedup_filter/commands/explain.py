@@ -1,0 +1,189 @@
+"""`dedup-filter explain`: a page -> what of it is judged, what is left out, and by which rule."""
+
+from collections import defaultdict
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from dedup_filter.commands import filter_option, folders, json_option, say, write_lines
+from dedup_filter.commands.sections import entry, head, paragraph
+from dedup_filter.review.explain import Explanation, explain
+from dedup_filter.review.left_out import Left
+from dedup_filter.upkeep import index_at
+from dedup_filter.wording import counted, printable
+
+_TOP = 20
+_LONGEST_NAME = 70
+_RULES = {
+    "element": "in elements that are never read",
+    "hidden": "hidden, or in noscript, beside more words in sight",
+    "template": "in templates",
+    "notice": "noscript that only asks for JavaScript",
+    "data": "script data, of which no prose is read",
+    "data_read": "script data; its prose is read behind all other text",
+    "markup": "escaped HTML in hidden text; it is read as HTML",
+    "title": "title of the page; it counts for headline and digest",
+    "frame_seen": "frame: earlier pages of the host have shown it",
+    "frame": "page frame by an element's tag or class name",
+    "container": "outside the container that holds the main content",
+    "before": "before the main content: short, or of links",
+    "after": "after the main content: short, or of links",
+    "links": "mostly links, within the main content",
+}
+_LANGUAGE_BY = {
+    "script": "told by its script",
+    "declaration": "as the page declares",
+    "stopwords": "told by its stopwords",
+    "nothing": "no language has enough of its words as stopwords",
+}
+_REASONS = {
+    "no_text": "there is no text in it",
+    "too_short": "its texts have fewer than 20 words: it repeats only a page that is equal",
+    "by_script": "its text is made by scripts: it repeats only a page that is equal",
+    "binary": "it is no text",
+    "too_large": "it is too large",
+}
+
+
+@click.command("explain")
+@click.argument("page")
+@click.option("--url", default="", help="Where a page in a file was found: its host has a frame.")
+@click.option(
+    "--index",
+    metavar="DIR",
+    shell_complete=folders,
+    help="An index: what it knows of the page's host, or of the page itself.",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(0),
+    default=_TOP,
+    show_default=True,
+    metavar="N",
+    help="Write so many features, the most weighty first. (--json: all)",
+)
+@filter_option
+@json_option
+def explain_command(
+    page: str, url: str, index: str | None, top: int, options: dict[str, Any], *, as_json: bool
+) -> None:
+    """Tell what of PAGE would be judged, and what is left out, by which rule.
+
+    PAGE is a URL, the path of a file, or standard input (-). The page is judged as if it came
+    now: without --index nothing is known of its host. Each word of the page is in the text kept,
+    or in what is left out.
+
+    With --index the options of its crawls hold, and the frame of the page's host is known. A URL
+    that is in the index is not fetched: it is told what was recorded. What was not read of it is
+    not there, and its text only if it was kept (DEDUP_KEEP_TEXT).
+
+    Written are also the phrases that are taken for advertisements, as they have hardly a function
+    word around them; the features of the fingerprint with their weights; and the tally of each of
+    its 64 bits: the sum of these weights, added where the hash of a feature has a 1.
+
+    \b
+    Exit codes: 0 done, 2 the page or the index cannot be read.
+    """  # noqa: D301 - click must see the character
+    found = explain(page, url, options, None if index is None else index_at(index))
+    if as_json:
+        write_lines([_as_object(found)])
+    else:
+        _tell(found, top)
+
+
+def _as_object(found: Explanation) -> dict[str, Any]:
+    values = asdict(found)
+    values["texts"] = [
+        text | {"fingerprint": _hex(text["fingerprint"])} for text in values["texts"]
+    ]
+    values["left_out"] = (
+        None if found.left_out is None else [left._asdict() for left in found.left_out]
+    )
+    values["features"] = [feature._asdict() for feature in found.features]
+    values["words"] = found.words
+    values["fingerprint_hex"] = _hex(found.fingerprint)
+    return values
+
+
+def _hex(fingerprint: int | None) -> str | None:
+    return None if fingerprint is None else f"{fingerprint:#018x}"
+
+
+def _tell(found: Explanation, top: int) -> None:
+    entry("page", found.name if found.url in ("", found.name) else f"{found.name} ({found.url})")
+    if found.reason is not None:
+        entry("unjudged", f"{found.reason}: {_REASONS.get(found.reason, 'see the settings')}")
+    if found.recorded is not None:
+        told = (f"{name} {value}" for name, value in found.recorded.items() if value is not None)
+        entry("recorded", ", ".join(told))
+    if not found.digest:
+        return
+    _tell_of_page(found)
+    if found.text is None:
+        head("TEXT: it was not kept (DEDUP_KEEP_TEXT)")
+    else:
+        head(f"TEXT KEPT ({counted(found.words['kept'], 'word')})")
+        for block in found.text.split("\n"):
+            paragraph(block)
+    _tell_left_out(found)
+    if found.shingles is not None:
+        _tell_advertisements(found)
+    _tell_fingerprint(found, top)
+
+
+def _tell_of_page(found: Explanation) -> None:
+    how = f", {_LANGUAGE_BY[found.language_by]}" if found.language_by else ""
+    declared = f" (it declares {found.declared_language})" if found.declared_language else ""
+    entry("language", f"{found.language or 'unknown'}{how}{declared}")
+    parts = " | ".join(found.headline) or "none"
+    entry("headline", f"{parts} (h1: {found.h1 or 'none'}; title: {found.title or 'none'})")
+    if found.host:
+        frame = "its frame is known" if found.is_frame_known else "its frame is not known yet"
+        entry("host", f"{found.host}: {counted(found.host_pages, 'page')} kept, {frame}")
+    for text in found.texts:
+        value = _hex(text.fingerprint) or "nothing is looked up by it"
+        entry("text", f"{text.name}: {counted(text.words, 'word')}, {value}")
+    if found.unread_words:
+        entry("unread", f"{counted(found.unread_words, 'word')} in hidden parts and script data")
+    entry("digest", found.digest)
+
+
+def _tell_left_out(found: Explanation) -> None:
+    if found.left_out is None:
+        head("LEFT OUT: what that was is not recorded")
+        return
+    by_rule = defaultdict[str, list[Left]](list)
+    for left in found.left_out:
+        by_rule[left.rule].append(left)
+    words = sum(left.words for left in found.left_out)
+    head(f"LEFT OUT ({counted(words, 'word')})")
+    for rule, members in by_rule.items():
+        paragraph(f"{_RULES[rule]} ({counted(found.words[rule], 'word')}):")
+        for left in members:
+            span = "in the span" if left.is_in_span else ""
+            notes = "; ".join(filter(None, (left.detail, span)))
+            paragraph(f"{left.text} [{notes}]" if notes else left.text, 4)
+
+
+def _tell_advertisements(found: Explanation) -> None:
+    share = f"{found.shingles_left_out:,} of {found.shingles:,} phrases"
+    effect = "" if found.are_sentences else "; as hardly any is a sentence's, all words count"
+    head(f"TAKEN FOR ADVERTISEMENTS: {share} have too few function words around them{effect}")
+    for row in found.advertisements:
+        paragraph(row)
+
+
+def _tell_fingerprint(found: Explanation, top: int) -> None:
+    if found.features:
+        shown = min(top, len(found.features))
+        head(f"FEATURES: {shown:,} of {len(found.features):,}, the most weighty first")
+        for feature in found.features[:top]:
+            kind = "" if feature.kind == "text" else f" ({feature.kind})"
+            say(f"  {feature.weight:9.3f}  {printable(feature.name, _LONGEST_NAME)}{kind}")
+        head("TALLIES: the sum of weights, added or subtracted, for each bit")
+        for first in range(0, 64, 8):
+            row = "".join(f"{each:10.2f}" for each in found.tallies[first : first + 8])
+            say(f"  {63 - first:2} to {56 - first:2}{row}")
+    value = found.fingerprint
+    head(f"FINGERPRINT {'none' if value is None else f'{_hex(value)} = {value}'}")

@@ -1,0 +1,192 @@
+"""A page that a user named -> what of it would be judged, and why the rest would not.
+
+Of a page that an index has recorded, what the record tells. Only with `keep_text` there is its
+text, and all that was read of it; what of a page was never read is not recorded.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from typing import Any
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.features.analysis import language_by
+from dedup_filter.features.recipes import consists_of_sentences
+from dedup_filter.model import Unjudged
+from dedup_filter.review.given_page import read_page
+from dedup_filter.review.judged import Judged, judged
+from dedup_filter.review.left_out import Left, left_out
+from dedup_filter.review.named_features import Feature, advertisements, simhash_of
+from dedup_filter.review.named_page import NamedPage, page_in
+from dedup_filter.review.recorded_pages import RecordedPages
+from dedup_filter.text.plain_text import count_words
+from dedup_filter.upkeep import Index
+from dedup_filter.wording import as_time
+
+
+@dataclass(frozen=True)
+class JudgedText:
+    """One of the texts that a page is looked up by, or its span."""
+
+    name: str
+    """"own", "rare", "span": see the terminology; several that are equal have all their names."""
+    words: int
+    fingerprint: int | None
+    """None: nothing is looked up by it."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a page would be judged by."""
+
+    name: str
+    url: str
+    reason: str | None = None
+    """Why it would be unjudged; None: it is judged."""
+    recorded: Mapping[str, Any] | None = None
+    """What the index says of it; None: it is not recorded."""
+    language: str | None = None
+    language_by: str | None = None
+    """What told the language: "script", "declaration", "stopwords" or "nothing"."""
+    declared_language: str | None = None
+    h1: str = ""
+    title: str = ""
+    headline: tuple[str, ...] = ()
+    """What of these two counts, normalised."""
+    host: str = ""
+    host_pages: int = 0
+    """Pages of the host that were kept."""
+    is_frame_known: bool = False
+    texts: list[JudgedText] = field(default_factory=list)
+    text: str | None = None
+    """The text that the page is known by; None: it was not kept."""
+    left_out: list[Left] | None = None
+    """All other text, in page order; None: what that was is not recorded."""
+    unread_words: float | None = 0
+    """Words in hidden parts and script data that are not in sight; the digest has them. None: the
+    page is made by scripts, so there is no telling."""
+    shingles: int | None = None
+    shingles_left_out: int | None = None
+    """How many of them are no sentence's."""
+    advertisements: list[str] = field(default_factory=list)
+    """Words, in rows, of shingles that are no sentence's."""
+    are_sentences: bool = True
+    """Whether enough shingles are a sentence's; if not, advertisements give features, too."""
+    features: list[Feature] = field(default_factory=list)
+    tallies: list[float] = field(default_factory=list)
+    fingerprint: int | None = None
+    digest: str = ""
+
+    @property
+    def words(self) -> dict[str, float]:
+        """How many words were kept, and how many were left out by each rule."""
+        words = defaultdict[str, float](float, kept=count_words(self.text or ""))
+        for left in self.left_out or ():
+            words[left.rule] += left.words
+        return {rule: round(count, 2) for rule, count in words.items()}
+
+
+def explain(
+    name: str, url: str = "", options: Mapping[str, Any] | None = None, index: Index | None = None
+) -> Explanation:
+    """Explain a page: a URL, a file or "-", or a page that an index has recorded.
+
+    `url` is where a file was found. With an index its options hold, and what it knows of the host.
+
+    Raises:
+        DedupError: the page or the index cannot be read, or an option is wrong.
+    """
+    if index is None:
+        given = read_page(name, url)
+        config = FilterConfig.of(options or {})
+        return explanation(name, given.url, judged(given.url, given.page, config))
+    with RecordedPages.open(index, options or {}) as pages:
+        page = page_in(pages, name, url)
+    found = explanation(name, page.url, page.judged)
+    return found if page.record is None else _of_record(found, page)
+
+
+def explanation(name: str, url: str, found: Judged | Unjudged | None) -> Explanation:
+    """Explain a page that was judged; None: it could not be judged again."""
+    if not isinstance(found, Judged):
+        return Explanation(name, url, None if found is None else found.reason)
+    document, profile, analysed = found.texts.document, found.profile, found.analysed
+    known = None if found.framed is None else found.framed.known
+    simhash = simhash_of(document, analysed.known_by, found.config) if profile.texts else None
+    return Explanation(
+        name,
+        url,
+        found.reason,
+        language=profile.language,
+        language_by=language_by(analysed.all, document.language),
+        declared_language=document.language,
+        h1=profile.headline.h1,
+        title=profile.headline.title,
+        headline=profile.headline.parts(profile.around.times_shown),
+        host=found.place.host,
+        host_pages=0 if known is None else known.host.pages,
+        is_frame_known=profile.around.is_frame_known,
+        texts=_texts(found),
+        text=found.text,
+        left_out=left_out(found),
+        unread_words=profile.unread_words if isfinite(profile.unread_words) else None,
+        shingles=profile.shingles,
+        shingles_left_out=profile.shingles_without_stopword,
+        advertisements=advertisements(analysed.known_by),
+        are_sentences=consists_of_sentences(analysed.known_by),
+        features=[] if simhash is None else simhash.features,
+        tallies=[] if simhash is None else simhash.tallies,
+        fingerprint=profile.fingerprint,
+        digest=profile.digest.hex(),
+    )
+
+
+def _texts(found: Judged) -> list[JudgedText]:
+    """Tell which texts there are, equal ones once."""
+    analysed = found.analysed
+    named: dict[int, list[str]] = {}
+    texts = {id(each): each for each in (analysed.own, analysed.rare, analysed.whole)}
+    for name, text in (("own", analysed.own), ("rare", analysed.rare), ("span", analysed.whole)):
+        named.setdefault(id(text), []).append(name)
+    looked_up = [] if found.profile.is_unread else analysed.found_by
+    fingerprints = {
+        id(analysis): text.fingerprint
+        for analysis, text in zip(looked_up, found.profile.texts, strict=True)
+    }
+    return [
+        JudgedText(", ".join(names), texts[key].word_count, fingerprints.get(key))
+        for key, names in named.items()
+    ]
+
+
+def _of_record(found: Explanation, page: NamedPage) -> Explanation:
+    """Add what an index has recorded of a page; all else is as far as it has kept the page."""
+    record = page.record
+    assert record is not None
+    recorded = {
+        "outcome": record.outcome,
+        "reason": record.reason,
+        "original": page.kept.url_of_original,
+        "distance": record.distance,
+        "similarity": record.similarity,
+        "fingerprint": record.fingerprint,
+        "first_seen": as_time(record.first_seen),
+        "last_seen": as_time(record.last_seen),
+    }
+    if isinstance(page.judged, Judged):
+        return replace(found, recorded=recorded)
+    return replace(
+        found,
+        reason=record.reason,
+        recorded=recorded,
+        language=record.language,
+        h1=record.h1,
+        title=record.title,
+        headline=record.headline.everything(),
+        host=record.host,
+        texts=[JudgedText("own", record.words, record.fingerprint)],
+        text=page.kept.text,
+        fingerprint=record.fingerprint,
+        digest=record.digest.hex(),
+    )

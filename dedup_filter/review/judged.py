@@ -1,0 +1,102 @@
+"""A page that a user named -> all that the filter would judge it by, step by step.
+
+The steps are those of a crawl, called one by one: nothing is chosen, counted or hashed here. A page
+of an index that keeps pages as they were taken apart is judged like one that is read now.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.fingerprints.profile import (
+    AnalysedTexts,
+    PageProfile,
+    PageTexts,
+    analysed_texts,
+    profile,
+)
+from dedup_filter.frames.host_frames import Known
+from dedup_filter.model import Document, Unjudged
+from dedup_filter.pages.directory.records import Place
+from dedup_filter.pages.framed_pages import measured, nothing_known
+from dedup_filter.text.page_fields import PageText
+from dedup_filter.text.reading import Page, Shown, read
+from dedup_filter.workers.measured import Contents, PageHere, contents_of, texts_of
+
+KnownOf = Callable[[str, Shown], Known]
+"""The URL of a page, and what it shows -> what is known of its host."""
+
+
+@dataclass(frozen=True)
+class Framed:
+    """What a page of HTML has and a plain text has not."""
+
+    page: Page
+    known: Known
+    """What is known of its host."""
+    contents: Contents
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A page, and what it would be judged by."""
+
+    place: Place
+    config: FilterConfig
+    content: Page | Document
+    framed: Framed | None
+    """None: it is a plain text."""
+    texts: PageTexts
+    analysed: AnalysedTexts
+    profile: PageProfile
+    source: PageText | None
+    """What it was read from; None: from what an index has kept of it."""
+
+    @property
+    def reason(self) -> str | None:
+        """Why it would be unjudged, unless it repeats a page in all; None: it is judged."""
+        if self.profile.is_blank:
+            return "no_text"
+        return None if self.profile.texts else self.profile.reason
+
+    @property
+    def text(self) -> str:
+        """The text that the page is known by: what `keep_text` keeps."""
+        return self.texts.document.text
+
+
+def nothing_learnt(_: str, shown: Shown) -> Known:
+    """Return what is known of a host of which no page was seen."""
+    return nothing_known(shown)
+
+
+def judged(
+    url: str, source: PageText, config: FilterConfig, known_of: KnownOf = nothing_learnt
+) -> Judged | Unjudged:
+    """Measure a page as a filter does that knows this of hosts, or tell why it cannot be judged."""
+    content = read(*source, url if config.part_weights.image else None)
+    if isinstance(content, Unjudged):
+        return content
+    return judged_content(url, content, config, known_of, source)
+
+
+def judged_content(
+    url: str,
+    content: Page | Document,
+    config: FilterConfig,
+    known_of: KnownOf = nothing_learnt,
+    source: PageText | None = None,
+) -> Judged:
+    """Measure a page that was read before."""
+    place = Place.of(url)
+    framed = None
+    if isinstance(content, Page):
+        page, known = PageHere(content, config), known_of(url, content.shown)
+        framed = Framed(content, known, contents_of(content, known.frame_times.times))
+        texts = texts_of(content, known.frame_times)
+        found = measured(page, known).profile
+    else:
+        texts = PageTexts.of(content)
+        found = profile(texts, config)
+    analysed = analysed_texts(texts, config)
+    return Judged(place, config, content, framed, texts, analysed, found, source)

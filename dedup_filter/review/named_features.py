@@ -1,0 +1,110 @@
+"""A judged page -> the features of its fingerprint by name, with their weights and tallies.
+
+Features are hashes; their names are found again by hashing, in the same way, what they can be made
+of: the words of the text, its shingles or keywords, and the shingles of title and headings.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.features.analysis import Analysis, hash_words
+from dedup_filter.features.recipes import WEIGHT_UNIT, keywords, part_features
+from dedup_filter.features.tokens import tokens
+from dedup_filter.fingerprints.profile import features_of
+from dedup_filter.fingerprints.simhash import simhash, tallies
+from dedup_filter.model import Document
+from dedup_filter.text.plain_text import normalize
+
+_IN_UNITS = ("content", "keywords")
+"""Recipes whose weights are counted in `WEIGHT_UNIT`."""
+
+
+class Feature(NamedTuple):
+    """One feature of a text."""
+
+    name: str
+    kind: str
+    """"text", "title", "heading" or "image"."""
+    weight: float
+    """As the recipe says: sqrt(count) for "content"."""
+
+
+class Simhash(NamedTuple):
+    """How a fingerprint came about."""
+
+    fingerprint: int
+    features: list[Feature]
+    """The most weighty first; of equal ones the first in the alphabet."""
+    tallies: list[float]
+    """The sum of the weights, added or subtracted, for each bit, 63 first."""
+
+
+def simhash_of(document: Document, analysis: Analysis, config: FilterConfig) -> Simhash:
+    """Make the fingerprint of a text of a page once more, with all that it is made of."""
+    found = features_of(document, analysis, config)
+    unit = WEIGHT_UNIT if config.features in _IN_UNITS else 1
+    names = dict(_names(document, analysis, config))
+    features = [
+        Feature(*names[each], weight / unit)
+        for each, weight in zip(found.hashes.tolist(), found.weights.tolist(), strict=True)
+    ]
+    return Simhash(
+        simhash(*found),
+        sorted(features, key=lambda each: (-each.weight, each.name)),
+        [each / unit for each in tallies(*found)],
+    )
+
+
+def advertisements(analysis: Analysis) -> list[str]:
+    """Return the words, in rows, that are in no shingle that is a sentence's.
+
+    Unless hardly any shingle is, they give no feature.
+    """
+    rows: list[list[str]] = [[]]
+    for word, is_in in zip(analysis.words, analysis.in_sentence.tolist(), strict=True):
+        if not is_in:
+            rows[-1].append(word)
+        elif rows[-1]:
+            rows.append([])
+    return [" ".join(row) for row in rows if row]
+
+
+def _names(
+    document: Document, analysis: Analysis, config: FilterConfig
+) -> Iterator[tuple[int, tuple[str, str]]]:
+    """Yield the hash, the name and the kind of all that can be a feature."""
+    if config.features == "shingles":
+        hashes, names = analysis.hashes.tolist(), _shingles(analysis.words, config.shingle_size)
+    elif config.features == "keywords":
+        names = [word for word, _ in keywords(analysis)]
+        hashes = hash_words(names, config.feature_hash).tolist()
+    else:
+        hashes, names = analysis.values.hashes.tolist(), analysis.words
+    yield from ((each, (name, "text")) for each, name in zip(hashes, names, strict=True))
+    texts = [("title", document.title), *(("heading", each) for each in document.headings)]
+    for kind, text in texts if any(config.part_weights) else ():
+        for shingle in _shingles(tokens(normalize(text)), config.shingle_size):
+            title, headings = (shingle, ()) if kind == "title" else ("", (shingle,))
+            yield from ((each, (shingle, kind)) for each in _part(config, title, headings))
+    for image in document.images:
+        yield from ((each, (f"{image:#018x}", "image")) for each in _part(config, images=(image,)))
+
+
+def _part(
+    config: FilterConfig,
+    title: str = "",
+    headings: tuple[str, ...] = (),
+    images: tuple[int, ...] = (),
+) -> list[int]:
+    """Return the hashes of the features that a part of a page gives."""
+    of_part = part_features(
+        title, headings, images, config.part_weights, config.shingle_size, config.feature_hash
+    )
+    hashes: list[int] = of_part.hashes.tolist()
+    return hashes
+
+
+def _shingles(words: list[str], size: int) -> list[str]:
+    starts = range(max(len(words) - size + 1, min(len(words), 1)))
+    return [" ".join(words[start : start + size]) for start in starts]

@@ -1,0 +1,59 @@
+"""What a user named, an index -> the page: as the index has kept it, or read now.
+
+    recorded, and kept with its text     judged again, with what its host has shown by now
+    recorded, and nothing else kept      its record alone
+    not recorded                         fetched or read, and judged as if it came now
+
+Nothing is recorded.
+"""
+
+from typing import NamedTuple
+
+from dedup_filter.model import Document, Unjudged
+from dedup_filter.pages.directory.records import KEPT_AS_TEXT, PageRecord
+from dedup_filter.review.given_page import read_page
+from dedup_filter.review.judged import Judged, judged, judged_content
+from dedup_filter.review.recorded_pages import RecordedPages
+from dedup_filter.text.page_bytes import unpack_page
+from dedup_filter.upkeep.results import KeptContent
+
+
+class NamedPage(NamedTuple):
+    """A page, as far as it is known."""
+
+    url: str
+    """"" if it is a file."""
+    judged: Judged | Unjudged | None
+    """None: it was recorded, and too little was kept to judge it again."""
+    record: PageRecord | None = None
+    """None: it is not recorded."""
+    kept: KeptContent = KeptContent()
+
+
+def page_in(pages: RecordedPages, name: str, url: str = "") -> NamedPage:
+    """Return a page of an index, or read another; `url` is where a file was found.
+
+    Raises:
+        DedupError: the page cannot be fetched or read.
+        SchemeMismatch: the index has fingerprints of another kind than are made here.
+    """
+    record = pages.latest_at(name)
+    if record is None:
+        pages.require_scheme()
+        given = read_page(name, url)
+        return NamedPage(given.url, judged(given.url, given.page, pages.config, pages.known))
+    kept = pages.content(record)
+    return NamedPage(record.url, _judged_again(pages, record, kept), record, kept)
+
+
+def _judged_again(pages: RecordedPages, record: PageRecord, kept: KeptContent) -> Judged | None:
+    if kept.form is None:
+        return None
+    pages.require_scheme()
+    if kept.form == KEPT_AS_TEXT:
+        return judged_content(record.url, Document(kept.text or ""), pages.config)
+    try:
+        page = unpack_page(kept.form)
+    except ValueError:  # another version of this package packed it
+        return None
+    return judged_content(record.url, page, pages.config, pages.known)

@@ -1,0 +1,123 @@
+"""`dedup-filter explain`: sections for people that fit a terminal, and the same as one object."""
+
+import json
+
+import pytest
+from command_line import lines, refused, run
+from index_feed import ITEMS
+from text_samples import CHINESE, FIRST, SECOND
+
+from dedup_filter import NearDuplicateFilter, fingerprint
+from dedup_filter.commands.sections import COLUMNS, columns_of, wrapped
+
+HOSTILE = "\x1b[31mred\u202e&lt;script>"
+PAGE = (
+    f"<html lang=en><title>{HOSTILE}</title><nav>{HOSTILE * 90}</nav><p>{FIRST} {SECOND}</p>"
+    f"<p>{CHINESE * 5}</p><svg>{HOSTILE}</svg>"
+)
+
+
+@pytest.fixture
+def page(tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(PAGE, encoding="utf-8")
+    return str(path)
+
+
+def test_sections_for_people(page):
+    code, out, err = run("explain", page, "--url", "http://a.example/", "--top", "3")
+    assert (code, err) == (0, "")
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    assert max(map(columns_of, out.splitlines())) <= COLUMNS
+    for head in ("TEXT KEPT (", "LEFT OUT (", "TAKEN FOR ADVERTISEMENTS", "FEATURES: 3 of"):
+        assert f"\n{head}" in out
+    assert "page frame by an element's tag" in out
+    assert "host         a.example: 0 pages kept" in out
+    tallies = out.partition("TALLIES")[2].splitlines()[1:9]
+    assert [len(row.split()) for row in tallies] == [11] * 8
+
+
+def test_one_object(page):
+    (found,) = lines("explain", page, "--json", "--top", "1")
+    with NearDuplicateFilter.open() as pages:
+        verdict = pages.see("", html=PAGE)
+    assert found["fingerprint"] == verdict.fingerprint
+    assert found["fingerprint_hex"] == f"{verdict.fingerprint:#018x}"
+    assert FIRST in found["text"]
+    assert {left["rule"] for left in found["left_out"]} == {"title", "frame", "element"}
+    assert sum(found["words"].values()) == pytest.approx(
+        sum(left["words"] for left in found["left_out"]) + found["words"]["kept"]
+    )
+    assert len(found["features"]) > 10
+    assert len(found["tallies"]) == 64
+
+
+def test_standard_input_and_options():
+    text = ITEMS[0]["text"]
+    (found,) = lines("explain", "-", "--json", "-o", "features=shingles", text=text)
+    assert found["fingerprint"] == fingerprint(text, features="shingles")
+    assert found["left_out"] == []
+
+
+def test_page_of_an_index_is_not_fetched(index):
+    (found,) = lines("explain", ITEMS[0]["url"], "--index", str(index), "--json")
+    assert found["text"] == ITEMS[0]["text"]
+    assert found["recorded"]["outcome"] == "new"
+    code, out, _ = run("explain", ITEMS[0]["url"], "--index", str(index))
+    assert (code, "recorded     outcome new" in out) == (0, True)
+
+
+def test_page_of_a_shared_index(servers):
+    index = servers.seeded()
+    (found,) = lines("explain", ITEMS[0]["url"], "--index", index, "--json")
+    assert (found["text"], found["left_out"]) == (None, None)
+    assert found["fingerprint"] == fingerprint(ITEMS[0]["text"])
+    assert "TEXT: it was not kept" in run("explain", ITEMS[0]["url"], "--index", index)[1]
+
+
+def test_unjudged_page():
+    code, out, _ = run("explain", "-", text="<p>a few words")
+    assert code == 0
+    assert "unjudged     too_short" in out
+    assert "FINGERPRINT none" in out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("no such file",),
+        ("http://127.0.0.1:9/",),
+        ("-", "--index", "no such folder"),
+        ("-", "-o", "features=none_such"),
+    ],
+)
+def test_what_cannot_be_read(arguments):
+    refused("explain", *arguments)
+
+
+def test_options_that_the_index_was_not_made_with_are_refused(index, page):
+    assert "features" in refused("explain", page, "--index", str(index), "-o", "features=words")
+
+
+def test_help_fits_a_screen():
+    out = run("explain", "--help")[1].splitlines()
+    assert len(out) <= 40
+    assert max(map(len, out)) <= 80
+
+
+@pytest.mark.parametrize(
+    "text", [CHINESE * 9, "a " * 200, "x" * 500, f"{'ab ' * 40}{CHINESE * 3}", ""]
+)
+@pytest.mark.parametrize("columns", [7, 50, 98])
+def test_lines_of_a_text_have_no_more_columns_and_all_of_it(text, columns):
+    cut = wrapped(text, columns)
+    assert all(0 < columns_of(line) <= columns for line in cut)
+    assert "".join("".join(cut).split()) == "".join(text.split())
+
+
+def test_a_page_made_by_script_is_written_as_strict_json():
+    """Infinitely much of it is unread."""
+    (found,) = lines("explain", "-", "--json", text="<div id=app></div><script>go()</script>")
+    assert found["reason"] == "by_script"
+    json.dumps(found, allow_nan=False)

@@ -1,0 +1,253 @@
+"""What `explain` tells of a page, against what the filter keeps of it and the page's own text."""
+
+from collections import Counter
+from math import sqrt
+
+import pytest
+import xxhash
+from museum.arrangements import address
+from museum.kinds import KINDS
+from text_samples import CHINESE, FIRST, SECOND
+
+from crawler.demo_site.pages import build_pages
+from dedup_filter import FilterConfig, NearDuplicateFilter
+from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.review.explain import explain, explanation
+from dedup_filter.review.judged import judged
+from dedup_filter.text.decode import parse
+from dedup_filter.text.page_fields import PageText
+from dedup_filter.upkeep import index_at
+
+HOSTS = {each.name: each for each in KINDS}
+SITES = sorted(HOSTS)[::5]
+ARTICLE = f"{FIRST} {SECOND}"
+
+
+def of(html, url="http://a/", **options):
+    page = PageText(html=html)
+    return explanation("page", url, judged(url, page, FilterConfig.of(options)))
+
+
+def kept(folder, url):
+    """The text and fingerprint that an index has of the last page at a URL."""
+    with PageReader.open_to_read(folder) as reader:
+        record = [each for each in reader.records() if each.url == url][-1]
+        return reader.text(record.page), record.fingerprint, record.digest.hex()
+
+
+def characters(*texts):
+    return Counter("".join("".join(texts).split()))
+
+
+def require_all_accounted(found, html):
+    """All characters of the text nodes are kept or left out, but for the blocks of data."""
+    told = characters(found.text, *(left.text for left in found.left_out))
+    there = characters(*parse(html).xpath("//text()"))
+    if {left.rule for left in found.left_out} & {"data_read", "markup"}:
+        assert there <= told
+    else:
+        assert there == told
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_first_page_of_a_host_and_one_whose_frame_is_known(site, tmp_path):
+    kind = HOSTS[site]
+    pages = [(address(n), kind.serve(n)) for n in range(5)]
+    for known in (0, 4):
+        folder = tmp_path / str(known)
+        with NearDuplicateFilter.open(folder, keep_text=True) as filter_:
+            for url, html in pages[:known]:
+                filter_.see(url, html=html)
+        url, html = pages[known]
+        (tmp_path / "page.html").write_text(html, encoding="utf-8")
+        found = explain(str(tmp_path / "page.html"), url, index=index_at(str(folder)))
+        with NearDuplicateFilter.open(folder, keep_text=True) as filter_:
+            verdict = filter_.see(url, html=html)
+        assert (found.text, found.fingerprint, found.digest) == kept(folder, url)
+        assert (found.fingerprint, found.language) == (verdict.fingerprint, verdict.language)
+        assert (found.shingles, found.reason) == (verdict.shingles, verdict.reason)
+        require_all_accounted(found, html)
+
+
+@pytest.mark.parametrize("path", list(build_pages())[::6])
+def test_pages_of_the_demo(path, tmp_path):
+    page, url = build_pages()[path], "http://a.example/"
+    (tmp_path / "a.html").write_bytes(page.body)
+    found = explain(str(tmp_path / "a.html"), url)
+    with NearDuplicateFilter.open(tmp_path / "index", keep_text=True) as pages:
+        pages.see(url, html=page.body)
+    assert (found.text, found.fingerprint, found.digest) == kept(tmp_path / "index", url)
+
+
+MENU = "<ul>" + "".join(f"<li><a href=/{n}>section {n} of it</a>" for n in range(9)) + "</ul>"
+
+
+def rules(found):
+    return [(left.rule, left.text, left.detail) for left in found.left_out]
+
+
+LINKED = "1 of 2 words are links"
+
+
+@pytest.mark.parametrize(
+    ("around", "left"),
+    [
+        ("<title>Sea</title>|", ("title", "Sea", "")),
+        ("<title>Sea</title><title>Ice</title>|", ("title", "Ice", "not the first one")),
+        ("<style>p {}</style>|", ("element", "p {}", "style")),
+        ("|<div hidden>aside it</div>", ("hidden", "aside it", "")),
+        ("|<footer><p>Of this paper</footer>", ("frame", "Of this paper", "footer")),
+        ("|<div class='x userComments'>Well said", ("frame", "Well said", "comments")),
+        ("<p><a href=/>Home</a></p>|", ("container", "Home", "1 of 1 words are links")),
+        (f"<p><a href=/>Prev</a> page<p>{ARTICLE}", ("before", "Prev page", LINKED)),
+        (f"<p>{ARTICLE}</p><p><a href=/>Next</a> page", ("after", "Next page", LINKED)),
+        (f"<p>{ARTICLE}</p><p><a href=/>Next</a> page<p>{ARTICLE}", ("links", "Next page", LINKED)),
+    ],
+)
+def test_each_rule(around, left):
+    html = around.replace("|", f"<div><p>{ARTICLE}</p></div>")
+    found = of(html)
+    assert left in rules(found)
+    assert FIRST in found.text
+    require_all_accounted(found, html)
+    assert found.words[left[0]] > 0
+
+
+def test_frames_that_pages_of_the_host_have_shown(tmp_path, article):
+    folder = tmp_path / "index"
+    pages = [f"<p>Read in the harbour town since 1820</p><p>{article(n)}</p>" for n in range(4)]
+    with NearDuplicateFilter.open(folder) as filter_:
+        for number, html in enumerate(pages[:3]):
+            filter_.see(f"http://a.example/{number}", html=html)
+    (tmp_path / "a.html").write_text(pages[3])
+    index = index_at(str(folder))
+    here = explain(str(tmp_path / "a.html"), "http://a.example/3", index=index)
+    assert rules(here) == [
+        ("frame_seen", "Read in the harbour town since 1820", "shown by 3 earlier pages")
+    ]
+    assert (here.host, here.host_pages, here.is_frame_known) == ("a.example", 3, True)
+    assert rules(explain(str(tmp_path / "a.html"), "http://b.example/3", index=index)) == []
+    assert rules(explain(str(tmp_path / "a.html"), "http://a.example/3")) == []
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        (f"<html lang=en>{ARTICLE}", ("en", "declaration", "en")),
+        (f"<html lang=de-AT>{ARTICLE}", ("en", "stopwords", "de")),
+        (f"<html lang=en>{CHINESE}", ("zh", "script", "en")),
+        (f"<p>{'qx zv ' * 30}", (None, "nothing", None)),
+        (f"<p>{ARTICLE}", ("en", "stopwords", None)),
+    ],
+)
+def test_language(markup, expected):
+    found = of(markup)
+    assert (found.language, found.language_by, found.declared_language) == expected
+
+
+def bits_of(weighted):
+    """The 64 tallies of weighted hashes, bit 63 first, one by one."""
+    return [
+        sum(weight if value >> bit & 1 else -weight for value, weight in weighted)
+        for bit in range(63, -1, -1)
+    ]
+
+
+def test_tallies_and_fingerprint_are_those_of_the_features():
+    found = of(f"<p>{ARTICLE} {FIRST}")
+    counts = Counter((ARTICLE + " " + FIRST).lower().replace(",", "").replace(".", "").split())
+    for feature in found.features:
+        assert feature.weight == pytest.approx(sqrt(counts[feature.name]), abs=1 / 512)
+    weighted = [
+        (xxhash.xxh3_64_intdigest(each.name.encode()), each.weight) for each in found.features
+    ]
+    assert found.tallies == bits_of(weighted)
+    assert [each.weight for each in found.features] == sorted(
+        (weight for _, weight in weighted), reverse=True
+    )
+    sign = int("".join("1" if tally > 0 else "0" for tally in found.tallies), 2)
+    assert found.fingerprint == sign
+
+
+@pytest.mark.parametrize("text", [ARTICLE * 2, CHINESE * 3], ids=["en", "zh"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"features": "words", "feature_hash": "fnv1"},
+        {"features": "keywords"},
+        {"features": "shingles", "shingle_size": 2},
+        {"features": "shingles", "title_weight": 5, "heading_weight": 3, "image_weight": 2},
+    ],
+    ids=lambda options: " ".join(map(str, options.values())),
+)
+def test_features_of_each_recipe_have_names(text, options):
+    html = f"<title>Ice in it</title><h1>The harbour froze</h1><p>{text}<img src=a.png></p>"
+    found = of(html, "http://a/b", **options)
+    with NearDuplicateFilter.open(**options) as pages:
+        assert found.fingerprint == pages.see("http://a/b", html=html).fingerprint
+    sign = int("".join("1" if tally > 0 else "0" for tally in found.tallies), 2)
+    assert found.fingerprint == sign
+    named = {(each.kind, each.name): each.weight for each in found.features}
+    assert len(named) == len(found.features)
+    if "title_weight" in options:
+        assert named["title", "ice in it"] == 5
+        assert named["heading", "the harbour froze"] == 3
+        assert [weight for (kind, _), weight in named.items() if kind == "image"] == [2]
+
+
+def test_phrases_taken_for_advertisements():
+    offer = "buy cheap copper lanterns discount shipping worldwide orders today winter sale"
+    found = of(f"<p>{ARTICLE}</p><p>{' '.join([offer] * 3)}</p><p>{ARTICLE}</p>")
+    assert found.are_sentences
+    assert any(offer in row for row in found.advertisements)
+    assert "buy" not in [each.name for each in found.features]
+    assert 20 < found.shingles_left_out < found.shingles
+    assert not of(f"<p>{' '.join([offer] * 9)}").are_sentences
+
+
+@pytest.mark.parametrize(
+    ("html", "reason"),
+    [
+        (b"%PDF-1.7 ", "binary"),
+        ("", "no_text"),
+        ("<p>a few words", "too_short"),
+        ("<p>...", "no_text"),
+        ("<div id=root></div><script src=a.js></script>", "by_script"),
+        ("<p>" + "<b>" * 200_001, "too_large"),
+    ],
+)
+def test_why_a_page_would_be_unjudged(html, reason):
+    found = of(html)
+    with NearDuplicateFilter.open() as pages:
+        assert pages.see("http://a/", html=html).reason == reason
+    assert (found.reason, found.fingerprint, found.features) == (reason, None, [])
+
+
+class TestPageOfAnIndex:
+    URL = "http://a.example/1"
+
+    def index(self, folder, article, **options):
+        html = f"<title>One</title>{MENU}<p>{article(1)}"
+        with NearDuplicateFilter.open(folder, **options) as pages:
+            verdicts = [pages.see(url, html=html) for url in (self.URL, "http://b.example/1")]
+        assert [verdict.outcome for verdict in verdicts] == ["new", "exact"]
+        return index_at(str(folder)), verdicts[0]
+
+    def test_kept_with_its_text(self, tmp_path, article):
+        index, verdict = self.index(tmp_path / "i", article, keep_text=True)
+        found = explain(self.URL, index=index)
+        assert (found.fingerprint, found.text) == (verdict.fingerprint, article(1))
+        assert found.recorded["outcome"] == "new"
+        assert [left.rule for left in found.left_out] == ["before"] * 9
+        assert found.features
+
+    def test_not_kept_with_its_text(self, tmp_path, article):
+        index, verdict = self.index(tmp_path / "i", article)
+        found = explain(self.URL, index=index)
+        assert (found.fingerprint, found.title) == (verdict.fingerprint, "One")
+        assert (found.text, found.left_out, found.features) == (None, None, [])
+
+    def test_a_repeat(self, tmp_path, article):
+        index, _ = self.index(tmp_path / "i", article)
+        recorded = explain("http://b.example/1", index=index).recorded
+        assert (recorded["outcome"], recorded["original"]) == ("exact", self.URL)
