@@ -28,6 +28,7 @@ from dedup_filter.errors import StoreAway
 from dedup_filter.hamming.planner import chance_neighbours
 from dedup_filter.model import Outcome, Reason
 from dedup_filter.scrapy_plugin.duplicates import as_json
+from dedup_filter.scrapy_plugin.host_watch import KINDS, LEAST_REPEATS
 from dedup_filter.scrapy_plugin.settings import _OWN, SETTINGS
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
 from dedup_filter.scrapy_plugin.visits import Judgement
@@ -135,6 +136,8 @@ def counted_stats():
         reason = "too_short" if outcome == "unjudged" else None
         verdict = Verdict(outcome, distance=3, language="en", reason=reason)
         stats.page(Judgement(verdict, ""))
+    for _ in range(LEAST_REPEATS):
+        stats.page(Judgement(Verdict("near", "http://a/", 0, original_page=1), "http://a/"))
     stats.fault(StoreAway())
     stats.spent(1.0)
     with NearDuplicateFilter.open() as pages:
@@ -144,6 +147,7 @@ def counted_stats():
         added = re.findall(r'stats\.add\(\s*"(\w+)"', module.read_text("utf-8"))
         names |= {f"dedup/{name}" for name in added}
     many = {"unjudged": "reason", "distance": "bits", "language": "code", "all": "outcome"}
+    many["warnings"] = "kind"
     return {re.sub(r"/(\w+)/\w+$", lambda of: f"/{of[1]}/<{many[of[1]]}>", name) for name in names}
 
 
@@ -160,6 +164,11 @@ def test_no_document_names_a_statistic_that_is_unknown(name):
     named = set(re.findall(r"`(dedup/[a-z_]+(?:/[a-z<>_]+)?)`", TEXTS[name]))
     known = {re.sub("<.*>", each, stat) for stat in documented_stats() for each in ("<", *REASONS)}
     assert {re.sub("<.*>", "<", each) for each in named} <= known
+
+
+def test_all_warnings_are_documented_and_no_others():
+    rows = table("docs/statistics.md", "warning")[1:]
+    assert sorted(each for row in rows for each in names_in(row[0])) == sorted(KINDS)
 
 
 def test_all_reasons_for_no_verdict_are_documented_and_no_others():

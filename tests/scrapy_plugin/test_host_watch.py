@@ -2,14 +2,13 @@
 
 import tracemalloc
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_filter import Verdict
-from dedup_filter.scrapy_plugin.host_watch import KINDS, MOST_HOSTS, MOST_TOLD, HostWatch
+from dedup_filter.scrapy_plugin.host_watch import MOST_HOSTS, MOST_TOLD, HostWatch
 
 NEW = Verdict("new", language="en", shingles=300, shingles_without_stopword=20)
 PAGES = {
@@ -218,9 +217,3 @@ def test_pages_without_a_host_are_passed_over():
     watch = HostWatch()
     assert not any(watch.see(url, repeat(1)) for url in ["", "http://[1/", "a"] * 50)
     assert len(watch) == 0
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_warning_is_documented(kind):
-    page = (Path(__file__).parents[2] / "docs" / "statistics.md").read_text("utf-8")
-    assert f"| `{kind}` |" in page
