@@ -30,6 +30,7 @@ _MODULES = {
     "pairs": "fingerprints",
     "plan": "plan",
     "rejudge": "rejudge",
+    "report": "report",
 }
 """The module of each command, in `commands`."""
 

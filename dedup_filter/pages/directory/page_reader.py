@@ -363,6 +363,10 @@ class Snapshot(PageReader):
         sql = "SELECT count(*) FROM pages WHERE id NOT IN (SELECT page FROM forms)"
         return int(self.value(sql))
 
+    def with_text(self) -> set[int]:
+        """Return the numbers of the pages of which the text was kept."""
+        return {page for (page,) in self.rows("SELECT page FROM texts")}
+
 
 def _record(row: Sequence[Any]) -> PageRecord:
     record = PageRecord._make(row)

@@ -1,0 +1,104 @@
+"""`dedup-filter report`: an index in a directory -> one HTML file to look at it with."""
+
+import sys
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import click
+
+from dedup_filter.commands import json_option, max_distance_option, say, write_lines
+from dedup_filter.config import FilterConfig, option_in
+from dedup_filter.pages.directory.records import PageRecord
+from dedup_filter.review.report import (
+    Amounts,
+    bounds_of,
+    require_directory,
+    require_free,
+    write_report,
+)
+from dedup_filter.wording import counted
+
+_DEFAULTS = Amounts()
+
+
+@click.command("report")
+@click.argument("index", metavar="DIR")
+@click.option(
+    "--output",
+    "-o",
+    default="report.html",
+    show_default=True,
+    metavar="FILE",
+    help="Where to write the report.",
+)
+@click.option("--force", is_flag=True, help="Replace FILE if it is there.")
+@max_distance_option(default=None, help="k, if not what the index was last used with.")
+@click.option(
+    "--min-similarity",
+    "-m",
+    default=str(FilterConfig.min_similarity),
+    show_default=True,
+    metavar="SHARE",
+    callback=lambda _, __, value: option_in("min_similarity", value),
+    help="Share of a page's phrases that its original must have, 0 to 1; none: no such rule.",
+)
+@click.option(
+    "--duplicates",
+    type=click.IntRange(0),
+    default=_DEFAULTS.duplicates,
+    show_default=True,
+    metavar="N",
+    help="List at most so many, those recorded last.",
+)
+@click.option(
+    "--texts",
+    type=click.IntRange(0),
+    default=_DEFAULTS.texts,
+    show_default=True,
+    metavar="N",
+    help="Show the texts of at most so many pairs.",
+)
+@json_option
+def report_command(index: str, output: str, force: bool, as_json: bool, **given: Any) -> None:
+    """Write a report on the index in DIR: one HTML file that needs no network.
+
+    It shows how many pages were kept and dropped, when, of which hosts and how far apart; all
+    duplicates, to sort, filter and search; clusters; the pairs just inside and just outside of the
+    settings; and each pair side by side, with what differs marked, where texts were kept
+    (DEDUP_KEEP_TEXT=True). Pairs can be judged with a key each, and the judgements exported for
+    `dedup-filter tune`.
+
+    A crawl may be writing to the index. A crawl writes its own report at its end with
+    DEDUP_REPORT=FILE. An index on Redis has no records of dropped pages, and so no report.
+
+    Exit codes: 0 done, 1 FILE cannot be written, 2 there is no index, or FILE is there already.
+    """
+    require_directory(index)
+    if not force:
+        require_free(output)
+    written = write_report(
+        index,
+        output,
+        bounds_of(index, given["max_distance"], given["min_similarity"]),
+        Amounts(given["duplicates"], given["texts"]),
+        watch=_progress,
+    )
+    if as_json:
+        write_lines([written.as_json()])
+        return
+    say(
+        f"{output}: {counted(written.pages, 'page')}, {counted(written.duplicates, 'duplicate')}, "
+        f"texts of {counted(written.texts, 'pair')}; {written.bytes / 1e6:.1f} MB"
+    )
+
+
+def _progress(
+    records: Iterable[PageRecord], total: int
+) -> AbstractContextManager[Iterable[PageRecord]]:
+    """Show on a terminal how many records were read, elsewhere nothing."""
+    if not sys.stderr.isatty():
+        return nullcontext(records)
+    return click.progressbar(
+        records, total, "reading", show_pos=True, file=sys.stderr, update_min_steps=1_000
+    )

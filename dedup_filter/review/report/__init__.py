@@ -1,0 +1,135 @@
+"""An index in a directory -> one HTML file that shows what was kept, what was dropped, and why.
+
+    index -> gathered (figures, pages, pairs) -> border (kept pages that are nearly duplicates)
+          -> shown_texts (of pairs, packed) -> drawn (one HTML file) -> report_file (written whole)
+
+The file needs no network and sends nothing anywhere. Its programs are in `page/`: plain scripts
+without a build step, and Chart.js as it is published (docs/decisions/0011-the-report.md).
+"""
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.errors import ConfigError
+from dedup_filter.pages.directory.page_reader import Snapshot
+from dedup_filter.pages.directory.records import PageRecord
+from dedup_filter.pages.location import folder_of
+from dedup_filter.review.report.border import kept_near_the_border
+from dedup_filter.review.report.drawn import drawn
+from dedup_filter.review.report.gathered import Bounds, gathered
+from dedup_filter.review.report.report_file import require_free, write_whole
+from dedup_filter.review.report.shown_texts import shown_texts
+from dedup_filter.upkeep.directory import DirectoryIndex
+
+__all__ = [
+    "Amounts",
+    "Bounds",
+    "Written",
+    "bounds_of",
+    "require_directory",
+    "require_free",
+    "write_report",
+]
+
+Watch = Callable[[Iterable[PageRecord], int], AbstractContextManager[Iterable[PageRecord]]]
+"""Records and their number -> the same records, while somebody sees them pass."""
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """How much a report holds at most, so that a browser can open it."""
+
+    duplicates: int = 100_000
+    """Duplicates that are listed; of more, those recorded last. Figures and charts are of all."""
+    texts: int = 2_000
+    """Pairs whose texts are shown: those at the border first, then those of large clusters."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a report holds."""
+
+    report: str
+    bytes: int
+    pages: int
+    duplicates: int
+    """All there are."""
+    listed: int
+    """Those that are listed."""
+    outside: int
+    """Pairs of kept pages that are listed as just outside the settings."""
+    texts: int
+    """Pairs whose texts can be read side by side."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in values that JSON has."""
+        return dict(vars(self))
+
+
+def write_report(
+    index: str | Path,
+    path: str | Path,
+    bounds: Bounds,
+    amounts: Amounts,
+    watch: Watch = lambda records, _: nullcontext(records),
+) -> Written:
+    """Write the report on an index in a directory, which a crawl may be writing to.
+
+    What is at `path` is replaced, at once and as a whole; ask `require_free` first. Cost: 10 us a
+    page, 1 ms a text.
+
+    Raises:
+        ConfigError: there is no index in that directory.
+        StoreError: it cannot be read.
+        OSError: the report cannot be written; what was at `path` is still there.
+    """
+    with Snapshot.open_to_read(index) as snapshot:
+        with watch(snapshot.records(), snapshot.count()) as records:
+            found = gathered(snapshot, records, bounds, amounts.duplicates)
+        outside = kept_near_the_border(snapshot, found)
+        pairs = [*found.pairs, *outside.pairs]
+        texts = shown_texts(snapshot, found, pairs, amounts.texts)
+    html = drawn(str(index), found, outside, texts)
+    write_whole(Path(path), html)
+    return Written(
+        report=str(path),
+        bytes=len(html),
+        pages=found.figures["pages"],
+        duplicates=found.duplicates,
+        listed=len(found.pairs),
+        outside=len(outside.pairs),
+        texts=texts.pairs,
+    )
+
+
+def require_directory(location: str) -> None:
+    """Refuse what is no directory: elsewhere dropped pages leave no records.
+
+    Raises:
+        ConfigError: the location is wrong, or that of an index in memory or on Redis.
+    """
+    if folder_of(location) is None:
+        raise ConfigError(
+            "a report is on an index in a directory: an index in memory or on Redis keeps no "
+            "records of dropped pages"
+        )
+
+
+def bounds_of(index: str, max_distance: int | None, min_similarity: float | None) -> Bounds:
+    """Return the settings by which a report tells what is at the border.
+
+    An index does not record those of its crawls. With no `max_distance` it is that of the tables
+    which its last crawl has saved, else the default.
+
+    Raises:
+        ConfigError: there is no index, or a value is out of range.
+    """
+    if max_distance is None:
+        tables = DirectoryIndex(index).filter_options()
+        max_distance = tables.get("max_distance", FilterConfig.max_distance)
+    config = FilterConfig(max_distance=max_distance, min_similarity=min_similarity)
+    return Bounds(config.max_distance, config.min_similarity)

@@ -1,0 +1,178 @@
+"""Kept pages -> pairs of them that were nearly duplicates: just outside the settings.
+
+    too far          the sketches are alike, and the fingerprints differ in a few bits beyond k
+    too different    the fingerprints are within k bits, and a little too much is missing
+    other rule       within both: another headline on one host, a new line, ... (comparison.py)
+
+Similarity is estimated from sketches: the share of the later page's shingles that the earlier one
+has. Within `MAX_DISTANCE` bits all pairs are found by the permuted tables. Pairs farther apart are
+found by comparing each fingerprint with each, which is done for at most `_MOST_COMPARED` pages. Of
+very many pairs (the pages of a template) some are looked at; the result says of how many.
+
+Cost: 20 us for each pair that is looked at; 1 ns for each two of the pages that are compared.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from dedup_filter.fingerprints.sketch import shared
+from dedup_filter.hamming.layout import MAX_DISTANCE
+from dedup_filter.hamming.near_pairs import pair_blocks
+from dedup_filter.pages.directory.page_reader import Snapshot
+from dedup_filter.pages.directory.records import PageRecord
+from dedup_filter.review.report.gathered import Bounds, Gathered, Kind, Pair
+
+BITS_BEYOND = 3
+"""So many bits beyond `max_distance` are still near the border."""
+SHARE_BELOW = 0.15
+"""So much below `min_similarity` is."""
+_MOST_COMPARED = 40_000
+_MOST_LOOKED_AT = 100_000
+_MOST_LISTED = 300
+"""Of each kind."""
+_BLOCK = 1 << 22
+"""Pairs that are compared in one call."""
+
+UInt64Array = npt.NDArray[np.uint64]
+
+
+@dataclass
+class Outside:
+    """Pairs of kept pages just outside the settings."""
+
+    pairs: list[Pair] = field(default_factory=list)
+    """Nearest to the border first, at most `_MOST_LISTED` of each kind."""
+    counts: dict[Kind, int] = field(default_factory=dict)
+    """How many were found of each kind."""
+    by_distance: dict[int, int] = field(default_factory=dict)
+    looked_at: int = 0
+    candidates: int = 0
+    """Pairs within the distance; more than were looked at if they are very many."""
+    farthest: int = 0
+    """Bits up to which pairs were looked for."""
+
+
+def kept_near_the_border(snapshot: Snapshot, found: Gathered) -> Outside:
+    """Find the pairs, and note the records of their pages in `found`."""
+    bounds = found.bounds
+    pages_of = defaultdict(list)
+    for page, fingerprint in found.kept.items():
+        pages_of[fingerprint].append(page)
+    farthest = _farthest(bounds.max_distance, len(pages_of))
+    outside = Outside(farthest=farthest)
+    listed: defaultdict[Kind, list[Pair]] = defaultdict(list)
+    records = _Records(snapshot)
+    for candidates in _near(pages_of, farthest):
+        outside.candidates += len(candidates)
+        for one, other in candidates[: max(_MOST_LOOKED_AT - outside.looked_at, 0)]:
+            outside.looked_at += 1
+            pair = _compared(records[min(one, other)], records[max(one, other)], bounds)
+            if pair is not None:
+                listed[pair.kind].append(pair)
+                bits = pair.distance or 0
+                outside.by_distance[bits] = outside.by_distance.get(bits, 0) + 1
+    for kind, pairs in listed.items():
+        outside.counts[kind] = len(pairs)
+        outside.pairs += sorted(pairs, key=lambda pair: _excess(pair, bounds))[:_MOST_LISTED]
+    outside.pairs.sort(key=lambda pair: _excess(pair, bounds))
+    for pair in outside.pairs:
+        for number in pair[:2]:
+            if number is not None and number not in found.records:
+                found.add(records[number])
+    return outside
+
+
+def just_inside(pairs: Iterable[Pair], bounds: Bounds) -> list[int]:
+    """Return the places of near-duplicates that are just inside the settings, nearest first.
+
+    >>> bounds = Bounds(12, 0.8)
+    >>> measured = [(0, 1.0), (11, 1.0), (3, 0.8)]
+    >>> just_inside([Pair(2, 1, *each, "near") for each in measured], bounds)
+    [2, 1]
+    """
+    rooms = {place: _room(pair, bounds) for place, pair in enumerate(pairs) if pair.kind == "near"}
+    near = sorted((room, place) for place, room in rooms.items() if room < 1)
+    return [place for _, place in near[:_MOST_LISTED]]
+
+
+class _Records(dict[int, PageRecord]):
+    """Records by the numbers of their pages, each read once."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        super().__init__()
+        self._snapshot = snapshot
+
+    def __missing__(self, page: int) -> PageRecord:
+        self[page] = self._snapshot.record(page)
+        return self[page]
+
+
+def _farthest(max_distance: int, count: int) -> int:
+    wanted = max_distance + BITS_BEYOND
+    return wanted if wanted <= MAX_DISTANCE or count <= _MOST_COMPARED else MAX_DISTANCE
+
+
+def _near(pages_of: Mapping[int, list[int]], distance: int) -> Iterator[list[tuple[int, int]]]:
+    """Yield pairs of pages whose fingerprints differ in at most so many bits, in lists.
+
+    Of pages with the same fingerprint the first stands for all, and each is paired with the next.
+    """
+    for pages in pages_of.values():
+        if len(pages) > 1:
+            yield list(pairwise(pages))
+    fingerprints = np.array(sorted(pages_of), np.uint64)
+    blocks = (
+        pair_blocks(fingerprints, distance)
+        if distance <= MAX_DISTANCE
+        else _all_compared(fingerprints, distance)
+    )
+    for block in blocks:
+        yield [(pages_of[one][0], pages_of[other][0]) for one, other in block.tolist()]
+
+
+def _all_compared(fingerprints: UInt64Array, distance: int) -> Iterator[UInt64Array]:
+    """Yield the pairs of fingerprints within a distance, in arrays of two columns."""
+    count = len(fingerprints)
+    height = max(_BLOCK // max(count, 1), 1)
+    for start in range(0, count, height):
+        lower = fingerprints[start : start + height]
+        differing = np.bitwise_count(lower[:, None] ^ fingerprints[None, start:])
+        rows, columns = np.nonzero(differing <= distance)
+        later = columns > rows
+        yield np.stack([lower[rows[later]], fingerprints[start + columns[later]]], axis=1)
+
+
+def _compared(earlier: PageRecord, later: PageRecord, bounds: Bounds) -> Pair | None:
+    """Return a pair if it is just outside the settings."""
+    both, of_later, _ = (int(each[0]) for each in shared([later.sketch], [earlier.sketch]))
+    if earlier.fingerprint is None or later.fingerprint is None or not of_later:
+        return None
+    distance, share = (earlier.fingerprint ^ later.fingerprint).bit_count(), both / of_later
+    least = bounds.min_similarity
+    if least is not None and share < least - SHARE_BELOW:
+        return None
+    kind: Kind = "other rule"
+    if distance > bounds.max_distance:
+        kind = "too far"
+    elif least is not None and share < least:
+        kind = "too different"
+    return Pair(later.page, earlier.page, distance, share, kind)
+
+
+def _excess(pair: Pair, bounds: Bounds) -> float:
+    """Return how far outside the settings a pair is: 0 at the border, 1 where it is looked at."""
+    return max(-_room(pair, bounds), 0.0)
+
+
+def _room(pair: Pair, bounds: Bounds) -> float:
+    """Return how far inside the settings a pair is: 0 at the border, 1 well inside."""
+    least, (distance, share) = bounds.min_similarity, pair[2:4]
+    of_bits = 1.0 if distance is None else (bounds.max_distance - distance) / BITS_BEYOND
+    if share is None or least is None:
+        return of_bits
+    return min(of_bits, (share - least) / SHARE_BELOW)

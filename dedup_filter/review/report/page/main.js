@@ -1,0 +1,125 @@
+// The page as one: views, keys, judgements.
+
+const data = JSON.parse(byId("data").textContent);
+const bundles = JSON.parse(byId("bundles").textContent);
+const labels = new Labels(data.identity);
+const pairView = new PairView(byId("pair"), data, bundles, labels);
+
+const show = (pair) => pairView.show(pair);
+const duplicates = new DuplicateList(data, labels, show);
+const clusterList = new ClusterList(data, labels, (row) => show(clusterList.pairOf(row)));
+const border = new BorderList(data, labels, show);
+const VIEWS = { overview: null, duplicates, clusters: clusterList, border };
+let view = "overview";
+
+/** Go to a view, and show the pair that is chosen there. */
+function goTo(name) {
+  view = name;
+  tellLabels();
+  for (const each of Object.keys(VIEWS)) {
+    byId(each).hidden = each !== name;
+    const tab = byId(`tab-${each}`);
+    tab.setAttribute("aria-selected", String(each === name));
+    tab.tabIndex = each === name ? 0 : -1;
+  }
+  const list = VIEWS[name]?.list;
+  list?.redraw(true);
+  const row = list?.rows[list.chosen];
+  show(row === undefined ? -1 : VIEWS[name].pairOf(row));
+}
+
+function move(step) {
+  const list = VIEWS[view]?.list;
+  if (list) list.go(list.chosen < 0 && step > 0 ? 0 : list.chosen + step);
+}
+
+/** Judge the chosen pair, and go on to the next; undefined takes the judgement back. */
+function judge(same) {
+  const pair = pairView.shown;
+  if (pair < 0 || data.pairs.original[pair] < 0) return;
+  const [a, b] = [data.pairs.page[pair], data.pairs.original[pair]].map((page) => data.pages.url[page]);
+  labels.set(a, b, same);
+  const list = VIEWS[view].list;
+  list.redraw(true);
+  if (same === undefined || list.chosen === list.rows.length - 1) pairView.markJudged();
+  else move(1);
+}
+pairView.judge = judge;
+
+function tellLabels() {
+  byId("labels").hidden = view === "overview" && labels.size === 0;
+  byId("label-count").textContent = `${counted(labels.size, "pair")} judged`;
+  byId("export-labels").disabled = byId("clear-labels").disabled = labels.size === 0;
+  byId("label-note").textContent = labels.isKept ? "" : "This browser keeps nothing for this page: export before you close it.";
+}
+labels.changed = tellLabels;
+tellLabels();
+byId("export-labels").addEventListener("click", () => saveAs("labels.jsonl", labels.lines()));
+byId("clear-labels").addEventListener("click", () => {
+  if (!confirm(`Forget ${counted(labels.size, "judgement")}?`)) return;
+  labels.clear();
+  VIEWS[view]?.list.redraw(true);
+  if (pairView.shown >= 0) pairView.markJudged();
+});
+
+const help = byId("help");
+byId("help-button").addEventListener("click", () => help.showModal());
+for (const name of Object.keys(VIEWS)) byId(`tab-${name}`).addEventListener("click", () => goTo(name));
+document.querySelector("[role=tablist]").addEventListener("keydown", (event) => {
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (!step) return;
+  const names = Object.keys(VIEWS);
+  goTo(names[(names.indexOf(view) + step + names.length) % names.length]);
+  byId(`tab-${view}`).focus();
+});
+
+const KEYS = {
+  j: () => move(1),
+  ArrowDown: () => move(1),
+  k: () => move(-1),
+  ArrowUp: () => move(-1),
+  s: () => judge(true),
+  d: () => judge(false),
+  u: () => judge(undefined),
+  "?": () => help.showModal(),
+  "/": () => {
+    goTo("duplicates");
+    byId("search").focus();
+  },
+  Enter: () => {
+    const row = clusterList.list.rows[clusterList.list.chosen];
+    if (view === "clusters" && row !== undefined && typeof row !== "number") clusterList.toggle(row);
+  },
+  Home: () => VIEWS[view]?.list.go(0),
+  End: () => VIEWS[view]?.list.go(Infinity),
+};
+Object.keys(VIEWS).forEach((name, at) => {
+  KEYS[String(at + 1)] = () => goTo(name);
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+  const within = event.target.closest("input, select, textarea, button, a, .text");
+  if (within?.matches("input[type=search], input[type=number]") && event.key === "Escape") within.blur();
+  // Arrows, Enter and others belong to what has the focus; letters do unless one can type there.
+  if (within && (event.key.length > 1 || within.matches("input:not([type=radio]), select"))) return;
+  const act = KEYS[event.key];
+  if (!act || (view === "overview" && /^(Arrow|Home|End)/.test(event.key))) return;
+  event.preventDefault();
+  act();
+});
+
+drawCharts(data, clusterList.clusters, {
+  distance: (bits) => {
+    goTo(bits > data.bounds.max_distance ? "border" : "duplicates");
+    if (view === "duplicates") duplicates.choose({ "least-distance": bits, "most-distance": bits });
+  },
+  host: (host) => {
+    goTo("duplicates");
+    duplicates.choose({ host: String(data.hosts.indexOf(host)) });
+  },
+  cluster: (at) => {
+    goTo("clusters");
+    clusterList.openAt(at);
+  },
+});

@@ -1,0 +1,227 @@
+// A chosen pair -> its two pages side by side: what they are, their fingerprints, their texts.
+
+const UNPACKED = new Map(); // number of a bundle -> promise of its texts
+const MOST_UNPACKED = 20;
+
+/** Return the texts of a bundle by the numbers of their pages: [text, advertisements, length]. */
+function unpacked(bundles, bundle) {
+  if (!UNPACKED.has(bundle)) {
+    if (UNPACKED.size >= MOST_UNPACKED) UNPACKED.delete(UNPACKED.keys().next().value);
+    UNPACKED.set(bundle, inflated(bundles[bundle]));
+  }
+  return UNPACKED.get(bundle);
+}
+
+async function inflated(packed) {
+  const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+/** Return the bits of two fingerprints, most significant first, with those that differ marked. */
+function bitRows(one, other) {
+  const bitsOf = (hexadecimal) =>
+    [...hexadecimal].map((digit) => parseInt(digit, 16).toString(2).padStart(4, "0")).join("");
+  const rows = [one, other].map((each) => (each === null ? null : bitsOf(each)));
+  return rows.map((bits, row) => {
+    const line = element("div.bits", { role: "img" });
+    line.setAttribute("aria-label", bits === null ? "no fingerprint" : `fingerprint ${[one, other][row]}`);
+    if (bits === null) {
+      line.append(element("span.quiet", {}, "no fingerprint: too few words"));
+      return line;
+    }
+    const against = rows[1 - row];
+    for (let byte = 0; byte < 8; byte++) {
+      const group = element("span.byte");
+      for (let bit = 8 * byte; bit < 8 * byte + 8; bit++) {
+        const differs = against !== null && against[bit] !== bits[bit];
+        group.append(element(differs ? "i.bit.differs" : "i.bit", {}, bits[bit]));
+      }
+      line.append(group);
+    }
+    return line;
+  });
+}
+
+function differingBits(one, other) {
+  if (one === null || other === null) return null;
+  let differing = BigInt(`0x${one}`) ^ BigInt(`0x${other}`);
+  let count = 0;
+  for (; differing; differing &= differing - 1n) count++;
+  return count;
+}
+
+/** Return a text with words that the other lacks marked, and advertisements greyed. */
+function markedText([text, advertisements, length], words, isCommon, lackingClass) {
+  const box = element("div.text", { tabIndex: 0, dir: "auto" });
+  // Where what is drawn changes: ascending places, each with what begins or ends there.
+  const changes = [];
+  words.forEach((word, at) => {
+    if (!isCommon[at]) changes.push([word.begin, "lacks", 1], [word.end, "lacks", -1]);
+  });
+  for (let at = 0; at < advertisements.length; at += 2) {
+    changes.push([advertisements[at], "ad", 1], [advertisements[at + 1], "ad", -1]);
+  }
+  changes.sort((one, other) => one[0] - other[0]);
+  const open = { lacks: 0, ad: 0 };
+  let from = 0;
+  let paragraph = element("p");
+  const put = (to) => {
+    const lines = text.slice(from, to).split("\n");
+    lines.forEach((line, at) => {
+      if (at) {
+        box.append(paragraph);
+        paragraph = element("p");
+      }
+      if (!line) return;
+      let node = visible(line);
+      if (open.lacks) node = [element(`mark.${lackingClass}`, {}, ...node)];
+      if (open.ad) node = [element("span.ad", { title: "taken for an advertisement: no sentence" }, ...node)];
+      paragraph.append(...node);
+    });
+    from = to;
+  };
+  for (const [place, name, step] of changes) {
+    if (place > from) put(place);
+    open[name] += step;
+  }
+  put(text.length);
+  box.append(paragraph);
+  if (length > text.length) {
+    box.append(element("p.quiet", {}, `The first part of ${number(length)} characters.`));
+  }
+  return box;
+}
+
+/** Draws the chosen pair. */
+class PairView {
+  constructor(box, data, bundles, labels) {
+    this.box = box;
+    this.data = data;
+    this.bundles = bundles;
+    this.labels = labels;
+    this.shown = -1;
+  }
+
+  /** Show a pair by its number; -1: none. */
+  async show(pair) {
+    this.shown = pair;
+    this.box.hidden = pair < 0;
+    if (pair < 0) return;
+    const { pages, pairs } = this.data;
+    const [page, original] = [pairs.page[pair], pairs.original[pair]];
+    const kind = this.data.kinds[pairs.kind[pair]];
+    const isKept = pairs.kind[pair] > 1;
+    const names = isKept ? ["kept later", "kept earlier"] : ["dropped", "kept: its original"];
+    const prints = [page, original].map((each) => (each < 0 ? null : pages.fingerprint[each]));
+    const rows = bitRows(...prints);
+    const columns = [page, original].map((each, side) =>
+      element("section.page", {}, this.about(each, names[side], rows[side]))
+    );
+    const texts = element("div.texts", {}, element("p.quiet", {}, "…"));
+    this.box.replaceChildren(
+      this.heading(pair, kind, isKept, prints),
+      element("div.sides", {}, ...columns),
+      texts
+    );
+    await this.readTexts(pair, texts);
+  }
+
+  heading(pair, kind, isKept, prints) {
+    const { pairs, pages } = this.data;
+    const facts = [element(`span.badge.kind-${pairs.kind[pair]}`, {}, isKept ? `kept: ${kind}` : kind)];
+    const distance = pairs.distance[pair];
+    if (distance !== null) facts.push(element("span", {}, counted(distance, "bit")));
+    if (pairs.similarity[pair] !== null) {
+      const share = `${asShare(pairs.similarity[pair])} similar${isKept ? " (estimated)" : ""}`;
+      facts.push(element("span", {}, share));
+    }
+    const drawn = differingBits(...prints);
+    if (drawn !== null && distance !== null && drawn !== distance) {
+      const why = `The page was found by another of its texts: the fingerprints below differ in ${counted(drawn, "bit")}.`;
+      facts.push(element("span.quiet.small", {}, why));
+    }
+    const same = element("button.judge.same", { type: "button" }, element("kbd", {}, "s"), " Same");
+    const different = element("button.judge.different", { type: "button" }, element("kbd", {}, "d"), " Different");
+    this.buttons = { same, different };
+    same.addEventListener("click", () => this.judge?.(true));
+    different.addEventListener("click", () => this.judge?.(false));
+    const canJudge = pairs.original[pair] >= 0;
+    same.disabled = different.disabled = !canJudge;
+    this.markJudged();
+    const title = element("h2", {}, quoted(pages.title[pairs.page[pair]] || "A page without a headline", 200));
+    return element("header", {}, title, element("div.facts", {}, ...facts), element("div.judges", {}, same, different));
+  }
+
+  /** Show on the buttons what is judged of the pair. */
+  markJudged() {
+    const { pairs, pages } = this.data;
+    const [page, original] = [pairs.page[this.shown], pairs.original[this.shown]];
+    const same = original < 0 ? undefined : this.labels.of(pages.url[page], pages.url[original]);
+    this.buttons.same.setAttribute("aria-pressed", String(same === true));
+    this.buttons.different.setAttribute("aria-pressed", String(same === false));
+  }
+
+  about(page, name, bits) {
+    const box = element("div.about", {}, element("h3", {}, name));
+    if (page < 0) {
+      box.append(element("p.quiet", {}, "The record of this page is gone: it was forgotten."));
+      return box;
+    }
+    const { pages, crawls } = this.data;
+    const facts = [counted(pages.words[page], "word")];
+    if (pages.language[page]) facts.push(pages.language[page]);
+    facts.push(`${asTime(pages.first_seen[page])} UTC`, crawls[pages.crawl[page]] ?? "");
+    box.append(
+      element("p.title", {}, quoted(pages.title[page] || "(no headline)", 400)),
+      element("p.url", {}, linked(pages.url[page])),
+      element("p.quiet.small", {}, quoted(facts.filter(Boolean).join(" · "))),
+      bits
+    );
+    return box;
+  }
+
+  async readTexts(pair, box) {
+    const { pairs, pages } = this.data;
+    const bundle = pairs.bundle[pair];
+    const say = (text) => box.replaceChildren(element("p.quiet.note", {}, text));
+    if (bundle === -1) {
+      say("No text of these pages was kept. Set DEDUP_KEEP_TEXT = True before a crawl to see its pairs side by side here.");
+      return;
+    }
+    if (bundle === -2) {
+      say("The texts of this pair were left out to keep this file small. Make the report with a larger --texts to see them.");
+      return;
+    }
+    let texts;
+    try {
+      texts = await unpacked(this.bundles, bundle);
+    } catch (error) {
+      if (this.shown === pair) say(`The texts cannot be unpacked here: ${error.message}`);
+      return;
+    }
+    if (this.shown !== pair) return; // another one was chosen meanwhile
+    const sides = [pairs.page[pair], pairs.original[pair]].map((page) =>
+      page < 0 ? undefined : texts[pages.number[page]]
+    );
+    const words = sides.map((side) => (side ? wordsOf(side[0]) : []));
+    const isBoth = sides.every(Boolean);
+    const common = isBoth ? commonWords(...words) : words.map((each) => each.map(() => true));
+    const drawn = sides.map((side, at) =>
+      side
+        ? markedText(side, words[at], common[at], at ? "only-there" : "only-here")
+        : element("div.text", {}, element("p.quiet", {}, "The text of this page was not kept."))
+    );
+    const lacking = common.map((each) => each.filter((is) => !is).length);
+    const legend = element(
+      "p.legend.small.quiet",
+      {},
+      element("mark.only-here", {}, "only in the first"),
+      ` ${counted(lacking[0], "word")} `,
+      element("mark.only-there", {}, "only in the second"),
+      ` ${counted(lacking[1], "word")} `,
+      element("span.ad", {}, "taken for advertisements")
+    );
+    box.replaceChildren(legend, element("div.sides", {}, ...drawn));
+  }
+}

@@ -1,0 +1,56 @@
+"""HTML -> a file, whole or not at all; never over a file of somebody else's.
+
+A report is known by how it begins, so that one of an earlier crawl can be replaced and nothing else
+is.
+"""
+
+import os
+from pathlib import Path
+from secrets import token_hex
+
+from dedup_filter.errors import ConfigError
+
+BEGINNING = (
+    '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+    '<meta name="generator" content="dedup-filter report">\n'
+)
+
+
+def require_free(path: str | Path, *, may_replace_report: bool = False) -> None:
+    """Refuse a path where something is; an earlier report only if that may not be replaced.
+
+    Raises:
+        ConfigError: something is there, or its folder is not.
+    """
+    where = Path(path)
+    try:
+        if not where.parent.is_dir():
+            raise ConfigError(f"{str(where)!r} cannot be written: there is no folder for it")
+        if where.is_dir():
+            raise ConfigError(f"{str(where)!r} cannot be written: it is a folder")
+        if not where.exists() or (may_replace_report and _is_report(where)):
+            return
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{str(where)!r} cannot be written: {error}") from error
+    what = "and is no report of this program" if may_replace_report else "and is not replaced"
+    raise ConfigError(f"{str(where)!r} exists {what}: move it away, or choose another name")
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Put a file at a path, in place of what is there. Raises OSError: nothing was changed."""
+    fresh = path.with_name(f"{path.name[:100]}.{token_hex(4)}.part")
+    try:
+        with fresh.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+        raise
+
+
+def _is_report(path: Path) -> bool:
+    beginning = BEGINNING.encode("ascii")
+    with path.open("rb") as file:
+        return file.read(len(beginning)) == beginning

@@ -1,0 +1,161 @@
+"""Pairs of pages -> their kept texts, packed, with the parts that count as advertisements.
+
+    texts of an original and some of its duplicates -> JSON -> deflate -> base64: one bundle
+
+A bundle is unpacked when one of its pairs is looked at. Beside one another, texts that are alike
+take little room. Bounded in pairs, in characters of a text and in bytes in all; pairs at the border
+come first, then those of the largest clusters.
+
+Advertisements are shown as the filter sees them: words in no shingle of a sentence
+(features/analysis.py). A word is found in the text as it was kept by its place among the words of
+the normal form; where the two cannot be matched nothing is marked.
+"""
+
+import json
+import re
+import zlib
+from base64 import b64encode
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from dedup_filter.features.analysis import analyse
+from dedup_filter.pages.directory.page_reader import Snapshot
+from dedup_filter.pages.directory.records import PageRecord
+from dedup_filter.review.report.border import just_inside
+from dedup_filter.review.report.gathered import Gathered, Pair
+from dedup_filter.text.plain_text import normalize
+
+NOT_KEPT, LEFT_OUT = -1, -2
+"""In place of the number of a bundle: no text was kept; it is not in the report."""
+_MOST_CHARACTERS = 40_000
+"""Of a text: ten pages of a book."""
+_MOST_BYTES = 24 << 20
+"""Of all bundles."""
+_IN_BUNDLE = 12
+"""Pairs: what is unpacked to look at one."""
+_UNSPACED = "\u3005-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_PIECE = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+|\s+")
+_WITHIN = 64
+"""Characters within which the next word must begin."""
+
+
+@dataclass
+class ShownTexts:
+    """The texts of pairs."""
+
+    of_pairs: list[int]
+    """The bundle of each pair, or why there is none."""
+    bundles: list[str] = field(default_factory=list)
+    are_kept: bool = False
+    """Whether the index has any texts."""
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs can be read."""
+        return sum(bundle >= 0 for bundle in self.of_pairs)
+
+
+def shown_texts(
+    snapshot: Snapshot, found: Gathered, pairs: Sequence[Pair], most: int
+) -> ShownTexts:
+    """Pack the texts of at most so many of these pairs. Cost: 1 ms a text of 1,000 words."""
+    kept = snapshot.with_text()
+    texts = ShownTexts([NOT_KEPT] * len(pairs), are_kept=bool(kept))
+    readable = [
+        place
+        for place, (page, original, *_) in enumerate(pairs)
+        if page in kept or original in kept
+    ]
+    for place in readable:
+        texts.of_pairs[place] = LEFT_OUT
+    size = 0
+    chosen = islice(_in_order(pairs, readable, found), most)
+    for places in _bundled(chosen, pairs):
+        pages = {page for place in places for page in pairs[place][:2] if page in kept}
+        contents = {page: _shown(snapshot, found, page) for page in sorted(filter(None, pages))}
+        packed = zlib.compress(json.dumps(contents, separators=(",", ":")).encode("ascii"), 9)
+        size += len(packed)
+        if size > _MOST_BYTES:
+            break
+        for place in places:
+            texts.of_pairs[place] = len(texts.bundles)
+        texts.bundles.append(b64encode(packed).decode("ascii"))
+    return texts
+
+
+def _in_order(pairs: Sequence[Pair], readable: Sequence[int], found: Gathered) -> Iterator[int]:
+    """Yield the places of pairs: at the border, then in the largest clusters."""
+    can_be_read = set(readable)
+    at_border = dict.fromkeys(
+        place
+        for place in [*range(len(found.pairs), len(pairs)), *just_inside(found.pairs, found.bounds)]
+        if place in can_be_read
+    )
+    yield from at_border
+    sizes = Counter(pair.original for pair in found.pairs)
+    others = [place for place in readable if place not in at_border]
+    yield from sorted(others, key=lambda place: (-sizes[pairs[place].original], place))
+
+
+def _bundled(chosen: Iterable[int], pairs: Sequence[Pair]) -> Iterator[list[int]]:
+    """Put pairs with the same original together."""
+    of_original = defaultdict(list)
+    for place in chosen:
+        of_original[pairs[place].original].append(place)
+    for places in of_original.values():
+        for start in range(0, len(places), _IN_BUNDLE):
+            yield places[start : start + _IN_BUNDLE]
+
+
+def _shown(snapshot: Snapshot, found: Gathered, page: int) -> list[object]:
+    """Return a text, the places that are advertisements, and its length; places in UTF-16 units."""
+    whole = snapshot.text(page) or ""
+    text = whole[:_MOST_CHARACTERS]
+    places = advertisements(text, found.records[page], found.shingle_size)
+    if any(character > "\uffff" for character in text):
+        units = [0]
+        for character in text:
+            units.append(units[-1] + (2 if character > "\uffff" else 1))
+        places = [units[place] for place in places]
+    return [text, places, len(whole)]
+
+
+def advertisements(text: str, record: PageRecord, shingle_size: int = 3) -> list[int]:
+    """Return where parts of a text begin and end, in turn, whose words are in no sentence."""
+    starts, ends, normal = _aligned(text)
+    analysis = analyse(
+        [normal], declared_language=record.language, shingle_size=max(shingle_size, 1)
+    )
+    places: list[int] = []
+    at, goes_on = 0, False
+    for word, in_sentence in zip(analysis.words, analysis.in_sentence.tolist(), strict=True):
+        begin = normal.find(word, at, at + _WITHIN + len(word))
+        if begin < 0:
+            goes_on = False
+            continue
+        at = begin + 1
+        if in_sentence:
+            goes_on = False
+            continue
+        first, last = starts[begin], ends[begin + len(word) - 1]
+        if goes_on or (places and first < places[-1]):
+            places[-1] = max(places[-1], last)
+        else:
+            places += [first, last]
+        goes_on = True
+    return places
+
+
+def _aligned(text: str) -> tuple[list[int], list[int], str]:
+    """Return the normal form of a text, and where each of its characters comes from."""
+    starts: list[int] = []
+    ends: list[int] = []
+    parts: list[str] = []
+    for piece in _PIECE.finditer(text):
+        normal = " " if piece[0].isspace() else normalize(piece[0])
+        parts.append(normal)
+        starts += [piece.start()] * len(normal)
+        ends += [piece.end()] * len(normal)
+    return starts, ends, "".join(parts)
