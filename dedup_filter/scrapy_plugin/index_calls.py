@@ -62,7 +62,7 @@ class IndexCalls:
 
         A worker may have to measure it again, as each page before it can teach what of it is frame.
         """
-        reading, can_wait = self.read(page), _running_loop() is not None
+        reading, can_wait = self.read(page), running_loop() is not None
         if can_wait and not reading.done():
             await asyncio.gather(asyncio.wrap_future(reading), return_exceptions=True)
         read = reading.result()
@@ -76,7 +76,7 @@ class IndexCalls:
 
     def _in_thread(self, call: Callable[[], Result]) -> "asyncio.Future[Result] | None":
         """Begin a call in the thread; None: it is to be made directly."""
-        loop = _running_loop()
+        loop = running_loop()
         if self._thread is None or loop is None:
             return None
         spent = partial(loop.call_soon_threadsafe, cast("Any", self._spent))
@@ -93,7 +93,7 @@ class IndexCalls:
 
 async def pause(seconds: float) -> None:
     """Let others go on for a while, whatever reactor runs."""
-    if _running_loop() is not None:
+    if running_loop() is not None:
         await asyncio.sleep(seconds)
         return
     from twisted.internet import reactor
@@ -101,7 +101,8 @@ async def pause(seconds: float) -> None:
     await task.deferLater(reactor, seconds)
 
 
-def _running_loop() -> asyncio.AbstractEventLoop | None:
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """Return the loop in which something can be waited for, None under another reactor."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:

@@ -14,11 +14,11 @@ in a program of the user it would end other crawls too, so there it is a plain C
 
 import logging
 import sys
-from collections.abc import AsyncIterable, AsyncIterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from uuid import uuid4
 
 from itemadapter import ItemAdapter
@@ -32,12 +32,15 @@ from scrapy.utils.defer import deferred_from_coro
 from dedup_filter.errors import ConfigError, StoreError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
+from dedup_filter.scrapy_plugin.crawl_report import require_report_path, write_crawl_report
 from dedup_filter.scrapy_plugin.duplicates import DuplicatesFile, as_json
 from dedup_filter.scrapy_plugin.judge import Judge
 from dedup_filter.scrapy_plugin.settings import PluginSettings, in_settings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
 from dedup_filter.scrapy_plugin.visits import Judgement
 from dedup_filter.wording import counted, printable
+
+T = TypeVar("T")
 
 _LONGEST_URL = 500
 
@@ -112,7 +115,9 @@ class Addon:
             settings = PluginSettings.read(crawler.settings)
             end_crawl = partial(_end_crawl, crawler) if settings.on_error == "close" else None
             stats = CrawlStats(crawler.stats, end_crawl)
-            addon.duplicates = _duplicates_file(settings.duplicates)  # before the index is claimed
+            # Before the index is claimed.
+            addon.duplicates = _checked("DEDUP_DUPLICATES", DuplicatesFile, settings.duplicates)
+            _checked("DEDUP_REPORT", require_report_path, settings.report)
             addon._judge = Judge(settings, _open(settings), stats)
         return addon._judge
 
@@ -196,8 +201,17 @@ class NearDuplicatePipeline:
         figures = await self._judge.finish()
         if self._duplicates is not None:
             self._duplicates.close()
+        await self._report()
         self._stats.close(figures)
         self._sum_up(figures)
+
+    async def _report(self) -> None:
+        """Write the report of the crawl; a fault is logged, and harms nothing."""
+        if self._settings.report is not None:
+            try:
+                await write_crawl_report(self._settings)
+            except Exception as fault:
+                self._stats.fault(fault, "The report could not be written (DEDUP_REPORT)")
 
     def _dropped(self, judgement: Judgement) -> NearDuplicate:
         kind = Revisit if judgement.verdict.outcome == "revisit" else NearDuplicate
@@ -283,12 +297,13 @@ def _open(settings: PluginSettings) -> NearDuplicateFilter:
         raise kind(message) from None
 
 
-def _duplicates_file(path: str | None) -> DuplicatesFile | None:
+def _checked(setting: str, open_at: Callable[[str], T], path: str | None) -> T | None:
+    """Prepare the file that a setting names, if it names one."""
     try:
-        return None if path is None else DuplicatesFile(path)
+        return None if path is None else open_at(path)
     except ConfigError as error:
         kind = SettingsError if _is_scrapy_command() else ConfigError
-        raise kind(f"DEDUP_DUPLICATES: {error}") from None
+        raise kind(f"{setting}: {error}") from None
 
 
 def _end_crawl(crawler: Crawler) -> None:

@@ -17,6 +17,7 @@ from scrapy.settings import BaseSettings
 from dedup_filter.config import FLAGS, FilterConfig, option_in, require_known
 from dedup_filter.errors import ConfigError
 from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.pages.location import folder_of
 from dedup_filter.text.page_fields import FieldNames
 
 
@@ -76,6 +77,7 @@ class PluginSettings:
     source: str = _setting("auto", *_one_of("auto", "item", "response"))
     follow_links: bool = _setting(True, "True or False", _flag)
     duplicates: str | None = _setting(None, "the path of a file", _path)
+    report: str | None = _setting(None, "the path of a file", _path)
     on_error: str = _setting("keep", *_one_of("keep", "close"))
     log_level: int = _setting(
         logging.INFO, 'a level such as "DEBUG", "INFO" or "WARNING"', _log_level
@@ -113,6 +115,11 @@ class PluginSettings:
                 "DEDUP_FOLLOW_LINKS=False needs the verdict on the response, before its items "
                 'are known: it cannot go with DEDUP_SOURCE="item", DEDUP_HTML_FIELD or '
                 "DEDUP_TEXT_FIELDS"
+            )
+        if plugin.report is not None and folder_of(plugin.index) is None:
+            raise ConfigError(
+                "DEDUP_REPORT needs an index in a directory, which records dropped pages: set "
+                "DEDUP_INDEX to the path of a folder"
             )
         return plugin
 

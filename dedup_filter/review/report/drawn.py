@@ -16,9 +16,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any
-
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from typing import TYPE_CHECKING, Any
 
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.review.report.border import BITS_BEYOND, SHARE_BELOW, Outside, just_inside
@@ -26,6 +24,9 @@ from dedup_filter.review.report.gathered import Gathered, Pair
 from dedup_filter.review.report.report_file import BEGINNING
 from dedup_filter.review.report.shown_texts import ShownTexts
 from dedup_filter.wording import as_time, counted, printable
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _CHARTS = "chart.umd.min.js"
 _SCRIPTS = "dom differences labels list pair_view pair_lists charts main".split()
@@ -207,7 +208,9 @@ def _program() -> str:
 
 
 @cache
-def _environment() -> Environment:
+def _environment() -> "Environment":
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
     return Environment(
         loader=FunctionLoader(_page_file),
         autoescape=True,

@@ -56,6 +56,8 @@ function linked(url) {
   return element("a", { href: url, rel, target: "_blank", referrerPolicy: "no-referrer" }, quoted(url));
 }
 
+const withoutScheme = (url) => url.replace(/^https?:\/\//, "");
+
 const number = (value) => value.toLocaleString("en-US");
 
 /** Write a count of things whose plural is formed with an s. */

@@ -4,7 +4,7 @@
 function pairCells(data, labels, pair) {
   const { pages, pairs, hosts } = data;
   const [page, original] = [pairs.page[pair], pairs.original[pair]];
-  const short = (at) => quoted(pages.url[at].replace(/^https?:\/\//, ""), 200);
+  const short = (at) => quoted(withoutScheme(pages.url[at]), 200);
   const cell = (name, ...content) => element(`div.cell.${name}`, { role: "gridcell" }, ...content);
   const judged = original < 0 ? undefined : labels.of(pages.url[page], pages.url[original]);
   const badge = element(`span.badge.kind-${pairs.kind[pair]}`, {}, data.kinds[pairs.kind[pair]]);
@@ -225,8 +225,8 @@ class ClusterList {
     row.classList.add("cluster");
     row.setAttribute("aria-expanded", String(this.open.has(original)));
     const size = pairs.length + (original >= 0);
-    const title = original < 0 ? "Originals that are gone" : pages.title[original] || "(no headline)";
-    const url = original < 0 ? "" : pages.url[original];
+    const url = original < 0 ? "" : withoutScheme(pages.url[original]);
+    const title = original < 0 ? "Originals that are gone" : pages.title[original] || url;
     row.append(
       element("div.cell.arrow", { role: "gridcell", "aria-hidden": "true" }, this.open.has(original) ? "▾" : "▸"),
       element("div.cell.size.number", { role: "gridcell", title: "pages, the kept one included" }, number(size)),
