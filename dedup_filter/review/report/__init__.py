@@ -22,7 +22,7 @@ from dedup_filter.review.report.border import kept_near_the_border
 from dedup_filter.review.report.drawn import drawn
 from dedup_filter.review.report.gathered import Bounds, gathered
 from dedup_filter.review.report.report_file import require_free, write_whole
-from dedup_filter.review.report.shown_texts import shown_texts
+from dedup_filter.review.report.shown_texts import pack_texts
 from dedup_filter.upkeep.directory import DirectoryIndex
 
 __all__ = [
@@ -92,7 +92,7 @@ def write_report(
             found = gathered(snapshot, records, bounds, amounts.duplicates)
         outside = kept_near_the_border(snapshot, found)
         pairs = [*found.pairs, *outside.pairs]
-        texts = shown_texts(snapshot, found, pairs, amounts.texts)
+        texts = pack_texts(snapshot, found, pairs, amounts.texts)
     html = drawn(str(index), found, outside, texts)
     write_whole(Path(path), html)
     return Written(

@@ -24,16 +24,24 @@ def require_free(path: str | Path, *, may_replace_report: bool = False) -> None:
     """
     where = Path(path)
     try:
-        if not where.parent.is_dir():
-            raise ConfigError(f"{str(where)!r} cannot be written: there is no folder for it")
-        if where.is_dir():
-            raise ConfigError(f"{str(where)!r} cannot be written: it is a folder")
+        reason = _why_not(where)
+        if reason:
+            raise ConfigError(f"{str(where)!r} cannot be written: {reason}")
         if not where.exists() or (may_replace_report and _is_report(where)):
             return
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise ConfigError(f"{str(where)!r} cannot be written: {error}") from error
     what = "and is no report of this program" if may_replace_report else "and is not replaced"
     raise ConfigError(f"{str(where)!r} exists {what}: move it away, or choose another name")
+
+
+def _why_not(path: Path) -> str:
+    """Say why there can be no file at a path; "" if there can."""
+    if "\0" in str(path):
+        return "no name of a file has a null character"
+    if not path.parent.is_dir():
+        return "there is no folder for it"
+    return "it is a folder" if path.is_dir() else ""
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -57,9 +57,7 @@ class ShownTexts:
         return sum(bundle >= 0 for bundle in self.of_pairs)
 
 
-def shown_texts(
-    snapshot: Snapshot, found: Gathered, pairs: Sequence[Pair], most: int
-) -> ShownTexts:
+def pack_texts(snapshot: Snapshot, found: Gathered, pairs: Sequence[Pair], most: int) -> ShownTexts:
     """Pack the texts of at most so many of these pairs. Cost: 1 ms a text of 1,000 words."""
     kept = snapshot.with_text()
     texts = ShownTexts([NOT_KEPT] * len(pairs), are_kept=bool(kept))

@@ -1,0 +1,122 @@
+"""An index for tests of the report: pages near and far, exact copies, advertisements, hostile ones.
+
+`made_index` is judged by the filter. `made_report` draws a report on pairs that are only said, for
+what an index would take long to be filled with.
+"""
+
+import random
+
+from dedup_filter import NearDuplicateFilter
+from dedup_filter.pages.directory.records import PageRecord
+from dedup_filter.review.report.border import Outside
+from dedup_filter.review.report.drawn import drawn
+from dedup_filter.review.report.gathered import Bounds, Gathered, Pair
+from dedup_filter.review.report.shown_texts import NOT_KEPT, ShownTexts
+
+ADVERT = "Buy cheap phones laptops cameras watches today! Free shipping worldwide offer discount."
+LONG = "x" * 10_000
+HOSTILE = {
+    "markup": "https://evil0.example/</script><script>window.hacked=1</script><img src=x "
+    "onerror=window.hacked=2>",
+    "script": "javascript:window.hacked=3",
+    "turned": "https://evil2.example/\u202egnp.exe\u2066\u200b",
+    "controls": "https://evil3.example/\x00\x1b[31m\x7f\u2028\u2029\ud800",
+    "long": f"https://evil4.example/{LONG}",
+}
+TITLE = '</title><script>window.hacked=4</script>\u202e\u2067 & "quotes" \'\u2028'
+
+
+def prose(seed, edits=0, words=180):
+    """English sentences, different for each seed, alike for a few edits."""
+    chance = random.Random(seed)
+    letters = "abcdefghiklmnoprstuw"
+    text = []
+    while len(text) < words:
+        noun = "".join(chance.choices(letters, k=7))
+        verb = "".join(chance.choices(letters, k=6))
+        text += ["the", noun, "of", "a", verb, "is", "not", "in", "it."]
+    for edit in range(edits):
+        text[edit * 9 + 1] = f"edited{seed}x{edit}"
+    return " ".join(text)
+
+
+def made_index(folder, *, keep_text=True):
+    """Fill an index; return the folder.
+
+    Ten stories at ten sites with more and more edits, of which those with many are kept; an exact
+    copy with an advertisement; Chinese; hostile pages, each dropped for one of harmless looks.
+    """
+    chinese = "据新华社报道，昨天下午在北京举行的会议上，代表们讨论了城市的交通问题。" * 8
+    with NearDuplicateFilter.open(folder, keep_text=keep_text) as pages:
+        for seed in range(10):
+            for edits in (0, 1, 2, 4, 5, 6, 8, 10, 11):
+                pages.see(f"https://site{edits}.example/{seed}", text=prose(seed, edits))
+        # Characters of two UTF-16 units, and an advertisement among sentences.
+        long = f"\U0001f600 {prose(50)}\n{ADVERT * 2}\n{prose(51)}"
+        pages.see("https://shop.example/1", text=long)
+        pages.see("https://shop.example/2", text=long)
+        pages.see("https://zh.example/1", text=f"{chinese}第一版。")
+        pages.see("https://zh.example/2", text=f"{chinese}第二版。")
+        for number, url in enumerate(HOSTILE.values()):
+            body = (
+                f"<h1>{_escaped(TITLE)}</h1><p>{_escaped('<img src=x onerror=window.hacked=5>')} "
+            )
+            body += f"{prose(60 + number)}</p>"
+            pages.see(f"https://good{number}.example/", html=body)
+            pages.see(url, html=body.replace("</p>", " \u202e and so on</p>"))
+        pages.see("https://short.example/1", text="two words")
+    return folder
+
+
+def made_report(duplicates):
+    """Draw a report on so many duplicates of a tenth as many pages; return HTML."""
+    found = Gathered(
+        identity="made",
+        made=1_700_000_000,
+        bounds=Bounds(12, 0.8),
+        figures={
+            "pages": duplicates + duplicates // 10,
+            "kept": duplicates // 10,
+            "hosts": 50,
+            "outcomes": {"near": duplicates, "exact": 0, "revisit": 0, "unjudged": 0},
+        },
+        reasons={},
+        crawls=[],
+        shingle_size=3,
+        over_time={"start": 0, "span": 1, "kept": [], "near": [], "exact": []},
+        by_host={"hosts": [], "near": [], "exact": [], "others": 0, "of_others": 0},
+        by_distance={"near": [], "exact": []},
+    )
+    kept = duplicates // 10
+    for page in range(1, kept + 1):
+        found.add(_record(page, "new"))
+    for page in range(kept + 1, kept + duplicates + 1):
+        found.add(_record(page, "near"))
+        original, distance = page % kept + 1, page % 13
+        found.pairs.append(Pair(page, original, distance, 0.8 + page % 200 / 1_000, "near"))
+    texts = ShownTexts([NOT_KEPT] * duplicates)
+    return drawn("made", found, Outside(farthest=15), texts)
+
+
+def _record(page, outcome):
+    return PageRecord(
+        page=page,
+        url=f"https://host{page % 50}.example/articles/{page:07}.html",
+        host=f"host{page % 50}.example",
+        digest=b"",
+        fingerprint=page * 0x9E3779B97F4A7C15 % 2**64,
+        sketch=b"",
+        words=300,
+        language="en",
+        first_seen=1_700_000_000 + page,
+        last_seen=1_700_000_000 + page,
+        first_crawl=1,
+        crawl=1,
+        is_pending=False,
+        outcome=outcome,
+        h1=f"Headline {page}",
+    )
+
+
+def _escaped(text):
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,70 @@
+"""A browser, and reports for it to open."""
+
+import os
+import shutil
+
+import pytest
+from report_index import made_index
+
+from dedup_filter.review.report import Amounts, Bounds, write_report
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """Skip tests that need a browser where there is none; the gate must have one."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        missing = "chromium is not on PATH (on Debian: apt-get install chromium)"
+        if os.environ.get("CI", "false") not in ("", "0", "false"):
+            raise FileNotFoundError(missing)
+        pytest.skip(missing)
+    return found
+
+
+# Its driver runs a loop in this thread, so that no test beside these may run meanwhile.
+@pytest.fixture(scope="module")
+def browser(chromium):
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        # Root may not shut itself in; what is opened is our own.
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def index(tmp_path_factory):
+    """An index with texts."""
+    return made_index(tmp_path_factory.mktemp("report") / "index")
+
+
+@pytest.fixture(scope="session")
+def report(index, tmp_path_factory):
+    """The path of a report on it."""
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write_report(index, path, Bounds(12, 0.8), Amounts())
+    return path
+
+
+@pytest.fixture
+def opened(browser):
+    """Open files as pages; all that a page complains of, and all that it asks for, is noted."""
+    contexts = []
+
+    def open_file(path, **options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.faults, page.requests = [], []
+        page.on("console", lambda said: page.faults.append(said.text))
+        page.on("pageerror", lambda error: page.faults.append(str(error)))
+        page.on("request", lambda request: page.requests.append(request.url))
+        page.goto(path.as_uri())
+        return page
+
+    yield open_file
+    for context in contexts:
+        context.close()

@@ -1,0 +1,89 @@
+"""Figures and pairs are those of the records, whatever is left out of the list."""
+
+from collections import Counter
+
+import pytest
+from report_index import made_index
+
+from dedup_filter import NearDuplicateFilter
+from dedup_filter.pages.directory.page_reader import Snapshot
+from dedup_filter.review.report import Bounds
+from dedup_filter.review.report.gathered import _Times, gathered
+
+
+@pytest.fixture(scope="module")
+def records(index):
+    with Snapshot.open_to_read(index) as snapshot:
+        return list(snapshot.records())
+
+
+def gather(index, most=1_000):
+    with Snapshot.open_to_read(index) as snapshot:
+        return gathered(snapshot, snapshot.records(), Bounds(12, 0.8), most)
+
+
+@pytest.mark.parametrize("most", [1_000, 7, 0])
+def test_figures_are_of_all_pages_and_pairs_of_the_last(index, records, most):
+    found = gather(index, most)
+    dropped = [record for record in records if not record.is_kept]
+    assert found.duplicates == len(dropped)
+    assert found.figures["pages"] == len(records)
+    assert [pair.page for pair in found.pairs] == [r.page for r in dropped[-most:] if most]
+    for pair in found.pairs:
+        record = next(each for each in dropped if each.page == pair.page)
+        measured = (record.original, record.distance, record.similarity, record.outcome)
+        assert pair[1:] == measured
+        assert {pair.page, pair.original} <= {*found.records}
+    for outcome in ("near", "exact"):
+        those = [record for record in dropped if record.outcome == outcome]
+        distances = Counter(record.distance for record in those)
+        assert found.by_distance[outcome] == [distances[bits] for bits in range(13)]
+        assert sum(found.over_time[outcome]) == len(those)
+    assert sum(found.over_time["kept"]) == len(records) - len(dropped)
+    assert found.clusters == len({record.original for record in dropped})
+    assert found.reasons == {"too_short": 1}
+    assert found.kept == {r.page: r.fingerprint for r in records if r.is_kept and r.fingerprint}
+
+
+def test_hosts_with_most_duplicates_come_first_and_the_rest_are_counted(index, records):
+    by_host = gather(index).by_host
+    counts = Counter(record.host for record in records if not record.is_kept)
+    totals = [near + exact for near, exact in zip(by_host["near"], by_host["exact"], strict=True)]
+    assert totals == sorted(counts.values(), reverse=True)[: len(totals)]
+    assert [counts[host] for host in by_host["hosts"]] == totals
+    assert by_host["of_others"] == sum(counts.values()) - sum(totals)
+    assert by_host["others"] == len(counts) - len(totals)
+
+
+def test_a_forgotten_original_leaves_its_duplicate_without_one(tmp_path):
+    index = made_index(tmp_path / "index", keep_text=False)
+    with NearDuplicateFilter.open(index) as pages:
+        pages.forget("https://shop.example/1")
+    found = gather(index)
+    hosts = {pair: found.records[pair.page].host for pair in found.pairs}
+    (pair,) = [pair for pair, host in hosts.items() if host == "shop.example"]
+    assert (pair.original, pair.kind) == (None, "exact")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "span"),
+    [
+        ([100], 1),
+        ([100, 139], 1),
+        ([100, 141], 2),
+        ([0, 3_600], 300),
+        ([0, 86_400 * 39], 86_400),
+        ([5, 86_400 * 4_000], 86_400 * 103),
+        ([], 1),
+    ],
+)
+def test_time_is_cut_into_at_most_forty_columns(records, seconds, span):
+    times = _Times()
+    for moment in seconds:
+        times.add(records[0]._replace(first_seen=moment))
+    columns = times.columns()
+    assert columns["span"] == span
+    assert len(columns["kept"]) <= 40
+    assert sum(columns["kept"]) == len(seconds)
+    for moment in seconds:
+        assert columns["kept"][(moment - columns["start"]) // span] > 0

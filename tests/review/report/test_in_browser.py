@@ -1,0 +1,345 @@
+"""The report in a real browser, as a person uses it: from a file, by mouse and by keys."""
+
+import json
+import re
+
+import pytest
+from patience import PATIENCE, wait_until
+from playwright.sync_api import expect
+from report_index import ADVERT, HOSTILE, made_index, made_report
+
+from dedup_filter.pages.directory.page_reader import Snapshot
+from dedup_filter.review.report import Amounts, Bounds, write_report
+
+ROWS = "#duplicate-list .rows .row"
+URL = f"{ROWS} .url"
+
+
+@pytest.fixture
+def page(opened, report):
+    page = opened(report, viewport={"width": 1280, "height": 900})
+    yield page
+    assert page.faults == []
+    assert page.requests == [report.as_uri()]
+    assert page.evaluate("window.hacked") is None
+
+
+@pytest.fixture(scope="module")
+def records(index):
+    with Snapshot.open_to_read(index) as snapshot:
+        return {record.page: record for record in snapshot.records()}
+
+
+@pytest.fixture(scope="module")
+def duplicates(records):
+    return [record for record in records.values() if not record.is_kept]
+
+
+def shown(page):
+    """What the list says that it shows."""
+    return page.locator("#shown-count").inner_text()
+
+
+def rows(page, name):
+    """Return the cells of a column that are drawn, from the top."""
+    return page.locator(f"{ROWS} .{name}").all_inner_texts()
+
+
+def number_in(text):
+    return int(re.sub(r"\D", "", text))
+
+
+def test_overview_tells_the_figures_and_draws_the_charts(page, records, duplicates):
+    told = page.locator("#overview .figures").inner_text().splitlines()
+    figures = dict(zip(told[::2], told[1::2], strict=False))
+    assert int(figures["Pages"]) == len(records)
+    assert int(figures["Kept"]) == len(records) - len(duplicates)
+    outcomes = [record.outcome for record in records.values()]
+    assert int(figures["Dropped, near"]) == outcomes.count("near")
+    assert int(figures["Dropped, exact"]) == outcomes.count("exact")
+    assert int(figures["Unjudged"]) == outcomes.count("unjudged") == 1
+    for chart in ("time", "distance", "hosts", "clusters"):
+        label = page.locator(f"#chart-{chart}").get_attribute("aria-label")
+        assert re.search(r"(near|pages) \d", label)
+        drawn = "c => new Set(c.getContext('2d').getImageData(0, 0, c.width, c.height).data).size"
+        assert page.locator(f"#chart-{chart}").evaluate(drawn) > 10
+
+
+def test_a_click_on_a_chart_leads_to_what_a_column_stands_for(page, duplicates):
+    box = page.locator("#chart-hosts").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 40)
+    page.wait_for_selector("#duplicates:not([hidden])")
+    host = page.locator("#host option:checked").inner_text()
+    count = number_in(host.rpartition("(")[2])
+    assert shown(page).startswith(f"{count} of {len(duplicates)} shown")
+
+
+def test_filters_narrow_the_list(page, duplicates):
+    page.keyboard.press("2")
+    everything = f"{len(duplicates)} shown"
+    assert shown(page) == everything
+
+    page.select_option("#outcome", "1")
+    exact = sum(record.outcome == "exact" for record in duplicates)
+    expect(page.locator("#shown-count")).to_have_text(f"{exact} of {len(duplicates)} shown")
+    assert set(rows(page, "outcome")) == {"exact"}
+
+    page.click("#filters button[type=reset]")
+    page.fill("#least-distance", "5")
+    page.fill("#most-distance", "7")
+    wanted = sum(5 <= record.distance <= 7 for record in duplicates)
+    expect(page.locator("#shown-count")).to_have_text(f"{wanted} of {len(duplicates)} shown")
+    assert {number_in(each) for each in rows(page, "distance")} <= {5, 6, 7}
+
+    page.click("#filters button[type=reset]")
+    page.fill("#search", "SITE4.example/7 site0")
+    expect(page.locator(ROWS)).to_have_count(1)
+    assert rows(page, "url") == ["site4.example/7"]
+
+    page.fill("#search", "no page has this")
+    page.wait_for_selector("#duplicate-list .empty:not([hidden])")
+
+
+@pytest.mark.parametrize(
+    ("column", "key"),
+    [
+        ("host", lambda record: record.host),
+        ("distance", lambda record: record.distance),
+        ("similarity", lambda record: round(1000 * record.similarity)),
+    ],
+)
+def test_columns_sort_both_ways(page, duplicates, column, key):
+    page.keyboard.press("2")
+    first = f"{ROWS}[aria-rowindex='1'] .{column}"
+    for arrow, reverse in (("ascending", False), ("descending", True)):
+        page.click(f"#duplicate-list .heading .{column} button")
+        page.wait_for_selector(f"#duplicate-list .heading .{column}[aria-sort={arrow}]")
+        wanted = sorted(duplicates, key=key, reverse=reverse)[0]
+        told = page.locator(first).inner_text()
+        if column == "host":
+            assert told == wanted.host
+        elif column == "distance":
+            assert number_in(told) == wanted.distance
+        else:
+            assert float(told.rstrip(" %")) == pytest.approx(100 * wanted.similarity, abs=0.11)
+
+
+def test_a_pair_is_shown_side_by_side_with_what_differs(page):
+    page.keyboard.press("/")
+    page.keyboard.type("site2.example/3")
+    expect(page.locator(ROWS)).to_have_count(1)
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.wait_for_selector("#pair .texts .text")
+    dropped, original = page.locator("#pair .texts .text").all()
+    assert dropped.locator("mark").all_inner_texts() == ["edited3x0", "edited3x1"]
+    assert len(original.locator("mark").all_inner_texts()) == 2
+    assert "edited3x0" not in original.inner_text()
+    links = page.locator("#pair .url a")
+    assert links.all_inner_texts() == ["https://site2.example/3", "https://site0.example/3"]
+    assert all("noreferrer" in link.get_attribute("rel") for link in links.all())
+    bits = [row.inner_text().replace("\n", "") for row in page.locator("#pair .bits").all()]
+    one, other = (re.sub(r"\s", "", row) for row in bits)
+    assert len(one) == len(other) == 64
+    differing = sum(a != b for a, b in zip(one, other, strict=True))
+    assert page.locator("#pair .bits .differs").count() == 2 * differing
+    assert f"{differing} bit" in page.locator("#pair .facts").inner_text()
+
+
+def test_advertisements_are_grey(page):
+    page.keyboard.press("2")
+    page.fill("#search", "shop.example/2")
+    expect(page.locator(ROWS)).to_have_count(1)
+    page.click(URL)
+    page.wait_for_selector("#pair .texts .ad")
+    (grey,) = page.locator("#pair .texts .text").first.locator(".ad").all_inner_texts()
+    assert "phones laptops cameras watches" in grey
+    assert grey in 2 * ADVERT
+
+
+def test_clusters_open_with_the_kept_page_on_top(page, duplicates):
+    page.keyboard.press("3")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#cluster-list .member")
+    first = page.locator("#cluster-list .rows .row").first
+    size = int(first.locator(".size").inner_text())
+    counts = {}
+    for record in duplicates:
+        counts[record.original] = counts.get(record.original, 0) + 1
+    assert size == 1 + max(counts.values())
+    assert page.locator("#cluster-list .member").count() == size - 1
+    page.keyboard.press("j")
+    page.wait_for_selector("#pair .texts .text")
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    expect(page.locator("#cluster-list .member")).to_have_count(0)
+
+
+def test_border_has_kept_pairs_outside_and_dropped_ones_inside(page):
+    page.keyboard.press("4")
+    kinds = page.locator("#border-list .outcome").all_inner_texts()
+    assert kinds
+    assert set(kinds) <= {"too far", "too different", "other rule"}
+    page.keyboard.press("j")
+    page.wait_for_selector("#pair .texts .text")
+    assert "kept later" in page.locator("#pair h3").first.inner_text().lower()
+    page.check("input[name=side][value=inside]")
+    expect(page.locator("#border-list .outcome").first).to_have_text("near")
+
+
+def test_judgements_are_exported_and_survive_a_reload(page, report):
+    page.keyboard.press("2")
+    page.click("#duplicate-list .heading .url button")
+    page.fill("#search", "site")
+    expect(page.locator(URL).first).to_have_text("site1.example/0")
+    drawn = rows(page, "url")[:3]
+    page.locator("#duplicate-list .table").focus()
+    for key in "jsds":
+        page.keyboard.press(key)
+    page.keyboard.press("k")
+    page.keyboard.press("u")
+    assert page.locator("#label-count").inner_text() == "2 pairs judged"
+    page.reload()
+    assert page.requests.count(report.as_uri()) == len(page.requests) == 2
+    page.requests.pop()
+    page.keyboard.press("2")
+    page.select_option("#judged", "yes")
+    expect(page.locator(ROWS)).to_have_count(2)
+    assert sorted(rows(page, "judged")) == ["different", "same"]
+    with page.expect_download() as download:
+        page.click("#export-labels")
+    labels = [json.loads(line) for line in download.value.path().read_text("utf-8").splitlines()]
+    assert download.value.suggested_filename == "labels.jsonl"
+    # The third was taken back, and the list went on after each.
+    assert [re.sub("^https?://", "", each["a"])[:200] for each in labels] == drawn[:2]
+    assert [each["same"] for each in labels] == [True, False]
+    assert all(each["b"].startswith("https://") and len(each) == 3 for each in labels)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.click("#clear-labels")
+    assert page.locator("#label-count").inner_text() == "0 pairs judged"
+
+
+def test_keys_are_explained_and_do_nothing_while_one_types(page):
+    page.keyboard.press("?")
+    assert page.locator("#help").is_visible()
+    page.keyboard.press("s")
+    page.keyboard.press("Escape")
+    assert not page.locator("#help").is_visible()
+    page.keyboard.press("/")
+    page.keyboard.type("sd4?")
+    assert page.locator("#search").input_value() == "sd4?"
+    assert page.locator("#duplicates").is_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")
+    assert page.locator("#overview").is_visible()
+    page.focus("#tab-overview")
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("#border").is_visible()
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_pages_are_shown_and_do_nothing(page, name):
+    url = HOSTILE[name]
+    page.keyboard.press("2")
+    number = list(HOSTILE).index(name)
+    page.fill("#search", f"good{number}.example")
+    expect(page.locator(ROWS)).to_have_count(1)
+    page.click(URL)
+    page.wait_for_selector("#pair .texts .text")
+    told = page.locator("#pair .url").first.inner_text()
+    spelt = "".join(
+        f"U+{ord(c):04X}" if re.match("[\\x00-\\x1f\\x7f\u200b\u2028-\u202e\u2066\ud800]", c) else c
+        for c in url
+    )
+    assert told.replace("\n", "") == spelt
+    assert page.locator("#pair .url").first.locator("a").count() == (name != "script")
+    assert page.locator("#pair h2").inner_text().startswith("</title><script>window.hacked=4")
+    assert "U+202E" in page.locator("#pair h2").inner_text()
+    text = page.locator("#pair .texts .text").first.inner_text()
+    assert "<img src=x onerror=window.hacked=5>" in text
+    # No row is wider or higher for it, nor is the page.
+    assert page.locator(ROWS).first.bounding_box()["height"] == 36
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_each_view_fits_a_desk_and_a_phone_in_light_and_dark(opened, report, scheme, width):
+    page = opened(report, viewport={"width": width, "height": 800}, color_scheme=scheme)
+    paper = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    brightness = sum(map(int, re.findall(r"\d+", paper)[:3])) / 3
+    assert (brightness < 60) == (scheme == "dark")
+    for view in "1234":
+        page.keyboard.press(view)
+        page.keyboard.press("j")
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), view
+    assert page.faults == []
+
+
+def test_colours_of_charts_follow_light_and_dark(opened, report):
+    page = opened(report, color_scheme="light")
+    colour = "Chart.getChart('chart-hosts').data.datasets[0].backgroundColor"
+    light = page.evaluate(colour)
+    page.emulate_media(color_scheme="dark")
+    wait_until(lambda: page.evaluate(colour) != light, "charts take the dark colours", PATIENCE)
+    assert page.faults == []
+
+
+def test_without_kept_texts_it_says_how_to_keep_them(opened, tmp_path):
+    index = made_index(tmp_path / "index", keep_text=False)
+    written = write_report(index, tmp_path / "r.html", Bounds(12, 0.8), Amounts())
+    page = opened(tmp_path / "r.html")
+    page.keyboard.press("2")
+    page.keyboard.press("j")
+    assert "DEDUP_KEEP_TEXT = True" in page.locator("#pair .texts").inner_text()
+    assert "DEDUP_KEEP_TEXT=True" in page.locator("#left-out").inner_text()
+    assert (written.texts, page.faults) == (0, [])
+
+
+def test_what_is_left_out_is_said(opened, index, tmp_path):
+    written = write_report(index, tmp_path / "r.html", Bounds(12, 0.8), Amounts(8, 3))
+    page = opened(tmp_path / "r.html")
+    said = page.locator("#left-out").inner_text()
+    assert f"Of {written.duplicates} duplicates the 8 recorded last are listed" in said
+    assert f"Texts are shown of 3 of {8 + written.outside} pairs" in said
+    page.keyboard.press("2")
+    page.keyboard.press("j")
+    assert "larger --texts" in page.locator("#pair .texts").inner_text()
+    assert (written.listed, written.texts, page.faults) == (8, 3, [])
+
+
+def test_an_index_with_no_pages_and_a_browser_that_keeps_nothing(opened, tmp_path):
+    from dedup_filter import NearDuplicateFilter
+
+    NearDuplicateFilter.open(tmp_path / "index").close()
+    write_report(tmp_path / "index", tmp_path / "r.html", Bounds(12, None), Amounts())
+    page = opened(tmp_path / "r.html")
+    for key in "1234jskd?":
+        page.keyboard.press(key)
+    assert page.faults == []
+
+
+def test_a_hundred_thousand_duplicates_scroll_sort_and_filter(opened, tmp_path):
+    path = tmp_path / "r.html"
+    path.write_bytes(made_report(100_000))
+    page = opened(path)
+    page.keyboard.press("2")
+    assert shown(page) == "100,000 shown"
+    page.keyboard.press("End")
+    last = "#duplicate-list .rows .row[aria-rowindex='100000']"
+    page.wait_for_selector(f"{last}[aria-selected=true]")
+    assert "0110000.html" in page.locator(last).inner_text()
+    assert page.locator(ROWS).count() < 60
+    page.locator("#duplicate-list .view").evaluate("view => { view.scrollTop = 36 * 50_000; }")
+    page.wait_for_selector("#duplicate-list .rows .row[aria-rowindex='50005']")
+    page.click("#duplicate-list .heading .similarity button")
+    page.click("#duplicate-list .heading .similarity button")
+    page.wait_for_selector("#duplicate-list .heading .similarity[aria-sort=descending]")
+    page.keyboard.press("/")
+    page.keyboard.type("headline 109999")
+    expect(page.locator(ROWS)).to_have_count(1)
+    page.keyboard.press("Escape")
+    page.keyboard.press("3")
+    assert page.locator("#cluster-list .rows .row").count() < 60
+    assert page.faults == []
