@@ -43,6 +43,8 @@ def test_nothing_set_gives_the_defaults():
         ({"MIN_SIMILARITY": "None"}, "options", {"min_similarity": None}),
         ({"MIN_SIMILARITY": "1"}, "options", {"min_similarity": 1.0}),
         ({"FEATURES": "shingles"}, "options", {"features": "shingles"}),
+        ({"REPORT": "r.html", "INDEX": "pages"}, "report", "r.html"),
+        ({"REPORT": "None"}, "report", None),
     ],
 )
 def test_settings_are_read(settings, field, value):
@@ -66,6 +68,12 @@ def test_settings_are_read(settings, field, value):
         ({"TAG_FIELD": ""}, "DEDUP_TAG_FIELD must be a text, not ''"),
         ({"INDEX": 5}, "DEDUP_INDEX must be a text, not 5"),
         ({"INDEX": "ftp://x"}, "DEDUP_INDEX must be .* not 'ftp'"),
+        ({"REPORT": 5}, "DEDUP_REPORT must be the path of a file, not 5"),
+        ({"REPORT": "r.html"}, "DEDUP_REPORT needs an index in a directory"),
+        (
+            {"REPORT": "r.html", "INDEX": "redis://a/0"},
+            "DEDUP_REPORT needs an index in a directory",
+        ),
         ({"TITLE_WEIGHT": "much"}, "DEDUP_TITLE_WEIGHT must be a whole number .* not 'much'"),
         (
             {"TITLE_WEIGHT": "5"},

@@ -1,0 +1,91 @@
+"""`dedup-filter report`: what it writes, what it refuses, and what it leaves alone."""
+
+import json
+
+import pytest
+from command_line import lines, refused, run, run_process
+from index_feed import article, contents, item
+
+from dedup_filter import NearDuplicateFilter
+
+
+def test_a_report_is_written_and_said(index, tmp_path):
+    path = tmp_path / "r.html"
+    before = contents(index)
+    code, out, err = run("report", str(index), "-o", str(path))
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{path}: 25 pages, 5 duplicates, texts of 5 pairs")
+    assert path.read_text("utf-8").startswith("<!doctype html>")
+    assert contents(index) == before
+
+
+def test_figures_are_json_if_asked_for(index, tmp_path):
+    path = tmp_path / "r.html"
+    (said,) = lines(
+        "report", str(index), "-o", str(path), "--json", "--duplicates", "3", "--texts", "2"
+    )
+    assert said == {
+        "report": str(path),
+        "bytes": path.stat().st_size,
+        "pages": 25,
+        "duplicates": 5,
+        "listed": 3,
+        "outside": 0,
+        "texts": 2,
+    }
+
+
+def test_a_file_is_replaced_only_by_force(index, tmp_path):
+    path = tmp_path / "r.html"
+    path.write_text("mine")
+    assert "exists and is not replaced" in refused("report", str(index), "-o", str(path))
+    assert path.read_text() == "mine"
+    lines("report", str(index), "-o", str(path), "--force", "--json")
+    assert "exists and is not replaced" in refused("report", str(index), "-o", str(path))
+    lines("report", str(index), "-o", str(path), "--force", "--json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["redis://127.0.0.1:1/0"], "index in memory or on Redis keeps no records of dropped"),
+        (["memory:"], "index in memory or on Redis keeps no records of dropped"),
+        (["none"], "there is no index at none"),
+        (["INDEX", "--min-similarity", "2"], "min_similarity must be from 0 to 1, or None, not 2"),
+        (["INDEX", "-o", "none/r.html"], "there is no folder for it"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(index, tmp_path, monkeypatch, arguments, sentence):
+    monkeypatch.chdir(tmp_path)
+    given = [str(index) if each == "INDEX" else each for each in arguments]
+    assert sentence in refused("report", *given)
+    assert [path.name for path in tmp_path.iterdir()] == ["index"]
+
+
+def data_of(path):
+    html = path.read_text("utf-8")
+    return json.loads(html.partition('id="data">')[2].partition("</script>")[0])
+
+
+def test_settings_are_given_or_those_of_the_tables(tmp_path):
+    index, path = tmp_path / "index", tmp_path / "r.html"
+    with NearDuplicateFilter.open(index, max_distance=5) as pages:
+        pages.see("https://a.example/", text=article(1))
+    for given, bounds in (
+        ([], {"max_distance": 5, "min_similarity": 0.8}),
+        (["-k", "3", "-m", "none"], {"max_distance": 3, "min_similarity": None}),
+        (["-m", "0.9"], {"max_distance": 5, "min_similarity": 0.9}),
+    ):
+        lines("report", str(index), "-o", str(path), "--force", "--json", *given)
+        assert data_of(path)["bounds"] == bounds
+
+
+def test_an_index_in_use_is_reported_without_what_is_pending(index, tmp_path):
+    with NearDuplicateFilter.open(index) as pages:
+        pages.see(**item(40))
+        pages.flush()
+        pages.claim("https://www.example.com/pending", text=article(41))
+        path = tmp_path / "r.html"
+        (said,) = lines("report", str(index), "-o", str(path), "--json", run=run_process)
+        assert said["pages"] == 26
+        pages.check()

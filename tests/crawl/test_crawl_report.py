@@ -1,0 +1,64 @@
+"""Real crawls write a report when they end, and are not harmed by one that cannot be written."""
+
+import json
+
+import pytest
+
+
+def data_of(path):
+    html = path.read_text("utf-8")
+    return json.loads(html.partition('id="data">')[2].partition("</script>")[0])
+
+
+@pytest.mark.parametrize(
+    "reactor", ["asyncioreactor.AsyncioSelectorReactor", "selectreactor.SelectReactor"]
+)
+def test_each_crawl_writes_its_report_in_place_of_the_one_before(
+    project, site, paragraphs, reactor
+):
+    for name, edits in (("a", 0), ("b", 1)):
+        site.add(f"/{name}", paragraphs(1, edits=edits))
+    project.spider()
+    path = project.folder / "made" / "report.html"
+    for crawls in (1, 2):
+        crawl = project.crawl(
+            *site.urls("/a", "/b"),
+            DEDUP_INDEX="index",
+            DEDUP_REPORT=path,
+            DEDUP_MAX_DISTANCE=9,
+            DEDUP_KEEP_TEXT=True,
+            TWISTED_REACTOR=f"twisted.internet.{reactor}",
+        )
+        assert crawl.exit_code == 0
+        (said,) = crawl.lines("Report written")
+        assert said.endswith(f"({crawls} duplicate{'s' * (crawls > 1)}): {path}")
+        data = data_of(path)
+        assert data["bounds"] == {"max_distance": 9, "min_similarity": 0.8}
+        assert data["listed"] == crawls
+        assert data["texts_kept"]
+        assert [each.name for each in path.parent.iterdir()] == ["report.html"]
+
+
+def test_a_report_that_cannot_be_written_is_logged_and_costs_nothing(project, site, paragraphs):
+    site.add("/a", paragraphs(1))
+    project.spider(parse='yield {"url": response.url}\nopen("r.html", "w").write("mine")')
+    crawl = project.crawl(*site.urls("/a"), DEDUP_INDEX="index", DEDUP_REPORT="r.html")
+    assert crawl.exit_code == 0
+    assert len(crawl.items) == 1
+    (said,) = crawl.lines("The report could not be written (DEDUP_REPORT)")
+    assert "'r.html' exists and is no report of this program" in said
+    assert crawl.stats["dedup/errors"] == 1
+    assert (project.folder / "r.html").read_text() == "mine"
+
+
+def test_a_file_of_somebody_else_stops_the_crawl_at_its_start(project, site):
+    project.spider()
+    (project.folder / "r.html").write_text("mine")
+    crawl = project.crawl(site.url, DEDUP_INDEX="index", DEDUP_REPORT="r.html")
+    assert crawl.exit_code == 1
+    assert crawl.log.rstrip().endswith(
+        "dedup_filter: DEDUP_REPORT: 'r.html' exists and is no report of this program: move it "
+        "away, or choose another name"
+    )
+    assert site.asked == []
+    assert not (project.folder / "index").exists()
