@@ -57,7 +57,7 @@ def test_a_file_of_somebody_else_stops_the_crawl_at_its_start(project, site):
     crawl = project.crawl(site.url, DEDUP_INDEX="index", DEDUP_REPORT="r.html")
     assert crawl.exit_code == 1
     assert crawl.log.rstrip().endswith(
-        "dedup_filter: DEDUP_REPORT: 'r.html' exists and is no report of this program: move it "
+        "DEDUP_REPORT: 'r.html' exists and is no report of this program: move it "
         "away, or choose another name"
     )
     assert site.asked == []

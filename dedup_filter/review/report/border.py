@@ -13,9 +13,8 @@ Cost: 20 us for each pair that is looked at; 1 ns for each two of the pages that
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +38,7 @@ _BLOCK = 1 << 22
 """Pairs that are compared in one call."""
 
 UInt64Array = npt.NDArray[np.uint64]
+PageArray = npt.NDArray[np.int64]
 
 
 @dataclass
@@ -60,16 +60,17 @@ class Outside:
 def kept_near_the_border(snapshot: Snapshot, found: Gathered) -> Outside:
     """Find the pairs, and note the records of their pages in `found`."""
     bounds = found.bounds
-    pages_of = defaultdict(list)
-    for page, fingerprint in found.kept.items():
-        pages_of[fingerprint].append(page)
-    farthest = _farthest(bounds.max_distance, len(pages_of))
+    fingerprints = np.array(found.kept.fingerprints, np.uint64)
+    order = np.argsort(fingerprints, kind="stable")
+    fingerprints, pages = fingerprints[order], np.array(found.kept.pages, np.int64)[order]
+    farthest = _farthest(bounds.max_distance, len(pages))
     outside = Outside(farthest=farthest)
     listed: defaultdict[Kind, list[Pair]] = defaultdict(list)
     records = _Records(snapshot)
-    for candidates in _near(pages_of, farthest):
+    for candidates in _near(fingerprints, pages, farthest):
         outside.candidates += len(candidates)
-        for one, other in candidates[: max(_MOST_LOOKED_AT - outside.looked_at, 0)]:
+        room = max(_MOST_LOOKED_AT - outside.looked_at, 0)
+        for one, other in candidates[:room].tolist():
             outside.looked_at += 1
             pair = _compared(records[min(one, other)], records[max(one, other)], bounds)
             if pair is not None:
@@ -117,22 +118,22 @@ def _farthest(max_distance: int, count: int) -> int:
     return wanted if wanted <= MAX_DISTANCE or count <= _MOST_COMPARED else MAX_DISTANCE
 
 
-def _near(pages_of: Mapping[int, list[int]], distance: int) -> Iterator[list[tuple[int, int]]]:
-    """Yield pairs of pages whose fingerprints differ in at most so many bits, in lists.
+def _near(fingerprints: UInt64Array, pages: PageArray, distance: int) -> Iterator[PageArray]:
+    """Yield pairs of pages whose fingerprints differ in at most so many bits: arrays, (n, 2).
 
     Of pages with the same fingerprint the first stands for all, and each is paired with the next.
+    Requires: fingerprints ascend, and so do the numbers of pages with the same one.
     """
-    for pages in pages_of.values():
-        if len(pages) > 1:
-            yield list(pairwise(pages))
-    fingerprints = np.array(sorted(pages_of), np.uint64)
+    is_next = fingerprints[1:] == fingerprints[:-1]
+    yield np.stack([pages[:-1][is_next], pages[1:][is_next]], axis=1)
+    distinct = np.unique(fingerprints)
     blocks = (
-        pair_blocks(fingerprints, distance)
+        pair_blocks(distinct, distance)
         if distance <= MAX_DISTANCE
-        else _all_compared(fingerprints, distance)
+        else _all_compared(distinct, distance)
     )
     for block in blocks:
-        yield [(pages_of[one][0], pages_of[other][0]) for one, other in block.tolist()]
+        yield pages[np.searchsorted(fingerprints, block)]
 
 
 def _all_compared(fingerprints: UInt64Array, distance: int) -> Iterator[UInt64Array]:

@@ -4,6 +4,7 @@ One pass over all records. Figures and charts are of all pages; of duplicates on
 are held, with the pages that they repeat.
 """
 
+from array import array
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,13 @@ class Bounds(NamedTuple):
 
     max_distance: int
     min_similarity: float | None
+
+
+class KeptPages(NamedTuple):
+    """Kept pages that have a fingerprint, in the order of their numbers; 16 bytes each."""
+
+    pages: "array[int]"
+    fingerprints: "array[int]"
 
 
 class Pair(NamedTuple):
@@ -65,8 +73,7 @@ class Gathered:
     """Of all pages in pairs; without sketches."""
     pairs: list[Pair] = field(default_factory=list)
     """Of duplicates with their originals, those recorded last."""
-    kept: dict[int, int] = field(default_factory=dict)
-    """Number of each kept page that has a fingerprint -> that."""
+    kept: "KeptPages" = field(default_factory=lambda: KeptPages(array("q"), array("Q")))
     over_time: Mapping[str, Any] = field(default_factory=dict)
     by_host: Mapping[str, Any] = field(default_factory=dict)
     by_distance: Mapping[str, Any] = field(default_factory=dict)
@@ -110,7 +117,8 @@ def gathered(
         if record.is_kept:
             reasons[record.reason] += record.outcome == "unjudged"
             if record.fingerprint is not None:
-                found.kept[record.page] = record.fingerprint
+                found.kept.pages.append(record.page)
+                found.kept.fingerprints.append(record.fingerprint)
         else:
             last.append(record)
             hosts[record.host, record.outcome] += 1
@@ -164,7 +172,7 @@ class _Times:
     """When pages were recorded, kept ones and duplicates."""
 
     def __init__(self) -> None:
-        self._seconds: dict[str, list[int]] = {"kept": [], "near": [], "exact": []}
+        self._seconds = {name: array("q") for name in ("kept", "near", "exact")}
 
     def add(self, record: PageRecord) -> None:
         """Take note of a page: of when it was seen first, or as a duplicate."""

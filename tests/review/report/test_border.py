@@ -51,8 +51,11 @@ class Records:
 
 
 def gathered_of(records, bounds):
-    kept = {each.page: each.fingerprint for each in records}
-    return Gathered("x", 0, bounds, {}, {}, [], 3, kept=kept)
+    found = Gathered("x", 0, bounds, {}, {}, [], 3)
+    for each in records:
+        found.kept.pages.append(each.page)
+        found.kept.fingerprints.append(each.fingerprint)
+    return found
 
 
 @st.composite
