@@ -50,7 +50,7 @@ class RowList {
       this.view.scrollTop = top + this.height - room;
     }
     this.redraw(true);
-    this.choose(this.rows[this.chosen], this.chosen, isClicked);
+    this.choose(this.rows[this.chosen], isClicked);
   }
 
   redraw(isAnew = false) {

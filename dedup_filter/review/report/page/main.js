@@ -5,9 +5,16 @@ const bundles = JSON.parse(byId("bundles").textContent);
 const labels = new Labels(data.identity);
 const pairView = new PairView(byId("pair"), data, bundles, labels);
 
-const show = (pair) => pairView.show(pair);
+/** Show a pair; on a phone a touch leads to it, since it is below the list. */
+function show(pair, isTouched = false) {
+  pairView.show(pair);
+  if (isTouched && pair >= 0 && matchMedia("(max-width: 760px)").matches) {
+    byId("pair").scrollIntoView();
+  }
+}
+
 const duplicates = new DuplicateList(data, labels, show);
-const clusterList = new ClusterList(data, labels, (row) => show(clusterList.pairOf(row)));
+const clusterList = new ClusterList(data, labels, show);
 const border = new BorderList(data, labels, show);
 const VIEWS = { overview: null, duplicates, clusters: clusterList, border };
 let view = "overview";

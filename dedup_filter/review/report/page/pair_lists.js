@@ -204,9 +204,9 @@ class ClusterList {
     byId("cluster-count").textContent = number(this.clusters.length);
     this.list = new RowList(byId("cluster-list"), {
       label: "Clusters",
-      choose: (row, at, isClicked) => {
+      choose: (row, isClicked) => {
         if (isClicked && typeof row !== "number") this.toggle(row);
-        choose(row);
+        choose(this.pairOf(row), isClicked);
       },
       draw: (row, value) => {
         if (typeof value !== "number") {

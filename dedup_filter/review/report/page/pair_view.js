@@ -149,7 +149,7 @@ class PairView {
     const canJudge = pairs.original[pair] >= 0;
     same.disabled = different.disabled = !canJudge;
     this.markJudged();
-    const title = element("h2", {}, quoted(pages.title[pairs.page[pair]] || withoutScheme(pages.url[pairs.page[pair]]), 200));
+    const title = element("h2.for-readers", {}, quoted(`${kind}: ${pages.title[pairs.page[pair]] || pages.url[pairs.page[pair]]}`, 200));
     return element("header", {}, title, element("div.facts", {}, ...facts), element("div.judges", {}, same, different));
   }
 

@@ -1,0 +1,82 @@
+"""The file by itself: nothing in it asks for another, and what may run is named by its hash."""
+
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from report_index import made_report
+
+import dedup_filter.review.report
+from dedup_filter.pages.directory.page_reader import Snapshot
+
+PAGE = Path(dedup_filter.review.report.__file__).parent / "page"
+CHART_JS = "4.6.1", "87364cc2b2a76a6684929e7d6b80b18a897794db38400caff1fcf1791c6925d2"
+"""The version that is published, and the hash of its dist/chart.umd.min.js."""
+
+
+@pytest.fixture(scope="module")
+def html(report):
+    return report.read_text("utf-8")
+
+
+def data_of(html):
+    return json.loads(html.partition('id="data">')[2].partition("</script>")[0])
+
+
+def test_chart_js_is_as_it_was_published():
+    version, digest = CHART_JS
+    content = (PAGE / "chart.umd.min.js").read_bytes()
+    assert f"Chart.js v{version}".encode() in content[:100]
+    assert sha256(content).hexdigest() == digest
+
+
+def test_scripts_and_style_are_named_by_their_hashes_and_nothing_else_is(html):
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)[1].replace("&#39;", "'")
+    parts = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+    assert parts["default-src"] == "'none'"
+    assert "unsafe" not in policy
+    scripts = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
+    (style,) = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)
+    for name, contents in (("script-src", scripts), ("style-src", [style])):
+        digests = [b64encode(sha256(each.encode()).digest()).decode() for each in contents]
+        assert parts[name].split() == [f"'sha256-{digest}'" for digest in digests]
+    assert len(scripts) == 2
+
+
+def test_the_file_asks_for_no_other(html):
+    frame = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
+    assert not re.search(r"""(src|href|srcset|action)=|url\(|@import""", frame)
+    assert "sourceMappingURL" not in html
+
+
+def test_columns_say_what_the_records_say(html, index):
+    data = data_of(html)
+    pages, pairs = data["pages"], data["pairs"]
+    with Snapshot.open_to_read(index) as snapshot:
+        records = {record.page: record for record in snapshot.records()}
+        identity = snapshot.noted("identity")
+    assert data["identity"] == identity
+    assert data["listed"] == sum(not record.is_kept for record in records.values())
+    for at, number in enumerate(pages["number"]):
+        record = records[number]
+        assert pages["url"][at] == record.url
+        assert data["hosts"][pages["host"][at]] == record.host
+        assert pages["title"][at] == (record.h1 or record.title)
+        bits = pages["fingerprint"][at]
+        assert record.fingerprint == (None if bits is None else int(bits, 16))
+    for at in range(data["listed"]):
+        record = records[pages["number"][pairs["page"][at]]]
+        assert pages["number"][pairs["original"][at]] == record.original
+        assert pairs["distance"][at] == record.distance
+        assert pairs["similarity"][at] == pytest.approx(1_000 * record.similarity, abs=1)
+        assert (pairs["similarity"][at] == 1_000) == (record.similarity == 1)
+        assert data["kinds"][pairs["kind"][at]] == record.outcome
+
+
+def test_a_report_without_data_is_small_and_a_duplicate_takes_little_room():
+    empty, some = (len(made_report(count)) for count in (10, 10_010))
+    assert empty < 400_000
+    assert (some - empty) / 10_000 < 250
