@@ -66,13 +66,13 @@ def report_command(index: str, output: str, force: bool, as_json: bool, **given:
     It shows how many pages were kept and dropped, when, of which hosts and how far apart; all
     duplicates, to sort, filter and search; clusters; the pairs just inside and just outside of the
     settings; and each pair side by side, with what differs marked, where texts were kept
-    (DEDUP_KEEP_TEXT=True). Pairs can be judged with a key each, and the judgements exported for
-    `dedup-filter tune`.
+    (DEDUP_KEEP_TEXT=True). Pairs can be judged, and the judgements exported for `tune`.
 
     A crawl may be writing to the index. A crawl writes its own report at its end with
     DEDUP_REPORT=FILE. An index on Redis has no records of dropped pages, and so no report.
 
-    Exit codes: 0 done, 1 FILE cannot be written, 2 there is no index, or FILE is there already.
+    Exit codes: 0 done, 1 FILE cannot be written, 2 there is no index, or no room for FILE: it is
+    there already, or its folder is not.
     """
     require_directory(index)
     if not force:

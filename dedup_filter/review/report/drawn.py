@@ -67,6 +67,7 @@ def drawn(index: str, found: Gathered, outside: Outside, texts: ShownTexts) -> b
             made=as_time(found.made),
             found=found,
             crawls=[_crawl(each) for each in found.crawls],
+            crawls_counted=f"in {counted(len(found.crawls), 'crawl')}",
             outcomes=found.figures["outcomes"],
             outside=outside,
             bits_beyond=BITS_BEYOND,

@@ -23,6 +23,8 @@ _Counts = Counter[Any]
 
 _MOST_HOSTS = 15
 _MOST_COLUMNS = 40
+_MOST_CHARACTERS = 48 << 20
+"""Of the URLs of all duplicates that are listed."""
 _SECOND, _MINUTE, _HOUR, _DAY = 1, 60, 3_600, 86_400
 _SPANS = [_SECOND, 2, 5, 10, 30, _MINUTE, 5 * _MINUTE, 15 * _MINUTE, _HOUR, 3 * _HOUR, 12 * _HOUR]
 """Seconds that a column of the chart over time may stand for; and whole days."""
@@ -128,6 +130,9 @@ def gathered(
     found.clusters = len(clusters)
     found.over_time, found.by_host = times.columns(), _by_host(hosts)
     found.by_distance = _by_distance(distances, bounds.max_distance)
+    characters = sum(len(record.url) for record in last)
+    while characters > _MOST_CHARACTERS:
+        characters -= len(last.popleft().url)
     for record in last:
         _add_pair(snapshot, found, record)
     return found

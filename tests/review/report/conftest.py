@@ -4,6 +4,7 @@ import os
 import shutil
 
 import pytest
+from patience import PATIENCE
 from report_index import made_index
 
 from dedup_filter.review.report import Amounts, Bounds, write_report
@@ -26,8 +27,9 @@ def chromium():
 # Its driver runs a loop in this thread, so that no test beside these may run meanwhile.
 @pytest.fixture(scope="module")
 def browser(chromium):
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=1_000 * PATIENCE)
     with sync_playwright() as driver:
         # Root may not shut itself in; what is opened is our own.
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
@@ -56,6 +58,7 @@ def opened(browser):
 
     def open_file(path, **options):
         context = browser.new_context(**options)
+        context.set_default_timeout(1_000 * PATIENCE)
         contexts.append(context)
         page = context.new_page()
         page.faults, page.requests = [], []

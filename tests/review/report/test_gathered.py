@@ -1,5 +1,6 @@
 """Figures and pairs are those of the records, whatever is left out of the list."""
 
+import sys
 from collections import Counter
 
 import pytest
@@ -9,6 +10,8 @@ from dedup_filter import NearDuplicateFilter
 from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.review.report import Bounds
 from dedup_filter.review.report.gathered import _Times, gathered
+
+gathered_module = sys.modules[gathered.__module__]
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +57,15 @@ def test_hosts_with_most_duplicates_come_first_and_the_rest_are_counted(index, r
     assert [counts[host] for host in by_host["hosts"]] == totals
     assert by_host["of_others"] == sum(counts.values()) - sum(totals)
     assert by_host["others"] == len(counts) - len(totals)
+
+
+def test_long_urls_shorten_the_list(index, records, monkeypatch):
+    dropped = [record for record in records if not record.is_kept]
+    monkeypatch.setattr(gathered_module, "_MOST_CHARACTERS", 10_200)
+    pairs = gather(index).pairs
+    assert pairs
+    assert sum(len(record.url) for record in dropped[-len(pairs) :]) <= 10_200
+    assert sum(len(record.url) for record in dropped[-len(pairs) - 1 :]) > 10_200
 
 
 def test_a_forgotten_original_leaves_its_duplicate_without_one(tmp_path):

@@ -55,8 +55,8 @@ def test_overview_tells_the_figures_and_draws_the_charts(page, records, duplicat
     assert int(figures["Pages"]) == len(records)
     assert int(figures["Kept"]) == len(records) - len(duplicates)
     outcomes = [record.outcome for record in records.values()]
-    assert int(figures["Dropped, near"]) == outcomes.count("near")
-    assert int(figures["Dropped, exact"]) == outcomes.count("exact")
+    assert int(figures["Near duplicates"]) == outcomes.count("near")
+    assert int(figures["Exact duplicates"]) == outcomes.count("exact")
     assert int(figures["Unjudged"]) == outcomes.count("unjudged") == 1
     for chart in ("time", "distance", "hosts", "clusters"):
         label = page.locator(f"#chart-{chart}").get_attribute("aria-label")

@@ -2,6 +2,13 @@
 //
 //     {"a": URL of the later page, "b": URL of the other, "same": true}
 
+/** Return the URLs of a pair, null if it cannot be judged: they are what a label names. */
+function urlsOf({ pages, pairs }, pair) {
+  const [page, original] = [pairs.page[pair], pairs.original[pair]];
+  const urls = original < 0 ? [] : [pages.url[page], pages.url[original]];
+  return urls.length && urls.every(Boolean) ? urls : null;
+}
+
 /** Keep what is judged of pairs, by the URLs of their pages. */
 class Labels {
   constructor(identity) {
@@ -24,6 +31,11 @@ class Labels {
   /** Return true, false, or undefined if the pair was not judged. */
   of(a, b) {
     return this.byPair.get(Labels.pairOf(a, b))?.same;
+  }
+
+  ofPair(data, pair) {
+    const urls = urlsOf(data, pair);
+    return urls === null ? undefined : this.of(...urls);
   }
 
   /** Judge a pair; undefined takes the judgement back. */

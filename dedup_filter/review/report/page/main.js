@@ -43,9 +43,9 @@ function move(step) {
 /** Judge the chosen pair, and go on to the next; undefined takes the judgement back. */
 function judge(same) {
   const pair = pairView.shown;
-  if (pair < 0 || data.pairs.original[pair] < 0) return;
-  const [a, b] = [data.pairs.page[pair], data.pairs.original[pair]].map((page) => data.pages.url[page]);
-  labels.set(a, b, same);
+  const urls = pair < 0 ? null : urlsOf(data, pair);
+  if (urls === null) return;
+  labels.set(...urls, same);
   const list = VIEWS[view].list;
   list.redraw(true);
   if (same === undefined || list.chosen === list.rows.length - 1) pairView.markJudged();

@@ -6,7 +6,7 @@ function pairCells(data, labels, pair) {
   const [page, original] = [pairs.page[pair], pairs.original[pair]];
   const short = (at) => quoted(withoutScheme(pages.url[at]), 200);
   const cell = (name, ...content) => element(`div.cell.${name}`, { role: "gridcell" }, ...content);
-  const judged = original < 0 ? undefined : labels.of(pages.url[page], pages.url[original]);
+  const judged = labels.ofPair(data, pair);
   const badge = element(`span.badge.kind-${pairs.kind[pair]}`, {}, data.kinds[pairs.kind[pair]]);
   const mark = judged === undefined ? "" : judged ? "same" : "different";
   const distance = pairs.distance[pair];
@@ -161,9 +161,7 @@ class DuplicateList {
   }
 
   isJudged(pair) {
-    const { pages, pairs } = this.data;
-    const [page, original] = [pairs.page[pair], pairs.original[pair]];
-    return original >= 0 && this.labels.of(pages.url[page], pages.url[original]) !== undefined;
+    return this.labels.ofPair(this.data, pair) !== undefined;
   }
 
   sorted(rows) {

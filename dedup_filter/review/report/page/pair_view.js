@@ -112,7 +112,7 @@ class PairView {
     const [page, original] = [pairs.page[pair], pairs.original[pair]];
     const kind = this.data.kinds[pairs.kind[pair]];
     const isKept = pairs.kind[pair] > 1;
-    const names = isKept ? ["kept later", "kept earlier"] : ["dropped", "kept: its original"];
+    const names = isKept ? ["kept later", "kept earlier"] : ["duplicate", "its original, kept"];
     const prints = [page, original].map((each) => (each < 0 ? null : pages.fingerprint[each]));
     const rows = bitRows(...prints);
     const columns = [page, original].map((each, side) =>
@@ -146,8 +146,7 @@ class PairView {
     this.buttons = { same, different };
     same.addEventListener("click", () => this.judge?.(true));
     different.addEventListener("click", () => this.judge?.(false));
-    const canJudge = pairs.original[pair] >= 0;
-    same.disabled = different.disabled = !canJudge;
+    same.disabled = different.disabled = urlsOf(this.data, pair) === null;
     this.markJudged();
     const title = element("h2.for-readers", {}, quoted(`${kind}: ${pages.title[pairs.page[pair]] || pages.url[pairs.page[pair]]}`, 200));
     return element("header", {}, title, element("div.facts", {}, ...facts), element("div.judges", {}, same, different));
@@ -155,9 +154,7 @@ class PairView {
 
   /** Show on the buttons what is judged of the pair. */
   markJudged() {
-    const { pairs, pages } = this.data;
-    const [page, original] = [pairs.page[this.shown], pairs.original[this.shown]];
-    const same = original < 0 ? undefined : this.labels.of(pages.url[page], pages.url[original]);
+    const same = this.labels.ofPair(this.data, this.shown);
     this.buttons.same.setAttribute("aria-pressed", String(same === true));
     this.buttons.different.setAttribute("aria-pressed", String(same === false));
   }
@@ -174,7 +171,7 @@ class PairView {
     facts.push(`${asTime(pages.first_seen[page])} UTC`, crawls[pages.crawl[page]] ?? "");
     box.append(
       element("p.title", {}, quoted(pages.title[page] || "(no headline)", 400)),
-      element("p.url", {}, linked(pages.url[page])),
+      element("p.url", {}, pages.url[page] ? linked(pages.url[page]) : "(no URL)"),
       element("p.quiet.small", {}, quoted(facts.filter(Boolean).join(" · "))),
       bits
     );
