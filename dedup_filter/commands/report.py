@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from dedup_filter.commands import json_option, max_distance_option, say, write_lines
-from dedup_filter.config import FilterConfig, option_in
+from dedup_filter.config import option_in
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.review.report import (
     Amounts,
@@ -33,15 +33,13 @@ _DEFAULTS = Amounts()
     help="Where to write the report.",
 )
 @click.option("--force", is_flag=True, help="Replace FILE if it is there.")
-@max_distance_option(default=None, help="k, if not what the index was last used with.")
+@max_distance_option(default=None, help="k, if not that of the last crawl.")
 @click.option(
     "--min-similarity",
-    "-m",
-    default=str(FilterConfig.min_similarity),
-    show_default=True,
+    "-s",
     metavar="SHARE",
-    callback=lambda _, __, value: option_in("min_similarity", value),
-    help="Share of a page's phrases that its original must have, 0 to 1; none: no such rule.",
+    help="Share of a page that its original must have, 0 to 1; none: no such rule. "
+    "That of the last crawl unless given.",
 )
 @click.option(
     "--duplicates",
@@ -77,10 +75,15 @@ def report_command(index: str, output: str, force: bool, as_json: bool, **given:
     require_directory(index)
     if not force:
         require_free(output)
+    settings = {
+        name: option_in(name, given[name])
+        for name in ("max_distance", "min_similarity")
+        if given[name] is not None
+    }
     written = write_report(
         index,
         output,
-        bounds_of(index, given["max_distance"], given["min_similarity"]),
+        bounds_of(index, settings),
         Amounts(given["duplicates"], given["texts"]),
         watch=_progress,
     )

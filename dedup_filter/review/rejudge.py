@@ -26,7 +26,7 @@ from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.location import scheme_of
 from dedup_filter.review.record_pairs import NEVER, Pages, Pairs, originals_at, pages_of, pairs_of
 from dedup_filter.review.replay import replayed
-from dedup_filter.upkeep.results import options_in
+from dedup_filter.upkeep.directory import options_noted
 from dedup_filter.wording import counted
 
 ESTIMATED = ("max_distance", "min_similarity")
@@ -150,12 +150,6 @@ def rejudge(snapshot: Snapshot, options: Mapping[str, Any], watch: Watch) -> Rej
         notes=list(_notes(snapshot, before)),
         pages=pages,
     )
-
-
-def options_noted(snapshot: Snapshot) -> dict[str, Any]:
-    """Return the options of the last crawl, as far as they shape verdicts."""
-    known = [crawl.options for crawl in snapshot.crawls() if crawl.options]
-    return options_in(snapshot.scheme) | (known[-1] if known else {})
 
 
 def _notes(snapshot: Snapshot, config: FilterConfig) -> Iterator[str]:

@@ -17,6 +17,7 @@ are not read, so no scheme in which these count can be made.
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import fields as fields_of
 from datetime import datetime
 from os import name as system
 from pathlib import Path
@@ -153,14 +154,14 @@ class DirectoryIndex:
         return PageStore.open(self.location, scheme)
 
     def filter_options(self) -> dict[str, Any]:
-        """Return the options of its fingerprints, and distance and scope of its tables."""
+        """Return the options of its last crawl, or those that tables and scheme tell."""
         try:
             with self._reader() as reader:
-                options = options_in(reader.scheme)
+                options = options_noted(reader)
         except ConfigError:
             return {}
         tables = self._tables()
-        return options | {name: tables[name] for name in tables if name != "entries"}
+        return {name: tables[name] for name in tables if name != "entries"} | options
 
     def migrate(
         self, config: FilterConfig, *, drop_unkept: bool, fresh: bool, watch: Watch
@@ -240,6 +241,14 @@ class DirectoryIndex:
             except UnusableTables as reason:
                 return {Doubt(f"the tables: {reason}; {_ANEW}", is_fault=not reason.is_usual)}
             return {Doubt(f"the tables: {fault}; {_ANEW}") for fault in index.faults(snapshot)}
+
+
+def options_noted(reader: PageReader) -> dict[str, Any]:
+    """Return the options of the fingerprints, and those that the last crawl has noted."""
+    noted = [crawl.options for crawl in reader.crawls() if crawl.options]
+    known = {option.name for option in fields_of(FilterConfig)}
+    last = {name: value for name, value in noted[-1].items() if name in known} if noted else {}
+    return options_in(reader.scheme) | last
 
 
 def _entries(snapshot: Snapshot) -> Entries:

@@ -73,8 +73,8 @@ def test_settings_are_given_or_those_of_the_tables(tmp_path):
         pages.see("https://a.example/", text=article(1))
     for given, bounds in (
         ([], {"max_distance": 5, "min_similarity": 0.8}),
-        (["-k", "3", "-m", "none"], {"max_distance": 3, "min_similarity": None}),
-        (["-m", "0.9"], {"max_distance": 5, "min_similarity": 0.9}),
+        (["-k", "3", "-s", "none"], {"max_distance": 3, "min_similarity": None}),
+        (["-s", "0.9"], {"max_distance": 5, "min_similarity": 0.9}),
     ):
         lines("report", str(index), "-o", str(path), "--force", "--json", *given)
         assert data_of(path)["bounds"] == bounds

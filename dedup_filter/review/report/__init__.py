@@ -7,7 +7,7 @@ The file needs no network and sends nothing anywhere. Its programs are in `page/
 without a build step, and Chart.js as it is published (docs/decisions/0011-the-report.md).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,17 +119,13 @@ def require_directory(location: str) -> None:
         )
 
 
-def bounds_of(index: str, max_distance: int | None, min_similarity: float | None) -> Bounds:
+def bounds_of(index: str, given: Mapping[str, Any]) -> Bounds:
     """Return the settings by which a report tells what is at the border.
 
-    An index does not record those of its crawls. With no `max_distance` it is that of the tables
-    which its last crawl has saved, else the default.
+    They are those of the index's last crawl, unless others are given.
 
     Raises:
         ConfigError: there is no index, or a value is out of range.
     """
-    if max_distance is None:
-        tables = DirectoryIndex(index).filter_options()
-        max_distance = tables.get("max_distance", FilterConfig.max_distance)
-    config = FilterConfig(max_distance=max_distance, min_similarity=min_similarity)
+    config = FilterConfig.of({**DirectoryIndex(index).filter_options(), **given})
     return Bounds(config.max_distance, config.min_similarity)
