@@ -1,15 +1,18 @@
 """`dedup-filter report`: an index in a directory -> one HTML file to look at it with."""
 
-import sys
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import click
 
-from dedup_filter.commands import json_option, max_distance_option, say, write_lines
+from dedup_filter.commands import (
+    folders,
+    json_option,
+    max_distance_option,
+    progress,
+    say,
+    write_lines,
+)
 from dedup_filter.config import option_in
-from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.review.report import (
     Amounts,
     bounds_of,
@@ -23,7 +26,7 @@ _DEFAULTS = Amounts()
 
 
 @click.command("report")
-@click.argument("index", metavar="DIR")
+@click.argument("index", metavar="DIR", shell_complete=folders)
 @click.option(
     "--output",
     "-o",
@@ -38,8 +41,8 @@ _DEFAULTS = Amounts()
     "--min-similarity",
     "-s",
     metavar="SHARE",
-    help="Share of a page that its original must have, 0 to 1; none: no such rule. "
-    "That of the last crawl unless given.",
+    help="Share of a page that its original must have, if not that of the last crawl; none: bits "
+    "alone decide.",
 )
 @click.option(
     "--duplicates",
@@ -75,17 +78,14 @@ def report_command(index: str, output: str, force: bool, as_json: bool, **given:
     require_directory(index)
     if not force:
         require_free(output)
-    settings = {
-        name: option_in(name, given[name])
-        for name in ("max_distance", "min_similarity")
-        if given[name] is not None
-    }
+    asked = {name: given[name] for name in ("max_distance", "min_similarity")}
+    bounds = {name: option_in(name, value) for name, value in asked.items() if value is not None}
     written = write_report(
         index,
         output,
-        bounds_of(index, settings),
+        bounds_of(index, **bounds),
         Amounts(given["duplicates"], given["texts"]),
-        watch=_progress,
+        watch=lambda records, total: progress(records, "reading", total),
     )
     if as_json:
         write_lines([written.as_json()])
@@ -93,15 +93,4 @@ def report_command(index: str, output: str, force: bool, as_json: bool, **given:
     say(
         f"{output}: {counted(written.pages, 'page')}, {counted(written.duplicates, 'duplicate')}, "
         f"texts of {counted(written.texts, 'pair')}; {written.bytes / 1e6:.1f} MB"
-    )
-
-
-def _progress(
-    records: Iterable[PageRecord], total: int
-) -> AbstractContextManager[Iterable[PageRecord]]:
-    """Show on a terminal how many records were read, elsewhere nothing."""
-    if not sys.stderr.isatty():
-        return nullcontext(records)
-    return click.progressbar(
-        records, total, "reading", show_pos=True, file=sys.stderr, update_min_steps=1_000
     )

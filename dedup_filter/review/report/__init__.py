@@ -7,7 +7,7 @@ The file needs no network and sends nothing anywhere. Its programs are in `page/
 without a build step, and Chart.js as it is published (docs/decisions/0011-the-report.md).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,13 +119,13 @@ def require_directory(location: str) -> None:
         )
 
 
-def bounds_of(index: str, given: Mapping[str, Any]) -> Bounds:
+def bounds_of(index: str | Path, **given: Any) -> Bounds:
     """Return the settings by which a report tells what is at the border.
 
-    They are those of the index's last crawl, unless others are given.
+    `max_distance` and `min_similarity` that are not given are those of the last crawl.
 
     Raises:
         ConfigError: there is no index, or a value is out of range.
     """
-    config = FilterConfig.of({**DirectoryIndex(index).filter_options(), **given})
+    config = FilterConfig.of(DirectoryIndex(str(index)).filter_options() | given)
     return Bounds(config.max_distance, config.min_similarity)

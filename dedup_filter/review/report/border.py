@@ -34,6 +34,8 @@ _MOST_COMPARED = 40_000
 _MOST_LOOKED_AT = 100_000
 _MOST_LISTED = 300
 """Of each kind."""
+_TOGETHER = 4_096
+"""Pairs whose sketches are compared in one call: 40 MB."""
 _BLOCK = 1 << 22
 """Pairs that are compared in one call."""
 
@@ -70,13 +72,11 @@ def kept_near_the_border(snapshot: Snapshot, found: Gathered) -> Outside:
     for candidates in _near(fingerprints, pages, farthest):
         outside.candidates += len(candidates)
         room = max(_MOST_LOOKED_AT - outside.looked_at, 0)
-        for one, other in candidates[:room].tolist():
-            outside.looked_at += 1
-            pair = _compared(records[min(one, other)], records[max(one, other)], bounds)
-            if pair is not None:
-                listed[pair.kind].append(pair)
-                bits = pair.distance or 0
-                outside.by_distance[bits] = outside.by_distance.get(bits, 0) + 1
+        outside.looked_at += len(candidates[:room])
+        for pair in _compared(np.sort(candidates[:room]), records, bounds):
+            listed[pair.kind].append(pair)
+            bits = pair.distance or 0
+            outside.by_distance[bits] = outside.by_distance.get(bits, 0) + 1
     for kind, pairs in listed.items():
         outside.counts[kind] = len(pairs)
         outside.pairs += sorted(pairs, key=lambda pair: _excess(pair, bounds))[:_MOST_LISTED]
@@ -148,12 +148,24 @@ def _all_compared(fingerprints: UInt64Array, distance: int) -> Iterator[UInt64Ar
         yield np.stack([lower[rows[later]], fingerprints[start + columns[later]]], axis=1)
 
 
-def _compared(earlier: PageRecord, later: PageRecord, bounds: Bounds) -> Pair | None:
+def _compared(pages: PageArray, records: _Records, bounds: Bounds) -> Iterator[Pair]:
+    """Yield those of some pairs of pages, the earlier first, that are just outside the settings."""
+    for start in range(0, len(pages), _TOGETHER):
+        pairs = [(records[a], records[b]) for a, b in pages[start : start + _TOGETHER].tolist()]
+        earlier, later = ([record.sketch for record in each] for each in zip(*pairs, strict=True))
+        both, of_later, _ = shared(later, earlier)
+        shares = (both / np.maximum(of_later, 1)).tolist()
+        for (one, other), share in zip(pairs, shares, strict=True):
+            pair = _outside(one, other, share, bounds)
+            if pair is not None:
+                yield pair
+
+
+def _outside(earlier: PageRecord, later: PageRecord, share: float, bounds: Bounds) -> Pair | None:
     """Return a pair if it is just outside the settings."""
-    both, of_later, _ = (int(each[0]) for each in shared([later.sketch], [earlier.sketch]))
-    if earlier.fingerprint is None or later.fingerprint is None or not of_later:
+    if earlier.fingerprint is None or later.fingerprint is None:
         return None
-    distance, share = (earlier.fingerprint ^ later.fingerprint).bit_count(), both / of_later
+    distance = (earlier.fingerprint ^ later.fingerprint).bit_count()
     least = bounds.min_similarity
     if least is not None and share < least - SHARE_BELOW:
         return None
