@@ -212,6 +212,7 @@ def test_commands_and_their_options_are_there(name):
         command, rest = _cli, list(arguments)
         while isinstance(command, click.Group) and rest:
             command = command.get_command(click.Context(command), rest.pop(0))
+        assert command is not None, arguments
         there = {option for each in command.params for option in each.opts} | {"--help"}
         given = [each.partition("=")[0] for each in rest if re.match("-.", each)]
         assert set(given) <= there, arguments
