@@ -119,6 +119,8 @@ class Refusal(NamedTuple):
     """The number of the other page."""
     distance: int
     """Differing bits of the two fingerprints."""
+    url: str | None = None
+    """URL of the other page."""
 
 
 class Verdict(NamedTuple):

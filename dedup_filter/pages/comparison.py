@@ -179,7 +179,7 @@ def compared(
     url_key: int,
     is_ours: Callable[[int], bool],
 ) -> Verdict:
-    """Return the verdict on a page; the URL of its original, if it has one, the caller adds.
+    """Return the verdict on a page; for the URL that belongs to it see `named`.
 
     The candidates are pages with its digest, if there are any, or those near its texts. `least` is
     `min_similarity`. With None every candidate is an original (Manku et al. 2007). `is_ours` tells
@@ -210,6 +210,15 @@ def compared(
         distance=original.distance,
         similarity=share,
     )
+
+
+def named(verdict: Verdict, url_of: Callable[[int], str]) -> Verdict:
+    """Add the URL of the page's original, or of the page that was refused as such."""
+    if verdict.original_page is not None:
+        return verdict._replace(original=url_of(verdict.original_page))
+    if verdict.refused is not None:
+        return verdict._replace(refused=verdict.refused._replace(url=url_of(verdict.refused.page)))
+    return verdict
 
 
 def examined(

@@ -31,7 +31,8 @@ from scrapy.utils.defer import deferred_from_coro
 
 from dedup_filter.errors import ConfigError, StoreError
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.model import Verdict
+from dedup_filter.model import Refusal, Verdict
+from dedup_filter.review.refusals import why
 from dedup_filter.scrapy_plugin.crawl_report import require_report_path, write_crawl_report
 from dedup_filter.scrapy_plugin.duplicates import DuplicatesFile, as_json
 from dedup_filter.scrapy_plugin.judge import Judge
@@ -188,8 +189,10 @@ class NearDuplicatePipeline:
         judgement = await self._judge.item(item)
         if judgement is not None and judgement.verdict.outcome in self._judge.drops:
             raise self._dropped(judgement)
-        if judgement is not None and self._settings.action == "tag":
-            self._tag(item, judgement)
+        if judgement is not None:
+            if self._settings.action == "tag":
+                self._tag(item, judgement)
+            self._tell_refusal(judgement)
         return item
 
     def close_spider(self, spider: Spider | None = None) -> Any:  # noqa: ARG002
@@ -244,6 +247,14 @@ class NearDuplicatePipeline:
                 )
         if verdict.is_duplicate:
             self._log(judgement, "Found %s", describe(judgement.url, verdict))
+
+    def _tell_refusal(self, judgement: Judgement) -> None:
+        """Write one line on a page that was kept though it is near another one."""
+        refusal = judgement.verdict.refused
+        if refusal is None or judgement.is_logged or not logger.isEnabledFor(logging.DEBUG):
+            return
+        judgement.is_logged = True
+        logger.debug("Kept %s", describe_refusal(judgement.url, refusal))
 
     def _log(self, judgement: Judgement, message: str, what: object) -> None:
         """Write one line a page, however many items were made of it."""
@@ -329,10 +340,21 @@ def describe(url: str, verdict: Verdict) -> str:
         kind.append(counted(verdict.distance, "bit"))
     if verdict.outcome != "exact" and verdict.similarity is not None:
         kind.append(f"{100 * verdict.similarity:.0f} % similar")
-    page, original = (
-        printable(each or "", _LONGEST_URL) or "(a page without URL)"
-        for each in (url, verdict.original)
-    )
+    page, original = _shown(url), _shown(verdict.original)
     if verdict.outcome == "revisit":
         return f"({', '.join(kind)}): {page} was kept in an earlier crawl"
     return f"({', '.join(kind)}): {page} repeats {original}"
+
+
+def describe_refusal(url: str, refusal: Refusal) -> str:
+    """Say in one line why a page does not repeat one that it is near.
+
+    >>> describe_refusal("http://a/2", Refusal("headline", None, None, 7, 3, "http://a/1"))
+    '(3 bits): http://a/2 does not repeat http://a/1: they have other headlines'
+    """
+    bits = counted(refusal.distance, "bit")
+    return f"({bits}): {_shown(url)} does not repeat {_shown(refusal.url)}: {why(refusal)}"
+
+
+def _shown(url: str | None) -> str:
+    return printable(url or "", _LONGEST_URL) or "(a page without URL)"

@@ -2,6 +2,7 @@
 
 import inspect
 import logging
+import re
 
 import attrs
 import pydantic
@@ -94,6 +95,28 @@ def test_bytes_of_a_page_are_counted_once_however_many_items_it_has(components, 
 
     assert components.stats["dedup/items_dropped"] == 3
     assert components.stats["dedup/bytes_dropped"] == len(page(1))
+
+
+@pytest.mark.parametrize(
+    ("level", "action"), [("DEBUG", "drop"), ("DEBUG", "tag"), ("INFO", "tag")]
+)
+def test_a_page_that_is_kept_though_it_is_near_another_says_why_once(
+    make, respond, article, log, level, action
+):
+    log.set_level(level, "dedup_filter")
+    components = make(DEDUP_ACTION=action)
+    for number in (1, 2):
+        html = f"<html><body><h1>Press release {number}</h1><p>{article(1)}</p></body></html>"
+        response = respond(f"http://a/{number}\u202e", html)
+        items = [{"item": each} for each in range(3)]
+        components.passed(response, items)
+        for item in items:
+            components.process(item, response)
+
+    assert components.stats["dedup/new"] == 2
+    told = [re.sub(r"\d bits", "k bits", record.getMessage()) for record in log.records]
+    wanted = "Kept (k bits): http://a/2\\u202e does not repeat http://a/1\\u202e: "
+    assert told == (level == "DEBUG") * [f"{wanted}they have other headlines"]
 
 
 @pytest.mark.parametrize(("interval", "summed_up"), [(60.0, ["2 pages", "4 pages"]), (0.0, [])])

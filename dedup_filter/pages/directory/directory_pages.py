@@ -27,6 +27,7 @@ from dedup_filter.pages.comparison import (
     Found,
     compared,
     found_by_texts,
+    named,
     relation,
     verdict_on,
 )
@@ -106,8 +107,7 @@ class DirectoryPages:
         verdict = compared(
             page, candidates, self._config.min_similarity, place.key, self.store.crawl.__eq__
         )
-        original = verdict.original_page
-        return verdict if original is None else verdict._replace(original=self.store.url(original))
+        return named(verdict, self.store.url)
 
     def find(self, asked: Asked) -> list[PageRecord]:
         """Return the records of all pages with a digest, or within k bits of a fingerprint.

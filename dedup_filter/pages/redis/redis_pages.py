@@ -33,6 +33,7 @@ from dedup_filter.pages.comparison import (
     Overtaken,
     compared,
     found_by_texts,
+    named,
     relation,
     verdict_on,
 )
@@ -293,8 +294,7 @@ class RedisPages:
         # one; a job that is resumed may meet it.
         is_ours = self._process.crawl.__le__
         verdict = compared(page, candidates, self._config.min_similarity, place.key, is_ours)
-        original = verdict.original_page
-        return verdict if original is None else verdict._replace(original=self._read[original].url)
+        return named(verdict, lambda number: self._read[number].url)
 
     def _is_still(self, found: Verdict, place: Place, page: PageProfile, number: int) -> bool:
         """Tell whether a page is still what it was found to be, after all that stands before it."""

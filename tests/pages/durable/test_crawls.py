@@ -81,6 +81,13 @@ class TestOneCrawl:
         for name, outcome in (("other", "revisit"), ("other", "exact"), (None, "revisit")):
             assert outcomes(crawl(kept_place, *site, crawl=name)) == [outcome] * 3
 
+    def test_says_why_a_page_is_new_that_is_near_another(self, place, article):
+        headed = [f"<h1>Report of station {n}</h1><p>{article(1)}</p>" for n in (1, 2)]
+        first, second = crawl(place, (A, headed[0]), (B, headed[1]), kind="html")
+        assert (first.outcome, first.refused, second.outcome) == ("new", None, "new")
+        refused = second.refused
+        assert (refused.rule, refused.page, refused.url) == ("headline", first.page, A)
+
     @pytest.mark.parametrize("name", ["", 7, b"a"])
     def test_has_a_name_or_none(self, place, name):
         with pytest.raises(ConfigError, match="crawl must be the name"):
