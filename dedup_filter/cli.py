@@ -22,6 +22,7 @@ _COMPLETE = "_DEDUP_FILTER_COMPLETE"
 """Variable in which a shell asks for completions, by click's convention."""
 _MODULES = {
     "clusters": "fingerprints",
+    "compare": "compare",
     "explain": "explain",
     "find": "find",
     "fingerprint": "fingerprint",

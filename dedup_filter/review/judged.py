@@ -21,7 +21,7 @@ from dedup_filter.pages.directory.records import Place
 from dedup_filter.pages.framed_pages import measured, nothing_known
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.reading import Page, Shown, read
-from dedup_filter.workers.measured import Contents, PageHere, contents_of, texts_of
+from dedup_filter.workers.measured import Contents, Measured, PageHere, contents_of, texts_of
 
 KnownOf = Callable[[str, Shown], Known]
 """The URL of a page, and what it shows -> what is known of its host."""
@@ -58,6 +58,20 @@ class Judged:
         if self.profile.is_blank:
             return "no_text"
         return None if self.profile.texts else self.profile.reason
+
+    @property
+    def measurable(self) -> PageHere | Measured:
+        """What a filter claims."""
+        if isinstance(self.content, Page):
+            return PageHere(self.content, self.config)
+        return Measured(self.profile, None)
+
+    @property
+    def rare_text(self) -> str:
+        """The main text of what no two pages of its host have shown."""
+        if self.framed is None:
+            return self.texts.document.text
+        return "\n".join(block.text for block in self.framed.contents.rare)
 
     @property
     def text(self) -> str:

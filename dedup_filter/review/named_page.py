@@ -7,6 +7,7 @@
 Nothing is recorded.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 from dedup_filter.model import Document, Unjudged
@@ -41,7 +42,8 @@ def page_in(pages: RecordedPages, name: str, url: str = "") -> NamedPage:
     if record is None:
         pages.require_scheme()
         given = read_page(name, url)
-        return NamedPage(given.url, judged(given.url, given.page, pages.config, pages.known))
+        known = partial(pages.known, is_met_now=True)
+        return NamedPage(given.url, judged(given.url, given.page, pages.config, known))
     kept = pages.content(record)
     return NamedPage(record.url, _judged_again(pages, record, kept), record, kept)
 

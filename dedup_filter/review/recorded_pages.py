@@ -100,6 +100,11 @@ class RecordedPages:
         near = self._found(Asked.of(Place.of(given.url).host, profile), max_distance)
         return Answer(name, profile.fingerprint, near)
 
+    @property
+    def kept(self) -> int:
+        """The number of kept pages."""
+        return int(np.count_nonzero(self._recorded.entries.are_kept))
+
     def record_at(self, url: str) -> PageRecord | None:
         """Return the record of the latest kept page at a URL, None if there is none."""
         pages = self._recorded.at_url(url) if "://" in url else ()
@@ -143,12 +148,17 @@ class RecordedPages:
             return content.profile
         return measured(content, self.known(given.url, content.shown)).profile
 
-    def known(self, url: str, shown: Shown) -> Known:
-        """Return what is known of the host of the page at a URL, which shows this."""
+    def known(self, url: str, shown: Shown, *, is_met_now: bool = False) -> Known:
+        """Return what is known of the host of the page at a URL, which shows this.
+
+        What the host has shown on that page is left out, unless the page is taken for one that a
+        crawl meets now: a crawl does not know what it has learnt of a page that comes again.
+        """
         host = Place.of(url).host
         if not (host and self.config.learn_frames):
             return nothing_known(shown)
-        return self._frames.known(host, shown, seen_itself=int(self.record_at(url) is not None))
+        seen_itself = not is_met_now and self.record_at(url) is not None
+        return self._frames.known(host, shown, int(seen_itself))
 
     def _found(self, asked: Asked, max_distance: int) -> list[NearPage]:
         entries = self._recorded.entries

@@ -145,11 +145,11 @@ class Choice:
     def unseen(self, texts: Iterable[str]) -> Iterator[str]:
         """Yield each text without the sentences that were seen before."""
         for text in texts:
-            sentences = _sentences(text)
-            new = [each for each in sentences if each not in self._known]
+            all_of_it = sentences(text)
+            new = [each for each in all_of_it if each not in self._known]
             if new:
                 self._known.update(new)
-                yield ". ".join(new) if len(new) < len(sentences) else text
+                yield ". ".join(new) if len(new) < len(all_of_it) else text
 
     def is_hull(self, empty_ids: Iterable[str]) -> bool:
         """Tell whether the page is nothing but what scripts are to fill."""
@@ -168,7 +168,7 @@ class Choice:
     @cached_property
     def _known(self) -> set[str]:
         # Joined for one split, by an end of its own: a sentence's end would take in "\n".
-        return set(_sentences("。".join([block.text for block in self._visible])))
+        return set(sentences("。".join([block.text for block in self._visible])))
 
 
 def _choose(parts: Parts, choice: Choice) -> None:
@@ -215,7 +215,8 @@ def _texts(blocks: Iterable[Block]) -> Iterator[str]:
             yield block.text
 
 
-def _sentences(text: str) -> list[str]:
+def sentences(text: str) -> list[str]:
+    """Cut a text into its sentences, without the marks at their ends."""
     pieces = map(str.strip, _SENTENCE_END.split(text))
     return [piece.rstrip(".!?…。！？") for piece in pieces if piece]
 

@@ -1,0 +1,163 @@
+"""Two pages that a user named -> how alike they are, and whether the second repeats the first.
+
+The verdicts are the filter's own (`verdicts.py`), one for each distance. Of a page that an index
+has recorded, and of which nothing else was kept, there are its fingerprint, sketch and headline:
+enough for a page that is repeated, too little for one that is to be judged.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.hamming.planner import plan
+from dedup_filter.model import Unjudged, Verdict
+from dedup_filter.pages.comparison import Candidate, lost_blocks, relation
+from dedup_filter.review.given_page import GivenPage, read_page
+from dedup_filter.review.judged import Judged
+from dedup_filter.review.named_page import NamedPage, page_in
+from dedup_filter.review.recorded_pages import RecordedPages, require_pages
+from dedup_filter.review.side import Likeness, Side, likeness
+from dedup_filter.review.table_look_ups import LookUp, look_ups
+from dedup_filter.review.text_diff import Change, only_in, word_changes
+from dedup_filter.review.verdicts import (
+    DISTANCES,
+    as_recorded,
+    compared_with_record,
+    judged_one_by_one,
+    seen_one_by_one,
+)
+from dedup_filter.upkeep import Index
+
+_LEAST_PLANNED = 1_000_000
+"""Pages for which the tables of an index are planned at least."""
+_BY_BLOCKS = ("new_blocks", "blocks")
+"""Rules of `Refusal` for which blocks are named."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is to be said of two pages."""
+
+    first: Side
+    second: Side
+    distance: int | None
+    """Differing bits of the fingerprint that the first page is found by, and that of the text by
+    which the second finds it: the first that is within `max_distance`, or else the nearest."""
+    by_text: str | None
+    """The name of that text."""
+    differing_bits: list[int]
+    """Their positions, 63 first."""
+    max_distance: int
+    layout: str
+    tables: list[LookUp]
+    """What each table of that layout does in a look-up within `max_distance`."""
+    likeness: Likeness | None
+    """None: one of them has no text."""
+    verdicts: list[Verdict] | None
+    """On the second page if the first was kept, at distance 0, 1, ...; None: too little of it is
+    recorded."""
+    lost_blocks: list[str]
+    """The blocks of the second page that the first lacks, if it is refused for that."""
+    only_in_first: list[str] | None
+    """Sentences of its text that the other lacks; None: the text of one of them is not known."""
+    only_in_second: list[str] | None
+    changes: list[Change] | None
+    """From the text of the first to that of the second; None as above."""
+
+
+def compare(
+    names: Sequence[str],
+    urls: Sequence[str] = ("", ""),
+    options: Mapping[str, Any] | None = None,
+    index: Index | None = None,
+) -> Comparison:
+    """Compare two pages: URLs, files or "-", or pages that an index has recorded.
+
+    `urls` is where files were found. With an index its options hold, and what it knows of hosts.
+
+    Raises:
+        DedupError: a page or the index cannot be read, or an option is wrong.
+    """
+    require_pages(names)
+    if index is None:
+        first, second = (read_page(*each) for each in zip(names, urls, strict=True))
+        return compared_pages(first, second, FilterConfig.of(options or {}))
+    with RecordedPages.open(index, options or {}) as pages:
+        one, other = (page_in(pages, *each) for each in zip(names, urls, strict=True))
+        config, kept = pages.config, pages.kept
+    record, verdicts = one.record, None
+    if record is None and isinstance(one.judged, Judged):
+        record = as_recorded(one.judged)
+    if isinstance(other.judged, Judged):
+        verdicts = compared_with_record(record, other.judged, config)
+    elif isinstance(other.judged, Unjudged):
+        verdicts = [Verdict("unjudged", reason=other.judged.reason)] * len(DISTANCES)
+    return _comparison(names, (one, other), verdicts, config, kept)
+
+
+def compared_pages(first: GivenPage, second: GivenPage, config: FilterConfig) -> Comparison:
+    """Compare two pages that were read, as a filter does that sees nothing but them."""
+    found = judged_one_by_one(first, second, config)
+    pages = [NamedPage(each.url, one) for each, one in zip((first, second), found, strict=True)]
+    verdicts = seen_one_by_one(first, second, config)
+    return _comparison((first.name, second.name), pages, verdicts, config, 0)
+
+
+def _comparison(
+    names: Sequence[str],
+    pages: Sequence[NamedPage],
+    verdicts: list[Verdict] | None,
+    config: FilterConfig,
+    kept: int,
+) -> Comparison:
+    first, second = (Side.of(*each) for each in zip(names, pages, strict=True))
+    most = config.max_distance
+    layout = config.tables or plan(most, max(kept, _LEAST_PLANNED))
+    stored = next(iter(first.fingerprints.values()), None)
+    found = None if stored is None else _nearest(stored, second, most)
+    lost, texts = [], None
+    if verdicts is not None and found is not None:
+        lost = _lost_blocks(pages, verdicts, found[0], first)
+    if first.text is not None and second.text is not None:
+        texts = first.text, second.text
+    differing = 0 if stored is None or found is None else stored ^ found[2]
+    return Comparison(
+        first,
+        second,
+        None if found is None else found[1],
+        None if found is None else [*second.fingerprints][found[0]],
+        [position for position in range(63, -1, -1) if differing >> position & 1],
+        most,
+        repr(layout),
+        [] if found is None else look_ups(0, differing, layout, most),
+        likeness(first, second),
+        verdicts,
+        lost,
+        None if texts is None else only_in(*texts),
+        None if texts is None else only_in(*reversed(texts)),
+        None if texts is None else word_changes(*texts),
+    )
+
+
+def _nearest(stored: int, second: Side, most: int) -> tuple[int, int, int] | None:
+    """Return number, distance and fingerprint of the text of a page that finds a stored one."""
+    found = [
+        (number, (stored ^ value).bit_count(), value)
+        for number, value in enumerate(second.fingerprints.values())
+    ]
+    within = [each for each in found if each[1] <= most]
+    return next(iter(within), min(found, key=lambda each: each[1], default=None))
+
+
+def _lost_blocks(
+    pages: Sequence[NamedPage], verdicts: Sequence[Verdict], text: int, first: Side
+) -> list[str]:
+    """Return the blocks that are lost, if the last verdict that refuses the first says so."""
+    refused = [each.refused for each in verdicts if each.refused is not None][-1:]
+    found = pages[1].judged
+    if not (refused and refused[0].rule in _BY_BLOCKS and isinstance(found, Judged)):
+        return []
+    related = relation(found.profile, found.place.host, first.host)
+    candidate = Candidate(text, refused[0].distance, *related, first.sketch, first.headline)
+    return [passage.text for passage in lost_blocks(found.profile, candidate)]

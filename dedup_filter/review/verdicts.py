@@ -1,0 +1,87 @@
+"""Two pages, each read or recorded -> what the filter says of the second at each distance.
+
+    without an index     a filter sees the first, then the second; a new one for each distance
+    with an index        the first is put into an index in memory, as it is recorded; the second is
+                         measured with what the index knows of its host, and compared
+
+Nothing is decided here. With an index the second comes in a later crawl, so at the URL of the
+first it is a revisit.
+"""
+
+from dataclasses import replace
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.hamming.layout import MAX_DISTANCE
+from dedup_filter.model import Unjudged, Verdict
+from dedup_filter.pages.comparison import verdict_on
+from dedup_filter.pages.directory.directory_pages import DirectoryPages
+from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.records import Crawl, PageRecord, Place
+from dedup_filter.pages.framed_pages import FramedPages
+from dedup_filter.pages.location import MEMORY, open_index, scheme_of
+from dedup_filter.review.given_page import GivenPage
+from dedup_filter.review.judged import Judged, judged
+
+DISTANCES = range(MAX_DISTANCE + 1)
+
+
+def seen_one_by_one(first: GivenPage, second: GivenPage, config: FilterConfig) -> list[Verdict]:
+    """Let a filter of each distance see a page, then another; return what it says of that."""
+    verdicts = []
+    with NearDuplicateFilter(_at(config, 0)) as reader:
+        pages = [reader.read(each.url, **each.page._asdict()) for each in (first, second)]
+    for distance in DISTANCES:
+        with NearDuplicateFilter(_at(config, distance)) as here:
+            for page in pages:
+                verdict = here.claim_read(page)
+                here.commit(verdict)
+        verdicts.append(verdict)
+    return verdicts
+
+
+def judged_one_by_one(
+    first: GivenPage, second: GivenPage, config: FilterConfig
+) -> tuple[Judged | Unjudged, Judged | Unjudged]:
+    """Measure a page as the first that a filter sees, and another as the second."""
+    config = _at(config, config.max_distance)
+    pages = FramedPages(config, open_index(MEMORY, config, None))
+
+    def measured(page: GivenPage) -> Judged | Unjudged:
+        host = Place.of(page.url).host
+        return judged(page.url, page.page, config, lambda _, shown: pages.known(host, shown))
+
+    found = measured(first)
+    if isinstance(found, Judged):
+        pages.claim(found.place, found.measurable, is_pending=False)
+    return found, measured(second)
+
+
+def compared_with_record(
+    record: PageRecord | None, second: Judged, config: FilterConfig
+) -> list[Verdict]:
+    """Compare a page with one that is recorded, as if that were kept; None: it was not recorded."""
+    store = PageStore.in_memory(scheme_of(config))
+    try:
+        if record is not None:
+            store.restore_crawl(Crawl(record.crawl, None, 0, 0))
+            store.restore(record._replace(outcome="new", first_crawl=record.crawl))
+        store.start_crawl(0)
+        indexes = (DirectoryPages(_at(config, distance), store) for distance in DISTANCES)
+        return [index.compare(second.place, second.profile) for index in indexes]
+    finally:
+        store.close()
+
+
+def as_recorded(page: Judged) -> PageRecord | None:
+    """Return the record that a page would have if it were new; None: it has no text."""
+    if page.profile.is_blank:
+        return None
+    return PageRecord.of(page.place, page.profile, verdict_on(page.profile, "new"), 0, 1)
+
+
+def _at(config: FilterConfig, distance: int) -> FilterConfig:
+    """Return the same options for an index in memory, with another distance."""
+    return replace(
+        config, max_distance=distance, layout=None, keep_text=False, workers=0, expire_days=None
+    )

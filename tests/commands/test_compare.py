@@ -1,0 +1,170 @@
+"""`dedup-filter compare`: what people read, with marks or colours, and the same as one object."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+
+import pytest
+from command_line import COMMAND, lines, refused, run
+from index_feed import ITEMS, article
+from text_samples import CHINESE, FIRST, SECOND
+
+from dedup_filter import NearDuplicateFilter
+from dedup_filter.commands.sections import COLUMNS, columns_of
+
+HOSTILE = "\x1b[31mred\u202e"
+ONE = f"<title>{HOSTILE}</title><p>{FIRST} {SECOND}</p><p>{CHINESE * 3}</p><p>Price: 17</p>"
+OTHER = ONE.replace("Tuesday", HOSTILE).replace("17", "18").replace("冬季", "夏季")
+
+
+@pytest.fixture
+def pair(tmp_path):
+    paths = [tmp_path / "one.html", tmp_path / "other.html"]
+    for path, html in zip(paths, (ONE, OTHER), strict=True):
+        path.write_text(html, encoding="utf-8")
+    return list(map(str, paths))
+
+
+HERE = ("--url", "http://a.example/1", "--url", "http://a.example/2")
+
+
+def test_sections_for_people(pair):
+    code, out, err = run("compare", *pair, *HERE)
+    assert (code, err) == (0, "")
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    assert max(map(columns_of, out.splitlines())) <= COLUMNS
+    reason = r"new: near, but A lacks blocks of \d+ words that .* \(new_blocks\)"
+    assert re.search(reason, " ".join(out.split()))
+    assert "BLOCKS OF B THAT A LACKS\n  Price: 18\n" in out
+    assert "[-Tuesday-] {+\\x1b[31mred\\u202e+} to discuss" in out
+    assert "怎样让港口在[-冬-]{+夏+}季保持开放" in out
+    assert "ONLY A SAYS\n  The committee met on Tuesday" in out
+    tables = re.findall(r"table \d, led by bits [\d to,]+: (\d+) differ; .*(finds|misses)", out)
+    distance = int(re.search(r"FINGERPRINTS: (\d+) bits?", out)[1])
+    assert sum(int(differing) for differing, _ in tables) == distance
+    assert "finds" in dict(tables).values()
+
+
+def test_one_object(pair):
+    (found,) = lines("compare", *pair, *HERE, "--json")
+    assert [each["max_distance"] for each in found["verdicts"]] == list(range(13))
+    with NearDuplicateFilter.open() as pages:
+        pages.see(HERE[1], html=ONE)
+        verdict = pages.see(HERE[3], html=OTHER)
+    last = found["verdicts"][-1]
+    assert (last["outcome"], last["candidates"]) == (verdict.outcome, verdict.candidates)
+    assert last["refused"]["rule"] == verdict.refused.rule == "new_blocks"
+    assert last["refused"]["found"] == verdict.refused.found
+    assert found["lost_blocks"] == ["Price: 18"]
+    assert found["distance"] == len(found["differing_bits"])
+    assert found["second"]["title"] == HOSTILE
+    json.dumps(found, allow_nan=False)
+
+
+def test_pages_that_differ_in_nothing(pair):
+    code, out, _ = run("compare", pair[0], pair[0])
+    assert code == 0
+    assert "k 0 to 12  exact: it repeats A (0 bits" in out
+    assert "WORD DIFF" not in out
+    assert "ONLY A SAYS: nothing" in out
+
+
+def test_distances_at_which_it_is_near(tmp_path):
+    paths = [tmp_path / f"{n}.txt" for n in range(2)]
+    for path, text in zip(
+        paths, (article(1), article(1).replace("crane", "winch", 2)), strict=True
+    ):
+        path.write_text(text)
+    code, out, _ = run("compare", *map(str, paths))
+    assert code == 0
+    near = re.search(r"k (\d+) to 12  near: it repeats A \((\d+) bits?, A has ([\d.]+)%", out)
+    assert near[1] == near[2]
+    assert float(near[3]) > 80
+    if near[1] != "0":
+        assert "new: not near" in out
+
+
+def on_a_terminal(*arguments, **environment):
+    """Run the command with its standard output on a terminal; return what is written there."""
+    ours, theirs = pty.openpty()
+    variables = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
+    process = subprocess.Popen(
+        [*COMMAND, *arguments], stdout=theirs, env={**variables, **environment}
+    )
+    os.close(theirs)
+    written = b""
+    try:
+        while chunk := os.read(ours, 65_536):
+            written += chunk
+    except OSError:  # the other end is closed
+        pass
+    os.close(ours)
+    assert process.wait() == 0
+    return written.decode()
+
+
+def test_colours_on_a_terminal_only(pair):
+    out = on_a_terminal("compare", *pair)
+    assert "\x1b[31mTuesday\x1b[0m" in out
+    assert "\x1b[32m\\x1b[31mred\\u202e\x1b[0m" in out
+    assert "[-Tuesday" not in out
+    plain = on_a_terminal("compare", *pair, NO_COLOR="1")
+    assert "\x1b" not in plain
+    assert "[-Tuesday-]" in plain
+
+
+def test_pages_of_an_index(index):
+    urls = ITEMS[0]["url"], ITEMS[20]["url"]
+    (found,) = lines("compare", *urls, "--index", str(index), "--json")
+    assert found["verdicts"][12]["outcome"] == "near"
+    assert found["second"]["recorded"] == "near"
+    assert found["second"]["original"] == urls[0]
+    out = run("compare", *urls, "--index", str(index))[1]
+    assert f"recorded   near of {urls[0]}" in out
+
+
+def test_pages_of_a_shared_index(servers, tmp_path):
+    index = servers.seeded()
+    urls = ITEMS[0]["url"], ITEMS[1]["url"]
+    (found,) = lines("compare", *urls, "--index", index, "--json")
+    assert (found["verdicts"], found["changes"]) == (None, None)
+    assert found["likeness"]["of_second"] < 0.5
+    assert "VERDICT: B cannot be judged again" in run("compare", *urls, "--index", index)[1]
+    path = tmp_path / "a.txt"
+    path.write_text(article(0, 1))
+    (found,) = lines("compare", urls[0], str(path), "--index", index, "--json")
+    assert found["verdicts"][12]["outcome"] == "near"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("-", "-"),
+        ("no such file", "-"),
+        ("-", "http://127.0.0.1:9/"),
+        ("-", "-", "--url", "a", "--url", "b", "--url", "c"),
+        ("-", "x", "--index", "no such folder"),
+    ],
+)
+def test_what_cannot_be_compared(arguments):
+    code, out, err = run("compare", *arguments)
+    assert (code, out) == (2, "")
+    assert "Error: " in err
+
+
+def test_options_change_the_verdict(pair):
+    (found,) = lines(
+        "compare", *pair, "--json", "-o", "min_similarity=none", "-o", "max_distance=7"
+    )
+    assert found["max_distance"] == 7
+    assert found["verdicts"][12]["outcome"] == "near"
+    assert "min_similarity" in refused("compare", *pair, "-o", "min_similarity=2")
+
+
+def test_help_fits_a_screen():
+    out = run("compare", "--help")[1].splitlines()
+    assert len(out) <= 40
+    assert max(map(len, out)) <= 80
