@@ -13,8 +13,8 @@ import numpy as np
 from dedup_filter.fingerprints.sketch import (
     UInt32Array,
     contained,
-    contained_sketch,
     distinct_hashes,
+    shared,
     union,
 )
 from dedup_filter.pages.directory.records import PageRecord, Place
@@ -146,7 +146,7 @@ def _counted_in(one: Side, other: Side) -> tuple[int, int, int]:
     if one.hashes is not None:
         counts = contained(one.hashes, [other.sketch])
     else:
-        counts = contained_sketch(one.sketch, [other.sketch])
+        counts = shared([one.sketch], [other.sketch])
     there, asked, sizes = (int(each[0]) for each in counts)
     return there, asked, sizes
 
