@@ -131,7 +131,7 @@ function chartOfHosts({ by_host: { hosts, near, exact, others, of_others } }, co
 
 function chartOfClusters({ pages }, clusters, colour, open) {
   const largest = clusters.slice(0, MOST_CLUSTERS);
-  const nameOf = (page) => (page < 0 ? "(gone)" : pages.title[page] || pages.url[page]);
+  const nameOf = (page) => (page < 0 ? "(gone)" : pages.title[page] || withoutScheme(pages.url[page]));
   return columnChart("chart-clusters", {
     labels: largest.map(({ original }) => asLabel(nameOf(original), 28)),
     series: [{ label: "pages", data: largest.map(({ original, pairs }) => pairs.length + (original >= 0)), backgroundColor: colour("cluster") }],
