@@ -111,14 +111,11 @@ def _side(side: Side) -> dict[str, Any]:
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "outcome": verdict.outcome,
-        "reason": verdict.reason,
-        "distance": verdict.distance,
-        "similarity": verdict.similarity,
-        "candidates": verdict.candidates,
-        "refused": None if verdict.refused is None else verdict.refused._asdict(),
-    }
+    names = "outcome reason distance similarity candidates".split()
+    refused = None if verdict.refused is None else verdict.refused._asdict()
+    if refused:
+        del refused["page"]  # A has a number of its own in each of the filters
+    return {**{name: getattr(verdict, name) for name in names}, "refused": refused}
 
 
 def _tell(found: Comparison) -> None:

@@ -14,7 +14,7 @@ from text_samples import CHINESE, FIRST, SECOND
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.commands.sections import COLUMNS, columns_of
 
-HOSTILE = "\x1b[31mred\u202e"
+HOSTILE = "\x9b31mred\u202e"
 ONE = f"<title>{HOSTILE}</title><p>{FIRST} {SECOND}</p><p>{CHINESE * 3}</p><p>Price: 17</p>"
 OTHER = ONE.replace("Tuesday", HOSTILE).replace("17", "18").replace("冬季", "夏季")
 
@@ -33,13 +33,12 @@ HERE = ("--url", "http://a.example/1", "--url", "http://a.example/2")
 def test_sections_for_people(pair):
     code, out, err = run("compare", *pair, *HERE)
     assert (code, err) == (0, "")
-    assert "\x1b" not in out
-    assert "\u202e" not in out
+    assert not {"\x1b", "\x9b", "\u202e"} & set(out)
     assert max(map(columns_of, out.splitlines())) <= COLUMNS
     reason = r"new: near, but A lacks blocks of \d+ words that .* \(new_blocks\)"
     assert re.search(reason, " ".join(out.split()))
     assert "BLOCKS OF B THAT A LACKS\n  Price: 18\n" in out
-    assert "[-Tuesday-] {+\\x1b[31mred\\u202e+} to discuss" in out
+    assert "[-Tuesday-] {+\\x9b31mred\\u202e+} to discuss" in out
     assert "怎样让港口在[-冬-]{+夏+}季保持开放" in out
     assert "ONLY A SAYS\n  The committee met on Tuesday" in out
     tables = re.findall(r"table \d, led by bits [\d to,]+: (\d+) differ; .*(finds|misses)", out)
@@ -58,6 +57,7 @@ def test_one_object(pair):
     assert (last["outcome"], last["candidates"]) == (verdict.outcome, verdict.candidates)
     assert last["refused"]["rule"] == verdict.refused.rule == "new_blocks"
     assert last["refused"]["found"] == verdict.refused.found
+    assert last["refused"]["distance"] == found["distance"]
     assert found["lost_blocks"] == ["Price: 18"]
     assert found["distance"] == len(found["differing_bits"])
     assert found["second"]["title"] == HOSTILE
@@ -109,7 +109,7 @@ def on_a_terminal(*arguments, **environment):
 def test_colours_on_a_terminal_only(pair):
     out = on_a_terminal("compare", *pair)
     assert "\x1b[31mTuesday\x1b[0m" in out
-    assert "\x1b[32m\\x1b[31mred\\u202e\x1b[0m" in out
+    assert "\x1b[32m\\x9b31mred\\u202e\x1b[0m" in out
     assert "[-Tuesday" not in out
     plain = on_a_terminal("compare", *pair, NO_COLOR="1")
     assert "\x1b" not in plain

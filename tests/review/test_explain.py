@@ -5,16 +5,19 @@ from math import sqrt
 
 import pytest
 import xxhash
+from bad_pages import KINDS as BAD_PAGES
+from bad_pages import SMALL
+from hypothesis import given, settings
 from museum.arrangements import address
 from museum.kinds import KINDS
-from text_samples import CHINESE, FIRST, SECOND
+from text_samples import CHINESE, FIRST, MARKUP, SECOND
 
 from crawler.demo_site.pages import build_pages
 from dedup_filter import FilterConfig, NearDuplicateFilter
 from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.review.explain import explain, explanation
 from dedup_filter.review.judged import judged
-from dedup_filter.text.decode import parse
+from dedup_filter.text.decode import as_utf8, parse
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.upkeep import index_at
 
@@ -77,6 +80,25 @@ def test_pages_of_the_demo(path, tmp_path):
     with NearDuplicateFilter.open(tmp_path / "index", keep_text=True) as pages:
         pages.see(url, html=page.body)
     assert (found.text, found.fingerprint, found.digest) == kept(tmp_path / "index", url)
+
+
+@given(MARKUP)
+@settings(max_examples=150)
+def test_any_markup(markup):
+    found = of(markup)
+    if found.text is not None:
+        require_all_accounted(found, markup)
+
+
+@pytest.mark.parametrize("kind", SMALL)
+def test_bad_pages(kind):
+    page = BAD_PAGES[kind].make(1, 0)
+    found = of(page)
+    with NearDuplicateFilter.open() as pages:
+        verdict = pages.see("http://a/", html=page)
+    assert (found.fingerprint, found.reason) == (verdict.fingerprint, verdict.reason)
+    if found.text is not None:
+        require_all_accounted(found, as_utf8(page) if isinstance(page, bytes) else page)
 
 
 MENU = "<ul>" + "".join(f"<li><a href=/{n}>section {n} of it</a>" for n in range(9)) + "</ul>"
