@@ -39,11 +39,18 @@ def test_each_crawl_writes_its_report_in_place_of_the_one_before(
         assert [each.name for each in path.parent.iterdir()] == ["report.html"]
 
 
-def test_a_report_that_cannot_be_written_is_logged_and_costs_nothing(project, site, paragraphs):
+@pytest.mark.parametrize("on_error", ["keep", "close"])
+def test_a_report_that_cannot_be_written_is_logged_and_costs_nothing(
+    project, site, paragraphs, on_error
+):
     site.add("/a", paragraphs(1))
     project.spider(parse='yield {"url": response.url}\nopen("r.html", "w").write("mine")')
-    crawl = project.crawl(*site.urls("/a"), DEDUP_INDEX="index", DEDUP_REPORT="r.html")
+    crawl = project.crawl(
+        *site.urls("/a"), DEDUP_INDEX="index", DEDUP_REPORT="r.html", DEDUP_ON_ERROR=on_error
+    )
     assert crawl.exit_code == 0
+    assert crawl.stats["finish_reason"] == "finished"
+    assert "Traceback" not in crawl.log
     assert len(crawl.items) == 1
     (said,) = crawl.lines("The report could not be written (DEDUP_REPORT)")
     assert "'r.html' exists and is no report of this program" in said
