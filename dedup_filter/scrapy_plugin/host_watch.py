@@ -4,6 +4,7 @@
 
     one_original        many of the host's pages repeat the same page
     duplicates_jumped   nearly all of its last pages repeat earlier ones, and few did before
+    same_text           most of its new pages have another one's text under a headline of their own
     made_by_scripts     most of its pages have no text without their scripts
     no_pages            most of its responses are files or data
     no_function_words   most of its longer texts are in no language that has a word list
@@ -56,8 +57,9 @@ _LONGEST = 500
 """Characters of a URL or a host that are told."""
 
 _LOOK = (
-    "look at some of them in a browser. Where they are a login, an error or a request to wait, the "
-    "site holds its pages back: log in, or slow down (DOWNLOAD_DELAY)"
+    "look at some of them in a browser. Where they are a consent, a login, an error or a request "
+    "to wait, the site holds its pages back: give it what it asks for, or slow down "
+    "(DOWNLOAD_DELAY)"
 )
 TEXTS = {
     "one_original": "{count:,} of {pages:,} pages repeat {url}: " + _LOOK + ". Where they differ, "
@@ -67,6 +69,8 @@ TEXTS = {
     "duplicates_jumped/apart": "{count} of the last {last} pages repeat {originals} other ones (of "
     "the {pages:,} pages before: {before:.0f} %): if the crawl goes in circles (session ids, sort "
     "orders) or has come to print views or a mirror, do not follow such links",
+    "same_text": "{count:,} of {pages:,} new pages have the text of another page under headlines "
+    "of their own, this time of {url}: " + _LOOK,
     "made_by_scripts": "{count:,} of {pages:,} pages have no text without their scripts, and are "
     "kept unjudged: have them rendered (scrapy-playwright), or name the item fields that hold text "
     "(DEDUP_TEXT_FIELDS)",
@@ -150,14 +154,15 @@ class _Counts:
 
     __slots__ = (
         *("_duplicates", "_frames", "_last", "_last_duplicates", "_long", "_new", "_pages"),
-        *("_repeats", "_unjudged", "_without_words", "told"),
+        *("_repeats", "_same_text", "_unjudged", "_without_words", "told"),
     )
 
     def __init__(self) -> None:
         self.told: tuple[str, ...] = ()
         """Kinds of warnings that were given."""
-        self._pages = self._duplicates = self._new = self._frames = 0
-        """Pages; duplicates among them; new ones; of these, those that are nearly all frame."""
+        self._pages = self._duplicates = self._new = self._frames = self._same_text = 0
+        """Pages; duplicates among them; new ones; of these, those that are nearly all frame, and
+        those that have another page's text."""
         self._long = self._without_words = 0
         """Longer texts, and those without function words."""
         self._last: deque[int] = deque(maxlen=LAST_PAGES)
@@ -225,6 +230,10 @@ class _Counts:
             if verdict.frame_share >= _ALL_FRAME:
                 self._frames += 1
                 passed += _most("all_frame", self._frames, self._new)
+            refused = verdict.refused
+            if refused is not None and refused.rule == "headline" and refused.distance == 0:
+                self._same_text += 1
+                passed += _most("same_text", self._same_text, self._new, refused.url or "")
         if verdict.shingles >= _LONG:
             self._long += 1
             no_sentences = verdict.shingles_without_stopword > _NO_SENTENCES * verdict.shingles
@@ -234,6 +243,6 @@ class _Counts:
         return passed
 
 
-def _most(kind: str, count: int, pages: int) -> list[Passed]:
+def _most(kind: str, count: int, pages: int, url: str = "") -> list[Passed]:
     is_most = pages >= LAST_PAGES and 2 * count > pages
-    return [(kind, {"count": count, "pages": pages})] if is_most else []
+    return [(kind, {"count": count, "pages": pages, "url": url})] if is_most else []

@@ -31,6 +31,16 @@ def test_a_login_in_place_of_pages_is_named(warnings_of, site, paragraphs):
     assert stats["dedup/exact"] == 29
 
 
+def test_a_consent_under_the_title_of_each_page_is_named(warnings_of, site, article):
+    for number in range(60):
+        title = f"<title>{article(number, words=8)}</title>"
+        site.add(f"/{number}", f"<html>{title}<body><p>{article('consent')}</p></body></html>")
+    [warning], stats = warnings_of(site)
+    assert warning.startswith("49 of 50 new pages have the text of another page under headlines of")
+    assert f"this time of {site.url}/0: look at some of them" in warning
+    assert stats["dedup/new"] == 60
+
+
 def test_a_site_that_scripts_build_is_named(warnings_of, site, article):
     for number in range(60):
         script = f"<script>const page = {{text: '{article(number, words=300)}'}}</script>"

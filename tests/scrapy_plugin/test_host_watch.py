@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_filter import Verdict
+from dedup_filter.model import Refusal
 from dedup_filter.scrapy_plugin.host_watch import MOST_HOSTS, MOST_TOLD, HostWatch
 
 NEW = Verdict("new", language="en", shingles=300, shingles_without_stopword=20)
@@ -18,6 +19,9 @@ PAGES = {
     "half frame": NEW._replace(frame_share=0.89),
     "no words": NEW._replace(language=None, shingles_without_stopword=241),
     "few words": NEW._replace(language=None, shingles_without_stopword=240),
+    "same text": NEW._replace(refused=Refusal("headline", None, None, 5, 0, "http://a/5")),
+    "near text": NEW._replace(refused=Refusal("headline", None, None, 5, 1, "http://a/5")),
+    "new block": NEW._replace(refused=Refusal("new_blocks", 9, 0, 5, 0, "http://a/5")),
     "list": NEW._replace(shingles_without_stopword=300),
     "scripts": Verdict("unjudged", reason="by_script"),
     "no text": Verdict("unjudged", reason="no_text"),
@@ -60,6 +64,8 @@ def oracle(verdicts):
         if_most(kind, [each for each in verdicts if each.reason in names], verdicts)
     new = [each for each in verdicts if each.outcome == "new"]
     if_most("all_frame", [each for each in new if each.frame_share >= 0.9], new)
+    apart = [each for each in new if each.refused is not None and each.refused.distance == 0]
+    if_most("same_text", [each for each in apart if each.refused.rule == "headline"], new)
     long = [each for each in new if each.shingles >= 60]
     unknown = (each for each in long if each.language is None)
     if_most(
@@ -120,6 +126,8 @@ def test_each_warning_comes_at_the_first_page_for_which_the_oracle_has_reason(se
         ([NEW, PAGES["image"], NEW, PAGES["json"]] * 100, []),
         ([PAGES["too short"]] * 500, []),
         ([PAGES["list"], NEW, PAGES["short"]] * 200, []),
+        # Pages of one template.
+        ([PAGES["near text"], PAGES["new block"]] * 100, []),
         # Crawled before.
         ([PAGES["revisit"]] * 500, []),
         # A login from page 600 on, which all of the others then are.
@@ -132,6 +140,8 @@ def test_each_warning_comes_at_the_first_page_for_which_the_oracle_has_reason(se
         ([PAGES["json"]] * 50, ["no_pages"]),
         ([PAGES["no words"], PAGES["no words"], NEW] * 20, ["no_function_words"]),
         ([PAGES["frame"], PAGES["frame"], NEW] * 20, ["all_frame"]),
+        # The same consent under the title of each page.
+        ([NEW] * 24 + [PAGES["same text"]] * 26, ["same_text"]),
     ],
 )
 def test_what_is_warned_of_and_what_is_not(verdicts, told):
@@ -146,6 +156,11 @@ def test_a_warning_says_what_was_counted_and_names_the_page_that_is_repeated():
     assert warning.text.startswith(
         "a: 45 of the last 50 pages repeat earlier ones, most of them http://a/1 "
         "(of the 1,095 pages before: 0 %): look at"
+    )
+    [(warning, _)] = warned([PAGES["same text"]] * 50)
+    assert warning.text.startswith(
+        "a: 50 of 50 new pages have the text of another page under headlines of their own, this "
+        "time of http://a/5: look at"
     )
     [(warning, _)] = warned([NEW] * 90 + [repeat(5)] + copies(5, 50))
     assert warning.text.startswith(
