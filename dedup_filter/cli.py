@@ -115,15 +115,21 @@ def main(
 
 
 def _defaults(group: click.Group, index_location: Callable[[], str]) -> dict[str, Any]:
-    """Return a default of INDEX for each command of a group, and for those of its groups."""
+    """Return a default of INDEX for each command of a group, and for those of its groups.
+
+    An option of that name has none: a command that can do without an index is not to ask for it.
+    """
     context = click.Context(group)
     commands = {name: group.get_command(context, name) for name in group.list_commands(context)}
-    return {
-        name: _defaults(command, index_location)
-        if isinstance(command, click.Group)
-        else {"index": index_location}
-        for name, command in commands.items()
-    }
+
+    def default_of(command: click.Command | None) -> dict[str, Any]:
+        if isinstance(command, click.Group):
+            return _defaults(command, index_location)
+        arguments = () if command is None else command.params
+        is_index = (each.name == "index" and isinstance(each, click.Argument) for each in arguments)
+        return {"index": index_location} if any(is_index) else {}
+
+    return {name: default_of(command) for name, command in commands.items()}
 
 
 def _said_of(error: click.ClickException) -> str:

@@ -67,6 +67,7 @@ def settings(project):
         ("", "", 2),
         ("-- pairs -d 13", "", 2),
         ("index -h", "", 0),
+        ("explain - --json", "<p>a few words", 0),
         ("-s LOG_LEVEL=INFO pairs", "", 2),
     ],
 )
