@@ -115,7 +115,10 @@ def _tell(found: Explanation, top: int) -> None:
     if found.reason is not None:
         entry("unjudged", f"{found.reason}: {_REASONS.get(found.reason, 'see the settings')}")
     if found.recorded is not None:
-        told = (f"{name} {value}" for name, value in found.recorded.items() if value is not None)
+        shown = {**found.recorded, "fingerprint": _hex(found.recorded["fingerprint"])}
+        told = [f"{name} {value}" for name, value in shown.items() if value is not None]
+        if found.fingerprint != found.recorded["fingerprint"]:
+            told.append("another one if judged now (below), as its host has shown more since")
         entry("recorded", ", ".join(told))
     if not found.digest:
         return

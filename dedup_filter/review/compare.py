@@ -111,7 +111,7 @@ def _comparison(
     config: FilterConfig,
     kept: int,
 ) -> Comparison:
-    first, second = (Side.of(*each) for each in zip(names, pages, strict=True))
+    first, second = Side.stored(names[0], pages[0]), Side.of(names[1], pages[1])
     most = config.max_distance
     layout = config.tables or plan(most, max(kept, _LEAST_PLANNED))
     stored = next(iter(first.fingerprints.values()), None)

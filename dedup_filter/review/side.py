@@ -5,7 +5,7 @@ a sample of them (`fingerprints/sketch.py`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +43,8 @@ class Side:
     headline: Headline = field(default_factory=Headline)
     digest: str = ""
     fingerprints: Mapping[str, int] = field(default_factory=dict)
-    """By the texts "own", "rare" or "span" that it is looked up by; it is found by the first."""
+    """By the texts "own", "rare" or "span" that it is looked up by; "recorded": that of a record.
+    It is found by the first."""
     text: str | None = None
     """Its main text without what two pages of its host have shown; None: it is not known. What one
     page has shown may be that of the other page."""
@@ -60,8 +61,22 @@ class Side:
         return Place.of(self.url).host
 
     @classmethod
+    def stored(cls, name: str, page: NamedPage) -> "Side":
+        """Tell what is known of a page that others are compared with: as it is recorded."""
+        side, record = cls.of(name, page), page.record
+        if record is None:
+            return side
+        return replace(
+            side,
+            headline=record.headline,
+            digest=record.digest.hex(),
+            fingerprints={} if record.fingerprint is None else {"recorded": record.fingerprint},
+            sketch=record.sketch,
+        )
+
+    @classmethod
     def of(cls, name: str, page: NamedPage) -> "Side":
-        """Tell what is known of a page."""
+        """Tell what is known of a page that is judged now, if it can be."""
         found, record = page.judged, page.record
         outcome = None if record is None else record.outcome
         if isinstance(found, Judged):
@@ -108,7 +123,7 @@ class Side:
             words=record.words,
             headline=record.headline,
             digest=record.digest.hex(),
-            fingerprints={} if value is None else {"own": value},
+            fingerprints={} if value is None else {"recorded": value},
             text=page.kept.text,
             sketch=record.sketch,
         )

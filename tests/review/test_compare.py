@@ -16,6 +16,7 @@ from text_samples import FIRST, SECOND
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.hamming.layout import Layout
 from dedup_filter.hamming.planner import plan
+from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.review.compare import compare
 from dedup_filter.review.table_look_ups import look_ups
 from dedup_filter.review.text_diff import only_in, word_changes
@@ -63,7 +64,7 @@ def test_verdicts_are_those_of_a_filter_that_sees_both(kind, tmp_path):
 def test_verdicts_with_an_index_are_those_of_its_next_crawl(kind, tmp_path):
     """The first page is in the index, among others; each crawl finds it as it was kept."""
     folder, copies = tmp_path / "index", count()
-    with NearDuplicateFilter.open(folder) as pages:
+    with NearDuplicateFilter.open(folder, keep_text=True) as pages:
         seen = [pages.see(address(each), html=kind.serve(each)) for each in range(4)]
     number = max(each for each, verdict in enumerate(seen) if verdict.outcome == "new")
     index = index_at(str(folder))
@@ -79,9 +80,21 @@ def test_verdicts_with_an_index_are_those_of_its_next_crawl(kind, tmp_path):
             with NearDuplicateFilter.open(later, max_distance=distance) as pages:
                 expected = pages.see(other[0], html=other[1])
             verdict = found.verdicts[distance]
+            if verdict.outcome == "near":
+                record = recorded(folder, address(number))
+                assert found.first.fingerprints == {"recorded": record.fingerprint}
+                assert found.distance <= 12
+                bits = sum(1 << bit for bit in found.differing_bits)
+                prints = found.second.fingerprints
+                assert prints[found.by_text] ^ bits == record.fingerprint
             if expected.original in (None, address(number)):
                 assert (verdict.outcome, verdict.original) == (expected.outcome, expected.original)
                 assert verdict.distance == expected.distance
+
+
+def recorded(folder, url):
+    with PageReader.open_to_read(folder) as reader:
+        return next(each for each in reader.records() if each.url == url)
 
 
 def words(name, count):
