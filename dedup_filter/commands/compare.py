@@ -10,8 +10,9 @@ import click
 
 from dedup_filter.commands import filter_option, folders, json_option, write_lines
 from dedup_filter.commands.sections import COLUMNS, columns_of, entry, head, paragraph
-from dedup_filter.model import Refusal, Verdict
+from dedup_filter.model import Verdict
 from dedup_filter.review.compare import Comparison, compare
+from dedup_filter.review.refusals import why
 from dedup_filter.review.side import Side
 from dedup_filter.review.text_diff import Change, is_letter_of_unspaced
 from dedup_filter.upkeep import index_at
@@ -126,8 +127,8 @@ def _tell(found: Comparison) -> None:
         estimated = " (estimated by sketches)" if is_estimated else ""
         entry(
             "phrases",
-            f"A has {of_b:.1%} of B's, B has {of_a:.1%} of A's; Jaccard similarity {jaccard:.3f}"
-            f"{estimated}",
+            f"A has {_percent(of_b)} of B's, B has {_percent(of_a)} of A's; Jaccard similarity "
+            f"{jaccard:.3f}{estimated}",
         )
     _tell_verdicts(found)
     _tell_bits(found)
@@ -169,7 +170,7 @@ def _tell_verdicts(found: Comparison) -> None:
     if found.verdicts is None:
         head("VERDICT: B cannot be judged again, as its blocks were not kept (DEDUP_KEEP_TEXT)")
         return
-    head("VERDICT ON B, if A was kept, by distance k")
+    head('VERDICT ON B, if A was kept, by distance k ("there" is A)')
     said = enumerate(map(_said, found.verdicts))
     for sentence, group in groupby(said, key=lambda each: each[1]):
         distances = [distance for distance, _ in group]
@@ -186,37 +187,18 @@ def _said(verdict: Verdict) -> str:
         return f"unjudged: {verdict.reason}"
     if verdict.outcome != "new":
         share = (
-            "" if verdict.similarity is None else f", A has {verdict.similarity:.1%} of its text"
+            ""
+            if verdict.similarity is None
+            else f", A has {_percent(verdict.similarity)} of its text"
         )
         return f"{verdict.outcome}: it repeats A ({counted(verdict.distance or 0, 'bit')}{share})"
     if verdict.refused is not None:
-        return f"new: near, but {_why(verdict.refused)}"
+        return f"new: near, but {why(verdict.refused)} ({verdict.refused.rule})"
     return "new: not near"
 
 
-def _why(refused: Refusal) -> str:
-    """Say which rule a page does not meet.
-
-    >>> _why(Refusal("similarity", 0.5, 0.8, 1, 3))
-    'A has 50.0% of the phrases of its text, and 80.0% are wanted (similarity)'
-    """
-    rule, found, wanted = refused[:3]
-    sentences = {
-        "similarity": "A has {} of the phrases of its text, and {} are wanted",
-        "headline": "they are headed otherwise, and are pages of one site, or too short for that",
-        "span": "A has {} of the phrases of its span, frame included, and {} are wanted",
-        "unread": "{} were not read (hidden parts, script data), more than the {} of its own text",
-        "new_blocks": "A lacks blocks of {} that no page of the host has shown; {} may be lacking",
-        "blocks": "A lacks blocks of {}; {} may be lacking",
-        "own": "A has {} of the phrases that no page of B's host has shown, and {} are wanted",
-        "not_frame": "A has {} of the phrases that are no frame of B's host, and {} are wanted",
-        "story": "they are headed otherwise, and A has {} of its text, where {} are wanted",
-    }
-    are_words = rule in ("unread", "new_blocks", "blocks")
-    figures = (
-        f"{each:,.4g} words" if are_words else f"{each:.1%}" for each in (found or 0, wanted or 0)
-    )
-    return f"{sentences[rule].format(*figures)} ({rule})"
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def _tell_bits(found: Comparison) -> None:

@@ -35,7 +35,7 @@ def test_sections_for_people(pair):
     assert (code, err) == (0, "")
     assert not {"\x1b", "\x9b", "\u202e"} & set(out)
     assert max(map(columns_of, out.splitlines())) <= COLUMNS
-    reason = r"new: near, but A lacks blocks of \d+ words that .* \(new_blocks\)"
+    reason = r"new: near, but it has blocks of \d+ words that are not there .* \(new_blocks\)"
     assert re.search(reason, " ".join(out.split()))
     assert "BLOCKS OF B THAT A LACKS\n  Price: 18\n" in out
     assert "[-Tuesday-] {+\\x9b31mred\\u202e+} to discuss" in out
@@ -80,7 +80,7 @@ def test_distances_at_which_it_is_near(tmp_path):
         path.write_text(text)
     code, out, _ = run("compare", *map(str, paths))
     assert code == 0
-    near = re.search(r"k (\d+) to 12  near: it repeats A \((\d+) bits?, A has ([\d.]+)%", out)
+    near = re.search(r"k (\d+) to 12  near: it repeats A \((\d+) bits?, A has ([\d.]+) %", out)
     assert near[1] == near[2]
     assert float(near[3]) > 80
     if near[1] != "0":
