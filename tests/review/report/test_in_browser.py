@@ -6,8 +6,9 @@ import re
 import pytest
 from patience import PATIENCE, wait_until
 from playwright.sync_api import expect
-from report_index import ADVERT, HOSTILE, made_index, made_report
+from report_index import ADVERT, HOSTILE, made_index, made_report, prose
 
+from dedup_filter import NearDuplicateFilter
 from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.review.report import Amounts, Bounds, write_report
 
@@ -310,9 +311,29 @@ def test_what_is_left_out_is_said(opened, index, tmp_path):
     assert (written.listed, written.texts, page.faults) == (8, 3, [])
 
 
-def test_an_index_with_no_pages_and_a_browser_that_keeps_nothing(opened, tmp_path):
-    from dedup_filter import NearDuplicateFilter
+def test_crawls_are_told_apart_and_their_names_are_texts(opened, tmp_path):
+    index, names = tmp_path / "index", ["first", "</td><script>window.hacked=6</script>\u202e"]
+    for number, name in enumerate(names):
+        with NearDuplicateFilter.open(index, crawl=name) as pages:
+            for host in ("a", "b", f"c{number}"):
+                pages.see(f"https://{host}.example/", text=prose(1, edits=host != "a"))
+    write_report(index, tmp_path / "r.html", Bounds(12, 0.8), Amounts())
+    page = opened(tmp_path / "r.html")
+    told = page.locator(".crawls tbody tr").all_inner_texts()
+    assert [row.split()[0] for row in told] == [
+        "first",
+        "</td><script>window.hacked=6</script>\\u202e",
+    ]
+    page.keyboard.press("2")
+    assert shown(page) == "4 shown"
+    page.select_option("#crawl", "2")
+    expect(page.locator("#shown-count")).to_have_text("2 of 4 shown")
+    assert "c1.example" in rows(page, "host")
+    assert "c0.example" not in rows(page, "host")
+    assert (page.evaluate("window.hacked"), page.faults) == (None, [])
 
+
+def test_an_index_with_no_pages_and_a_browser_that_keeps_nothing(opened, tmp_path):
     NearDuplicateFilter.open(tmp_path / "index").close()
     write_report(tmp_path / "index", tmp_path / "r.html", Bounds(12, None), Amounts())
     page = opened(tmp_path / "r.html")
