@@ -44,7 +44,8 @@ def made_index(folder, *, keep_text=True):
     """Fill an index; return the folder.
 
     Ten stories at ten sites with more and more edits, of which those with many are kept; an exact
-    copy with an advertisement; Chinese; hostile pages, each dropped for one of harmless looks.
+    copy with an advertisement; Chinese; a page that came twice; hostile pages, each dropped for one
+    of harmless looks.
     """
     chinese = "据新华社报道，昨天下午在北京举行的会议上，代表们讨论了城市的交通问题。" * 8
     with NearDuplicateFilter.open(folder, keep_text=keep_text) as pages:
@@ -57,6 +58,8 @@ def made_index(folder, *, keep_text=True):
         pages.see("https://shop.example/2", text=long)
         pages.see("https://zh.example/1", text=f"{chinese}第一版。")
         pages.see("https://zh.example/2", text=f"{chinese}第二版。")
+        for _ in range(2):
+            pages.see("https://twice.example/", text=prose(55))
         for number, url in enumerate(HOSTILE.values()):
             body = (
                 f"<h1>{_escaped(TITLE)}</h1><p>{_escaped('<img src=x onerror=window.hacked=5>')} "

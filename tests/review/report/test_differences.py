@@ -15,9 +15,11 @@ TELL = """texts => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def page(browser):
+@pytest.fixture(scope="module", params=["delete Intl.Segmenter", ""], ids=["old", "new"])
+def page(browser, request):
+    """A browser that cuts texts into words itself, and one that does not."""
     page = browser.new_page()
+    page.evaluate(request.param)
     page.add_script_tag(path=SCRIPT)
     yield page
     page.close()

@@ -221,6 +221,16 @@ def test_judgements_are_exported_and_survive_a_reload(page, report):
     assert page.locator("#label-count").inner_text() == "0 pairs judged"
 
 
+def test_a_page_that_came_twice_cannot_be_judged_by_its_url(page):
+    page.keyboard.press("2")
+    page.fill("#search", "twice.example")
+    expect(page.locator(ROWS)).to_have_count(1)
+    page.click(URL)
+    assert page.locator("#pair .judge:disabled").count() == 2
+    page.keyboard.press("s")
+    assert page.locator("#label-count").inner_text() == "0 pairs judged"
+
+
 def test_keys_are_explained_and_do_nothing_while_one_types(page):
     page.keyboard.press("?")
     assert page.locator("#help").is_visible()

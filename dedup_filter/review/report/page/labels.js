@@ -6,7 +6,7 @@
 function urlsOf({ pages, pairs }, pair) {
   const [page, original] = [pairs.page[pair], pairs.original[pair]];
   const urls = original < 0 ? [] : [pages.url[page], pages.url[original]];
-  return urls.length && urls.every(Boolean) ? urls : null;
+  return urls.length && urls.every(Boolean) && urls[0] !== urls[1] ? urls : null;
 }
 
 /** Keep what is judged of pairs, by the URLs of their pages. */
