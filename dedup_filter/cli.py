@@ -32,6 +32,7 @@ _MODULES = {
     "plan": "plan",
     "rejudge": "rejudge",
     "report": "report",
+    "tune": "tune",
 }
 """The module of each command, in `commands`."""
 

@@ -6,9 +6,9 @@ tells how commands end. Here is what several of them share.
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 import click
@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem
 
 from dedup_filter.config import option_in
 from dedup_filter.hamming.layout import MAX_DISTANCE
+from dedup_filter.text.page_fields import FieldNames
 from dedup_filter.wording import printable
 
 T = TypeVar("T")
@@ -61,6 +62,33 @@ filter_option = click.option(
     help='An option of the filter, such as features=shingles or max_distance=3; "none" is no '
     "value. Again for each.",
 )
+
+
+def field_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a user name the fields of a feed; the command gets `fields`, as `FieldNames`."""
+
+    @click.option(
+        "--html-field",
+        metavar="NAME",
+        help="Field of items with a page's HTML; 'html' unless one is named.",
+    )
+    @click.option(
+        "--text-fields",
+        metavar="NAMES",
+        default="",
+        help="Those with its text, with commas between; 'text' unless one is named.",
+    )
+    @click.option("--url-field", metavar="NAME", default="url", help="The one with its URL.")
+    @wraps(command)
+    def named(
+        *arguments: Any, html_field: str | None, text_fields: str, url_field: str, **given: Any
+    ) -> Any:
+        html, texts = html_field, tuple(filter(None, map(str.strip, text_fields.split(","))))
+        if not html and not texts:
+            html, texts = "html", ("text",)
+        return command(*arguments, fields=FieldNames(html, texts, url_field), **given)
+
+    return named
 
 
 def progress(

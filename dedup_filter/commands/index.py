@@ -9,6 +9,7 @@ import click
 
 from dedup_filter.commands import (
     CommandGroup,
+    field_options,
     filter_option,
     folders,
     json_option,
@@ -18,15 +19,12 @@ from dedup_filter.commands import (
     write_report,
 )
 from dedup_filter.config import FilterConfig
-from dedup_filter.text.page_fields import FieldNames
 from dedup_filter.upkeep import Index, index_at
-from dedup_filter.upkeep.lines import exported, import_lines
+from dedup_filter.upkeep.lines import LONGEST_LINE, exported, import_lines
 from dedup_filter.wording import as_time
 
 Report = dict[str, Any]
 
-_LONGEST_LINE = 128 * 2**20
-"""Bytes. The largest page that is judged has 16 MiB of characters, six bytes each if escaped."""
 _NO = 1
 """Exit code: done, and the answer is no."""
 
@@ -135,18 +133,7 @@ def _forget(index: Index, urls: tuple[str, ...]) -> Iterator[Report]:
 @_command("import")
 @click.argument("file", type=click.File("rb"), default="-")
 @click.option("--crawl", default="import", show_default=True, help="Name of the crawl of items.")
-@click.option(
-    "--html-field",
-    metavar="NAME",
-    help="Field of items with a page's HTML; 'html' unless one is named.",
-)
-@click.option(
-    "--text-fields",
-    metavar="NAMES",
-    default="",
-    help="Those with its text, with commas between; 'text' unless one is named.",
-)
-@click.option("--url-field", metavar="NAME", default="url", help="The one with its URL.")
+@field_options
 @click.option("--skip-bad-lines", is_flag=True, help="Count bad lines instead of stopping.")
 @filter_option
 def _import(index: Index, file: BinaryIO, **given: Any) -> Iterator[Report]:
@@ -169,16 +156,12 @@ def _import(index: Index, file: BinaryIO, **given: Any) -> Iterator[Report]:
 
     Exit codes: 0 done, 2 a line is bad, FILE cannot be read, or the index cannot be used.
     """
-    html = given["html_field"]
-    texts = tuple(filter(None, map(str.strip, given["text_fields"].split(","))))
-    if not html and not texts:
-        html, texts = "html", ("text",)
-    numbered = enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), 1)
+    numbered = enumerate(iter(partial(file.readline, LONGEST_LINE), b""), 1)
     with progress(numbered, "importing") as shown:
         imported = import_lines(
             shown,
             index,
-            FieldNames(html, texts, given["url_field"]),
+            given["fields"],
             {"crawl": given["crawl"], **given["options"]},
             skip_bad_lines=given["skip_bad_lines"],
         )

@@ -15,6 +15,7 @@ Cost: 5 us a page and 30 us a pair.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ from dedup_filter.text.reading import title_parts
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-Watch = Callable[[Iterable[int], int], Iterable[int]]
+Watch = Callable[[Iterable[int], int], AbstractContextManager[Iterable[int]]]
 """Some numbers and how many there are -> the same numbers, while somebody sees them pass."""
 
 NEVER = -1.0
@@ -89,6 +90,8 @@ class Pairs(NamedTuple):
     """The largest `min_similarity` at which the later page repeats the earlier one, or `NEVER`."""
     most_of_page: int
     """So many earlier pages were compared with each page at most."""
+    by_host: bool
+    """Whether only pages of one host were compared."""
 
 
 def pages_of(reader: PageReader) -> Pages:
@@ -114,7 +117,11 @@ def pages_of(reader: PageReader) -> Pages:
 
 
 def pairs_of(
-    reader: PageReader, pages: Pages, *, by_host: bool = False, watch: Watch = lambda them, _: them
+    reader: PageReader,
+    pages: Pages,
+    *,
+    by_host: bool = False,
+    watch: Watch = lambda them, _: nullcontext(them),
 ) -> Pairs:
     """Find the pairs within `MAX_DISTANCE` bits, and compare them."""
     later, earlier, distances = _with_recorded(pages, _near(pages, by_host=by_host))
@@ -122,13 +129,14 @@ def pairs_of(
     while len(later) > MOST_PAIRS and most > 1:
         most //= 2
         later, earlier, distances = _nearest(later, earlier, distances, most)
-    alike = _Alike(reader, pages, np.unique(np.concatenate([later, earlier])))
+    alike = Alike(reader, pages, np.unique(np.concatenate([later, earlier])))
     shares, limits = np.zeros(len(later)), np.zeros(len(later))
     chunks = range(0, len(later), _CHUNK)
-    for start in watch(chunks, len(chunks)):
-        chosen = slice(start, start + _CHUNK)
-        shares[chosen], limits[chosen] = alike.measure(later[chosen], earlier[chosen])
-    return Pairs(later, earlier, distances.astype(np.uint8), shares, limits, most)
+    with watch(chunks, len(chunks)) as shown:
+        for start in shown:
+            chosen = slice(start, start + _CHUNK)
+            shares[chosen], limits[chosen] = alike.measure(later[chosen], earlier[chosen])
+    return Pairs(later, earlier, distances.astype(np.uint8), shares, limits, most, by_host)
 
 
 Found = tuple[IntpArray, IntpArray, IntpArray]
@@ -213,8 +221,11 @@ def _joined(parts: Sequence[Found]) -> Found:
     return one, other, distances
 
 
-class _Alike:
-    """Tells how alike two pages are by their records."""
+class Alike:
+    """Tells how alike pages are by their records; only of those at some places.
+
+    Memory: 1 kB a place.
+    """
 
     def __init__(self, reader: PageReader, pages: Pages, places: IntpArray) -> None:
         self._pages = pages

@@ -60,6 +60,8 @@ from dedup_filter.wording import as_time
 HEADER_KEY = "dedup_filter_export"
 FRAMES_KEY = "frames_of"
 FORMAT = 3
+LONGEST_LINE = 128 * 2**20
+"""Bytes. The largest page that is judged has 16 MiB of characters, six bytes each if escaped."""
 
 Object = Mapping[str, Any]
 

@@ -1,0 +1,184 @@
+"""Pairs that people have judged, and pages -> how right each setting is, and which is best.
+
+A line of a file of labels is a JSON object {"a": URL, "b": URL, "same": true or false}. A setting
+says "same" of a pair if the later page repeats the earlier one by it: exactly, or within
+`max_distance` bits and with `min_similarity`. So it is asked of each pair by itself, whatever other
+pages there are.
+
+    precision   of the pairs called the same, the share that is
+    recall      of the pairs that are, the share called so
+    f1          the harmonic mean of the two
+
+Each with an interval in which it lies with 95 % confidence, by Wilson's score (1927). F1 is
+2 s / (1 + s), where s is the share of right ones among pairs that are the same or are called so:
+a share like the others, so the ends of its interval become those of F1's.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dedup_filter.errors import DedupError
+from dedup_filter.hamming.layout import MAX_DISTANCE
+from dedup_filter.hamming.pairs import IntpArray
+from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.pages.directory.records import canonical
+from dedup_filter.review.record_pairs import Alike, FloatArray, Pages
+from dedup_filter.review.suggestion import DISTANCE, SIMILARITY
+from dedup_filter.review.tune import SHARES
+
+_Z = 1.959964
+"""Standard deviations on either side that hold 95 % of a normal distribution."""
+_URLS = "SELECT id, CAST(url AS TEXT) FROM pages ORDER BY id"
+
+
+class Label(NamedTuple):
+    """A pair of pages that somebody has judged."""
+
+    a: str
+    """URL."""
+    b: str
+    same: bool
+
+
+class Estimate(NamedTuple):
+    """A share, and where it lies with 95 % confidence."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Rightness(NamedTuple):
+    """How right a setting is about labelled pairs; None: there is no pair to tell."""
+
+    max_distance: int
+    min_similarity: float
+    precision: Estimate | None
+    recall: Estimate | None
+    f1: Estimate | None
+
+
+class Labelled(NamedTuple):
+    """What labels tell of settings."""
+
+    same: int
+    """Labelled pairs that are the same, and whose pages are both there."""
+    different: int
+    unknown: int
+    """Labels with a URL of which no page is there, or that pair a page with itself."""
+    settings: list[Rightness]
+    """By `max_distance`, then `min_similarity`."""
+    best: Rightness | None
+    """Of the largest F1; of several the nearest to the defaults. None: nothing is told."""
+    reason: str
+
+
+def labels_in(lines: Iterable[bytes]) -> Iterator[Label]:
+    """Read labels, one a line; blank lines hold none. Raises DedupError: a line is no label."""
+    for number, line in enumerate(lines, 1):
+        if line.isspace():
+            continue
+        try:
+            read: Any = json.loads(line)
+            label = Label(read["a"], read["b"], read["same"])
+        except (ValueError, LookupError, TypeError, RecursionError):
+            label = None
+        types = (str, str, bool)
+        if label is None or any(type(v) is not of for v, of in zip(label, types, strict=True)):
+            raise DedupError(
+                f'line {number} of the labels is not like {{"a": URL, "b": URL, "same": true}}'
+            )
+        yield label
+
+
+def wilson(right: int, of: int) -> Estimate | None:
+    """Return a share with its interval by Wilson's score; None: of nothing.
+
+    >>> wilson(81, 100)  # doctest: +ELLIPSIS
+    Estimate(value=0.81, low=0.722..., high=0.874...)
+    """
+    if not of:
+        return None
+    share, z2 = right / of, _Z * _Z
+    middle = (share + z2 / (2 * of)) / (1 + z2 / of)
+    half = _Z / (1 + z2 / of) * (share * (1 - share) / of + z2 / (4 * of * of)) ** 0.5
+    # Rounding must not put the share itself outside.
+    return Estimate(share, min(max(middle - half, 0.0), share), max(min(middle + half, 1.0), share))
+
+
+def rightness(called: int, right: int, same: int) -> tuple[Estimate | None, ...]:
+    """Return precision, recall and F1 of so many pairs called the same, so many of them rightly."""
+    share = wilson(right, called + same - right)
+    f1 = None if share is None else Estimate(*(2 * each / (1 + each) for each in share))
+    return wilson(right, called), wilson(right, same), f1
+
+
+def labelled(reader: PageReader, pages: Pages, labels: Iterable[Label]) -> Labelled:
+    """Score every setting by labelled pairs. Of pages at one URL the first is meant."""
+    places: dict[str, int] = {}
+    for place, (_, url) in enumerate(reader.rows(_URLS)):
+        places.setdefault(canonical(url), place)
+    found: dict[tuple[int, int], bool] = {}
+    unknown = 0
+    for label in labels:
+        one, other = (places.get(canonical(url)) for url in (label.a, label.b))
+        if one is None or other is None or one == other:
+            unknown += 1
+        else:
+            found[max(one, other), min(one, other)] = label.same
+    pairs = np.array(list(found), np.intp).reshape(-1, 2)
+    later, earlier = pairs[:, 0], pairs[:, 1]
+    are_same = np.array(list(found.values()), np.bool_)
+    distances, limits = _measured(reader, pages, later, earlier)
+    settings = []
+    for bits in range(MAX_DISTANCE + 1):
+        for share in SHARES:
+            called = (distances <= bits) & (limits >= share)
+            right = int(np.count_nonzero(called & are_same))
+            scores = rightness(int(called.sum()), right, int(are_same.sum()))
+            settings.append(Rightness(bits, share, *scores))
+    same = int(are_same.sum())
+    best, reason = _best(settings, same, len(are_same) - same)
+    return Labelled(same, len(are_same) - same, unknown, settings, best, reason)
+
+
+def _measured(
+    reader: PageReader, pages: Pages, later: IntpArray, earlier: IntpArray
+) -> tuple[IntpArray, FloatArray]:
+    """Return how far pages are apart, and up to which `min_similarity` one repeats the other."""
+    alike = Alike(reader, pages, np.unique(np.concatenate([later, earlier])))
+    _, limits = alike.measure(later, earlier)
+    distances = np.bitwise_count(pages.fingerprints[later] ^ pages.fingerprints[earlier])
+    was_found = (pages.originals[later] == earlier) & (pages.distances[later] >= 0)
+    distances = np.where(was_found, pages.distances[later], distances).astype(np.intp)
+    are_long = pages.are_long[later] & pages.are_long[earlier]
+    are_twins = pages.twins[later] == pages.twins[earlier]
+    return np.where(are_twins, 0, distances), np.where(
+        are_twins, 1.0, np.where(are_long | was_found, limits, -1.0)
+    )
+
+
+def _best(settings: list[Rightness], same: int, different: int) -> tuple[Rightness | None, str]:
+    if not (same and different):
+        which = "the same" if not same else "different"
+        return None, f"no labelled pair whose pages are here is {which}: nothing is told"
+    best = max(
+        settings,
+        key=lambda each: (
+            each.f1.value if each.f1 else 0.0,
+            -abs(each.min_similarity - SIMILARITY),
+            each.max_distance,
+        ),
+    )
+    usual = next(each for each in settings if each[:2] == (DISTANCE, SIMILARITY))
+    if best.f1 is None or usual.f1 is None or best is usual:
+        return best, "no other setting does better than the defaults"
+    if usual.f1.high < best.f1.low:
+        return best, "the defaults do worse, beyond what chance makes of so few labels"
+    return best, (
+        f"so few labels do not tell it from the defaults: F1 {best.f1.value:.3f} and "
+        f"{usual.f1.value:.3f}, and the intervals overlap"
+    )
