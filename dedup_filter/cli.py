@@ -20,6 +20,8 @@ from dedup_filter.wording import printable
 
 _COMPLETE = "_DEDUP_FILTER_COMPLETE"
 """Variable in which a shell asks for completions, by click's convention."""
+_INDEX = ("INDEX", "DIR")
+"""What arguments are called that name an index, or one in a directory."""
 _MODULES = {
     "clusters": "fingerprints",
     "compare": "compare",
@@ -115,22 +117,22 @@ def main(
     sys.exit(code)
 
 
-def _defaults(group: click.Group, index_location: Callable[[], str]) -> dict[str, Any]:
-    """Return a default of INDEX for each command of a group, and for those of its groups.
+def _defaults(command: click.Command | None, index_location: Callable[[], str]) -> dict[str, Any]:
+    """Return a default of a command's argument INDEX, or DIR; of a group: by command.
 
-    An option of that name has none: a command that can do without an index is not to ask for it.
+    An option --index has none: a command that has one does without, too.
     """
-    context = click.Context(group)
-    commands = {name: group.get_command(context, name) for name in group.list_commands(context)}
-
-    def default_of(command: click.Command | None) -> dict[str, Any]:
-        if isinstance(command, click.Group):
-            return _defaults(command, index_location)
-        arguments = () if command is None else command.params
-        is_index = (each.name == "index" and isinstance(each, click.Argument) for each in arguments)
-        return {"index": index_location} if any(is_index) else {}
-
-    return {name: default_of(command) for name, command in commands.items()}
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        names = command.list_commands(context)
+        return {
+            name: _defaults(command.get_command(context, name), index_location) for name in names
+        }
+    return {
+        each.name: index_location
+        for each in (command.params if command is not None else ())
+        if isinstance(each, click.Argument) and each.name and each.human_readable_name in _INDEX
+    }
 
 
 def _said_of(error: click.ClickException) -> str:

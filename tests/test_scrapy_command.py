@@ -10,10 +10,12 @@ import re
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from command_line import COMMAND, run, run_process
 
 from dedup_filter import NearDuplicateFilter
+from dedup_filter.cli import _cli, _defaults
 
 PYPROJECT = (Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8")
 SCRAPY = [sys.executable, "-m", "scrapy"]
@@ -100,6 +102,23 @@ def test_the_project_names_the_index(scrapy, project, settings):
     assert (code, "Missing argument 'INDEX'" in err) == (2, True)
 
 
+def test_each_command_on_an_index_has_that_of_the_project_and_no_other_command():
+    def with_index(group, defaults):
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            if isinstance(command, click.Group):
+                yield from with_index(command, defaults[name])
+            else:
+                _, first, *_ = [*command.collect_usage_pieces(context), ""]
+                yield (name, first, [each() for each in defaults[name].values()])
+
+    found = list(with_index(_cli, _defaults(_cli, lambda: "there")))
+    assert {name for name, _, given in found if given} > {"stats", "check", "find", "rejudge"}
+    for name, first, given in found:
+        assert given == ["there"] * (first in ("INDEX", "DIR")), name
+
+
 def test_without_an_index_in_the_settings_one_must_be_given(scrapy, project, settings):
     folder, _ = project
     code, out, err = scrapy("dedup", "index", "stats", cwd=folder)
@@ -107,6 +126,10 @@ def test_without_an_index_in_the_settings_one_must_be_given(scrapy, project, set
     assert err == (
         "Error: name an INDEX: by the project's settings (DEDUP_INDEX) it ends with the crawl\n"
     )
+    # What can do without an index is not refused.
+    (folder / "page.html").write_text("<p>A page in a file, of some words.</p>")
+    code, _, err = scrapy("dedup", "explain", "page.html", cwd=folder)
+    assert (code, err) == (0, "")
     settings('DEDUP_ACTION = "tga"')
     code, _, err = scrapy("dedup", "index", "stats", cwd=folder)
     assert (code, err) == (2, 'Error: DEDUP_ACTION must be "drop" or "tag", not \'tga\'\n')
