@@ -83,7 +83,8 @@ def _left_out(framed: Framed, found: Account) -> Iterator[Left]:
             rule, detail = reasons.of(block)
             yield Left(rule, block.text, block.words, detail, place in span)
     for block in found.blocks:  # those of script data have no piece of their own
-        if block.position not in kept | told and reasons.is_of_data(block):
+        is_told = block.position in kept or block.position in told
+        if not is_told and reasons.is_of_data(block):
             rule, detail = reasons.of(block)
             yield Left(rule, block.text, block.words, detail, block.position in span)
 
@@ -119,7 +120,8 @@ class _Reasons:
         times = self._times[block.position]
         if times > self._most:
             return "frame_seen", f"shown by {times:,} earlier {'page' if times == 1 else 'pages'}"
-        rule = self._left[block.position]
+        # The headline of a page that is judged as a list of links stands outside of that.
+        rule = self._left.get(block.position, "container")
         if rule == "frame":
             frame = block.containers.frames[block.inside]
             return rule, frame_name(self._heads[frame]) if self._heads else ""

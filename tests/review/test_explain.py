@@ -152,6 +152,26 @@ def test_frames_that_pages_of_the_host_have_shown(tmp_path, article):
     assert rules(explain(str(tmp_path / "a.html"), "http://a.example/3")) == []
 
 
+def test_headline_of_a_list_of_links_that_stands_outside_of_it(tmp_path):
+    """Such a page is judged with its links, and its headline is in no text."""
+    notice = "<p>Read in the harbour town since 1820</p>"
+    items = "".join(f"<li><a href=/{n}>Part number {n} of the harbour</a>" for n in range(40))
+    menu = "<p><a href=/>One of the other papers of this town</a></p>" * 5
+    text = f"<div><p>{ARTICLE}</p><ul>{items}</ul><p>{FIRST}</p></div>"
+    html = f"{notice}<h1>All parts</h1>{menu}{text}"
+    folder = tmp_path / "index"
+    with NearDuplicateFilter.open(folder, keep_text=True) as pages:
+        pages.see("http://a/1", html=notice)
+    (tmp_path / "a.html").write_text(html)
+    found = explain(str(tmp_path / "a.html"), "http://a/2", index=index_at(str(folder)))
+    with NearDuplicateFilter.open(folder, keep_text=True) as pages:
+        pages.see("http://a/2", html=html)
+    assert found.text == kept(folder, "http://a/2")[0]
+    assert "Part number 7 of the harbour" in found.text
+    assert ("container", "All parts", "") in rules(found)
+    require_all_accounted(found, html)
+
+
 @pytest.mark.parametrize(
     ("markup", "expected"),
     [
