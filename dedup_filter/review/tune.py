@@ -7,7 +7,7 @@
     border     pairs that a little more or less would take in or leave out
     suggested  a setting, and in words why: see `suggestion`
 
-Cost: see `record_pairs`; 5 s for 100,000 pages of a usual crawl.
+Cost: see `record_pairs`; 10 s for 100,000 pages with 160,000 pairs.
 """
 
 from collections.abc import Iterator

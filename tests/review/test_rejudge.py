@@ -4,6 +4,7 @@ import sqlite3
 from contextlib import nullcontext
 
 import pytest
+from command_line import run
 from index_feed import PARAGRAPHS, tamper
 from index_feed import article as report
 
@@ -106,6 +107,14 @@ def test_a_later_crawl_is_replayed_as_one(tmp_path):
         expected = [(record.outcome, record.distance) for record in other.records()]
     assert [(page.after.outcome, page.after.distance) for page in pages] == expected
     assert answer.notes == []
+
+
+def test_an_index_that_was_exported_and_imported_is_judged_the_same(finished, tmp_path):
+    export = run("index", "export", str(finished))[1]
+    assert run("index", "import", str(tmp_path / "other"), text=export)[0] == 0
+    here, there = (rejudged(index, max_distance=3) for index in (finished, tmp_path / "other"))
+    assert there[1] == here[1]
+    assert (there[0].is_exact, there[0].before) == (True, here[0].before)
 
 
 def test_a_page_that_was_revisited_is_told(tmp_path):
