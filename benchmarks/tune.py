@@ -5,7 +5,7 @@
 
 The folder holds sets of the form that the head of `labelled_sets` describes; only text sets are
 used. No label is shown to `tune`. Each setting (k from 0 to 12, every `min_similarity` that is
-tried) is scored by what records tell (`review/record_pairs.py`); then the suggested one, the
+tried) is scored by what records tell (`review/tuning/record_pairs.py`); then the suggested one, the
 defaults and the best few are judged by the filter itself, and those figures are printed. A set of
 3,000 texts takes some 30 s.
 
@@ -36,8 +36,8 @@ from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import PageRecord
-from dedup_filter.review.record_pairs import Pages, Pairs, originals_at, pages_of, pairs_of
-from dedup_filter.review.tune import SHARES, Tuning, tune
+from dedup_filter.review.tuning.record_pairs import Pages, Pairs, originals_at, pages_of, pairs_of
+from dedup_filter.review.tuning.tune import SHARES, Tuning, tune
 
 DISTANCES = range(13)
 FAMILY = 4

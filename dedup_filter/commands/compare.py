@@ -11,10 +11,10 @@ import click
 from dedup_filter.commands import filter_option, folders, json_option, write_lines
 from dedup_filter.commands.sections import COLUMNS, columns_of, entry, head, paragraph
 from dedup_filter.model import Verdict
-from dedup_filter.review.compare import Comparison, compare
-from dedup_filter.review.refusals import why
-from dedup_filter.review.side import Side
-from dedup_filter.review.text_diff import Change, is_letter_of_unspaced
+from dedup_filter.review.explanation.compare import Comparison, compare
+from dedup_filter.review.explanation.refusals import why
+from dedup_filter.review.explanation.side import Side
+from dedup_filter.review.explanation.text_diff import Change, is_letter_of_unspaced
 from dedup_filter.upkeep import index_at
 from dedup_filter.wording import counted, printable
 

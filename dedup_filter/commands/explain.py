@@ -8,8 +8,8 @@ import click
 
 from dedup_filter.commands import filter_option, folders, json_option, say, write_lines
 from dedup_filter.commands.sections import entry, head, paragraph
-from dedup_filter.review.explain import Explanation, explain
-from dedup_filter.review.left_out import Left
+from dedup_filter.review.explanation.explain import Explanation, explain
+from dedup_filter.review.explanation.left_out import Left
 from dedup_filter.upkeep import index_at
 from dedup_filter.wording import counted, printable
 

@@ -16,7 +16,7 @@ from dedup_filter.config import option_in
 from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.pages.location import folder_of
-from dedup_filter.review.rejudge import Judged, Rejudged, Rejudgement, rejudge
+from dedup_filter.review.tuning.rejudge import Judged, Rejudged, Rejudgement, rejudge
 from dedup_filter.wording import counted
 
 _SAID = {

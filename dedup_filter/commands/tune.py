@@ -15,10 +15,10 @@ from dedup_filter.commands import (
 )
 from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory.page_reader import PageReader
-from dedup_filter.review.labels import Estimate, Labelled, Rightness, labelled, labels_in
-from dedup_filter.review.record_pairs import pages_of, pairs_of
-from dedup_filter.review.source import opened
-from dedup_filter.review.tune import Border, Step, Tuning, tune
+from dedup_filter.review.tuning.labels import Estimate, Labelled, Rightness, labelled, labels_in
+from dedup_filter.review.tuning.record_pairs import pages_of, pairs_of
+from dedup_filter.review.tuning.source import opened
+from dedup_filter.review.tuning.tune import Border, Step, Tuning, tune
 from dedup_filter.upkeep.directory import options_noted
 from dedup_filter.wording import counted
 

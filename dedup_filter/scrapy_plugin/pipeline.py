@@ -32,7 +32,7 @@ from scrapy.utils.defer import deferred_from_coro
 from dedup_filter.errors import ConfigError, StoreError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Refusal, Verdict
-from dedup_filter.review.refusals import why
+from dedup_filter.review.explanation.refusals import why
 from dedup_filter.scrapy_plugin.crawl_report import require_report_path, write_crawl_report
 from dedup_filter.scrapy_plugin.duplicates import DuplicatesFile, as_json
 from dedup_filter.scrapy_plugin.judge import Judge

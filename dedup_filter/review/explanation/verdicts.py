@@ -20,8 +20,8 @@ from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import Crawl, PageRecord, Place
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.pages.location import MEMORY, open_index, scheme_of
+from dedup_filter.review.explanation.judged import Judged, judged
 from dedup_filter.review.given_page import GivenPage
-from dedup_filter.review.judged import Judged, judged
 
 DISTANCES = range(MAX_DISTANCE + 1)
 

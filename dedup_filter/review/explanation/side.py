@@ -18,9 +18,9 @@ from dedup_filter.fingerprints.sketch import (
     union,
 )
 from dedup_filter.pages.directory.records import PageRecord, Place
-from dedup_filter.review.judged import Judged
-from dedup_filter.review.named_features import advertisements
-from dedup_filter.review.named_page import NamedPage
+from dedup_filter.review.explanation.judged import Judged
+from dedup_filter.review.explanation.named_features import advertisements
+from dedup_filter.review.explanation.named_page import NamedPage
 from dedup_filter.text.headlines import Headline
 
 

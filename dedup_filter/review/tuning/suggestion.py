@@ -18,8 +18,8 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.hamming.pairs import IntpArray
 from dedup_filter.pages.comparison import MOST_COMPARED
-from dedup_filter.review.chance import Chance
-from dedup_filter.review.record_pairs import FloatArray, Pages, Pairs, originals_at
+from dedup_filter.review.tuning.chance import Chance
+from dedup_filter.review.tuning.record_pairs import FloatArray, Pages, Pairs, originals_at
 from dedup_filter.wording import counted
 
 DISTANCE, SIMILARITY = FilterConfig.max_distance, 0.8

@@ -18,7 +18,7 @@ import numpy as np
 
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.hamming.pairs import FINGERPRINT_BITS, IntpArray, UInt64Array
-from dedup_filter.review.record_pairs import Pages, Pairs
+from dedup_filter.review.tuning.record_pairs import Pages, Pairs
 
 _ENOUGH = 10
 """Counted pairs whose number is known within a third, at one standard error."""

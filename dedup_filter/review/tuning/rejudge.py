@@ -24,8 +24,15 @@ from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.location import scheme_of
-from dedup_filter.review.record_pairs import NEVER, Pages, Pairs, originals_at, pages_of, pairs_of
-from dedup_filter.review.replay import replayed
+from dedup_filter.review.tuning.record_pairs import (
+    NEVER,
+    Pages,
+    Pairs,
+    originals_at,
+    pages_of,
+    pairs_of,
+)
+from dedup_filter.review.tuning.replay import replayed
 from dedup_filter.upkeep.directory import options_noted
 from dedup_filter.wording import counted
 

@@ -18,9 +18,20 @@ import numpy as np
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.hamming.pairs import FINGERPRINT_BITS
 from dedup_filter.pages.comparison import MOST_COMPARED
-from dedup_filter.review.chance import Chance, chance_of, fair_rate
-from dedup_filter.review.record_pairs import BoolArray, FloatArray, Pages, Pairs, originals_at
-from dedup_filter.review.suggestion import Suggestion, count_dropped, exact_copies, suggestion
+from dedup_filter.review.tuning.chance import Chance, chance_of, fair_rate
+from dedup_filter.review.tuning.record_pairs import (
+    BoolArray,
+    FloatArray,
+    Pages,
+    Pairs,
+    originals_at,
+)
+from dedup_filter.review.tuning.suggestion import (
+    Suggestion,
+    count_dropped,
+    exact_copies,
+    suggestion,
+)
 
 SHARES = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 """Values of `min_similarity` that are tried."""

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from dedup_filter.fingerprints.profile import FRAME_TIMES
 from dedup_filter.model import Unjudged
-from dedup_filter.review.judged import Framed, Judged
+from dedup_filter.review.explanation.judged import Framed, Judged
 from dedup_filter.text.account import Account, Piece, account
 from dedup_filter.text.blocks import Block, frame_name
 from dedup_filter.text.decode import parse

@@ -13,20 +13,20 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.hamming.planner import plan
 from dedup_filter.model import Unjudged, Verdict
 from dedup_filter.pages.comparison import Candidate, lost_blocks, relation
-from dedup_filter.review.given_page import GivenPage, read_page
-from dedup_filter.review.judged import Judged
-from dedup_filter.review.named_page import NamedPage, page_in
-from dedup_filter.review.recorded_pages import RecordedPages, require_pages
-from dedup_filter.review.side import Likeness, Side, likeness
-from dedup_filter.review.table_look_ups import LookUp, look_ups
-from dedup_filter.review.text_diff import Change, only_in, word_changes
-from dedup_filter.review.verdicts import (
+from dedup_filter.review.explanation.judged import Judged
+from dedup_filter.review.explanation.named_page import NamedPage, page_in
+from dedup_filter.review.explanation.side import Likeness, Side, likeness
+from dedup_filter.review.explanation.table_look_ups import LookUp, look_ups
+from dedup_filter.review.explanation.text_diff import Change, only_in, word_changes
+from dedup_filter.review.explanation.verdicts import (
     DISTANCES,
     as_recorded,
     compared_with_record,
     judged_one_by_one,
     seen_one_by_one,
 )
+from dedup_filter.review.given_page import GivenPage, read_page
+from dedup_filter.review.recorded_pages import RecordedPages, require_pages
 from dedup_filter.upkeep import Index
 
 _LEAST_PLANNED = 1_000_000

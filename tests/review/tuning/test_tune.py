@@ -10,11 +10,11 @@ from made_profiles import hashes_of
 from store_pages import memory_store, page
 
 from dedup_filter.fingerprints.sketch import sketch
-from dedup_filter.review import tune as module
-from dedup_filter.review.chance import Chance, chance_of, fair_rate
-from dedup_filter.review.record_pairs import originals_at, pages_of, pairs_of
-from dedup_filter.review.suggestion import suggestion
-from dedup_filter.review.tune import SHARES, tune
+from dedup_filter.review.tuning import tune as module
+from dedup_filter.review.tuning.chance import Chance, chance_of, fair_rate
+from dedup_filter.review.tuning.record_pairs import originals_at, pages_of, pairs_of
+from dedup_filter.review.tuning.suggestion import suggestion
+from dedup_filter.review.tuning.tune import SHARES, tune
 
 
 def stored(pages):

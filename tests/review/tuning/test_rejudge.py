@@ -12,7 +12,7 @@ from crawler.demo_site.pages import build_pages
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import ConfigError, StoreCorrupt
 from dedup_filter.pages.directory.page_reader import Snapshot
-from dedup_filter.review.rejudge import rejudge
+from dedup_filter.review.tuning.rejudge import rejudge
 
 DEMO = [
     {"url": f"https://{path[1:].replace('/', '.example/', 1)}", "html": page.body}

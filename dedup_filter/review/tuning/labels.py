@@ -25,9 +25,9 @@ from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.hamming.pairs import IntpArray
 from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.pages.directory.records import canonical
-from dedup_filter.review.record_pairs import Alike, FloatArray, Pages
-from dedup_filter.review.suggestion import DISTANCE, SIMILARITY
-from dedup_filter.review.tune import SHARES
+from dedup_filter.review.tuning.record_pairs import Alike, FloatArray, Pages
+from dedup_filter.review.tuning.suggestion import DISTANCE, SIMILARITY
+from dedup_filter.review.tuning.tune import SHARES
 
 _Z = 1.959964
 """Standard deviations on either side that hold 95 % of a normal distribution."""

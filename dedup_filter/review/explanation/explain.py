@@ -14,11 +14,11 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.features.analysis import language_by
 from dedup_filter.features.recipes import consists_of_sentences
 from dedup_filter.model import Unjudged
+from dedup_filter.review.explanation.judged import Judged, judged
+from dedup_filter.review.explanation.left_out import Left, left_out
+from dedup_filter.review.explanation.named_features import Feature, advertisements, simhash_of
+from dedup_filter.review.explanation.named_page import NamedPage, page_in
 from dedup_filter.review.given_page import read_page
-from dedup_filter.review.judged import Judged, judged
-from dedup_filter.review.left_out import Left, left_out
-from dedup_filter.review.named_features import Feature, advertisements, simhash_of
-from dedup_filter.review.named_page import NamedPage, page_in
 from dedup_filter.review.recorded_pages import RecordedPages
 from dedup_filter.text.plain_text import count_words
 from dedup_filter.upkeep import Index

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from dedup_filter.model import Document, Unjudged
 from dedup_filter.pages.directory.records import KEPT_AS_TEXT, PageRecord
+from dedup_filter.review.explanation.judged import Judged, judged, judged_content
 from dedup_filter.review.given_page import read_page
-from dedup_filter.review.judged import Judged, judged, judged_content
 from dedup_filter.review.recorded_pages import RecordedPages
 from dedup_filter.text.page_bytes import unpack_page
 from dedup_filter.upkeep.results import KeptContent

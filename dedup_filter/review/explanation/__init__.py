@@ -1,0 +1,1 @@
+"""Pages that a user names -> what they would be judged by, and why."""

@@ -1,0 +1,1 @@
+"""Records of pages, labelled pairs -> what settings do, and which to take."""
