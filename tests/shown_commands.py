@@ -83,7 +83,8 @@ class Reader:
     def type(self, shown, exit_code=0):
         self.printed = ""
         for line, below in re.findall(r"^\$ (.*)\n(\^C\n)?", shown, re.MULTILINE):
-            program, *arguments = shlex.split(line, comments=True)
+            there = line.replace(self._stand_in, self._site.url)
+            program, *arguments = shlex.split(there, comments=True)
             if program == "scrapy":
                 self._crawl(arguments, exit_code, is_interrupted=bool(below))
             elif program == "dedup-filter":

@@ -24,7 +24,7 @@ from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.near_pairs import pair_blocks
 from dedup_filter.hamming.pairs import IntpArray, UInt64Array, distinct
 from dedup_filter.pages.redis.connection import is_address
-from dedup_filter.review.page_pairs import page_clusters, page_pairs
+from dedup_filter.review.page_pairs import page_clusters, page_pairs, recorded_pairs
 from dedup_filter.upkeep import Index, index_at
 from dedup_filter.upkeep.results import Recorded
 
@@ -176,21 +176,25 @@ def clusters_command(
 def _write_page_pairs(index: Index, max_distance: int | None, *, as_json: bool) -> None:
     with index.recorded() as recorded:
         entries, k = recorded.entries, _distance_of(index, max_distance)
-        for places in page_pairs(entries, k):
+
+        def write(places: IntpArray, distances: list[int]) -> None:
             urls = _urls(recorded, places)
-            values = entries.fingerprints[places]
-            distances = np.bitwise_count(values[:, 0] ^ values[:, 1]).tolist()
             pairs = [[urls[a], urls[b]] for a, b in places.tolist()]
             write_lines(
                 {"pair": pair, "distance": distance} if as_json else pair
                 for pair, distance in zip(pairs, distances, strict=True)
             )
 
+        for places in page_pairs(entries, k):
+            values = entries.fingerprints[places]
+            write(places, np.bitwise_count(values[:, 0] ^ values[:, 1]).tolist())
+        write(*recorded_pairs(entries, k, recorded.repeats()))
+
 
 def _write_page_clusters(index: Index, max_distance: int | None, *, as_json: bool) -> None:
     with index.recorded() as recorded:
         k = _distance_of(index, max_distance)
-        for places in page_clusters(recorded.entries, k):
+        for places in page_clusters(recorded.entries, k, recorded.repeats()):
             urls = [*_urls(recorded, places).values()]
             about = {"representative": urls[0], "size": len(urls), "members": urls}
             write_lines([about if as_json else urls])

@@ -157,8 +157,11 @@ def _report(
     """Write all for people, at most 80 columns where URLs allow it."""
     yield (
         f"{source}: {counted(tuning.pages, 'page')}, {tuning.long:,} with enough text, "
-        f"{tuning.exact:,} exact copies"
+        f"{tuning.exact:,} equal to an earlier one in all"
     )
+    k, share = tuning.suggested[:2]
+    yield f"Suggested: max_distance {k}, min_similarity {share:g}"
+    yield from (f"- {reason}" for reason in tuning.suggested.reasons)
     yield from (f"note: {note}" for note in tuning.notes)
     yield from ("", "Bits to the nearest earlier page (beyond 12 by a sample):")
     yield from _histogram(tuning)
@@ -167,7 +170,6 @@ def _report(
             f"Unrelated pages differ in {tuning.chance.mean:.1f} bits, "
             f"+-{tuning.chance.deviation:.1f}; fair bits in 32.0, +-4.0."
         )
-    k, share = tuning.suggested[:2]
     yield from ("", f"min_similarity {share:g}; chance is told for {tuning.planned:,} pages:")
     yield _HEADINGS
     yield from (_step_line(step) for step in tuning.steps)
@@ -181,8 +183,6 @@ def _report(
         yield from _border_lines(_border_object(reader, each))
     if found is not None:
         yield from ("", *_labels_lines(found))
-    yield from ("", f"Suggested: max_distance {k}, min_similarity {share:g}")
-    yield from (f"- {reason}" for reason in tuning.suggested.reasons)
 
 
 def _histogram(tuning: Tuning) -> Iterator[str]:

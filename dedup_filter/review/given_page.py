@@ -18,7 +18,7 @@ from urllib.parse import urljoin
 import urllib3
 
 from dedup_filter.errors import DedupError
-from dedup_filter.text.decode import decode
+from dedup_filter.text.decode import decode, looks_binary
 from dedup_filter.text.page_fields import PageText
 
 MOST_BYTES = 64 * 2**20
@@ -53,11 +53,15 @@ def read_page(name: str, url: str = "") -> GivenPage:
     body = _content(name)
     _require_size(body, name)
     kind = guess_type(name)[0] or ""
-    is_html = "html" in kind or (kind != "text/plain" and _HAS_TAG.search(body[:_START]))
+    has_tag = kind != "text/plain" and _HAS_TAG.search(body[:_START])
+    # What is no text at all is read as a page, which then says so.
+    is_html = "html" in kind or has_tag or looks_binary(body)
     return GivenPage(name, url, PageText(html=body) if is_html else PageText(text=decode(body)))
 
 
 def _content(name: str) -> bytes:
+    if "://" in name:
+        raise DedupError(f"{name}: only http:// and https:// are fetched, and it is no file")
     if name == "-":
         return sys.stdin.buffer.read(MOST_BYTES + 1)
     try:
@@ -77,7 +81,9 @@ def _fetched(url: str) -> GivenPage:
             body = answer.read(MOST_BYTES + 1, decode_content=True)
             answer.close()
     except (urllib3.exceptions.HTTPError, ValueError) as error:
-        raise DedupError(f"{url}: it cannot be fetched: {error}") from None
+        # The last of the reasons; those before it are of the library.
+        reason = str(getattr(error, "reason", error)).rpartition(": ")[2]
+        raise DedupError(f"{url}: it cannot be fetched: {reason}") from None
     if answer.status != 200:
         raise DedupError(f"{url}: the server answers {answer.status} {answer.reason or ''}")
     _require_size(body, url)

@@ -8,7 +8,7 @@ Cost: as `pair_blocks`, and 50 ns a pair. n pages with one fingerprint make n**2
 are yielded little by little; clusters need only n of them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -62,14 +62,41 @@ def page_pairs(entries: Entries, max_distance: int) -> Iterator[IntpArray]:
                 yield _pairs(np.full(len(others), member), others)
 
 
-def page_clusters(entries: Entries, max_distance: int) -> list[IntpArray]:
-    """Return the connected components of near pages as places in the entries, the first first."""
+def recorded_pairs(
+    entries: Entries, max_distance: int, repeats: Sequence[tuple[int, int, int]]
+) -> tuple[IntpArray, list[int]]:
+    """Return the pairs of page and original that `page_pairs` does not yield, and their distances.
+
+    A page is looked up by two texts, and stored with one: by that it may be far from its original.
+    """
+    if not len(repeats):
+        return np.empty((0, 2), np.intp), []
+    pages, originals, distances = np.array(repeats).T
+    places = np.searchsorted(entries.pages, np.stack([originals, pages], axis=1))
+    values = entries.fingerprints[places]
+    are_near = np.bitwise_count(values[:, 0] ^ values[:, 1]) <= max_distance
+    are_found = are_near & entries.have_fingerprints[places].all(axis=1)
+    are_asked = ~are_found & (distances <= max_distance)
+    return places[are_asked], distances[are_asked].tolist()
+
+
+def page_clusters(
+    entries: Entries, max_distance: int, repeats: Sequence[tuple[int, int, int]] = ()
+) -> list[IntpArray]:
+    """Return the connected components of near pages as places in the entries, the first first.
+
+    `repeats` (see `Recorded`): a page that was dropped belongs to its original, too.
+    """
     groups, sets = _Groups(entries), DisjointSets(len(entries.pages))
     firsts = groups.places[groups.starts]
     sets.unite(np.repeat(firsts, groups.sizes), groups.places)
     for values in pair_blocks(groups.values, max_distance):
         places = firsts[groups.of(values)]
         sets.unite(places[:, 0], places[:, 1])
+    linked = [repeat[:2] for repeat in repeats if repeat[2] <= max_distance]
+    if linked:
+        pages, originals = np.searchsorted(entries.pages, np.array(linked)).T
+        sets.unite(pages, originals)
     return sets.clusters()
 
 

@@ -1,6 +1,6 @@
 """An index that is only read -> the pages in it that are like one that a user names.
 
-    a fingerprint, or a page of the index     -> looked up as it was recorded
+    a fingerprint, or a page of the index     -> looked up as it was recorded, and by what was kept
     any other page: fetched, from a file      -> read, measured with what its host has shown
 
 All fingerprints are compared, which needs no tables: so any distance can be asked for, and a crawl
@@ -22,15 +22,16 @@ from dedup_filter.errors import DedupError
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.frames.host_frames import Frames, Known
 from dedup_filter.model import NearPage, Unjudged
-from dedup_filter.pages.directory.records import PageRecord, Place
+from dedup_filter.pages.directory.records import KEPT_AS_TEXT, PageRecord, Place
 from dedup_filter.pages.framed_pages import measured, nothing_known, restored
 from dedup_filter.pages.location import scheme_of
 from dedup_filter.pages.near_pages import Asked
 from dedup_filter.review.given_page import GivenPage, read_page
+from dedup_filter.text.page_bytes import unpack_page
 from dedup_filter.text.reading import Shown
 from dedup_filter.upkeep import Index
 from dedup_filter.upkeep.results import KeptContent, Recorded
-from dedup_filter.workers.measured import Measured, Source
+from dedup_filter.workers.measured import Measured, PageHere, Source
 
 _FINGERPRINT = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 
@@ -90,7 +91,7 @@ class RecordedPages:
             value = int(name, 16)
             return Answer(name, value, self._found(Asked("", (value,)), max_distance))
         if (record := self.record_at(name)) is not None:
-            near = self._found(Asked.of_record(record), max_distance)
+            near = self._found(self._asked_again(record), max_distance)
             others = [each for each in near if each.page != record.page]
             return Answer(name, record.fingerprint, others, record.reason)
         given = read_page(name, url)
@@ -159,6 +160,22 @@ class RecordedPages:
             return nothing_known(shown)
         seen_itself = not is_met_now and self.record_at(url) is not None
         return self._frames.known(host, shown, int(seen_itself))
+
+    def _asked_again(self, record: PageRecord) -> Asked:
+        """Look a recorded page up by all its texts if its blocks were kept, else by its record.
+
+        What the other page has shown on the same host is in the page's second text only.
+        """
+        form = self.content(record).form
+        if form in (None, KEPT_AS_TEXT):
+            return Asked.of_record(record)
+        self.require_scheme()
+        try:
+            page = PageHere(unpack_page(form), self.config)
+        except ValueError:  # another version of this package packed it
+            return Asked.of_record(record)
+        profile = measured(page, self.known(record.url, page.shown)).profile
+        return Asked.of(record.host, profile)
 
     def _found(self, asked: Asked, max_distance: int) -> list[NearPage]:
         entries = self._recorded.entries

@@ -142,6 +142,7 @@ class DirectoryIndex:
                 snapshot.kept_at_url,
                 lambda: known_frames(snapshot),
                 snapshot.dropped_at_url,
+                snapshot.repeats,
                 lambda record: KeptContent(
                     snapshot.text(record.page),
                     snapshot.form(record.page),

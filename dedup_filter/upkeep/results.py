@@ -112,6 +112,9 @@ class Recorded(NamedTuple):
     """What is known of hosts; nothing of a shared index."""
     dropped_at_url: Callable[[str], Sequence[int]] = lambda _: ()
     """The recorded pages at a URL that repeat others; a shared index records none."""
+    repeats: Callable[[], Sequence[tuple[int, int, int]]] = tuple
+    """Pages that were dropped: number, number of the original, distance of the text by which it was
+    found; a shared index records none."""
     content: Callable[[PageRecord], KeptContent] = lambda _: KeptContent()
     """What was kept of a page; nothing by a shared index."""
 

@@ -180,3 +180,40 @@ def test_pairs_of_a_shared_index_are_of_kept_pages(servers):
     wanted = {pair for pair in NEAR if kept.issuperset(pair)}
     assert wanted
     assert {tuple(pair) for pair in lines("pairs", location)} == wanted
+
+
+@pytest.fixture
+def one_host(tmp_path):
+    """An index of a host whose second page has the text of the first and a line of its own.
+
+    What the first page has shown is left out of the second one's text, and of its fingerprint.
+    """
+    index, text = tmp_path / "index", "".join(f"<p>{line}" for line in FIRST["text"].split(". "))
+    menu = "".join(f"<li><a href=/{n}>Part {n}</a>" for n in range(5))
+    page = f"<html><body><ul>{menu}</ul><h1>Ships</h1>{text}{{}}"
+    more = "Only this page tells of the storm in which the lighthouse lost its lamp at night."
+    with NearDuplicateFilter.open(index, keep_text=True) as kept:
+        kept.see("http://a.example/1", html=page.format(""))
+        verdict = kept.see("http://a.example/2", html=page.format(f"<p>{more} {more.upper()}"))
+        dropped = kept.see("http://a.example/3", html=page.format(""))
+    assert (verdict.outcome, dropped.is_duplicate) == ("new", True)
+    return index
+
+
+def test_a_recorded_page_is_found_by_all_of_its_texts(one_host):
+    (found,) = lines("find", str(one_host), "http://a.example/2", "--json")
+    assert [near["url"] for near in found["near"]] == ["http://a.example/1"]
+
+
+def test_a_dropped_page_is_paired_with_its_original(one_host):
+    assert ["http://a.example/1", "http://a.example/3"] in lines("pairs", str(one_host))
+    members = [set(each) for each in lines("clusters", str(one_host))]
+    assert any({"http://a.example/1", "http://a.example/3"} <= each for each in members)
+
+
+def test_a_binary_file_has_no_fingerprint(tmp_path):
+    path = tmp_path / "program"
+    path.write_bytes(b"\x7fELF\x02\x01\x01" + bytes(range(256)) * 20)
+    code, out, err = run("fingerprint", str(path))
+    assert (code, out) == (1, "\n")
+    assert "binary" in err

@@ -6,7 +6,7 @@ import logging
 import pytest
 from news_site import news_site
 from passages import Collector
-from shown_commands import DOCS, Reader, blocks, require_printed
+from shown_commands import DOCS, ROOT, Reader, blocks, require_printed
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreAway
@@ -15,6 +15,17 @@ from dedup_filter.scrapy_plugin.stats import CrawlStats
 
 QUICK_START = (DOCS / "quick-start.md").read_text("utf-8")
 ADD_ON, SPIDER = blocks(QUICK_START, "python")
+TUNING = (DOCS / "tuning.md").read_text("utf-8")
+_SITE_SPIDER = f"""\
+import sys
+
+sys.path.insert(0, {str(ROOT)!r})
+from crawler.spiders.site import SiteSpider
+
+
+class Site(SiteSpider):
+    pass
+"""
 TROUBLES = {
     section.partition("\n")[0]: "".join(blocks(section, "text"))
     for section in (DOCS / "troubleshooting.md").read_text("utf-8").split("\n## ")
@@ -64,9 +75,38 @@ def test_quick_start_prints_what_it_says_and_leaves_what_it_says(reader, feed_of
 
 
 def test_tuning_guide_is_followed_as_it_stands(beginner, feed_of):
-    beginner.follow((DOCS / "tuning.md").read_text("utf-8"))
+    before, _, after = TUNING.partition("\n## A worked example\n")
+    beginner.follow(before + after.partition("\n## ")[2])
 
     assert feed_of("found.jsonl") == DROPPED
+
+
+def test_commands_of_the_worked_example_work_on_two_editions_of_a_manual(
+    project, crawl_server, make_site, article
+):
+    """What it shows is of a manual that tests do not have."""
+    chapters = {
+        f"/{edition}/library/{name}.html": f"<title>{name}</title><h1>{name}</h1><p>{text}"
+        for number, name in enumerate(("ftplib", "copy", "email", "sched"))
+        for edition, text in (
+            ("3.13", article(number, words=300)),
+            ("3.11", article(number, words=300) + " In this edition one more sentence is there."),
+        )
+    }
+    for edition in ("3.13", "3.11"):
+        links = "".join(f'<a href="{path}">{path}</a>' for path in chapters if edition in path)
+        chapters[f"/{edition}/"] = f"<title>Contents</title><h1>Contents</h1>{links}"
+    manuals = make_site(chapters)
+    reader = Reader(project, crawl_server, manuals, "http://127.0.0.1:8000")
+    reader.write(ADD_ON)
+    project.module("spiders/site", _SITE_SPIDER)
+    url = manuals.url + "/{}/library/copy.html"
+    label = {"a": url.format("3.13"), "b": url.format("3.11"), "same": True}
+    (project.folder / "labels.jsonl").write_text(json.dumps(label))
+
+    reader.follow(TUNING.partition("\n## A worked example\n")[2].partition("\n## ")[0])
+
+    assert reader.printed.startswith("manuals: 10 pages")
 
 
 def test_each_message_of_a_trouble_is_brought_about_here():

@@ -336,6 +336,16 @@ class Snapshot(PageReader):
             WHERE id > ? AND id NOT IN (SELECT id FROM temp.gone) ORDER BY id LIMIT ?"""  # noqa: S608
         return self.rows(sql, (page, most))
 
+    def repeats(self) -> list[tuple[int, int, int]]:
+        """Return number, number of the original, and distance of each page that was dropped.
+
+        An original that is gone is left out.
+        """
+        return self.rows(
+            """SELECT id, original, ifnull(distance, 0) FROM pages
+            WHERE NOT is_kept AND original IN (SELECT id FROM pages) ORDER BY id"""
+        )
+
     def kept_at_url(self, url: str) -> list[int]:
         """Find the kept pages at a URL, however it is spelt, the earliest first.
 

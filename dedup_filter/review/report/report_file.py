@@ -31,7 +31,11 @@ def require_free(path: str | Path, *, may_replace_report: bool = False) -> None:
             return
     except OSError as error:
         raise ConfigError(f"{str(where)!r} cannot be written: {error}") from error
-    what = "and is no report of this program" if may_replace_report else "and is not replaced"
+    what = (
+        "and is no report of this program"
+        if may_replace_report
+        else "and is not replaced without --force"
+    )
     raise ConfigError(f"{str(where)!r} exists {what}: move it away, or choose another name")
 
 

@@ -17,14 +17,17 @@ import zlib
 from base64 import b64encode
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 
 from dedup_filter.features.analysis import analyse
 from dedup_filter.pages.directory.page_reader import Snapshot
-from dedup_filter.pages.directory.records import PageRecord
+from dedup_filter.pages.directory.records import KEPT_AS_TEXT, PageRecord
 from dedup_filter.review.report.border import just_inside
 from dedup_filter.review.report.gathered import Gathered, Pair
+from dedup_filter.text.content import find_content
+from dedup_filter.text.page_bytes import unpack_page
 from dedup_filter.text.plain_text import normalize
 
 NOT_KEPT, LEFT_OUT = -1, -2
@@ -109,7 +112,7 @@ def _bundled(chosen: Iterable[int], pairs: Sequence[Pair]) -> Iterator[list[int]
 
 def _shown(snapshot: Snapshot, found: Gathered, page: int) -> list[object]:
     """Return a text, the places that are advertisements, and its length; places in UTF-16 units."""
-    whole = snapshot.text(page) or ""
+    whole = _main_text(snapshot, page)
     text = whole[:_MOST_CHARACTERS]
     places = advertisements(text, found.records[page], found.shingle_size)
     if any(character > "\uffff" for character in text):
@@ -118,6 +121,18 @@ def _shown(snapshot: Snapshot, found: Gathered, page: int) -> list[object]:
             units.append(units[-1] + (2 if character > "\uffff" else 1))
         places = [units[place] for place in places]
     return [text, places, len(whole)]
+
+
+def _main_text(snapshot: Snapshot, page: int) -> str:
+    """Return the main text of a page, whatever its host had shown before.
+
+    What is kept as its text lacks what the other page of the pair has shown on the same host.
+    """
+    form = snapshot.form(page)
+    if form not in (None, KEPT_AS_TEXT):
+        with suppress(ValueError):  # another version of this package packed it
+            return "\n".join(block.text for block in find_content(unpack_page(form).blocks).main)
+    return snapshot.text(page) or ""
 
 
 def advertisements(text: str, record: PageRecord, shingle_size: int = 3) -> list[int]:
