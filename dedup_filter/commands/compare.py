@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from dedup_filter.commands import filter_option, folders, json_option, write_lines
-from dedup_filter.commands.sections import COLUMNS, columns_of, entry, head, paragraph
+from dedup_filter.commands.sections import COLUMNS, TEXTS, columns_of, entry, head, paragraph
 from dedup_filter.model import Verdict
 from dedup_filter.review.explanation.compare import Comparison, compare
 from dedup_filter.review.explanation.refusals import why
@@ -164,6 +164,8 @@ def _tell_side(name: str, side: Side) -> None:
         )
     for text, value in side.fingerprints.items():
         entry(f"  {text}", f"{value:#018x}")
+    if len(side.fingerprints) > 1:
+        entry("", TEXTS)
 
 
 def _tell_verdicts(found: Comparison) -> None:

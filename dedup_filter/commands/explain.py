@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from dedup_filter.commands import filter_option, folders, json_option, say, write_lines
-from dedup_filter.commands.sections import entry, head, paragraph
+from dedup_filter.commands.sections import TEXTS, entry, head, paragraph
 from dedup_filter.review.explanation.explain import Explanation, explain
 from dedup_filter.review.explanation.left_out import Left
 from dedup_filter.upkeep import index_at
@@ -147,6 +147,8 @@ def _tell_of_page(found: Explanation) -> None:
     for text in found.texts:
         value = _hex(text.fingerprint) or "nothing is looked up by it"
         entry("text", f"{text.name}: {counted(text.words, 'word')}, {value}")
+    if len(found.texts) > 1:
+        entry("", TEXTS)
     if found.unread_words:
         entry("unread", f"{counted(found.unread_words, 'word')} in hidden parts and script data")
     entry("digest", found.digest)

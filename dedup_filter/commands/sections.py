@@ -15,6 +15,11 @@ from dedup_filter.wording import printable
 
 COLUMNS = 100
 _INDENT = 2
+TEXTS = (
+    "(own: without what an earlier page of its host has shown; rare: without what two have shown; "
+    "span: all from the first to the last block)"
+)
+"""What the names of a page's texts mean."""
 
 
 def head(text: str) -> None:

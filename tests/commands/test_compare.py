@@ -35,7 +35,7 @@ def test_sections_for_people(pair):
     assert (code, err) == (0, "")
     assert not {"\x1b", "\x9b", "\u202e"} & set(out)
     assert max(map(columns_of, out.splitlines())) <= COLUMNS
-    reason = r"new: near, but it has blocks of \d+ words that are not there .* \(new_blocks\)"
+    reason = r"new: near, but it has \d+ words in blocks that are not there .* \(new_blocks\)"
     assert re.search(reason, " ".join(out.split()))
     assert "BLOCKS OF B THAT A LACKS\n  Price: 18\n" in out
     assert "[-Tuesday-] {+\\x9b31mred\\u202e+} to discuss" in out

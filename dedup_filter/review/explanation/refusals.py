@@ -9,9 +9,9 @@ _WHY: dict[Rule, str] = {
     "wanted",
     "unread": "{found} of it were not read (hidden parts, script data), more than the {wanted} of "
     "its own text",
-    "new_blocks": "it has blocks of {found} that are not there and new on its host, {wanted} may "
-    "be missing",
-    "blocks": "it has blocks of {found} that are not there, {wanted} may be missing",
+    "new_blocks": "it has {found} in blocks that are not there and that its host never showed "
+    "before; at most {wanted} may be missing",
+    "blocks": "it has {found} in blocks that are not there; at most {wanted} may be missing",
     "own": "{found} of its phrases that its host had not shown are there, {wanted} are wanted",
     "not_frame": "{found} of its phrases that are no frame are there, {wanted} are wanted",
     "story": "they have other headlines, and {found} of its phrases are there, {wanted} are wanted",
@@ -25,8 +25,8 @@ def why(refusal: Refusal) -> str:
 
     >>> why(Refusal("similarity", 0.612, 0.8, page=1, distance=3))
     '61.2 % of the phrases of its text are there, 80 % are wanted'
-    >>> why(Refusal("new_blocks", 12, 0, page=1, distance=3))
-    'it has blocks of 12 words that are not there and new on its host, 0 words may be missing'
+    >>> why(Refusal("blocks", 12, 0, page=1, distance=3))
+    'it has 12 words in blocks that are not there; at most 0 words may be missing'
     """
 
     def shown(figure: float | None) -> str:
