@@ -93,24 +93,6 @@ function markedText([text, advertisements, length], words, isCommon, lackingClas
   return box;
 }
 
-/** Return in how many bits two fingerprints differ. */
-function bitsApart(one, other) {
-  let count = 0;
-  for (let rest = BigInt(`0x${one}`) ^ BigInt(`0x${other}`); rest; rest &= rest - 1n) count += 1;
-  return count;
-}
-
-/** Say why the bits that are drawn differ more than the pair does; nothing if they do not. */
-function ofAnotherText(prints, distance) {
-  if (distance === null || prints.includes(null)) return [];
-  const drawn = bitsApart(...prints);
-  if (drawn === distance) return [];
-  const said =
-    `Found by another text of the page, ${distance} bits apart: a page is looked up with and without what one ` +
-    `earlier page of its host has shown. The fingerprints that are kept, drawn here, are ${drawn} bits apart.`;
-  return [element("p.quiet", {}, said)];
-}
-
 /** Draws the chosen pair. */
 class PairView {
   constructor(box, data, bundles, labels) {
@@ -140,7 +122,6 @@ class PairView {
     this.box.replaceChildren(
       this.heading(pair, kind, isKept, prints),
       element("div.sides", {}, ...columns),
-      ...ofAnotherText(prints, pairs.distance[pair]),
       texts
     );
     await this.readTexts(pair, texts);
