@@ -278,6 +278,14 @@ def test_the_documented_line_makes_bash_complete(tmp_path):
     assert out.splitlines()[1:] == ["stats"]
 
 
+def test_what_needs_no_command_loads_no_filter():
+    command = [sys.executable, "-X", "importtime", "-m", "dedup_filter"]
+    code, _, err = run_process("--version", command=command)
+    loaded = set(re.findall(r"\| +(\w+)", err))
+    assert (code, "click" in loaded) == (0, True)
+    assert not {"numpy", "lxml", "redis", "jinja2", "urllib3"} & loaded
+
+
 def test_commands_load_neither_scrapy_nor_a_dictionary(tmp_path):
     NearDuplicateFilter.open(tmp_path / "index").close()
     command = [sys.executable, "-X", "importtime", "-m", "dedup_filter"]

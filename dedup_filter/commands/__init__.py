@@ -1,22 +1,19 @@
 """Layer "commands": the arguments of one subcommand -> calls -> lines of JSON, or a table.
 
 A command has no logic that a program could want: that is in the layers below. `dedup_filter.cli`
-tells how commands end. Here is what several of them share.
+tells how commands end. Here is what several of them share but for options of the filter, which
+take time to load (`options`).
 """
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial, wraps
 from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
-from dedup_filter.config import option_in
-from dedup_filter.hamming.layout import MAX_DISTANCE
-from dedup_filter.text.page_fields import FieldNames
 from dedup_filter.wording import printable
 
 T = TypeVar("T")
@@ -24,71 +21,6 @@ T = TypeVar("T")
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Write JSON objects with named fields."
 )
-max_distance_option = partial(
-    click.option,
-    "--max-distance",
-    "--distance",
-    "-d",
-    "-k",
-    type=click.IntRange(0, MAX_DISTANCE),
-    show_default=True,
-    metavar="BITS",
-    help=f"Near are fingerprints that differ in at most so many bits, 0 to {MAX_DISTANCE}.",
-)
-
-
-def filter_options(given: Sequence[str]) -> dict[str, Any]:
-    """Read options as they were given; the filter says whether they make sense.
-
-    >>> filter_options(["features=shingles", "max_distance=3", "min_similarity=None"])
-    {'features': 'shingles', 'max_distance': 3, 'min_similarity': None}
-    """
-    options = {}
-    for each in given:
-        name, equals, value = (part.strip() for part in each.partition("="))
-        if not equals:
-            raise click.BadParameter(f"{each!r} is not NAME=VALUE")
-        options[name] = option_in(name, value)
-    return options
-
-
-filter_option = click.option(
-    "--option",
-    "-o",
-    "options",
-    multiple=True,
-    metavar="NAME=VALUE",
-    callback=lambda _, __, given: filter_options(given),
-    help='An option of the filter, such as features=shingles or max_distance=3; "none" is no '
-    "value. Again for each.",
-)
-
-
-def field_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a user name the fields of a feed; the command gets `fields`, as `FieldNames`."""
-
-    @click.option(
-        "--html-field",
-        metavar="NAME",
-        help="Field of items with a page's HTML; 'html' unless one is named.",
-    )
-    @click.option(
-        "--text-fields",
-        metavar="NAMES",
-        default="",
-        help="Those with its text, with commas between; 'text' unless one is named.",
-    )
-    @click.option("--url-field", metavar="NAME", default="url", help="The one with its URL.")
-    @wraps(command)
-    def named(
-        *arguments: Any, html_field: str | None, text_fields: str, url_field: str, **given: Any
-    ) -> Any:
-        html, texts = html_field, tuple(filter(None, map(str.strip, text_fields.split(","))))
-        if not html and not texts:
-            html, texts = "html", ("text",)
-        return command(*arguments, fields=FieldNames(html, texts, url_field), **given)
-
-    return named
 
 
 def progress(

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import filter_option, folders, json_option, write_lines
+from dedup_filter.commands import folders, json_option, write_lines
+from dedup_filter.commands.options import filter_option
 from dedup_filter.commands.sections import COLUMNS, TEXTS, columns_of, entry, head, paragraph
 from dedup_filter.model import Verdict
 from dedup_filter.review.explanation.compare import Comparison, compare

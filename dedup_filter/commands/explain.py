@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import filter_option, folders, json_option, say, write_lines
+from dedup_filter.commands import folders, json_option, say, write_lines
+from dedup_filter.commands.options import filter_option
 from dedup_filter.commands.sections import TEXTS, entry, head, paragraph
 from dedup_filter.review.explanation.explain import Explanation, explain
 from dedup_filter.review.explanation.left_out import Left

@@ -16,7 +16,8 @@ from typing import Any, BinaryIO
 import click
 import numpy as np
 
-from dedup_filter.commands import json_option, max_distance_option, write_lines
+from dedup_filter.commands import json_option, write_lines
+from dedup_filter.commands.options import max_distance_option
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
 from dedup_filter.hamming.clusters import DisjointSets

@@ -9,8 +9,6 @@ import click
 
 from dedup_filter.commands import (
     CommandGroup,
-    field_options,
-    filter_option,
     folders,
     json_option,
     progress,
@@ -18,6 +16,7 @@ from dedup_filter.commands import (
     write_lines,
     write_report,
 )
+from dedup_filter.commands.options import field_options, filter_option
 from dedup_filter.config import FilterConfig
 from dedup_filter.upkeep import Index, index_at
 from dedup_filter.upkeep.lines import LONGEST_LINE, exported, import_lines

@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import json_option, max_distance_option, say, write_lines
+from dedup_filter.commands import json_option, say, write_lines
+from dedup_filter.commands.options import max_distance_option
 from dedup_filter.config import FilterConfig
 from dedup_filter.hamming.planner import chance_neighbours, estimate, paper_layouts, ranked
 from dedup_filter.wording import counted

@@ -4,15 +4,8 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import (
-    filter_option,
-    json_option,
-    max_distance_option,
-    progress,
-    say,
-    write_lines,
-)
-from dedup_filter.config import option_in
+from dedup_filter.commands import json_option, progress, say, write_lines
+from dedup_filter.commands.options import filter_option, given_settings, max_distance_option
 from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.pages.location import folder_of
@@ -61,11 +54,7 @@ def rejudge_command(
 
     Exit codes: 0 done, 2 there is no index, it cannot be read, or an option cannot be judged by.
     """
-    given = dict(options)
-    if max_distance is not None:
-        given["max_distance"] = max_distance
-    if min_similarity is not None:
-        given["min_similarity"] = option_in("min_similarity", min_similarity)
+    given = options | given_settings(max_distance=max_distance, min_similarity=min_similarity)
     if folder_of(directory) is None:
         raise ConfigError(
             f"{directory!r} is not a directory: only there dropped pages are recorded"

@@ -4,15 +4,8 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import (
-    folders,
-    json_option,
-    max_distance_option,
-    progress,
-    say,
-    write_lines,
-)
-from dedup_filter.config import option_in
+from dedup_filter.commands import folders, json_option, progress, say, write_lines
+from dedup_filter.commands.options import given_settings, max_distance_option
 from dedup_filter.review.report import (
     Amounts,
     bounds_of,
@@ -78,12 +71,11 @@ def report_command(index: str, output: str, force: bool, as_json: bool, **given:
     require_directory(index)
     if not force:
         require_free(output)
-    asked = {name: given[name] for name in ("max_distance", "min_similarity")}
-    bounds = {name: option_in(name, value) for name, value in asked.items() if value is not None}
+    bounds = {name: given[name] for name in ("max_distance", "min_similarity")}
     written = write_report(
         index,
         output,
-        bounds_of(index, **bounds),
+        bounds_of(index, **given_settings(**bounds)),
         Amounts(given["duplicates"], given["texts"]),
         watch=lambda records, total: progress(records, "reading", total),
     )

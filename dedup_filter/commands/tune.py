@@ -5,14 +5,8 @@ from typing import Any, BinaryIO
 
 import click
 
-from dedup_filter.commands import (
-    field_options,
-    filter_option,
-    json_option,
-    progress,
-    say,
-    write_lines,
-)
+from dedup_filter.commands import json_option, progress, say, write_lines
+from dedup_filter.commands.options import field_options, filter_option
 from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.review.tuning.labels import Estimate, Labelled, Rightness, labelled, labels_in
