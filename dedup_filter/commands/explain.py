@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import folders, json_option, say, write_lines
+from dedup_filter.commands import as_hex, folders, json_option, say, write_lines
 from dedup_filter.commands.options import filter_option
 from dedup_filter.commands.sections import TEXTS, entry, head, paragraph
 from dedup_filter.review.explanation.explain import Explanation, explain
@@ -96,19 +96,15 @@ def explain_command(
 def _as_object(found: Explanation) -> dict[str, Any]:
     values = asdict(found)
     values["texts"] = [
-        text | {"fingerprint": _hex(text["fingerprint"])} for text in values["texts"]
+        text | {"fingerprint": as_hex(text["fingerprint"])} for text in values["texts"]
     ]
     values["left_out"] = (
         None if found.left_out is None else [left._asdict() for left in found.left_out]
     )
     values["features"] = [feature._asdict() for feature in found.features]
     values["words"] = found.words
-    values["fingerprint_hex"] = _hex(found.fingerprint)
+    values["fingerprint_hex"] = as_hex(found.fingerprint)
     return values
-
-
-def _hex(fingerprint: int | None) -> str | None:
-    return None if fingerprint is None else f"{fingerprint:#018x}"
 
 
 def _tell(found: Explanation, top: int) -> None:
@@ -116,7 +112,7 @@ def _tell(found: Explanation, top: int) -> None:
     if found.reason is not None:
         entry("unjudged", f"{found.reason}: {_REASONS.get(found.reason, 'see the settings')}")
     if found.recorded is not None:
-        shown = {**found.recorded, "fingerprint": _hex(found.recorded["fingerprint"])}
+        shown = {**found.recorded, "fingerprint": as_hex(found.recorded["fingerprint"])}
         told = [f"{name} {value}" for name, value in shown.items() if value is not None]
         if found.fingerprint != found.recorded["fingerprint"]:
             told.append("another one if judged now (below), as its host has shown more since")
@@ -146,7 +142,7 @@ def _tell_of_page(found: Explanation) -> None:
         frame = "its frame is known" if found.is_frame_known else "its frame is not known yet"
         entry("host", f"{found.host}: {counted(found.host_pages, 'page')} kept, {frame}")
     for text in found.texts:
-        value = _hex(text.fingerprint) or "nothing is looked up by it"
+        value = as_hex(text.fingerprint) or "nothing is looked up by it"
         entry("text", f"{text.name}: {counted(text.words, 'word')}, {value}")
     if len(found.texts) > 1:
         entry("", TEXTS)
@@ -192,4 +188,4 @@ def _tell_fingerprint(found: Explanation, top: int) -> None:
             row = "".join(f"{each:10.2f}" for each in found.tallies[first : first + 8])
             say(f"  {63 - first:2} to {56 - first:2}{row}")
     value = found.fingerprint
-    head(f"FINGERPRINT {'none' if value is None else f'{_hex(value)} = {value}'}")
+    head(f"FINGERPRINT {'none' if value is None else f'{as_hex(value)} = {value}'}")

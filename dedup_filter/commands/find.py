@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import folders, json_option, say, write_lines
+from dedup_filter.commands import as_hex, folders, json_option, say, write_lines
 from dedup_filter.commands.options import filter_option
 from dedup_filter.review.recorded_pages import Answer, RecordedPages, require_pages
 from dedup_filter.upkeep import index_at
@@ -64,10 +64,9 @@ def find_command(
 
 
 def _as_object(answer: Answer) -> dict[str, Any]:
-    value = answer.fingerprint
     return {
         "asked": answer.asked,
-        "fingerprint": None if value is None else f"{value:#018x}",
+        "fingerprint": as_hex(answer.fingerprint),
         "reason": answer.reason,
         "near": [near._asdict() for near in answer.near],
     }

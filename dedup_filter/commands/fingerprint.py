@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import json_option, say, write_lines
+from dedup_filter.commands import as_hex, json_option, say, write_lines
 from dedup_filter.commands.options import filter_option
 from dedup_filter.config import FilterConfig
 from dedup_filter.review.recorded_pages import fingerprints_of, require_pages
@@ -35,11 +35,11 @@ def fingerprint_command(pages: tuple[str, ...], options: dict[str, Any], *, as_j
     is_any_without = False
     for name, value, reason in fingerprints_of(pages, FilterConfig.of(options)):
         is_any_without = is_any_without or value is None
+        shown = as_hex(value)
         if as_json:
-            shown = None if value is None else f"{value:#018x}"
             write_lines([{"asked": name, "fingerprint": shown, "reason": reason}])
         else:
-            click.echo("" if value is None else f"{value:#018x}")
+            click.echo(shown or "")
         if value is None:
             say(f"{name}: it has no fingerprint ({reason})", err=True)
     if is_any_without:

@@ -15,8 +15,8 @@ are not read, so no scheme in which these count can be made.
 """
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields as fields_of
 from datetime import datetime
 from os import name as system
@@ -35,7 +35,7 @@ from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLo
 from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.directory.page_reader import PageReader, Snapshot, statistics
 from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import PageRecord, Scheme, measures_of
+from dedup_filter.pages.directory.records import Scheme, measures_of
 from dedup_filter.pages.location import scheme_of
 from dedup_filter.upkeep.results import (
     Doubt,
@@ -44,6 +44,7 @@ from dedup_filter.upkeep.results import (
     KeptContent,
     Recorded,
     Source,
+    Watch,
     options_in,
     pages_by_url,
 )
@@ -61,9 +62,6 @@ _ENTRY = np.dtype(
         ("digest", "V8"),
     ]
 )
-
-Watch = Callable[[Iterable[PageRecord], int], AbstractContextManager[Iterable[PageRecord]]]
-"""Records and their number -> the same records, while somebody sees them pass."""
 
 
 class DirectoryIndex:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from dataclasses import fields as fields_of
 from time import sleep
@@ -14,6 +15,9 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.pages.directory.frame_store import HostFrames
 from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, canonical
+
+Watch = Callable[[Iterable[Any], int | None], AbstractContextManager[Iterable[Any]]]
+"""Values, and how many there are if that is known -> the same, while somebody sees them pass."""
 
 _ATTEMPTS = 3
 _PAUSE = 0.2

@@ -7,8 +7,7 @@ The file needs no network and sends nothing anywhere. Its programs are in `page/
 without a build step, and Chart.js as it is published (docs/decisions/0011-the-report.md).
 """
 
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from typing import Any
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory.page_reader import Snapshot
-from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.location import folder_of
 from dedup_filter.review.report.border import kept_near_the_border
 from dedup_filter.review.report.drawn import drawn
@@ -24,6 +22,7 @@ from dedup_filter.review.report.gathered import Bounds, gathered
 from dedup_filter.review.report.report_file import require_free, write_whole
 from dedup_filter.review.report.shown_texts import pack_texts
 from dedup_filter.upkeep.directory import DirectoryIndex
+from dedup_filter.upkeep.results import Watch
 
 __all__ = [
     "Amounts",
@@ -34,9 +33,6 @@ __all__ = [
     "require_free",
     "write_report",
 ]
-
-Watch = Callable[[Iterable[PageRecord], int], AbstractContextManager[Iterable[PageRecord]]]
-"""Records and their number -> the same records, while somebody sees them pass."""
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ Cost: 5 us a page and 30 us a pair.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -29,11 +29,10 @@ from dedup_filter.pages.comparison import MOST_COMPARED, STORY_BOUND, STORY_WORD
 from dedup_filter.pages.directory.page_reader import MASK, PageReader
 from dedup_filter.text.headlines import Headline, is_headed_alike, is_headed_as_elsewhere
 from dedup_filter.text.reading import title_parts
+from dedup_filter.upkeep.results import Watch
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-Watch = Callable[[Iterable[int], int], AbstractContextManager[Iterable[int]]]
-"""Some numbers and how many there are -> the same numbers, while somebody sees them pass."""
 
 NEVER = -1.0
 """In place of a share: the later page repeats the earlier one at no `min_similarity`."""

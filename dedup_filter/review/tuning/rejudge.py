@@ -12,8 +12,7 @@ are pages of their own, as they were for the crawl.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -34,6 +33,7 @@ from dedup_filter.review.tuning.record_pairs import (
 )
 from dedup_filter.review.tuning.replay import replayed
 from dedup_filter.upkeep.directory import options_noted
+from dedup_filter.upkeep.results import Watch
 from dedup_filter.wording import counted
 
 ESTIMATED = ("max_distance", "min_similarity")
@@ -50,8 +50,6 @@ _WITHOUT_EFFECT = {
 
 Change = Literal["dropped", "kept", "other_original"]
 """What is new: that a page is dropped, that it is kept, or for which page it is dropped."""
-Watch = Callable[[Iterable[Any], int], AbstractContextManager[Iterable[Any]]]
-"""Values and how many there are -> the same values, while somebody sees them pass."""
 
 
 class Judged(NamedTuple):

@@ -10,8 +10,8 @@ afterwards; what is too damaged to be read is counted and passed over. Cost: 3 t
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,11 +25,9 @@ from dedup_filter.text.page_fields import FieldNames
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
 from dedup_filter.upkeep import index_at
 from dedup_filter.upkeep.lines import LONGEST_LINE, import_lines
+from dedup_filter.upkeep.results import Watch
 from dedup_filter.warc.warc_record import ArchivedPage, Damage
 from dedup_filter.wording import counted
-
-Watch = Callable[[Iterable[Any], int | None], AbstractContextManager[Iterable[Any]]]
-"""Values, and how many there are if that is known -> the same, while somebody sees them pass."""
 
 
 class OpenedSource(NamedTuple):
