@@ -1,0 +1,1 @@
+"""Crawls beyond one machine: data frames of pages -> the pages without duplicates, on Spark."""
