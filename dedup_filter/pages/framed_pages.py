@@ -139,9 +139,7 @@ class FramedPages:
 
     def profile(self, place: Place, content: MeasurablePage | Measured) -> PageProfile:
         """Measure a page as `claim` would now, and learn nothing from it."""
-        if isinstance(content, Measured):
-            return content.profile
-        return measured(content, self.known(place.host, content.shown)).profile
+        return profile_of(content, partial(self.known, place.host))
 
     def commit(self, page: int) -> None:
         """Keep a pending page for good."""
@@ -333,6 +331,15 @@ def measured(page: MeasurablePage, known: Known) -> Measured:
     alone = page.measure(known.frame_times)
     surrounded = replace(alone.profile, headline=known.headline, around=known.around)
     return alone._replace(profile=surrounded)
+
+
+def profile_of(
+    content: MeasurablePage | Measured, known_of: Callable[[Shown], Known]
+) -> PageProfile:
+    """Measure a page, unless it is measured already, with what is known of what it shows."""
+    if isinstance(content, Measured):
+        return content.profile
+    return measured(content, known_of(content.shown)).profile
 
 
 def _note(early: EarlyPage) -> bytes:

@@ -11,7 +11,7 @@ one; 4 ms to read and measure a page.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,16 +22,15 @@ from dedup_filter.errors import DedupError
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.frames.host_frames import Frames, Known
 from dedup_filter.model import NearPage, Unjudged
-from dedup_filter.pages.directory.records import KEPT_AS_TEXT, PageRecord, Place
-from dedup_filter.pages.framed_pages import measured, nothing_known, restored
+from dedup_filter.pages.directory.records import PageRecord, Place
+from dedup_filter.pages.framed_pages import nothing_known, profile_of, restored
 from dedup_filter.pages.location import scheme_of
 from dedup_filter.pages.near_pages import Asked
 from dedup_filter.review.given_page import GivenPage, read_page
-from dedup_filter.text.page_bytes import unpack_page
 from dedup_filter.text.reading import Shown
 from dedup_filter.upkeep import Index
 from dedup_filter.upkeep.results import KeptContent, Recorded
-from dedup_filter.workers.measured import Measured, PageHere, Source
+from dedup_filter.workers.measured import PageHere, Source
 
 _FINGERPRINT = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 
@@ -145,9 +144,7 @@ class RecordedPages:
         content = source.read(self.config)
         if isinstance(content, Unjudged):
             return content
-        if isinstance(content, Measured):
-            return content.profile
-        return measured(content, self.known(given.url, content.shown)).profile
+        return profile_of(content, partial(self.known, given.url))
 
     def known(self, url: str, shown: Shown, *, is_met_now: bool = False) -> Known:
         """Return what is known of the host of the page at a URL, which shows this.
@@ -166,16 +163,12 @@ class RecordedPages:
 
         What the other page has shown on the same host is in the page's second text only.
         """
-        form = self.content(record).form
-        if form in (None, KEPT_AS_TEXT):
+        page = self.content(record).page()
+        if page is None:
             return Asked.of_record(record)
         self.require_scheme()
-        try:
-            page = PageHere(unpack_page(form), self.config)
-        except ValueError:  # another version of this package packed it
-            return Asked.of_record(record)
-        profile = measured(page, self.known(record.url, page.shown)).profile
-        return Asked.of(record.host, profile)
+        known = partial(self.known, record.url)
+        return Asked.of(record.host, profile_of(PageHere(page, self.config), known))
 
     def _found(self, asked: Asked, max_distance: int) -> list[NearPage]:
         entries = self._recorded.entries
@@ -208,10 +201,9 @@ def fingerprints_of(
         if isinstance(content, Unjudged):
             yield name, None, content.reason
             continue
-        if not isinstance(content, Measured):
-            content = measured(content, nothing_known(content.shown))
-        value = content.profile.fingerprint
-        yield name, value, None if value is not None else content.profile.reason
+        profile = profile_of(content, nothing_known)
+        value = profile.fingerprint
+        yield name, value, None if value is not None else profile.reason
 
 
 def require_pages(pages: Iterable[str]) -> None:

@@ -14,7 +14,15 @@ import numpy.typing as npt
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.pages.directory.frame_store import HostFrames
-from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, canonical
+from dedup_filter.pages.directory.records import (
+    KEPT_AS_TEXT,
+    Crawl,
+    PageRecord,
+    Scheme,
+    canonical,
+)
+from dedup_filter.text.page_bytes import unpack_page
+from dedup_filter.text.reading import Page
 
 Watch = Callable[[Iterable[Any], int | None], AbstractContextManager[Iterable[Any]]]
 """Values, and how many there are if that is known -> the same, while somebody sees them pass."""
@@ -101,6 +109,18 @@ class KeptContent(NamedTuple):
     """The page as it was taken apart, see `records.KEPT_AS_TEXT`; None: it was not kept."""
     url_of_original: str | None = None
     """Of the page that it repeats; None: it repeats none, or that is gone."""
+
+    def page(self) -> Page | None:
+        """Unpack the form; return None if there is none of blocks, or none that can be read here.
+
+        Another version of this package may have packed it.
+        """
+        if self.form is None or self.form == KEPT_AS_TEXT:
+            return None
+        try:
+            return unpack_page(self.form)
+        except ValueError:
+            return None
 
 
 class Recorded(NamedTuple):

@@ -15,7 +15,6 @@ from dedup_filter.pages.directory.records import KEPT_AS_TEXT, PageRecord
 from dedup_filter.review.explanation.judged import Judged, judged, judged_content
 from dedup_filter.review.given_page import read_page
 from dedup_filter.review.recorded_pages import RecordedPages
-from dedup_filter.text.page_bytes import unpack_page
 from dedup_filter.upkeep.results import KeptContent
 
 
@@ -54,8 +53,5 @@ def _judged_again(pages: RecordedPages, record: PageRecord, kept: KeptContent) -
     pages.require_scheme()
     if kept.form == KEPT_AS_TEXT:
         return judged_content(record.url, Document(kept.text or ""), pages.config)
-    try:
-        page = unpack_page(kept.form)
-    except ValueError:  # another version of this package packed it
-        return None
-    return judged_content(record.url, page, pages.config, pages.known)
+    page = kept.page()
+    return None if page is None else judged_content(record.url, page, pages.config, pages.known)

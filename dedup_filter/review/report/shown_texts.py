@@ -17,18 +17,17 @@ import zlib
 from base64 import b64encode
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 
 from dedup_filter.features.analysis import analyse
 from dedup_filter.pages.directory.page_reader import Snapshot
-from dedup_filter.pages.directory.records import KEPT_AS_TEXT, PageRecord
+from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.review.report.border import just_inside
 from dedup_filter.review.report.gathered import Gathered, Pair
 from dedup_filter.text.content import find_content
-from dedup_filter.text.page_bytes import unpack_page
 from dedup_filter.text.plain_text import normalize
+from dedup_filter.upkeep.results import KeptContent
 
 NOT_KEPT, LEFT_OUT = -1, -2
 """In place of the number of a bundle: no text was kept; it is not in the report."""
@@ -128,11 +127,10 @@ def _main_text(snapshot: Snapshot, page: int) -> str:
 
     What is kept as its text lacks what the other page of the pair has shown on the same host.
     """
-    form = snapshot.form(page)
-    if form not in (None, KEPT_AS_TEXT):
-        with suppress(ValueError):  # another version of this package packed it
-            return "\n".join(block.text for block in find_content(unpack_page(form).blocks).main)
-    return snapshot.text(page) or ""
+    unpacked = KeptContent(form=snapshot.form(page)).page()
+    if unpacked is None:
+        return snapshot.text(page) or ""
+    return "\n".join(block.text for block in find_content(unpacked.blocks).main)
 
 
 def advertisements(text: str, record: PageRecord, shingle_size: int = 3) -> list[int]:
