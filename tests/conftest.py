@@ -1,13 +1,13 @@
 """Settings and articles that all tests share."""
 
 import os
-import random
 import signal
 from contextlib import ExitStack, closing
 
 import pytest
 from crawl_server import CrawlServer
 from hypothesis import settings
+from made_text import prose
 from redis_nodes import RedisNodes
 from redis_servers import RedisServer, redis_program
 from web_site import served
@@ -22,20 +22,7 @@ settings.load_profile("default")
 @pytest.fixture
 def article():
     """Make articles: English sentences, different for each seed, alike for a few `edits`."""
-
-    def make(seed, edits=0, words=150):
-        chance = random.Random(seed)
-        letters = "abcdefghiklmnoprstuw"
-        text = []
-        while len(text) < words:
-            noun = "".join(chance.choices(letters, k=7))
-            verb = "".join(chance.choices(letters, k=6))
-            text += ["the", noun, "of", "a", verb, "is", "not", "in", "it."]
-        for edit in range(edits):
-            text[edit * 9 + 1] = f"edited{seed}x{edit}"
-        return " ".join(text)
-
-    return make
+    return prose
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@
 what an index would take long to be filled with.
 """
 
-import random
+from made_text import prose
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.pages.directory.records import PageRecord
@@ -24,20 +24,6 @@ HOSTILE = {
     "long": f"https://evil4.example/{LONG}",
 }
 TITLE = '</title><script>window.hacked=4</script>\u202e\u2067 & "quotes" \'\u2028'
-
-
-def prose(seed, edits=0, words=180):
-    """English sentences, different for each seed, alike for a few edits."""
-    chance = random.Random(seed)
-    letters = "abcdefghiklmnoprstuw"
-    text = []
-    while len(text) < words:
-        noun = "".join(chance.choices(letters, k=7))
-        verb = "".join(chance.choices(letters, k=6))
-        text += ["the", noun, "of", "a", verb, "is", "not", "in", "it."]
-    for edit in range(edits):
-        text[edit * 9 + 1] = f"edited{seed}x{edit}"
-    return " ".join(text)
 
 
 def made_index(folder, *, keep_text=True):

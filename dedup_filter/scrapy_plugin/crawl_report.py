@@ -1,7 +1,8 @@
 """A crawl's index, closed -> the report that DEDUP_REPORT names, which each crawl writes anew.
 
 At the start the path is checked, at the end the report is written: in a thread where something can
-be waited for, so that other crawls of the process go on.
+be waited for, so that other crawls of the process go on. What draws it is loaded only by crawls
+that want one.
 """
 
 import asyncio
@@ -11,7 +12,6 @@ from pathlib import Path
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
-from dedup_filter.review.report import Amounts, Bounds, require_free, write_report
 from dedup_filter.scrapy_plugin.index_calls import running_loop
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.wording import counted, printable
@@ -25,6 +25,8 @@ def require_report_path(path: str) -> None:
     Raises:
         ConfigError: a report cannot be put there.
     """
+    from dedup_filter.review.report import require_free
+
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -38,6 +40,8 @@ async def write_crawl_report(settings: PluginSettings) -> None:
     Raises:
         DedupError, OSError: it cannot be written; an earlier one is still there.
     """
+    from dedup_filter.review.report import Amounts, Bounds, require_free, write_report
+
     assert settings.report is not None
     config = FilterConfig.of(settings.options)
     # Something else may have been put there during the crawl.

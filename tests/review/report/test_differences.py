@@ -4,7 +4,8 @@ import random
 from pathlib import Path
 
 import pytest
-from report_index import ADVERT, prose
+from made_text import prose
+from report_index import ADVERT
 
 import dedup_filter.review.report
 

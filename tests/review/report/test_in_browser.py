@@ -4,9 +4,10 @@ import json
 import re
 
 import pytest
+from made_text import prose
 from patience import PATIENCE, wait_until
 from playwright.sync_api import expect
-from report_index import ADVERT, HOSTILE, made_index, made_report, prose
+from report_index import ADVERT, HOSTILE, made_index, made_report
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.pages.directory.page_reader import Snapshot

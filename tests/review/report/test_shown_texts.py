@@ -7,7 +7,8 @@ from base64 import b64decode
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_index import ADVERT, prose
+from made_text import prose
+from report_index import ADVERT
 
 from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.pages.directory.records import PageRecord
