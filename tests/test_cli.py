@@ -33,7 +33,12 @@ def stored(tmp_path):
         ("pairs --hex", "0xFF\n0Xfe\n255\n", [["0xfe", "0xff"]]),
         ("clusters --hex", "0xff\n254\n", [["0xff", "0xfe"]]),
         ("clusters -d 2", "11\n77777\n8\n12288\n8\n0\n", [[11, 8, 12288, 0]]),
-        ("clusters --json", "11\n8\n", [{"representative": 11, "size": 2, "members": [11, 8]}]),
+        ("clusters -d 2 --split", "11\n77777\n8\n12288\n8\n0\n", [[11, 8], [12288, 0]]),
+        (
+            "clusters --json",
+            "11\n8\n",
+            [{"representative": 11, "size": 2, "spread": 2, "members": [11, 8]}],
+        ),
         ("near STORED", "15\n1048575\n9\n", [[11, 8], [], [8, 11, 4096]]),
         ("near STORED STORED -d 0", "", [[8], [11], [4096], [2**64 - 1]]),
         (

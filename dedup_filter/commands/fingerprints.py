@@ -15,12 +15,13 @@ from typing import Any, BinaryIO
 
 import click
 import numpy as np
+import numpy.typing as npt
 
 from dedup_filter.commands import json_option, write_lines
 from dedup_filter.commands.options import max_distance_option
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
-from dedup_filter.hamming.clusters import DisjointSets
+from dedup_filter.hamming.clusters import DisjointSets, split_cluster
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.near_pairs import pair_blocks
 from dedup_filter.hamming.pairs import IntpArray, UInt64Array, distinct
@@ -28,6 +29,7 @@ from dedup_filter.pages.redis.connection import is_address
 from dedup_filter.review.page_pairs import page_clusters, page_pairs, recorded_pairs
 from dedup_filter.upkeep import Index, index_at
 from dedup_filter.upkeep.results import Recorded
+from dedup_filter.upkeep.servers import ServerIndex
 
 Shown = Callable[[int], int | str]
 
@@ -137,41 +139,86 @@ def pairs_command(
 @click.command("clusters")
 @click.argument("fingerprints", type=_Input("rb"), default="-")
 @_distance_option
+@click.option("--split", "is_split", is_flag=True, help="Every member is near the representative.")
+@click.option(
+    "--unconfirmed",
+    is_flag=True,
+    help="Of an index: group pages that are near in bits, too, which the filter found to differ.",
+)
 @_options
 def clusters_command(
-    fingerprints: BinaryIO | Index, max_distance: int | None, shown: Shown, as_json: bool
+    fingerprints: BinaryIO | Index,
+    max_distance: int | None,
+    shown: Shown,
+    *,
+    is_split: bool,
+    unconfirmed: bool,
+    as_json: bool,
 ) -> None:
-    """Group fingerprints, or an index's pages: connected components of those that are near.
+    """Group fingerprints that are near, or an index's pages that repeat one another.
 
     FINGERPRINTS is a file with one on each line, or standard input (-); one that occurs several
-    times counts once. Members and clusters are written in the order in which they first occur,
-    so the first of each represents it; one that is near to no other is in no cluster. A chain of
-    small steps is one cluster, though its ends may be far apart. A line that is no fingerprint
-    ends the command before it writes anything, with exit code 2.
+    times counts once. Members and clusters come in the order in which they first occur; the first
+    represents its cluster; who is alone is in none. A chain of small steps is one cluster, so two
+    members may not be near each other. With --split the first takes all that are near it, the first
+    of those left does the same, and so on. Spread is the most bits between the representative and a
+    member. A line that is no fingerprint: exit code 2, before anything is written.
 
-    Or it is an index, a folder or an address (redis://...): then pages are grouped, dropped ones
-    too, and their URLs are written, that of the page that came first before the others.
+    Or it is an index, a folder or an address (redis://...): then a kept page represents the pages
+    that were dropped for it, each confirmed to repeat it (-d: at so many bits). --unconfirmed joins
+    pages near in bits, too, in chains (--split cuts them). Shared indexes record no dropped pages,
+    and need it.
 
     \b
     $ printf '%s\\n' 11 8 12288 0 | dedup-filter clusters --max-distance 2
     [11, 8, 12288, 0]
-    $ printf '%s\\n' 11 8 12288 0 | dedup-filter clusters --max-distance 2 --json
-    {"representative": 11, "size": 4, "members": [11, 8, 12288, 0]}
+    $ printf '%s\\n' 11 8 12288 0 | dedup-filter clusters -d 2 --split --json
+    {"representative": 11, "size": 2, "spread": 2, "members": [11, 8]}
+    {"representative": 12288, "size": 2, "spread": 2, "members": [12288, 0]}
     """  # noqa: D301 - click must see the character
+
+    def write(members: list[Any], spread: int) -> None:
+        about = {"representative": members[0], "size": len(members), "spread": spread}
+        write_lines([{**about, "members": members} if as_json else members])
+
     if isinstance(fingerprints, Index):
-        _write_page_clusters(fingerprints, max_distance, as_json=as_json)
+        near = _distance_of(fingerprints, max_distance) if unconfirmed else None
+        with fingerprints.recorded() as recorded:
+            if near is None and isinstance(fingerprints, ServerIndex):
+                raise DedupError(
+                    "a shared index has no records of dropped pages, so there is nothing confirmed "
+                    "to group by; --unconfirmed groups kept pages that are near in bits"
+                )
+            for each in page_clusters(
+                recorded.entries, recorded.repeats(), max_distance, near=near, is_split=is_split
+            ):
+                urls = _urls(recorded, each.places)
+                write([urls[place] for place in each.places.tolist()], each.spread)
         return
-    members = _read_all(fingerprints)
-    order = np.argsort(members, kind="stable")
-    sets = DisjointSets(len(members))
-    for pairs in pair_blocks(members, _DISTANCE if max_distance is None else max_distance):
-        positions = order[np.searchsorted(members, pairs, sorter=order)]
-        sets.unite(positions[:, 0], positions[:, 1])
-    found = ([shown(each) for each in members[cluster].tolist()] for cluster in sets.clusters())
-    if as_json:
-        write_lines({"representative": c[0], "size": len(c), "members": c} for c in found)
-    else:
-        write_lines(found)
+    if unconfirmed:
+        raise click.UsageError("--unconfirmed is for an index; fingerprints alone confirm nothing")
+    k = _DISTANCE if max_distance is None else max_distance
+    values = _read_all(fingerprints)
+    for cluster in _clusters(values, k, is_split=is_split):
+        members = values[cluster]
+        spread = int(np.bitwise_count(members ^ members[0]).max())
+        write([shown(each) for each in members.tolist()], spread)
+
+
+def _clusters(values: UInt64Array, k: int, *, is_split: bool) -> Iterator[IntpArray]:
+    """Yield the places of the fingerprints of each cluster."""
+    order = np.argsort(values, kind="stable")
+    sets = DisjointSets(len(values))
+    for pairs in pair_blocks(values, k):
+        places = order[np.searchsorted(values, pairs, sorter=order)]
+        sets.unite(places[:, 0], places[:, 1])
+
+    def are_near(one: int, others: IntpArray) -> npt.NDArray[np.bool_]:
+        are: npt.NDArray[np.bool_] = np.bitwise_count(values[others] ^ values[one]) <= k
+        return are
+
+    for cluster in sets.clusters():
+        yield from split_cluster(cluster, are_near) if is_split else [cluster]
 
 
 def _write_page_pairs(index: Index, max_distance: int | None, *, as_json: bool) -> None:
@@ -190,15 +237,6 @@ def _write_page_pairs(index: Index, max_distance: int | None, *, as_json: bool) 
             values = entries.fingerprints[places]
             write(places, np.bitwise_count(values[:, 0] ^ values[:, 1]).tolist())
         write(*recorded_pairs(entries, k, recorded.repeats()))
-
-
-def _write_page_clusters(index: Index, max_distance: int | None, *, as_json: bool) -> None:
-    with index.recorded() as recorded:
-        k = _distance_of(index, max_distance)
-        for places in page_clusters(recorded.entries, k, recorded.repeats()):
-            urls = [*_urls(recorded, places).values()]
-            about = {"representative": urls[0], "size": len(urls), "members": urls}
-            write_lines([about if as_json else urls])
 
 
 def _distance_of(index: Index, given: int | None) -> int:

@@ -1,19 +1,21 @@
-"""Recorded pages -> all pairs of them that are near, and the clusters that these make.
+"""Recorded pages -> all pairs of them that are near; the clusters of those that repeat one another.
 
 Pages with the same fingerprint are near; distinct fingerprints are paired by `hamming/near_pairs`.
-A page without a fingerprint is near to none. Pairs and clusters are of pages by number, so the
-first of a cluster is the page that came first.
+A page without a fingerprint is near to none. Near is not enough to repeat a page: the filter has
+compared near pages, and what it found is recorded. So clusters are made of its verdicts, unless
+nearness is asked for.
 
 Cost: as `pair_blocks`, and 50 ns a pair. n pages with one fingerprint make n**2 / 2 pairs, which
-are yielded little by little; clusters need only n of them.
+are yielded little by little; clusters need only n of them. Clusters of verdicts: 1 us a page.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.hamming.clusters import DisjointSets
+from dedup_filter.hamming.clusters import DisjointSets, split_cluster
 from dedup_filter.hamming.near_pairs import pair_blocks
 from dedup_filter.hamming.pairs import IntpArray
 from dedup_filter.upkeep.results import Entries
@@ -80,24 +82,93 @@ def recorded_pairs(
     return places[are_asked], distances[are_asked].tolist()
 
 
-def page_clusters(
-    entries: Entries, max_distance: int, repeats: Sequence[tuple[int, int, int]] = ()
-) -> list[IntpArray]:
-    """Return the connected components of near pages as places in the entries, the first first.
+class Cluster(NamedTuple):
+    """Pages that belong together."""
 
-    `repeats` (see `Recorded`): a page that was dropped belongs to its original, too.
+    places: IntpArray
+    """In the entries; that of the representative first, the others ascending."""
+    spread: int
+    """The most bits between the representative and a member: those that were recorded with the
+    verdict on the member, else those in which the fingerprints differ."""
+
+
+def page_clusters(
+    entries: Entries,
+    repeats: Sequence[tuple[int, int, int]],
+    max_distance: int | None = None,
+    *,
+    near: int | None = None,
+    is_split: bool = False,
+) -> Iterator[Cluster]:
+    """Yield the connected components of pages that repeat one another, in the order of their first.
+
+    A page that was dropped belongs to its original (`repeats`, see `Recorded`), if that is not
+    farther than `max_distance`. So each member was confirmed to repeat the first, and no chains
+    arise. With `near`, pages belong together, too, if their fingerprints differ in at most so many
+    bits. That joins chains, and pages of which the filter has found that they differ; `is_split`
+    cuts the chains, so that every member is near the representative or was dropped for it.
+
+    The representative is the kept page that came first.
     """
-    groups, sets = _Groups(entries), DisjointSets(len(entries.pages))
-    firsts = groups.places[groups.starts]
-    sets.unite(np.repeat(firsts, groups.sizes), groups.places)
-    for values in pair_blocks(groups.values, max_distance):
-        places = firsts[groups.of(values)]
-        sets.unite(places[:, 0], places[:, 1])
-    linked = [repeat[:2] for repeat in repeats if repeat[2] <= max_distance]
-    if linked:
-        pages, originals = np.searchsorted(entries.pages, np.array(linked)).T
-        sets.unite(pages, originals)
-    return sets.clusters()
+    links = _Links(entries, repeats, max_distance)
+    sets = DisjointSets(len(entries.pages))
+    sets.unite(links.pages, links.originals[links.pages])
+    if near is not None:
+        groups = _Groups(entries)
+        firsts = groups.places[groups.starts]
+        sets.unite(np.repeat(firsts, groups.sizes), groups.places)
+        for values in pair_blocks(groups.values, near):
+            places = firsts[groups.of(values)]
+            sets.unite(places[:, 0], places[:, 1])
+
+    def are_like(one: int, others: IntpArray) -> npt.NDArray[np.bool_]:
+        are_near = links.distances(one, others) <= (-1 if near is None else near)
+        have_bits = entries.have_fingerprints[one] & entries.have_fingerprints[others]
+        is_linked = (links.originals[others] == one) | (others == links.originals[one])
+        are: npt.NDArray[np.bool_] = is_linked | (are_near & have_bits)
+        return are
+
+    for members in sets.clusters():
+        kept_first = members[np.argsort(~entries.are_kept[members], kind="stable")]
+        for part in split_cluster(kept_first, are_like) if is_split else [kept_first]:
+            first, others = part[:1], np.sort(part[1:])
+            spread = int(links.distances(int(first[0]), others).max())
+            yield Cluster(np.concatenate([first, others]), spread)
+
+
+class _Links:
+    """The recorded verdicts on pages that were dropped."""
+
+    def __init__(
+        self,
+        entries: Entries,
+        repeats: Sequence[tuple[int, int, int]],
+        max_distance: int | None,
+    ) -> None:
+        self._entries = entries
+        count = len(entries.pages)
+        self.originals = np.full(count, -1)
+        """Of each place that of the original, -1 for none."""
+        self._recorded = np.zeros(count, np.int64)
+        pages, originals, distances = np.array(repeats, np.int64).reshape(-1, 3).T
+        if max_distance is not None:
+            are_asked = distances <= max_distance
+            pages, originals, distances = (
+                pages[are_asked],
+                originals[are_asked],
+                distances[are_asked],
+            )
+        self.pages = np.searchsorted(entries.pages, pages)
+        """The places of pages that have one."""
+        self.originals[self.pages] = np.searchsorted(entries.pages, originals)
+        self._recorded[self.pages] = distances
+
+    def distances(self, one: int, others: IntpArray) -> npt.NDArray[np.int64]:
+        """Return the bits between a page and others; 0 where one has no fingerprint."""
+        have, values = self._entries.have_fingerprints, self._entries.fingerprints
+        bits = np.bitwise_count(values[others] ^ values[one]) * (have[others] & have[one])
+        was_compared = self.originals[others] == one
+        return np.where(was_compared, self._recorded[others], bits).astype(np.int64)
 
 
 def _pairs(lefts: IntpArray, rights: IntpArray) -> IntpArray:

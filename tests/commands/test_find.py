@@ -5,7 +5,7 @@ from itertools import combinations
 
 import pytest
 from command_line import lines, refused, run, run_process
-from index_feed import ITEMS
+from index_feed import ITEMS, records
 from web_site import served
 
 from dedup_filter import NearDuplicateFilter, fingerprint, hamming_distance
@@ -164,14 +164,52 @@ def test_pairs_and_clusters_of_an_index_are_of_urls(index):
     for each in lines("pairs", str(index), "--json"):
         left, right = NEAR[tuple(each["pair"])]
         assert each["distance"] == hamming_distance(left, right)
-    clusters = lines("clusters", str(index), "--json")
-    assert {url for each in clusters for url in each["members"]} == {
-        u for pair in NEAR for u in pair
+    assert lines("pairs", str(index), "-k", "0") == []
+
+
+def test_clusters_of_an_index_are_its_kept_pages_with_those_dropped_for_them(index):
+    found = lines("clusters", str(index), "--json")
+    dropped = {record.url: record for record in records(index) if record.original is not None}
+    assert [each["representative"] for each in found] == [item["url"] for item in ITEMS[:5]]
+    for each in found:
+        representative, *others = each["members"]
+        assert (each["representative"], each["size"]) == (representative, len(each["members"]))
+        assert each["spread"] == max(dropped[url].distance for url in others)
+    assert sorted(url for each in found for url in each["members"][1:]) == sorted(dropped)
+    assert [each["members"] for each in found] == lines("clusters", str(index))
+    assert lines("clusters", str(index), "-k", "0") == []
+
+
+def test_near_pages_that_the_filter_found_to_differ_are_grouped_only_on_demand(tmp_path):
+    folder, page = str(tmp_path / "index"), f"<h1>{{}}</h1><p>{FIRST['text']}"
+    first, other, copy = (f"http://a.example/{n}" for n in (1, 2, 3))
+    with NearDuplicateFilter.open(folder, learn_frames=False) as pages:
+        verdicts = [
+            pages.see(url, html=page.format(headline))
+            for url, headline in ((first, "Ships"), (other, "Cranes"), (copy, "Ships"))
+        ]
+    assert [each.outcome for each in verdicts] == ["new", "new", "exact"]
+    bits = verdicts[1].refused.distance
+    assert verdicts[1].refused.rule == "headline"
+    assert bits > 0
+    assert lines("clusters", folder) == [[first, copy]]
+    assert lines("clusters", folder, "--unconfirmed") == [[first, other, copy]]
+    assert lines("clusters", folder, "--unconfirmed", "-k", str(bits - 1)) == [[first, copy]]
+
+
+def test_a_shared_index_has_near_pages_only(servers):
+    location = servers.seeded()
+    assert "--unconfirmed" in refused("clusters", location)
+    kept = {item["url"] for item in ITEMS[:20]}
+    assert {u for each in lines("clusters", location, "--unconfirmed") for u in each} == {
+        u for pair in NEAR if kept.issuperset(pair) for u in pair
     }
-    assert [[each["representative"], each["size"]] for each in clusters] == [
-        [each[0], len(each)] for each in lines("clusters", str(index))
-    ]
-    assert lines("pairs", str(index), "-k", "0") == lines("clusters", str(index), "-k", "0") == []
+
+
+def test_fingerprints_alone_confirm_nothing():
+    code, out, err = run("clusters", "--unconfirmed", text="11\n8\n")
+    assert (code, out) == (2, "")
+    assert "--unconfirmed is for an index" in err
 
 
 def test_pairs_of_a_shared_index_are_of_kept_pages(servers):
@@ -207,8 +245,6 @@ def test_a_recorded_page_is_found_by_all_of_its_texts(one_host):
 
 def test_a_dropped_page_is_paired_with_its_original(one_host):
     assert ["http://a.example/1", "http://a.example/3"] in lines("pairs", str(one_host))
-    members = [set(each) for each in lines("clusters", str(one_host))]
-    assert any({"http://a.example/1", "http://a.example/3"} <= each for each in members)
 
 
 def test_a_binary_file_has_no_fingerprint(tmp_path):
