@@ -56,7 +56,7 @@ def records(index):
 def kept(location):
     """The pages that later ones are compared with, without their numbers: kinds differ in those."""
     with index_at(str(location)).source() as source:
-        records = [record for record, *_ in source.pages]
+        records = list(source.records)
     return [record._replace(page=0, original=None) for record in records if record.is_kept]
 
 

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields as fields_of
 from datetime import datetime
+from functools import partial
 from os import name as system
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,7 +36,7 @@ from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLo
 from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.directory.page_reader import PageReader, Snapshot, statistics
 from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import Scheme, measures_of
+from dedup_filter.pages.directory.records import PageRecord, Scheme, measures_of
 from dedup_filter.pages.location import scheme_of
 from dedup_filter.upkeep.results import (
     Doubt,
@@ -118,16 +119,14 @@ class DirectoryIndex:
     def source(self) -> Iterator[Source]:
         """Hold the index still for an export. Its writer's log grows while that lasts."""
         with Snapshot.open_to_read(self.location) as snapshot:
-            pages = (
-                (
-                    each,
-                    snapshot.url_of_original(each),
-                    snapshot.text(each.page),
-                    snapshot.form(each.page),
-                )
-                for each in snapshot.records()
+            yield Source(
+                snapshot.scheme,
+                snapshot.crawls(),
+                snapshot.records(),
+                frames_with_forms(snapshot),
+                partial(_content, snapshot),
+                snapshot.count(),
             )
-            yield Source(snapshot.scheme, snapshot.crawls(), pages, frames_with_forms(snapshot))
 
     @contextmanager
     def recorded(self) -> Iterator[Recorded]:
@@ -141,11 +140,7 @@ class DirectoryIndex:
                 lambda: known_frames(snapshot),
                 snapshot.dropped_at_url,
                 snapshot.repeats,
-                lambda record: KeptContent(
-                    snapshot.text(record.page),
-                    snapshot.form(record.page),
-                    snapshot.url_of_original(record),
-                ),
+                partial(_content, snapshot),
             )
 
     def target(self, scheme: Scheme) -> PageStore:
@@ -267,6 +262,12 @@ def _entries(snapshot: Snapshot) -> Entries:
         found["has_fingerprint"],
         found["fingerprint"].view(np.uint64),
         found["digest"].copy().view("<u8"),
+    )
+
+
+def _content(snapshot: Snapshot, record: PageRecord) -> KeptContent:
+    return KeptContent(
+        snapshot.text(record.page), snapshot.form(record.page), snapshot.url_of_original(record)
     )
 
 

@@ -74,14 +74,12 @@ def exported(source: Source) -> Iterator[Object]:
     """
     head = {HEADER_KEY: FORMAT, "scheme": source.scheme, "crawls": source.crawls}
     yield _written(head, _HEADER)
-    for record, original_url, text, form in source.pages:
-        values = record._asdict() | {"original": original_url, "original_page": record.original}
-        kept = {"text": text, "form": form}
-        yield _written(values, _PAGE) | {
-            name: field.write(kept[name])
-            for name, field in _CONTENT.items()
-            if kept[name] is not None
-        }
+    for record in source.records:
+        content = source.content(record)
+        kept = {name: value for name, value in content._asdict().items() if value is not None}
+        originals = {"original": content.url_of_original, "original_page": record.original}
+        fields = _PAGE | {name: field for name, field in _CONTENT.items() if name in kept}
+        yield _written({**record._asdict(), **kept, **originals}, fields)
     for known in source.hosts:
         yield _written({FRAMES_KEY: known.host, **known._asdict()}, _FRAMES)
 

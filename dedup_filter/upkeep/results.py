@@ -76,17 +76,6 @@ class Findings:
         return found
 
 
-class Source(NamedTuple):
-    """What an export is made of. Pages and hosts can be read once, while the index is open."""
-
-    scheme: Scheme
-    crawls: list[Crawl]
-    pages: Iterator[tuple[PageRecord, str | None, str | None, bytes | None]]
-    """Those that are not pending, by ascending number, each with the URL of its original if that is
-    still recorded, and its text and its form if these were kept."""
-    hosts: Iterable[HostFrames]
-
-
 class Entries(NamedTuple):
     """What pages are found by, of all that are recorded and not pending; arrays of equal length."""
 
@@ -121,6 +110,21 @@ class KeptContent(NamedTuple):
             return unpack_page(self.form)
         except ValueError:
             return None
+
+
+class Source(NamedTuple):
+    """What an export is made of. Records and hosts can be read once, while the index is open."""
+
+    scheme: Scheme
+    crawls: list[Crawl]
+    records: Iterator[PageRecord]
+    """Of the pages that are not pending, by ascending number."""
+    hosts: Iterable[HostFrames] = ()
+    """Those whose frames are known; none of a shared index."""
+    content: Callable[[PageRecord], KeptContent] = lambda _: KeptContent()
+    """What was kept of a page; nothing by a shared index."""
+    most: int | None = None
+    """So many records at most, as pending pages are counted, too; None: not known."""
 
 
 class Recorded(NamedTuple):

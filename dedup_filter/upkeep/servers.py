@@ -127,8 +127,8 @@ class ServerIndex:
     def source(self) -> Iterator[Source]:
         """Open it for an export. There are no records of dropped pages, no texts, no frames."""
         with self._reader() as reader:
-            pages = ((each, None, None, None) for each in _committed(reader, reader.standing()))
-            yield Source(reader.scheme, reader.crawls(), pages, hosts=())
+            log = reader.standing()
+            yield Source(reader.scheme, reader.crawls(), _committed(reader, log), most=len(log))
 
     @contextmanager
     def recorded(self) -> Iterator[Recorded]:

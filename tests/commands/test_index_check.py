@@ -243,7 +243,7 @@ def test_pages_have_expired(location, client):
 @ONE_SERVER
 def test_the_beginning_of_the_log_tells_of_nothing(location, client):
     with index_at(location).source() as source:
-        (record, *_), scheme = next(source.pages), source.scheme
+        record, scheme = next(source.records), source.scheme
     keeper = SharedKeeper.open(location, scheme)
     for _ in range(CHUNK):
         keeper.restore(record._replace(url="https://example.com/"))
@@ -288,7 +288,7 @@ def test_it_is_clean_and_stays_so(servers, rounds):
             for number in range(rounds):
                 assert index.check().faults == []
                 with index.source() as source:
-                    assert not any(record.is_pending for record, *_ in source.pages)
+                    assert not any(record.is_pending for record in source.records)
                 assert index.figures()["processes"] <= 3
                 index.compact()
                 index.forget([f"https://{number % 3}.example.com/{number}"])

@@ -16,7 +16,7 @@ from dedup_filter.pages.directory.records import KEPT_AS_TEXT, Crawl, PageRecord
 from dedup_filter.text.page_bytes import pack_page
 from dedup_filter.text.reading import Page
 from dedup_filter.upkeep.lines import exported, host_in, record_in, scheme_and_crawls_in
-from dedup_filter.upkeep.results import Source
+from dedup_filter.upkeep.results import KeptContent, Source
 
 # Half surrogates too: URLs on the web have them.
 texts = st.text(st.characters(exclude_categories=()), max_size=20)
@@ -83,8 +83,9 @@ def lines_of(source):
 
 @given(st.dictionaries(texts, texts), st.lists(crawls), records, contents, st.lists(hosts))
 def test_what_an_index_holds_comes_back_as_it_was(parts, crawls, record, content, hosts):
-    page = (record, "https://example.com/", *content)
-    head, first, *rest = lines_of(Source(Scheme(parts), crawls, iter([page]), hosts))
+    kept = KeptContent(*content, "https://example.com/")
+    source = Source(Scheme(parts), crawls, iter([record]), hosts, lambda _: kept)
+    head, first, *rest = lines_of(source)
     assert scheme_and_crawls_in(head) == (Scheme(parts), crawls)
     assert record_in(first) == (record, *content)
     assert [host_in(line) for line in rest] == hosts
@@ -108,7 +109,8 @@ def refusal(read, line):
 
 @given(records, st.lists(crawls, max_size=1), hosts, st.data())
 def test_a_line_with_a_strange_value_is_refused_or_read(record, crawls, host, data):
-    source = Source(Scheme({}), crawls, iter([(record, None, "text", b"")]), [host])
+    kept = KeptContent("text", KEPT_AS_TEXT)
+    source = Source(Scheme({}), crawls, iter([record]), [host], lambda _: kept)
     readers = (scheme_and_crawls_in, record_in, host_in)
     line, read = data.draw(st.sampled_from(list(zip(lines_of(source), readers, strict=True))))
     line[data.draw(st.sampled_from(sorted(line)))] = data.draw(values)
@@ -118,6 +120,6 @@ def test_a_line_with_a_strange_value_is_refused_or_read(record, crawls, host, da
         assert len(why) < 200
     elif read is record_in:
         found = read(line)
-        page = (found[0], None, *found[1:])
-        _, again = lines_of(Source(Scheme({}), [], iter([page]), []))
+        kept = KeptContent(*found[1:])
+        _, again = lines_of(Source(Scheme({}), [], iter(found[:1]), content=lambda _: kept))
         assert read(again) == found

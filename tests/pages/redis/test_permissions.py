@@ -97,7 +97,7 @@ def test_readers_and_who_looks_after_an_index_need_what_is_documented(servers, l
         assert index.figures()["processes"] == 1
         assert index.check().faults == []
         with index.source() as source:
-            records = [record for record, *_ in source.pages]
+            records = list(source.records)
             crawls, scheme = source.crawls, source.scheme
         assert (len(records), len(crawls)) == (len(alive) - 1, 3)
     index = index_at(login("keeper", *rights("crawler"), *rights("reader")))

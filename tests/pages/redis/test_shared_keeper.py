@@ -32,7 +32,7 @@ def keeper(location):
 
 def urls(location):
     with index_at(location).source() as source:
-        return [record.url for record, *_ in source.pages]
+        return [record.url for record in source.records]
 
 
 def test_records_get_other_numbers_if_a_page_comes_in_between(keeper, record, location):
