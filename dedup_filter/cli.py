@@ -34,6 +34,7 @@ _MODULES = {
     "plan": "plan",
     "rejudge": "rejudge",
     "report": "report",
+    "scan": "scan",
     "tune": "tune",
 }
 """The module of each command, in `commands`."""

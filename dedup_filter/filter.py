@@ -25,7 +25,7 @@ time; `read` touches no state and may run in another.
 
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from typing import Any, NamedTuple
 
@@ -33,6 +33,8 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.hamming.pairs import fingerprint_of
 from dedup_filter.model import Fate, NearPage, Unjudged, Verdict
+from dedup_filter.pages.directory.directory_pages import DirectoryPages
+from dedup_filter.pages.directory.page_store import BOOKMARK
 from dedup_filter.pages.directory.records import Place
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.pages.location import MEMORY, folder_of, open_index
@@ -317,6 +319,23 @@ class NearDuplicateFilter:
         """Write everything committed so far, so that it outlives this process."""
         self._require_open()
         self._kept.flush()
+
+    def keep_bookmark(self, bookmark: Callable[[], str]) -> str | None:
+        """Have the index, in a directory, keep a bookmark of the caller; return the one it has.
+
+        `bookmark` is called before what was judged so far is written, which happens now and then,
+        in calls of other methods. What it returns is written in the same transaction: after a kill
+        the index has just the pages up to its bookmark. If it raises an error, nothing is written.
+
+        Raises:
+            ConfigError: the index is not in a directory.
+        """
+        if not isinstance(self._kept, DirectoryPages) or self._kept.frames is None:
+            raise ConfigError("a bookmark is for an index in a directory")
+        store = self._kept.store
+        kept: str | None = store.noted(BOOKMARK)
+        store.bookmark = bookmark
+        return kept
 
     def _judge(self, page: ReadPage, *, is_pending: bool) -> Verdict:
         self._require_open()

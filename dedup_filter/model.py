@@ -5,7 +5,7 @@ none has to know another.
 """
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 Outcome = Literal["new", "near", "exact", "revisit", "unjudged"]
 
@@ -170,6 +170,22 @@ class Verdict(NamedTuple):
     def is_duplicate(self) -> bool:
         """Whether the page repeats one that was seen before it."""
         return self.outcome in ("near", "exact")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what it says of the page, in values that JSON has.
+
+        The fingerprint is 16 hexadecimal digits: many readers of JSON have no integers of 64 bits.
+        """
+        bits = self.fingerprint
+        return {
+            "outcome": self.outcome,
+            "original": self.original,
+            "distance": self.distance,
+            "similarity": self.similarity,
+            "reason": self.reason,
+            "cluster": self.cluster,
+            "fingerprint": None if bits is None else f"{bits:016x}",
+        }
 
     def as_unjudged(self, reason: Reason) -> "Verdict":
         """Return the verdict on the same page if it cannot be judged after all."""

@@ -27,7 +27,6 @@ from dedup_filter.config import _RULES
 from dedup_filter.errors import StoreAway
 from dedup_filter.hamming.planner import chance_neighbours
 from dedup_filter.model import Outcome, Reason
-from dedup_filter.scrapy_plugin.duplicates import as_json
 from dedup_filter.scrapy_plugin.host_watch import KINDS, LEAST_REPEATS
 from dedup_filter.scrapy_plugin.settings import _OWN, SETTINGS
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
@@ -106,7 +105,7 @@ def test_no_document_names_a_setting_that_is_unknown(name):
 def test_what_is_written_of_a_duplicate_is_documented():
     rows = table("docs/settings.md", "`outcome`")
     meanings = {names_in(name)[0]: meaning for name, meaning in rows[1:]}
-    assert meanings.keys() == {"url", *as_json(Verdict("new"))}
+    assert meanings.keys() == {"url", *Verdict("new").as_json()}
     assert set(names_in(meanings["outcome"])) == set(get_args(Outcome))
 
 

@@ -42,9 +42,8 @@ def filter_options(given: Sequence[str]) -> dict[str, Any]:
     return options
 
 
-filter_option = click.option(
-    "--option",
-    "-o",
+options_option = partial(
+    click.option,
     "options",
     multiple=True,
     metavar="NAME=VALUE",
@@ -52,6 +51,7 @@ filter_option = click.option(
     help='An option of the filter, such as features=shingles or max_distance=3; "none" is no '
     "value. Again for each.",
 )
+filter_option = options_option("--option", "-o")
 
 
 def field_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ disk or by a process that was killed, is ended before the next one: all others c
 
 import json
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from dedup_filter.errors import ConfigError
 from dedup_filter.model import Verdict
@@ -33,7 +33,7 @@ class DuplicatesFile:
 
     def write(self, url: str, verdict: Verdict) -> None:
         """Append one line. Raises OSError if it cannot be written."""
-        line = json.dumps({"url": url, **as_json(verdict)}).encode("ascii") + b"\n"
+        line = json.dumps({"url": url, **verdict.as_json()}).encode("ascii") + b"\n"
         line = b"\n" * self._is_broken + line
         self._is_broken = True
         written = self._file.write(line)
@@ -49,16 +49,3 @@ class DuplicatesFile:
         size = self._file.seek(0, 2)
         self._file.seek(max(size - 1, 0))
         return self._file.read(1) not in (b"", b"\n")
-
-
-def as_json(verdict: Verdict) -> dict[str, Any]:
-    """Return what a verdict says of a page, in values that JSON has.
-
-    The fingerprint is 16 hexadecimal digits: many readers of JSON have no integers of 64 bits.
-    """
-    said = {
-        name: getattr(verdict, name)
-        for name in ("outcome", "original", "distance", "similarity", "reason", "cluster")
-    }
-    bits = verdict.fingerprint
-    return {**said, "fingerprint": None if bits is None else f"{bits:016x}"}

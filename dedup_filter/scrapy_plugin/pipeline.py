@@ -34,7 +34,7 @@ from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Refusal, Verdict
 from dedup_filter.review.explanation.refusals import why
 from dedup_filter.scrapy_plugin.crawl_report import require_report_path, write_crawl_report
-from dedup_filter.scrapy_plugin.duplicates import DuplicatesFile, as_json
+from dedup_filter.scrapy_plugin.duplicates import DuplicatesFile
 from dedup_filter.scrapy_plugin.judge import Judge
 from dedup_filter.scrapy_plugin.settings import PluginSettings, in_settings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
@@ -230,7 +230,7 @@ class NearDuplicatePipeline:
         Dicts always have. Other kinds of items need the field, or must allow extra ones (pydantic).
         """
         field, verdict = self._settings.tag_field, judgement.verdict
-        mark = as_json(verdict)
+        mark = verdict.as_json()
         try:
             if getattr(item, "model_config", {}).get("extra") == "allow":
                 setattr(item, field, mark)

@@ -12,6 +12,7 @@ Format: ISO 28500 (WARC 1.1). Cost: about that of decompressing the file.
 import io
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -38,23 +39,39 @@ _LONGEST_START = 11
 _PLAIN_STARTS = (b"WARC/", b"filedesc://")
 
 
-def read_warc(path: Path, max_body_bytes: int) -> Iterator[WarcRecord]:
-    """Yield one value for each record of a file.
+def read_warc(path: Path, max_body_bytes: int, start: int = 0) -> Iterator[WarcRecord]:
+    """Yield one value for each record of a file, from the one at an offset on.
 
     Raises:
         OSError: the file cannot be opened or read.
     """
     with path.open("rb") as file:
-        start: int | None = 0
-        while start is not None:
-            cursor = _Cursor(file, start)
-            start = None
+        at: int | None = start
+        while at is not None:
+            cursor = _Cursor(file, at)
+            last: ArchivedPage | Skipped | None = None
+            at = None
             try:
                 for record in cursor.records():
-                    yield _read_record(record, max_body_bytes)
+                    if last is not None:
+                        before, last = last, None
+                        yield _ended(before, cursor.offset)
+                    last = _read_record(record, max_body_bytes, cursor.offset)
             except _DAMAGE as error:
-                yield Damage(cursor.offset, str(error) or type(error).__name__)
-                start = _find_record(file, cursor.offset + 1)
+                at = _find_record(file, cursor.offset + 1)
+                end = file.seek(0, 2) if at is None else at
+                if last is not None:
+                    # The damage may be behind all that was wanted of it.
+                    is_last = getattr(last, "start", None) == cursor.offset
+                    yield _ended(last, end if is_last else cursor.offset)
+                yield Damage(cursor.offset, str(error) or type(error).__name__, end)
+            else:
+                if last is not None:
+                    yield _ended(last, cursor.offset)
+
+
+def _ended(record: ArchivedPage | Skipped, end: int) -> ArchivedPage | Skipped:
+    return replace(record, end=end) if isinstance(record, ArchivedPage) else record
 
 
 class _Cursor:
@@ -94,10 +111,10 @@ class _Cursor:
             self.offset = archive.offset
 
 
-def _read_record(record: Any, max_body_bytes: int) -> ArchivedPage | Skipped:
+def _read_record(record: Any, max_body_bytes: int, start: int) -> ArchivedPage | Skipped:
     if record.length is None:
         raise DamagedArchive("a record without a length")
-    page = _read_page(record, max_body_bytes)
+    page = _read_page(record, max_body_bytes, start)
     while record.raw_stream.read(_BLOCK):
         pass
     if record.raw_stream.limit:
@@ -105,7 +122,7 @@ def _read_record(record: Any, max_body_bytes: int) -> ArchivedPage | Skipped:
     return page
 
 
-def _read_page(record: Any, max_body_bytes: int) -> ArchivedPage | Skipped:
+def _read_page(record: Any, max_body_bytes: int, start: int) -> ArchivedPage | Skipped:
     url = record.rec_headers.get_header("WARC-Target-URI") or ""
     if record.rec_type != "response" or not url.startswith(("http:", "https:")):
         return Skipped("not_a_response")
@@ -115,7 +132,7 @@ def _read_page(record: Any, max_body_bytes: int) -> ArchivedPage | Skipped:
     body = record.content_stream().read(max_body_bytes + 1)
     if len(body) > max_body_bytes:
         return Skipped("too_large")
-    return ArchivedPage(url, record.http_headers.get_header("Content-Type"), body)
+    return ArchivedPage(url, record.http_headers.get_header("Content-Type"), body, start)
 
 
 def _find_record(file: BinaryIO, offset: int) -> int | None:

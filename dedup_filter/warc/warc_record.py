@@ -1,6 +1,6 @@
 """What reading one record of a WARC file can come to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 __all__ = ["ArchivedPage", "Damage", "Skipped", "WarcRecord"]
@@ -13,6 +13,10 @@ class ArchivedPage:
     url: str
     content_type: str | None
     body: bytes
+    start: int = field(default=0, compare=False)
+    """Where in the file its record begins, in bytes."""
+    end: int = field(default=0, compare=False)
+    """Where the next one does; `start`, if several are compressed together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,8 @@ class Damage:
 
     offset: int
     problem: str
+    end: int = field(default=0, compare=False)
+    """Where something looks like the start of the next record, or the file ends."""
 
 
 WarcRecord: TypeAlias = ArchivedPage | Skipped | Damage

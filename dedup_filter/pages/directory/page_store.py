@@ -29,7 +29,7 @@ import json
 import sqlite3
 import weakref
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,6 +40,7 @@ from dedup_filter.pages.directory.page_reader import COLUMNS, FORMAT, HOST, MASK
 from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, canonical, url_key
 from dedup_filter.text.headlines import Headline
 
+BOOKMARK = "bookmark"
 _FULL_GROUP = 200
 """Statements. With more, the time for a transaction hardly falls, and more would be lost with the
 process."""
@@ -95,6 +96,8 @@ class PageStore(PageReader):
         """Numbers of revisits that were committed -> the pages that they have become."""
         self.gone: list[int] = []
         """Pages that were deleted; for who follows them to take note of, and to clear."""
+        self.bookmark: Callable[[], str] | None = None
+        """What is noted under `BOOKMARK` with each commit; if it fails, so does the commit."""
         super().__init__(uri, directory, *pragmas, scheme=scheme)
 
     @classmethod
@@ -201,6 +204,9 @@ class PageStore(PageReader):
         with self.guarded() as connection:
             if self._group:
                 self._begin()
+                if self.bookmark is not None:
+                    noted = BOOKMARK, self.bookmark()
+                    connection.execute("REPLACE INTO meta VALUES (?, ?)", noted)
             if connection.in_transaction:
                 connection.execute("COMMIT")
         self._group.clear()

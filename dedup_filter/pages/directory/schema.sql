@@ -3,7 +3,8 @@
 
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
-    value TEXT NOT NULL              -- scheme: JSON; trimmed: a revision; identity
+    value TEXT NOT NULL              -- scheme: JSON; trimmed: a revision; identity;
+                                     -- bookmark: of who fills the index, if they have one
 ) WITHOUT ROWID;
 
 CREATE TABLE crawls (

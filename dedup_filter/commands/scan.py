@@ -1,0 +1,108 @@
+"""`dedup-filter scan`: a crawl that is there already -> its pages without duplicates."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import click
+
+from dedup_filter.commands import json_option, say, write_report
+from dedup_filter.commands.options import (
+    field_options,
+    given_settings,
+    max_distance_option,
+    options_option,
+)
+from dedup_filter.scan.scan import Progress, Scan, Watch, scan
+
+_EVERY = 0.2
+"""Seconds between two states of the bar."""
+
+
+@click.command("scan")
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+@click.option("--output", "-o", required=True, metavar="FILE", help="Where pages are written to.")
+@click.option("--duplicates", metavar="FILE", help="Where those that repeat others are.")
+@click.option("--mark", is_flag=True, help="Write all pages, each with its verdict.")
+@click.option("--index", metavar="DIR", help="An index to use and to keep.")
+@click.option("--force", is_flag=True, help="Replace FILE; forget an interrupted scan.")
+@click.option("--workers", metavar="N", help="Processes that read; by default all cores.")
+@max_distance_option(default=None, help="Bits, 0 to 12, in which near pages differ at most.")
+@click.option(
+    "--min-similarity", "-s", metavar="SHARE", help="Least share in the original, or none."
+)
+@options_option("--option")
+@field_options
+@json_option
+def scan_command(as_json: bool, **given: Any) -> None:
+    """Take the near-duplicates out of a finished crawl, as a crawl would have.
+
+    INPUT: JSON lines (.gz, .zst), Parquet or WARC files, folders or patterns of them, in order; or
+    - for lines on standard input. FILE gets the first page of each kind, as it came. Duplicates,
+    and with --mark all pages, have the verdict in a field or column "dedup"; in place of a WARC
+    record a line of JSON has it. Bad records are told and left out.
+
+    The same command goes on with a scan that was interrupted. Until the end all is in FILE.scan.
+
+    Exit codes: 0 done, 2 an INPUT or FILE cannot be used, or no page is in the fields named.
+    """
+    options = given["options"] | given_settings(
+        max_distance=given["max_distance"],
+        min_similarity=given["min_similarity"],
+        workers=given["workers"],
+    )
+    output, duplicates, index = (
+        None if given[name] is None else Path(given[name]).expanduser()
+        for name in ("output", "duplicates", "index")
+    )
+    assert output is not None
+    job = Scan(
+        given["inputs"],
+        output,
+        duplicates,
+        mark=given["mark"],
+        index=index,
+        names=given["fields"],
+        options=options,
+        force=given["force"],
+    )
+    begun = monotonic()
+    with _bar() as watch:
+        summary = scan(job, watch)
+    seconds = monotonic() - begun
+    for each in () if as_json else summary.first_bad:
+        say(each, err=True)
+    report = {"output": given["output"], **summary._asdict(), "seconds": round(seconds, 1)}
+    if not as_json:
+        del report["first_bad"]
+    write_report(report, as_json)
+
+
+@contextmanager
+def _bar() -> Iterator[Watch]:
+    """Show on a terminal how far a scan is, elsewhere nothing."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    begun = due = monotonic()
+    shown = ""
+    made: Any = click.progressbar(
+        length=1, label="scanning", file=sys.stderr, item_show_func=lambda _: shown
+    )
+    with made as bar:
+
+        def watch(state: Progress) -> None:
+            nonlocal due, shown
+            now = monotonic()
+            if now < due:
+                return
+            due = now + _EVERY
+            rate = state.records / max(now - begun, _EVERY)
+            shown = f"{state.records:,} pages, {rate:,.0f}/s, {state.dropped:,} dropped"
+            bar.length = state.total
+            bar.update(state.passed - bar.pos)
+
+        yield watch

@@ -1,0 +1,189 @@
+"""Parquet files: rows in, rows out; needs pyarrow.
+
+Of the rows that are judged only the columns are read that pages and URLs are in. Rows are written
+with the schema and the compression of the file that they come from. A row group is read bit by bit,
+so that memory depends neither on the file nor on its row groups.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from dedup_filter.errors import ConfigError, DedupError
+from dedup_filter.text.page_fields import FieldNames
+
+_ROWS = 64
+"""Rows that are read at once to be judged."""
+_ROWS_COPIED = 1024
+_GROUP_BYTES = 64 * 2**20
+"""Of a row group that is written, uncompressed."""
+_DEFAULTS = FieldNames("html", ("text",), "url")
+"""Columns of which one may be missing."""
+_MARK = {
+    **dict.fromkeys(("outcome", "original"), "string"),
+    "distance": "int64",
+    "similarity": "float64",
+    "reason": "string",
+    "cluster": "int64",
+    "fingerprint": "string",
+}
+"""What a mark has, see `Verdict.as_json`."""
+
+
+class ParquetRows:
+    """The rows of a file.
+
+    Raises:
+        DedupError: by all methods, when it cannot be read, or pyarrow is not installed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._size = path.stat().st_size
+        with _told(path):
+            self._file = _pyarrow().parquet.ParquetFile(path)
+        self.schema = self._file.schema_arrow
+
+    @property
+    def compression(self) -> str:
+        """How the first column is compressed."""
+        metadata = self._file.metadata
+        if not (metadata.num_row_groups and metadata.num_columns):
+            return "snappy"
+        name: str = metadata.row_group(0).column(0).compression
+        return "none" if name == "UNCOMPRESSED" else name
+
+    def columns(self, names: FieldNames) -> list[str]:
+        """Return which columns are to be read.
+
+        Raises:
+            ConfigError: one that is named is missing.
+        """
+        there = self.schema.names
+        pages = [*filter(None, (names.html, *names.text))]
+        missing = [name for name in pages if name not in there]
+        if names.url and names.url not in there and names.url != _DEFAULTS.url:
+            missing.append(names.url)
+        may_miss = names.html == _DEFAULTS.html and names.text == _DEFAULTS.text
+        if missing and not (may_miss and len(missing) < len(pages)):
+            raise ConfigError(
+                f"{self._path} has no column {' or '.join(map(repr, missing))} (its columns: "
+                f"{', '.join(there)}); name those with --html-field, --text-fields and --url-field"
+            )
+        return [name for name in there if name in (*pages, names.url)]
+
+    def items(self, columns: Sequence[str], start: int) -> Iterator[tuple[int, int, Any]]:
+        """Yield rows as mappings, each with its number and the bytes passed, from a row on."""
+        count = self._file.metadata.num_rows
+        for row, batch in self._batches(_ROWS, start, columns):
+            for place, item in enumerate(batch.to_pylist(), row):
+                if place >= start:
+                    yield place, self._size * (place + 1) // count, item
+
+    def batches(self) -> Iterator[Any]:
+        """Yield all rows and columns, as record batches."""
+        for _, batch in self._batches(_ROWS_COPIED):
+            yield batch
+
+    def _batches(
+        self, rows: int, start: int = 0, columns: Sequence[str] | None = None
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield batches with the numbers of their first rows, from the group of a row on."""
+        row, metadata = 0, self._file.metadata
+        for group in range(metadata.num_row_groups):
+            end = row + metadata.row_group(group).num_rows
+            with _told(self._path):
+                if end > start:
+                    for batch in self._file.iter_batches(rows, [group], columns):
+                        yield row, batch
+                        row += len(batch)
+            row = end
+
+    def __enter__(self) -> "ParquetRows":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+
+class ParquetOutput:
+    """Rows that are written to a file as those of another have them, with marks if asked.
+
+    `mark` is the name of the column of marks; one of that name is replaced.
+    """
+
+    def __init__(self, file: BinaryIO, like: ParquetRows, mark: str | None) -> None:
+        arrow = _pyarrow()
+        self._mark = mark
+        self._schema = like.schema
+        if mark is not None:
+            if mark in like.schema.names:
+                self._schema = self._schema.remove(self._schema.get_field_index(mark))
+            marks = [(name, getattr(arrow, kind)()) for name, kind in _MARK.items()]
+            self._schema = self._schema.append(arrow.field(mark, arrow.struct(marks)))
+        self._writer = arrow.parquet.ParquetWriter(file, self._schema, compression=like.compression)
+        self._waiting: list[Any] = []
+        self._bytes = 0
+
+    def write(
+        self, batch: Any, marks: Sequence[Mapping[str, Any]], is_wanted: Sequence[bool]
+    ) -> None:
+        """Write the rows of a batch that are wanted, with their marks."""
+        arrow = _pyarrow()
+        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+        if self._mark is not None:
+            columns[self._mark] = arrow.array(marks, self._schema.field(self._mark).type)
+        rows = arrow.RecordBatch.from_arrays(
+            [columns[name] for name in self._schema.names], schema=self._schema
+        ).filter(arrow.array(is_wanted))
+        self._waiting.append(rows)
+        self._bytes += rows.nbytes
+        if self._bytes >= _GROUP_BYTES:
+            self._flush()
+
+    def close(self) -> None:
+        """Write what waits, and the end of the file."""
+        self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        if self._waiting:
+            rows = _pyarrow().Table.from_batches(self._waiting, self._schema)
+            self._writer.write_table(rows, row_group_size=len(rows))
+            self._waiting.clear()
+            self._bytes = 0
+
+
+def require_alike(paths: Sequence[Path], names: FieldNames) -> None:
+    """Refuse files that cannot be judged, or be written to one file.
+
+    Raises:
+        ConfigError: a column is missing, or columns differ.
+        DedupError: one cannot be read.
+    """
+    first = None
+    for path in paths:
+        with ParquetRows(path) as rows:
+            rows.columns(names)
+            first = first or rows.schema
+            if not rows.schema.equals(first):
+                raise ConfigError(f"{path} has other columns than {paths[0]}: scan it by itself")
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    arrow = _pyarrow()
+    try:
+        yield
+    except (arrow.ArrowException, OSError) as error:
+        raise DedupError(f"{path} cannot be read as Parquet: {error}") from error
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow as module
+        import pyarrow.parquet
+    except ModuleNotFoundError:
+        raise DedupError("Parquet needs pyarrow: pip install 'dedup-filter[parquet]'") from None
+    return module
