@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dedup_filter.hamming.pairs import hamming_distance
     from dedup_filter.model import Match, NearPage, Verdict
     from dedup_filter.scrapy_plugin import Addon, NearDuplicate
+    from dedup_filter.upkeep.databases import add_hamming_distance
 
 __all__ = [
     "Addon",
@@ -32,6 +33,7 @@ __all__ = [
     "NearDuplicateFilter",
     "NearPage",
     "Verdict",
+    "add_hamming_distance",
     "clusters",
     "fingerprint",
     "hamming_distance",
@@ -50,6 +52,7 @@ _MODULES = {
     "NearDuplicateFilter": "filter",
     "NearPage": "model",
     "Verdict": "model",
+    "add_hamming_distance": "upkeep.databases",
     "clusters": "hamming.clusters",
     "fingerprint": "fingerprints.profile",
     "hamming_distance": "hamming.pairs",

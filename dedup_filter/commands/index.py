@@ -19,6 +19,7 @@ from dedup_filter.commands import (
 from dedup_filter.commands.options import field_options, filter_option
 from dedup_filter.config import FilterConfig
 from dedup_filter.upkeep import Index, index_at
+from dedup_filter.upkeep.databases import target_at
 from dedup_filter.upkeep.lines import LONGEST_LINE, exported, import_lines
 from dedup_filter.wording import as_time
 
@@ -96,8 +97,15 @@ def _compact(index: Index) -> Iterator[Report]:
 
 
 @_command("export")
-def _export(index: Index) -> Iterator[Report]:
-    """Write each page that an index has recorded as a line of JSON.
+@click.option(
+    "--to",
+    metavar="TARGET",
+    help="postgresql://user@host/database, sqlite:FILE or FILE.parquet, instead of lines.",
+)
+@click.option("--table", metavar="NAME", help="Name of the table.  [default: pages]")
+@click.option("--force", is_flag=True, help="Replace the table or the Parquet file.")
+def _export(index: Index, to: str | None, table: str | None, force: bool) -> Iterator[Report]:
+    """Write each page that an index has recorded as a line of JSON, or as a row of a table.
 
     The first line says how fingerprints were made and which crawls there were. Then comes a line
     for each page, dropped ones too, oldest first, and at last a line for each host whose frames
@@ -105,11 +113,22 @@ def _export(index: Index) -> Iterator[Report]:
     under way are left out; a crawl may go on meanwhile. A shared index has no records of dropped
     pages, and exports no frames.
 
-    Exit codes: 0 done, 1 the lines cannot be written, 2 there is no index, or it cannot be read.
+    With --to the records of pages go into a table of a database, or a Parquet file, to be asked
+    in SQL: see docs/sql.md. The table appears whole or not at all.
+
+    Exit codes: 0 done, 1 the lines or the Parquet file cannot be written, 2 there is no index, it
+    cannot be read, or TARGET cannot be used or has such a table.
     """
-    with index.source() as source:
-        write_lines(exported(source))
-    return iter(())
+    if to is None:
+        if table is not None or force:
+            raise click.UsageError("--table and --force go with --to.")
+        with index.source() as source:
+            write_lines(exported(source))
+        return
+    target = target_at(to, table)
+    with index.source() as source, progress(source.records, "exporting", source.most) as records:
+        pages = target.write(records, is_forced=force)
+    yield {"index": str(index), "to": str(target), "pages": pages}
 
 
 @_command("forget")

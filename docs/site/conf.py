@@ -10,13 +10,15 @@ fetched, neither when the site is built nor when it is read.
 from importlib.metadata import version as version_of
 from typing import Any
 
+from pygments.lexers.sql import PostgresLexer
+
 project = "dedup_filter"
 version = release = version_of("dedup-filter")
 
 MARGIN = {
     "index": {
         "Begin": ["quick-start", "how-it-works"],
-        "Use": ["tuning", "troubleshooting", "redis", "scaling"],
+        "Use": ["tuning", "troubleshooting", "redis", "sql", "scaling"],
         "Look up": ["settings", "statistics", "command-line", "python", "formats"],
         "Inside": ["architecture", "benchmarks", "decisions/index"],
     },
@@ -51,5 +53,6 @@ def add_margin(_: object, page: str, source: list[str]) -> None:
 
 
 def setup(app: Any) -> None:
-    """Let Sphinx call what is defined here."""
+    """Let Sphinx call what is defined here, and read the parameters of statements, $1, as SQL."""
     app.connect("source-read", add_margin)
+    app.add_lexer("sql", PostgresLexer)

@@ -31,7 +31,8 @@ from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, cano
 Self = TypeVar("Self", bound="PageReader")
 
 FORMAT = 4
-_APPLICATION = 0x44454455  # "DEDU"
+APPLICATION = 0x44454455
+"""By which SQLite's files are told from those of other programs: "DEDU"."""
 _CACHE_KIB = 65_536
 """So much of the file is held in memory: the entries of a million pages in one SQL index take
 some 40 MB, and URLs arrive in no order."""
@@ -274,12 +275,12 @@ class PageReader:
         with self.guarded() as connection:
             connection.executescript(f"BEGIN IMMEDIATE;\n{_SCHEMA}")
             connection.executemany("INSERT INTO meta VALUES (?, ?)", noted.items())
-            connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {FORMAT}")
             connection.execute("COMMIT")
 
     def _require_format(self) -> None:
-        if self.value("PRAGMA application_id") != _APPLICATION:
+        if self.value("PRAGMA application_id") != APPLICATION:
             raise ConfigError(
                 f"{self.directory} holds a database of another program: choose another folder"
             )
