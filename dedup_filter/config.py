@@ -52,6 +52,9 @@ class FilterConfig:
     """The same for each image within the main content."""
     scope: str = "all"
     """A page is compared with "all" pages, or only with those of its "host"."""
+    canonical: bool = False
+    """Compare a page with the one that it names as canonical (`<link rel="canonical">`, or the
+    header Link), however far apart their fingerprints are. Not for a shared index."""
     revisit: str = "keep"
     """What is to become of the item of a page that an earlier crawl saw at the same URL, and
     that is near what it was: "keep" or "drop". The filter's verdict is "revisit" either way."""
@@ -163,6 +166,7 @@ _RULES: Mapping[str, _Rule] = {
     # A page has a few hundred shingles of weight 1 or 2: more would leave nothing to its text.
     **dict.fromkeys(_PART_WEIGHTS, _whole(0, 1_000)),
     "scope": _one_of(("all", "host")),
+    "canonical": _FLAG,
     "revisit": _one_of(("keep", "drop")),
     "max_pages": _whole(1, 2**32 - 1, None),
     "expire_days": _number_or_none(

@@ -11,7 +11,8 @@
 Guarantees, cited in tests by their numbers:
 
 1. The first page of its kind is new. Only pages that were kept become originals.
-2. Nothing beyond `max_distance` bits, and nothing below `min_similarity`, is a near-duplicate.
+2. Nothing beyond `max_distance` bits, and nothing below `min_similarity`, is a near-duplicate;
+   with `canonical`, the page that one names as canonical may be farther, but not less similar.
 3. Every stored page within `max_distance` bits is compared; where there are more than 64, the 64
    nearest are, of equally near ones the earliest. `capped` counts the look-ups with more.
 4. A page with too little text repeats another only if everything on them is equal.
@@ -129,9 +130,15 @@ class NearDuplicateFilter:
                 message begins with the name of the argument at fault.
         """
         config = FilterConfig.of(options)
-        if folder_of(location) is None and config.keep_text:
+        is_in_directory = folder_of(location) is not None
+        if config.keep_text and not is_in_directory:
             raise ConfigError(
                 "keep_text is for an index in a directory; with another location it must be False"
+            )
+        if config.canonical and not is_in_directory and location != MEMORY:
+            raise ConfigError(
+                "canonical is for an index in a directory or in memory, as a shared one has no "
+                "look-up by URL; with another location it must be False"
             )
         return config
 
@@ -142,12 +149,13 @@ class NearDuplicateFilter:
         html: Html | None = None,
         text: str | None = None,
         content_type: str | None = None,
+        link: str | None = None,
     ) -> Verdict:
         """Judge a page and keep it for good.
 
         Give either `html` (str, bytes or a parsed tree, which is not changed) or `text`.
-        `content_type` is the HTTP header; it helps to decode bytes. Frames are learnt by the host
-        in the URL.
+        `content_type` and `link` are HTTP headers: the one helps to decode bytes, the other may
+        name a canonical URL. Frames are learnt by the host in the URL.
 
         Cost: 3 to 5 ms for a page of 100 KB, a third of it parsing. A shared index adds one to a
         few calls of the server. If the page repeats one that another process has pending, the call
@@ -156,7 +164,7 @@ class NearDuplicateFilter:
 
         Writes are grouped: the last pages outlive the process only after `flush` or `close`.
         """
-        page = self.read(url, html=html, text=text, content_type=content_type)
+        page = self.read(url, html=html, text=text, content_type=content_type, link=link)
         return self._judge(page, is_pending=False)
 
     def claim(self, url: str, **page: Any) -> Verdict:
@@ -384,10 +392,13 @@ class NearDuplicateFilter:
         html: Html | None = None,
         text: str | None = None,
         content_type: str | None = None,
+        link: str | None = None,
     ) -> Source:
         """Say what a page is read from."""
         self._check_url(url)
-        page = PageText(html, text, content_type)
+        if not isinstance(link, str | None):
+            raise TypeError(f"link is a str, not {type(link).__name__}")
+        page = PageText(html, text, content_type, link)
         return Source(page, url if self.config.part_weights.image else None)
 
     def __len__(self) -> int:

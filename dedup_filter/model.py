@@ -51,6 +51,8 @@ class Document:
     """64 bits of that text; 0 for none."""
     whole_hash: int = field(default=0, compare=False)
     """64 bits of all text that is read, block by block; 0: `whole_text` is hashed instead."""
+    canonical: tuple[str, ...] = field(default=(), compare=False)
+    """URLs that the page names as its canonical ones; only where they are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +136,13 @@ class Verdict(NamedTuple):
     """Differing bits of the two fingerprints, 0 to 64."""
     similarity: float | None = None
     """Share of the page's shingles that its original has, 0 to 1; estimated for long pages."""
-    reason: Reason | None = None
-    """Why an "unjudged" page was not judged."""
+    reason: Reason | Literal["canonical"] | None = None
+    """Why an "unjudged" page was not judged; of a duplicate "canonical", if it names its original
+    as its canonical page."""
     language: str | None = None
     candidates: int = 0
-    """Stored fingerprints within k bits, confirmed or not."""
+    """Stored pages that it was compared with, confirmed or not: those within k bits, and the one
+    that it names as canonical."""
     shingles: int = 0
     """Shingles of the text that the page is known by."""
     shingles_without_stopword: int = 0

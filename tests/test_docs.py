@@ -135,6 +135,7 @@ def counted_stats():
         reason = "too_short" if outcome == "unjudged" else None
         verdict = Verdict(outcome, distance=3, language="en", reason=reason)
         stats.page(Judgement(verdict, ""))
+    stats.page(Judgement(Verdict("near", "http://a/", 20, reason="canonical"), ""))
     for _ in range(LEAST_REPEATS):
         stats.page(Judgement(Verdict("near", "http://a/", 0, original_page=1), "http://a/"))
     stats.fault(StoreAway())

@@ -161,6 +161,8 @@ class PageProfile:
     """Whether earlier pages of the host have shown nearly all of it."""
     frame_share: float = 0.0
     """Share of the words of the span that are frame of the host, 0 to 1."""
+    canonical: tuple[str, ...] = ()
+    """URLs that the page names as its canonical ones, if asked for; may be relative."""
 
     @property
     def reason(self) -> Reason:
@@ -313,6 +315,7 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
         shingles_without_stopword=int(np.count_nonzero(~known_by.is_sentence)),
         was_shown=own.word_count <= _LITTLE_NEW * rare.word_count,
         frame_share=analysis.tokens.count(in_frame) / max(whole.word_count, 1),
+        canonical=document.canonical,
     )
 
 

@@ -21,13 +21,17 @@ If a page repeats several, its original is the first of these:
     2. one of an earlier crawl at the same URL the page is that one, seen again: "revisit"
     3. another of an earlier crawl             the page is a duplicate of it
 
+Among several of a kind, first the page that it names as canonical, then the nearest. With the
+option `canonical` that page is a candidate at any distance; it must meet the same rules, as many
+sites name one page on all of theirs.
+
 The first rule that a candidate does not meet is named (`Refusal`): it says why a page was kept.
 
 Every constant with its measure: docs/decisions/0008. Knows no index and no store; the caller brings
 the candidates.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -80,6 +84,12 @@ _FRAME_WORDS = 800
 _LITTLE = 0.06
 """Share of a story's words in blocks that the candidate lacks which is next to nothing: a date, a
 counter, an added sentence."""
+_LEAST_ASKED = 32
+"""Shingles of a page that the sketch of its canonical page must tell of, if it has so many and the
+two may differ in any number of bits. Of pages that share half of their text with the other, one in
+800,000 has 29 of 32 there by chance. A page of less than an eighth of its canonical one is kept."""
+_LEAST_FAR = 0.8
+"""Share of them that must be there, whatever `min_similarity` allows where bits agree."""
 STORY_BOUND = 0.99
 """Share of a story on another host that the candidate must have under another headline."""
 
@@ -105,6 +115,8 @@ class Candidate(NamedTuple):
     """The last one that it was seen in."""
     url_key: int = 0
     digest: bytes = b""
+    is_canonical: bool = False
+    """Whether the page that is judged names it as canonical; then it may be beyond k bits."""
 
 
 class Examined(NamedTuple):
@@ -149,6 +161,23 @@ def found_by_texts(look_ups: Iterable[Sequence[Match]], before: float = inf) -> 
     return found, capped
 
 
+def found_by_url(page: PageProfile, stored: Mapping[int, tuple[int, bytes]]) -> Found:
+    """Take pages with these fingerprints and sketches for found, whatever their distance.
+
+    Each by the text of the page that is nearest. Where bits do not agree a sketch must tell more:
+    of `_LEAST_ASKED` shingles of the text, or of all, and have `_LEAST_FAR` of them.
+    """
+    found: Found = {}
+    for number, (value, sketch) in stored.items() if page.texts else ():
+        distances = [(text.fingerprint ^ value).bit_count() for text in page.texts]
+        nearest = distances.index(min(distances))
+        hashes = page.texts[nearest].hashes
+        there, asked, _ = (int(each[0]) for each in contained(hashes, [sketch]))
+        if asked >= min(_LEAST_ASKED, len(hashes)) and there >= _LEAST_FAR * asked:
+            found[number] = nearest, distances[nearest]
+    return found
+
+
 def relation(page: PageProfile, own_host: str, host: str) -> tuple[bool, bool]:
     """Tell how a page's host, "" for none, and that of a stored page are related.
 
@@ -181,7 +210,8 @@ def compared(
 ) -> Verdict:
     """Return the verdict on a page; for the URL that belongs to it see `named`.
 
-    The candidates are pages with its digest, if there are any, or those near its texts. `least` is
+    The candidates are pages with its digest, if there are any, or those near its texts and the one
+    that it names as canonical. `least` is
     `min_similarity`. With None every candidate is an original (Manku et al. 2007). `is_ours` tells
     whether a crawl is the present one.
 
@@ -200,6 +230,7 @@ def compared(
         verdict = verdict._replace(candidates=len(candidates), refused=refused)
     if not best:
         return verdict
+    best.sort(key=lambda each: not each[0].is_canonical)
     itself = next((each for each in best if each[0].url_key == url_key), best[0])
     original, share = next((each for each in best if is_ours(each[0].crawl)), itself)
     is_revisit = original.url_key == url_key and not is_ours(original.crawl)
@@ -209,6 +240,7 @@ def compared(
         original_page=original.page,
         distance=original.distance,
         similarity=share,
+        reason="canonical" if original.is_canonical else None,
     )
 
 
@@ -350,6 +382,8 @@ def _lost(page: PageProfile, text: Text, candidate: Candidate, *, is_short: bool
 
     - Blocks shown `FRAME_TIMES` times are frame, unless nearly all of the text is such blocks.
     - A block above the menus on another host is its banner ("This is a copy of ...").
+    - The headline of a part of its canonical page is followed by other text there, so shingles that
+      begin in it differ; both pages are headed alike, or would not come here.
     - Blocks before the first and after the last that the candidate has are those of a print view
       ("Printed on ...").
     - The sketch of a long page may hold no shingle of a short block. Such blocks are taken to be
@@ -366,7 +400,8 @@ def _lost(page: PageProfile, text: Text, candidate: Candidate, *, is_short: bool
         passage, words, shingles, asked, there = each
         is_frame = passage.times >= FRAME_TIMES and text.own_word_count >= MIN_WORDS
         is_banner = passage.is_above and not candidate.is_same_host
-        if is_frame or is_banner or not text.has(passage):
+        is_headline = candidate.is_canonical and page.headline.is_made_of(passage.text)
+        if is_frame or is_banner or is_headline or not text.has(passage):
             continue
         is_new = passage.times == 0
         is_line = words <= _LINE and is_new and is_short

@@ -26,7 +26,7 @@ each; another kind would be a class with the same members, opened here."""
 MEMORY = "memory:"
 _SHAPING = "features feature_hash shingle_size title_weight heading_weight image_weight".split()
 """Options that shape fingerprints."""
-_NOTED = ("max_distance", "min_similarity", "learn_frames", "scope")
+_NOTED = ("max_distance", "min_similarity", "learn_frames", "scope", "canonical")
 """Others that shape verdicts, noted with each crawl."""
 _ALIKE = ("max_distance", "min_similarity", "scope", "expire_days", "max_pages")
 """Others which all processes of a shared index should have alike."""

@@ -68,6 +68,8 @@ class CrawlStats:
         verdict = judgement.verdict
         self.add("pages")
         self.add(_STAT_OF[verdict.outcome])
+        if verdict.reason == "canonical":
+            self.add("canonical")
         if verdict.outcome == "unjudged":
             self.add(f"unjudged/{verdict.reason}")
         if verdict.distance is not None:

@@ -139,12 +139,13 @@ def _page_text(response: TextResponse) -> PageText | Reason:
     # `response.encoding` would be Scrapy's guess where none is declared; the filter guesses better.
     encoding, body = response._declared_encoding(), response.body
     content_type = None if encoding is None else f"text/html; charset={encoding}"
+    link = b", ".join(response.headers.getlist("Link")).decode("latin-1") or None
     is_html = isinstance(response, HtmlResponse) or _media_type(response) in _HTML_TYPES
     if is_html or is_document(body):
-        return PageText(html=body, content_type=content_type)
+        return PageText(html=body, content_type=content_type, link=link)
     if len(body) > MAX_PAGE_LENGTH:
         return "too_large"
-    return "binary" if looks_binary(body) else PageText(text=decode(body, content_type))
+    return "binary" if looks_binary(body) else PageText(text=decode(body, content_type), link=link)
 
 
 def _is_one_page(response: Response) -> bool:

@@ -53,6 +53,8 @@ class PageText(NamedTuple):
     html: Html | None = None
     text: str | None = None
     content_type: str | None = None
+    link: str | None = None
+    """The HTTP header of that name, which may name a canonical URL."""
 
     @property
     def size(self) -> int:

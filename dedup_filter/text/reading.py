@@ -29,6 +29,7 @@ from lxml import etree
 
 from dedup_filter.model import Document, Unjudged
 from dedup_filter.text.blocks import Block, split_blocks
+from dedup_filter.text.canonical_link import canonical_links
 from dedup_filter.text.concealed import read_concealed
 from dedup_filter.text.content import ANY_MENU, menus, words_before
 from dedup_filter.text.decode import as_utf8, looks_binary, parse
@@ -106,6 +107,8 @@ class Page:
     with the same hash."""
     is_by_script: bool = False
     """Whether its text is made by scripts, so that the blocks say nothing of the page."""
+    canonical: tuple[str, ...] = ()
+    """URLs that it names as its canonical ones, if asked for: see `canonical_link`."""
 
     @cached_property
     def shown(self) -> Shown:
@@ -143,6 +146,7 @@ class Page:
             self.unread_words,
             self.unread_hash,
             xxhash.xxh3_64_intdigest(hashes.tobytes()),
+            self.canonical,
         )
 
     def _images_inside(self, content: Iterable[Block]) -> tuple[int, ...]:
@@ -179,11 +183,17 @@ def part_hash(part: str) -> int:
 
 
 def read(
-    html: Html | None, text: str | None, content_type: str | None, images_of: str | None = None
+    html: Html | None,
+    text: str | None,
+    content_type: str | None,
+    images_of: str | None = None,
+    *,
+    with_canonical: bool = False,
 ) -> Page | Document | Unjudged:
     """Return the page of some HTML, the document of a text, or why it cannot be judged.
 
-    `images_of` is the URL of the page, None: its images are not asked for.
+    `images_of` is the URL of the page, None: its images are not asked for. `with_canonical`: its
+    canonical links are.
 
     Raises:
         TypeError: not exactly one of html and text is given, or one of another type.
@@ -191,7 +201,7 @@ def read(
     if (html is None) == (text is None):
         raise TypeError("give either html or text")
     if isinstance(html, etree._Element | etree._ElementTree):
-        page = read_page(html, images_of)
+        page = read_page(html, images_of, with_canonical=with_canonical)
         return Unjudged("by_script") if page.is_by_script else _bounded(page)
     if not isinstance(text, str | None) or not isinstance(html, str | bytes | None):
         given = text if html is None else html
@@ -200,18 +210,25 @@ def read(
         raise TypeError(f"content_type is a str, not {type(content_type).__name__}")
     if html is not None:
         is_plain = type(html) is bytes and len(html) <= _LONGEST_READ
-        return (_read_before if is_plain else _read_html)(html, content_type, images_of)
+        read_it = _read_before if is_plain else _read_html
+        return read_it(html, content_type, images_of, with_canonical)
     text = text or ""
     return Unjudged("too_large") if len(text) > MAX_TEXT_LENGTH else Document(text)
 
 
-def read_page(tree: etree._Element | etree._ElementTree, images_of: str | None = None) -> Page:
+def read_page(
+    tree: etree._Element | etree._ElementTree,
+    images_of: str | None = None,
+    *,
+    with_canonical: bool = False,
+) -> Page:
     """Take a parsed page, or a part of one, apart: its images, too, if it has a URL `images_of`."""
     root = tree if isinstance(tree, etree._Element) else tree.getroot()
     if root is None or not isinstance(root.tag, str):
         return Page(())
     language, base, marked = _needed(root, images_of)
-    return _page(language, base, parts_of(marked))
+    page = _page(language, base, parts_of(marked))
+    return replace(page, canonical=canonical_links(root)) if with_canonical else page
 
 
 def markup_of(html: str | bytes, content_type: str | None) -> str | bytes | Unjudged:
@@ -230,7 +247,7 @@ def markup_of(html: str | bytes, content_type: str | None) -> str | bytes | Unju
 
 
 def _read_html(
-    html: str | bytes, content_type: str | None, images_of: str | None
+    html: str | bytes, content_type: str | None, images_of: str | None, with_canonical: bool
 ) -> Page | Unjudged:
     found = markup_of(html, content_type)
     if isinstance(found, Unjudged):
@@ -240,9 +257,12 @@ def _read_html(
     if root is None:
         return Unjudged("no_text")
     language, base, marked = _needed(root, images_of)
+    canonical = canonical_links(root) if with_canonical else ()
     # Freed now, while it is in the processor's caches, the tree takes half the time.
     del root
     page = _page(language, base, parts_of(marked))
+    if canonical:
+        page = replace(page, canonical=canonical)
     if page.is_by_script:
         # Nothing but its bytes tells it from other pages.
         body = html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html

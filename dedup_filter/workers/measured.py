@@ -5,6 +5,7 @@ comes as numbers, so it does not matter in which process this runs.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from dedup_filter.config import FilterConfig
@@ -20,6 +21,7 @@ from dedup_filter.fingerprints.profile import (
 from dedup_filter.frames.host_frames import FrameTimes
 from dedup_filter.model import Unjudged
 from dedup_filter.text.blocks import Block
+from dedup_filter.text.canonical_link import links_of_header
 from dedup_filter.text.content import Content, find_content, first_link, whole_content, word_sum
 from dedup_filter.text.page_bytes import pack_page, unpack_page
 from dedup_filter.text.page_fields import PageText
@@ -95,12 +97,16 @@ class Source(NamedTuple):
         Raises:
             TypeError: not exactly one of html and text is given, or one of another type.
         """
-        content = read(*self.page, self.images_of)
+        html, text, content_type, link = self.page
+        content = read(html, text, content_type, self.images_of, with_canonical=config.canonical)
+        if isinstance(content, Unjudged):
+            return content
+        if config.canonical and link:
+            links = {**dict.fromkeys(content.canonical), **dict.fromkeys(links_of_header(link))}
+            content = replace(content, canonical=tuple(links))
         if isinstance(content, Page):
             return PageHere(content, config)
-        return (
-            content if isinstance(content, Unjudged) else _measured(PageTexts.of(content), config)
-        )
+        return _measured(PageTexts.of(content), config)
 
 
 def texts_of(page: Page, known: FrameTimes) -> PageTexts:

@@ -8,6 +8,7 @@ from web_site import served
 from dedup_filter.errors import DedupError
 from dedup_filter.review import given_page
 from dedup_filter.review.given_page import read_page
+from dedup_filter.text.page_fields import PageText
 
 
 def test_page_is_fetched_with_its_content_type():
@@ -61,7 +62,7 @@ def test_file_is_html_if_name_or_tags_say_so(tmp_path, name, content, is_html):
     path = tmp_path / name
     path.write_text(content)
     page = read_page(str(path), "https://example.com/").page
-    assert page == ((content.encode(), None, None) if is_html else (None, content, None))
+    assert page == (PageText(content.encode()) if is_html else PageText(text=content))
 
 
 def test_standard_input(monkeypatch):

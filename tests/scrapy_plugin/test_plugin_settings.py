@@ -43,6 +43,7 @@ def test_nothing_set_gives_the_defaults():
         ({"MIN_SIMILARITY": "None"}, "options", {"min_similarity": None}),
         ({"MIN_SIMILARITY": "1"}, "options", {"min_similarity": 1.0}),
         ({"FEATURES": "shingles"}, "options", {"features": "shingles"}),
+        ({"CANONICAL": "True"}, "options", {"canonical": True}),
         ({"REPORT": "r.html", "INDEX": "pages"}, "report", "r.html"),
         ({"REPORT": "None"}, "report", None),
     ],
@@ -73,6 +74,11 @@ def test_settings_are_read(settings, field, value):
         (
             {"REPORT": "r.html", "INDEX": "redis://a/0"},
             "DEDUP_REPORT needs an index in a directory",
+        ),
+        ({"CANONICAL": "yes"}, "DEDUP_CANONICAL must be True or False, not 'yes'"),
+        (
+            {"CANONICAL": True, "INDEX": "redis://a/0"},
+            "DEDUP_CANONICAL is for an index in a directory",
         ),
         ({"TITLE_WEIGHT": "much"}, "DEDUP_TITLE_WEIGHT must be a whole number .* not 'much'"),
         (

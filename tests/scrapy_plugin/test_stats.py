@@ -12,7 +12,7 @@ from dedup_filter.scrapy_plugin.visits import Judgement
 
 VERDICTS = [
     Verdict("new", language="en", candidates=2, shingles=100, shingles_without_stopword=10),
-    Verdict("near", "http://a/", 3, 0.9, language="zh", candidates=1, shingles=50),
+    Verdict("near", "http://a/", 3, 0.9, "canonical", language="zh", candidates=1, shingles=50),
     Verdict("exact", "http://a/", 0, 1.0),
     Verdict("revisit", "http://a/"),
     Verdict("unjudged", reason="too_short"),
@@ -45,6 +45,7 @@ def test_verdicts_become_numbers(filled, stats):
         "dedup/revisits": 1,
         "dedup/unjudged": 1,
         "dedup/unjudged/too_short": 1,
+        "dedup/canonical": 1,
         "dedup/distance/3": 1,
         "dedup/distance/0": 1,
         "dedup/candidates": 3,

@@ -2,6 +2,7 @@
 
     profile -> same digest                                                  exact
             -> index -> candidates within k bits -> the one that holds it   near
+            -> the page at its canonical URL (`canonical`) -> if it does    near
 
 What it takes to repeat a page, and which of several it is said to repeat: see `comparison`.
 
@@ -15,6 +16,7 @@ On disk every page with text is recorded; in memory only those that are kept or 
 could read of the others later. The index follows the store whenever it is asked.
 """
 
+from collections.abc import Container
 from contextlib import AbstractContextManager
 from time import time as now
 
@@ -27,6 +29,7 @@ from dedup_filter.pages.comparison import (
     Found,
     compared,
     found_by_texts,
+    found_by_url,
     named,
     relation,
     verdict_on,
@@ -34,10 +37,12 @@ from dedup_filter.pages.comparison import (
 from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import PageRecord, Place, measures_of
+from dedup_filter.pages.directory.records import PageRecord, Place, canonical_key, measures_of
 from dedup_filter.pages.frame_exchange import FrameExchange
 from dedup_filter.pages.near_pages import Asked
 
+_MOST_AT_URL = 4
+"""Pages at one URL, of several crawls, that are compared with one that names it as canonical."""
 _MOST_AT_ONCE = 256
 _BATCHES = 100
 """An index of `max_pages` gives room for a hundredth of them at a time, or for `_MOST_AT_ONCE`."""
@@ -64,6 +69,7 @@ class DirectoryPages:
         self.frames = FrameStore(store) if self._is_durable else None
         """Where frames are kept that outlive this process; None: nowhere."""
         self._by_host = config.scope == "host"
+        store.index_urls(is_wanted=config.canonical)
         k, layout = config.max_distance, config.tables
         self._index = PageIndex.opened(store, k, layout, by_host=self._by_host)
         self.gone = store.gone
@@ -96,14 +102,17 @@ class DirectoryPages:
             return verdict_on(page, "unjudged", "no_text")
         self._index.follow(self.store)
         host = self.store.host(place.host) if self._by_host else 0
+        canonical = self._canonical(place, page)
         alike = dict.fromkeys(self._index.of_digest(page.digest, host), (0, 0))
-        candidates = self._candidates(place, page, alike)
+        candidates = self._candidates(place, page, alike, canonical)
         if all(each.digest != page.digest for each in candidates):
             near, most = self._index.near, MOST_COMPARED + 1
             look_ups = (near(text.fingerprint, host, most) for text in page.texts)
             found, capped = found_by_texts(look_ups)
             self.capped += capped
-            candidates = self._candidates(place, page, found)
+            if self._config.min_similarity is not None:  # else bits alone decide
+                found = found_by_url(page, canonical) | found
+            candidates = self._candidates(place, page, found, canonical)
         verdict = compared(
             page, candidates, self._config.min_similarity, place.key, self.store.crawl.__eq__
         )
@@ -202,9 +211,25 @@ class DirectoryPages:
         faults = self._index.faults(self.store)
         assert not faults, faults[0]
 
-    def _candidates(self, place: Place, page: PageProfile, found: Found) -> list[Candidate]:
+    def _canonical(self, place: Place, page: PageProfile) -> dict[int, tuple[int, bytes]]:
+        """Return the last pages at the URL that a page names as canonical, see `kept_at`."""
+        # A page that was kept with its links may be judged again without the option.
+        is_asked = self._config.canonical and page.canonical
+        key = canonical_key(place, page.canonical) if is_asked else None
+        return {} if key is None else self.store.kept_at(key, _MOST_AT_URL)
+
+    def _candidates(
+        self, place: Place, page: PageProfile, found: Found, canonical: Container[int]
+    ) -> list[Candidate]:
         return [
-            Candidate._make((*found[each.page], *relation(page, place.host, each.host), *each[1:]))
+            Candidate._make(
+                (
+                    *found[each.page],
+                    *relation(page, place.host, each.host),
+                    *each[1:],
+                    each.page in canonical,
+                )
+            )
             for each in (self.store.stored(list(found)) if found else ())
             # Those of another host are near by chance.
             if not self._by_host or each.host == place.host

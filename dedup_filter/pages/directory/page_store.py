@@ -267,6 +267,27 @@ class PageStore(PageReader):
         }
         return [found[page] for page in pages]
 
+    def index_urls(self, *, is_wanted: bool) -> None:
+        """Let `kept_at` find pages by URL, or stop keeping what it needs for that.
+
+        Cost: 1 s for a million pages if it changes, and then some 30 bytes a page.
+        """
+        sql = "CREATE INDEX IF NOT EXISTS page_url ON pages (url_key) WHERE is_kept"
+        self.write(sql if is_wanted else "DROP INDEX IF EXISTS page_url")
+        self.flush()
+
+    def kept_at(self, key: int, most: int) -> dict[int, tuple[int, bytes]]:
+        """Return the last pages at a URL that are kept or pending: number -> fingerprint, sketch.
+
+        Those without a fingerprint are left out. Requires: `index_urls`. Cost: 10 us.
+        """
+        found = self.rows(
+            """SELECT id, fingerprint, sketch FROM pages INDEXED BY page_url
+            WHERE url_key = ? AND is_kept AND fingerprint IS NOT NULL ORDER BY id DESC LIMIT ?""",
+            (signed(key), most),
+        )
+        return {page: (value & MASK, sketch) for page, value, sketch in found}
+
     def oldest(self, most: int, *, is_kept: bool, before: float = 2**63 - 1) -> list[int]:
         """Return so many of the pages not seen for longest, of those kept or those dropped.
 

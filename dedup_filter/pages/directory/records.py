@@ -13,12 +13,12 @@ differ from one look-up to the next (`max_distance`, `min_similarity`, `scope`, 
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import xxhash
 from w3lib.url import canonicalize_url
@@ -98,6 +98,22 @@ class Place(NamedTuple):
     def of(cls, url: str) -> "Place":
         """Read a URL."""
         return cls(url, host_of(url), url_key(url))
+
+
+def canonical_key(place: Place, links: Iterable[str]) -> int | None:
+    """Return the key of the URL that all links of a page name; None if that is its own, or none.
+
+    Links that name different pages say nothing.
+
+    >>> place = Place.of("https://example.com/a/1?print")
+    >>> canonical_key(place, ["1", "https://example.com/a/1#top"]) == url_key(place.url[:-6])
+    True
+    """
+    try:
+        keys = {url_key(urljoin(place.url, link)) for link in links}
+    except ValueError:  # "http://[1/"
+        return None
+    return keys.pop() if len(keys) == 1 and place.key not in keys else None
 
 
 class Crawl(NamedTuple):

@@ -178,7 +178,7 @@ def _of_record(found: Explanation, page: NamedPage) -> Explanation:
         return replace(found, recorded=recorded)
     return replace(
         found,
-        reason=record.reason,
+        reason=record.reason if record.is_kept else None,
         recorded=recorded,
         language=record.language,
         h1=record.h1,

@@ -51,8 +51,9 @@ def left_out(judged: Judged) -> list[Left]:
     framed = judged.framed
     if framed is None:
         return []
-    html, _, content_type = judged.source or PageText()
-    markup = markup_of(html, content_type) if isinstance(html, str | bytes) else None
+    source = judged.source or PageText()
+    html = source.html
+    markup = markup_of(html, source.content_type) if isinstance(html, str | bytes) else None
     tree = None if markup is None or isinstance(markup, Unjudged) else parse(markup)
     return list(_left_out(framed, _kept(framed.page) if tree is None else account(tree)))
 

@@ -116,7 +116,7 @@ class Side:
         return cls(
             name,
             page.url,
-            record.reason,
+            record.reason if record.is_kept else None,
             record.outcome,
             page.kept.url_of_original,
             language=record.language,

@@ -132,6 +132,8 @@ def rejudge(snapshot: Snapshot, options: Mapping[str, Any], watch: Watch) -> Rej
     after = FilterConfig.of({**noted, **options})
     if after.part_weights.image and not before.part_weights.image:
         raise ConfigError("image_weight was 0, so the images of the pages were not kept")
+    if after.canonical and not before.canonical:
+        raise ConfigError("canonical was False, so the canonical links of the pages were not kept")
     changed = [name for name in vars(before) if getattr(before, name) != getattr(after, name)]
     lacking, total = snapshot.without_form(), snapshot.count()
     if lacking:
@@ -145,7 +147,7 @@ def rejudge(snapshot: Snapshot, options: Mapping[str, Any], watch: Watch) -> Rej
         pages = _estimated(snapshot, before, after, watch)
     else:
         pages = _replayed(snapshot, after, watch)
-    shown = [*scheme_of(before).parts, *ESTIMATED, "learn_frames", "scope"]
+    shown = [*scheme_of(before).parts, *ESTIMATED, "learn_frames", "scope", "canonical"]
     names = [name for name in vars(before) if name in shown]
     shaping = [{name: getattr(each, name) for name in names} for each in (before, after)]
     return Rejudgement(
@@ -220,7 +222,14 @@ def _estimated(
                     found = Judged("exact", snapshot.url(number), number, 0, 1.0)
                 else:
                     found = Judged("near", snapshot.url(number), number, *measured[place, original])
+            elif record.reason == "canonical" and _is_enough(record, after):
+                found = before_it  # found by its URL, which is not recorded
             yield Rejudged(record.page, record.url, before_it, found)
+
+
+def _is_enough(record: PageRecord, config: FilterConfig) -> bool:
+    least, share = config.min_similarity, record.similarity
+    return least is not None and share is not None and share >= least
 
 
 def _as_judged(pages: Pages, pairs: Pairs, config: FilterConfig) -> Pairs:

@@ -42,6 +42,7 @@ def test_other_fingerprints_are_refused_naming_what_differs(folder, options, par
         {"max_pages": 5},
         {"expire_days": 3},
         {"keep_text": True},
+        {"canonical": True},
     ],
 )
 def test_options_that_shape_no_fingerprint_can_change(folder, article, options):

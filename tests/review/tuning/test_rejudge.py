@@ -251,3 +251,41 @@ def test_other_versions_are_told(finished, tmp_path):
     tamper(copy, "UPDATE forms SET form = x'00' WHERE page = 2")
     with pytest.raises(StoreCorrupt, match="page 2 cannot be judged again"):
         rejudged(copy)
+
+
+def canonical_feed(article):
+    """A page of eight paragraphs, parts that name it, and one that does not."""
+
+    def page(numbers, link=""):
+        text = "".join(f"<p>{article(number, words=60)}</p>" for number in numbers)
+        return f"<html><head><title>Story</title>{link}</head><body><h1>Story</h1>{text}"
+
+    link = '<link rel="canonical" href="/whole">'
+    pages = [page(range(8)), page(range(3), link), page(range(3, 6), link), page(range(5, 8))]
+    names = "whole", 1, 2, 3
+    return [
+        {"url": f"http://a.example/{name}", "html": html}
+        for name, html in zip(names, pages, strict=True)
+    ]
+
+
+def test_canonical_links_are_kept_with_the_pages(tmp_path, article):
+    feed = canonical_feed(article)
+    crawled(feed, tmp_path / "on", keep_text=True, canonical=True)
+    answer, pages = rejudged(tmp_path / "on")
+    assert answer.is_exact
+    assert [page.after.outcome for page in pages] == ["new", "near", "near", "new"]
+    assert [page.change for page in pages] == [None] * 4
+    _, pages = rejudged(tmp_path / "on", canonical=False)
+    assert [page.change for page in pages] == [None, "kept", "kept", None]
+    crawled(feed, tmp_path / "off", keep_text=True)
+    with pytest.raises(ConfigError, match="canonical was False"):
+        rejudged(tmp_path / "off", canonical=True)
+
+
+def test_estimates_believe_what_was_found_by_url(tmp_path, article):
+    crawled(canonical_feed(article), tmp_path, canonical=True)
+    for options, changes in (({"max_distance": 3}, 0), ({"min_similarity": None}, 2)):
+        answer, pages = rejudged(tmp_path, **options)
+        assert not answer.is_exact
+        assert [page.change for page in pages].count("kept") == changes

@@ -1,0 +1,62 @@
+"""A page's markup, or its HTTP headers -> the URLs that it names as its canonical ones (RFC 6596).
+
+    <link rel="canonical" href="...">        in the head, where search engines read it
+    Link: <...>; rel="canonical"             in the headers
+
+A URL is as it is written, or joined with that of a base element: who knows the page's URL joins it
+with that. Usually there is one. Pages that name several say nothing by it, so of many only a few
+are returned.
+
+Never raises. Cost: 10 us, and 10 us if there is one.
+"""
+
+import re
+from collections.abc import Iterable
+from urllib.parse import urljoin
+
+from lxml import etree
+
+_MOST = 8
+"""Different URLs that are returned: more than one is too many."""
+_LINK = re.compile(r"<([^<>]*)>([^<>]*)")
+"""A link in a header, and its parameters."""
+_RELATION = re.compile(r""";\s*rel\s*=\s*("[^"]*"|[^\s";,]*)""", re.IGNORECASE)
+_base = etree.XPath("string((//base/@href)[1])")
+
+
+def canonical_links(root: etree._Element) -> tuple[str, ...]:
+    """Return the different URLs that the head of a page names as canonical."""
+    links = (
+        link.get("href", "")
+        for link in root.iterfind("head/link")
+        if _is_canonical(link.get("rel", ""))
+    )
+    if not (found := _different(links)):
+        return ()
+    base = str(_base(root)).strip()
+    try:
+        return tuple(urljoin(base, link) for link in found)
+    except ValueError:  # "http://[1/"
+        return ()
+
+
+def links_of_header(header: str) -> tuple[str, ...]:
+    """Return the different URLs that a Link header (RFC 8288) names as canonical.
+
+    >>> links_of_header('<https://example.com/a>; rel="canonical", </style.css>; rel=preload')
+    ('https://example.com/a',)
+    """
+    links = _LINK.findall(header)
+    return _different(
+        link
+        for link, parameters in links
+        if (relation := _RELATION.search(parameters)) and _is_canonical(relation[1].strip('"'))
+    )
+
+
+def _is_canonical(relations: str) -> bool:
+    return "canonical" in relations.lower().split()
+
+
+def _different(links: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, map(str.strip, links))))[:_MOST]
