@@ -329,15 +329,17 @@ class NearDuplicateFilter:
         self._kept.flush()
 
     def keep_bookmark(self, bookmark: Callable[[], str]) -> str | None:
-        """Have the index, in a directory, keep a bookmark of the caller; return the one it has.
+        """Have the index keep a bookmark of the caller; return the one that it has kept.
 
-        `bookmark` is called before what was judged so far is written, which happens now and then,
-        in calls of other methods. What it returns is written in the same transaction: after a kill
-        the index has just the pages up to its bookmark. If it raises an error, nothing is written.
+        `bookmark` is called before what was judged so far is written, which happens now and then
+        within calls of other methods. What it returns is written in the same transaction: after a
+        kill the index has just the pages up to its bookmark. If it raises an error, nothing is
+        written.
 
         Raises:
             ConfigError: the index is not in a directory.
         """
+        self._require_open()
         if not isinstance(self._kept, DirectoryPages) or self._kept.frames is None:
             raise ConfigError("a bookmark is for an index in a directory")
         store = self._kept.store

@@ -16,7 +16,10 @@ from dedup_filter.commands.options import (
     max_distance_option,
     options_option,
 )
-from dedup_filter.scan.scan import Progress, Scan, Watch, scan
+from dedup_filter.errors import ConfigError
+from dedup_filter.pages.location import folder_of
+from dedup_filter.scan.scan import Progress, Watch, scan
+from dedup_filter.scan.work import Scan
 
 _EVERY = 0.2
 """Seconds between two states of the bar."""
@@ -54,6 +57,8 @@ def scan_command(as_json: bool, **given: Any) -> None:
         min_similarity=given["min_similarity"],
         workers=given["workers"],
     )
+    if given["index"] is not None and folder_of(given["index"]) is None:
+        raise ConfigError(f"--index is a directory, not {given['index']!r}")
     output, duplicates, index = (
         None if given[name] is None else Path(given[name]).expanduser()
         for name in ("output", "duplicates", "index")

@@ -50,6 +50,7 @@ class Record(NamedTuple):
 
     start: int
     end: int
+    """`start` itself, if several records of a WARC file are compressed together."""
     number: int
     """For people: the line or row, from 1; of a WARC file the byte at which it begins."""
     url: str
@@ -145,33 +146,27 @@ def _responses(name: str, start: int) -> Iterator[Record]:
             yield Record(at, record.end, at, "", "error", record.problem, passed=at)
         elif isinstance(record, ArchivedPage) and (page := page_of(record)) is not None:
             at = record.start
-            if record.end == at:
-                raise DedupError(
-                    f"{name} is compressed as a whole, so that no record can be taken out: "
-                    "compress each record by itself, with `warcio recompress`"
-                )
             yield Record(at, record.end, at, record.url, page, passed=at)
 
 
 def _lines(stream: Stream, start: int, number: int, names: FieldNames) -> Iterator[Record]:
+    is_told = False
     while line := stream.readline(LONGEST_LINE + 1):
         end = start + len(line)
-        is_long = len(line) > LONGEST_LINE and not line.endswith(b"\n")
-        while is_long and (rest := stream.readline(LONGEST_LINE)):
+        while not line.endswith(b"\n") and (rest := stream.readline(LONGEST_LINE)):
             end += len(rest)
-            is_long = not rest.endswith(b"\n")
-        if line.strip(_SPACE):
-            read = _line(line, names) if end == start + len(line) else "is too long"
-            if isinstance(read, str) and stream.damage and not stream.peek(1):
-                read = f"is cut off: {stream.damage}"
-            record = Record(start, end, number, "", "error", passed=stream.passed)
-            yield (
-                record._replace(problem=read)
-                if isinstance(read, str)
-                else record._replace(url=read[0], page=read[1])
-            )
+            line = b"\n" if rest.endswith(b"\n") else b"?"
+        is_whole = end == start + len(line)
+        if not (is_whole and line.isspace()):
+            read = _line(line, names) if is_whole else f"is longer than {LONGEST_LINE:,} bytes"
+            if isinstance(read, str):
+                if stream.damage and not line.endswith(b"\n"):
+                    read, is_told = f"cannot be read to its end: {stream.damage}", True
+                yield Record(start, end, number, "", "error", read, stream.passed)
+            else:
+                yield Record(start, end, number, *read, passed=stream.passed)
         start, number = end, number + 1
-    if stream.damage:
+    if stream.damage and not is_told:
         yield Record(start, start, number, "", "error", f"cannot be read: {stream.damage}")
 
 

@@ -15,7 +15,7 @@ Records that are none are left out.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import groupby, islice
 from pathlib import Path
@@ -24,9 +24,10 @@ from typing import Any, BinaryIO, NamedTuple
 from dedup_filter.scan.inputs import Format, Record
 from dedup_filter.scan.parquet import ParquetOutput, ParquetRows
 from dedup_filter.scan.streams import Stream, compressed_to
-from dedup_filter.scan.verdict_log import BAD, REPEATS, Entry
+from dedup_filter.scan.verdict_log import BAD, Entry
 
 MARK = "dedup"
+REPEATS = ("near", "exact")
 _MOST_SHOWN = 10
 
 
@@ -52,14 +53,19 @@ class Target(NamedTuple):
     file: BinaryIO
 
 
+class Wanted(NamedTuple):
+    """What is to be written, and where."""
+
+    kept: Target
+    dropped: Target | None
+    mark: bool = False
+    """Whether dropped pages are written to `kept`, too, and all with their marks."""
+    repeats: Collection[str] = REPEATS
+    """The outcomes of pages that are dropped."""
+
+
 def write_outputs(
-    kind: Format,
-    files: Sequence[tuple[str, Path]],
-    entries: Iterable[Entry],
-    kept: Target,
-    dropped: Target | None,
-    *,
-    mark: bool,
+    kind: Format, files: Sequence[tuple[str, Path]], entries: Iterable[Entry], wanted: Wanted
 ) -> Summary:
     """Write the records of files, which are told by their names and paths.
 
@@ -81,9 +87,9 @@ def write_outputs(
     with ExitStack() as opened:
         writer: _Rows | _Bytes
         if kind == "parquet":
-            writer = _Rows(kept, dropped, opened, mark=mark)
+            writer = _Rows(wanted, opened)
         else:
-            writer = _Bytes(kind, kept, dropped, opened, mark=mark)
+            writer = _Bytes(wanted, opened, has_lines=kind == "lines")
         groups = groupby(counted(), lambda entry: entry.file)
         group = next(groups, None)
         for number, (name, path) in enumerate(files):
@@ -94,7 +100,7 @@ def write_outputs(
                 group = next(groups, None)
     count = outcomes.pop(BAD, 0)
     pages = outcomes.total()
-    dropped_pages = sum(outcomes[each] for each in REPEATS)
+    dropped_pages = sum(outcomes[each] for each in wanted.repeats)
     return Summary(pages, pages - dropped_pages, dict(outcomes), dict(reasons), count, bad)
 
 
@@ -107,11 +113,8 @@ def where(kind: Format, name: str, record: Record | Entry) -> str:
 class _Bytes:
     """Writes lines and WARC records."""
 
-    def __init__(
-        self, kind: Format, kept: Target, dropped: Target | None, opened: ExitStack, *, mark: bool
-    ) -> None:
-        self._has_lines = kind == "lines"
-        self._mark = mark
+    def __init__(self, wanted: Wanted, opened: ExitStack, *, has_lines: bool) -> None:
+        self._has_lines, self._mark, self._repeats = has_lines, wanted.mark, wanted.repeats
 
         def out(target: Target | None, *, is_raw: bool) -> "_Out":
             if target is None:
@@ -121,8 +124,8 @@ class _Bytes:
                 opened.callback(made.close)
             return _Out(made)
 
-        self._kept = out(kept, is_raw=not (self._has_lines or mark))
-        self._dropped = out(dropped, is_raw=False)
+        self._kept = out(wanted.kept, is_raw=not (has_lines or wanted.mark))
+        self._dropped = out(wanted.dropped, is_raw=False)
 
     def add(self, name: str, path: Path, entries: Iterator[Entry]) -> None:
         # Of WARC files the compressed records are copied.
@@ -135,15 +138,17 @@ class _Bytes:
                     if copies_rest:
                         self._kept.write(rest)
                 place = max(place, entry.end)
-                self._put(name, entry, stream.read(place - start))
+                if entry.outcome == BAD:
+                    stream.skip(place - start)
+                else:
+                    self._put(name, entry, stream.read(place - start))
             for rest in stream.chunks() if copies_rest else ():
                 self._kept.write(rest)
 
     def _put(self, name: str, entry: Entry, raw: bytes) -> None:
-        if entry.outcome == BAD:
-            return
+        is_repeat = entry.outcome in self._repeats
         write = self._kept.write_line if self._has_lines else self._kept.write
-        if not (self._mark or entry.is_duplicate):
+        if not (self._mark or is_repeat):
             write(raw)
             return
         if self._has_lines:
@@ -153,7 +158,7 @@ class _Bytes:
             marked = json.dumps({**place, MARK: entry.mark}).encode() + b"\n"
         if self._mark:
             self._kept.write_line(marked)
-        if entry.is_duplicate:
+        if is_repeat:
             self._dropped.write_line(marked)
 
 
@@ -191,12 +196,8 @@ def _marked(line: bytes, mark: Mapping[str, Any]) -> bytes:
 class _Rows:
     """Writes rows of Parquet files, which have the same columns."""
 
-    def __init__(
-        self, kept: Target, dropped: Target | None, opened: ExitStack, *, mark: bool
-    ) -> None:
-        self._kept, self._dropped = kept.file, None if dropped is None else dropped.file
-        self._opened = opened
-        self._mark = mark
+    def __init__(self, wanted: Wanted, opened: ExitStack) -> None:
+        self._wanted, self._opened = wanted, opened
         self._outputs: list[ParquetOutput] = []
 
     def add(self, name: str, path: Path, entries: Iterator[Entry]) -> None:  # noqa: ARG002 - as of `_Bytes`
@@ -207,13 +208,15 @@ class _Rows:
             for batch in rows.batches():
                 found = [*islice(entries, len(batch))]
                 marks = [each.mark for each in found]
-                kept.write(batch, marks, [self._mark or not each.is_duplicate for each in found])
+                repeats = [each.outcome in self._wanted.repeats for each in found]
+                kept.write(batch, marks, [self._wanted.mark or not each for each in repeats])
                 for output in dropped:
-                    output.write(batch, marks, [each.is_duplicate for each in found])
+                    output.write(batch, marks, repeats)
 
     def _open(self, rows: ParquetRows) -> None:
-        self._outputs = [ParquetOutput(self._kept, rows, MARK if self._mark else None)]
-        if self._dropped is not None:
-            self._outputs.append(ParquetOutput(self._dropped, rows, MARK))
+        kept, dropped = self._wanted.kept, self._wanted.dropped
+        self._outputs = [ParquetOutput(kept.file, rows, MARK if self._wanted.mark else None)]
+        if dropped is not None:
+            self._outputs.append(ParquetOutput(dropped.file, rows, MARK))
         for output in self._outputs:
             self._opened.callback(output.close)

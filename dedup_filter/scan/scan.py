@@ -9,13 +9,7 @@ after a kill, cuts the log there and goes on with the next record; of the page t
 then neither the index nor the log knows. When all is judged the inputs are read again, and outputs
 are made from the beginning; they take their names when they are whole.
 
-All this is in a folder beside the output, OUTPUT.scan, which is gone at the end:
-
-    scan.json       what is scanned, and how far it is
-    index           unless an index is named, which stays
-    verdicts.jsonl  the log
-    input           what came by standard input
-    lock            of the process that is at it
+All this is in the folder of `work`.
 
 Memory: that of the filter, and 4 pages for each of its workers.
 """
@@ -23,50 +17,26 @@ Memory: that of the filter, and 4 pages for each of its workers.
 import io
 import json
 import os
-import shutil
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
-from secrets import token_hex
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from filelock import FileLock, Timeout
-
-from dedup_filter.errors import ConfigError, DedupError, StoreBusy, StoreError
+from dedup_filter.errors import ConfigError, DedupError, StoreError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
 from dedup_filter.scan.inputs import PIPE, Format, Record, files_in, format_of, records_in
-from dedup_filter.scan.outputs import Summary, Target, write_outputs
+from dedup_filter.scan.outputs import REPEATS, Summary, Target, Wanted, write_outputs
 from dedup_filter.scan.parquet import require_alike
 from dedup_filter.scan.streams import Spooled, Stream
 from dedup_filter.scan.verdict_log import Entry, VerdictLog, entries_in
+from dedup_filter.scan.work import NoPagesError, Scan, Work, new_crawl, part_of
 from dedup_filter.text.page_fields import FieldNames, PageText
 from dedup_filter.warc.gzip_member import GZIP_MAGIC
-
-
-@dataclass(frozen=True)
-class Scan:
-    """What is to be scanned, and where to."""
-
-    inputs: Sequence[str]
-    """Files, folders and patterns, in order; "-" is standard input."""
-    output: Path
-    duplicates: Path | None = None
-    """Where pages that repeat others are written to; None: nowhere."""
-    mark: bool = False
-    """Whether all pages are written to `output`, each with its mark."""
-    index: Path | None = None
-    """An index to use and to keep; None: one that is gone at the end."""
-    names: FieldNames = field(default_factory=lambda: FieldNames("html", ("text",), "url"))
-    """Fields or columns of pages."""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """Of the filter, see `NearDuplicateFilter.open`."""
-    force: bool = False
-    """Whether outputs are replaced, and what is left of another scan is forgotten."""
+from dedup_filter.workers.pool import MOST_AUTOMATIC, cores
 
 
 class Progress(NamedTuple):
@@ -97,16 +67,17 @@ def scan(job: Scan, watch: Watch = lambda _: None) -> Summary:
         DedupError: an input cannot be read as what its name says, or no page is in any.
         OSError: a file cannot be read or written.
     """
-    NearDuplicateFilter.check_options(**job.options)
+    config = NearDuplicateFilter.check_options(job.index or "index", **job.options)
     files = files_in(job.inputs)
     kind = _kind(job, files)
-    with _Work.of(job, files) as work:
+    with Work(job, files) as work:
         if work.state == "judging":
             _judge(job, files, kind, work, watch)
             work.note("judged")
         if work.state == "judged":
-            work.require_same_inputs(job, files)
-            work.note("written", _write(job, files, kind, work))
+            work.require_same_inputs()
+            repeats = (*REPEATS, *(["revisit"] if config.revisit == "drop" else []))
+            work.written(_write(job, files, kind, work, repeats))
         return work.finish()
 
 
@@ -145,24 +116,20 @@ def _is_gzip(path: Path) -> bool:
         return file.read(2) == GZIP_MAGIC[:2]
 
 
-def _judge(job: Scan, files: Sequence[str], kind: Format, work: "_Work", watch: Watch) -> None:
+def _judge(job: Scan, files: Sequence[str], kind: Format, work: Work, watch: Watch) -> None:
     """Judge all pages, from the bookmark of the index on."""
-    log = VerdictLog(work.log)
-    options = {"workers": "auto", **job.options}
-    folder = job.index or work.folder / "index"
-    judged = NearDuplicateFilter.open(folder, crawl=work.crawl, **options)
-    at = _Bookmark(work.crawl, 0, 0, 0, 1)
     is_over = False
 
     def bookmark() -> str:
         if is_over:
-            raise StoreError("a scan broke off")
+            raise StoreError("the scan broke off")
         return json.dumps(at._replace(log=log.flush()))
 
+    judged, at = _opened(job, work)
+    log = VerdictLog(work.log)
     try:
-        kept = judged.keep_bookmark(bookmark)
-        at = _Bookmark.read(kept, work.crawl) or at
         log.cut(at.log)
+        judged.keep_bookmark(bookmark)
         records = _records(files, kind, work, job.names, at)
         told = _Told(files, watch)
         for file, record, verdict in _verdicts(judged, records, files):
@@ -181,6 +148,22 @@ def _judge(job: Scan, files: Sequence[str], kind: Format, work: "_Work", watch: 
         log.flush()
     finally:
         log.close()
+
+
+def _opened(job: Scan, work: Work) -> "tuple[NearDuplicateFilter, _Bookmark]":
+    """Open the index and find out how far it is."""
+    workers = min(cores(), MOST_AUTOMATIC) if cores() > 1 else 0
+    options = {"workers": workers, **job.options}
+    while True:
+        judged = NearDuplicateFilter.open(work.index, crawl=work.crawl, **options)
+        at = _Bookmark.read(judged.keep_bookmark(str), work.crawl)
+        if at is not None or not work.has_log:
+            return judged, at or _Bookmark(work.crawl, 0, 0, 0, 1)
+        # Nothing was committed, or another scan has used the index since: its bookmark is there.
+        # As a crawl of its own, this one takes no page for a copy that it has recorded itself.
+        judged.close()
+        work.log.unlink()
+        work.note("judging", crawl=new_crawl())
 
 
 class _Bookmark(NamedTuple):
@@ -203,24 +186,29 @@ class _Bookmark(NamedTuple):
 
 
 def _records(
-    files: Sequence[str], kind: Format, work: "_Work", names: FieldNames, at: _Bookmark
+    files: Sequence[str], kind: Format, work: Work, names: FieldNames, at: _Bookmark
 ) -> Iterator[tuple[int, Record]]:
     for file in range(at.file, len(files)):
         name = files[file]
         start, number = (at.end, at.number) if file == at.file else (0, 1)
         with _stream(name, kind, work) as stream:
             for record in records_in(name, stream, names, start, number):
+                if kind == "warc" and record.end == record.start and not record.problem:
+                    raise DedupError(
+                        f"{name} is compressed as a whole, so that no record can be taken out: "
+                        "compress each by itself, with `warcio recompress`"
+                    )
                 yield file, record
 
 
 @contextmanager
-def _stream(name: str, kind: Format, work: "_Work") -> Iterator[Stream | None]:
+def _stream(name: str, kind: Format, work: Work) -> Iterator[Stream | None]:
     """Open what lines are read from."""
     if kind != "lines":
         yield None
     elif name == PIPE:
         with (
-            Spooled(sys.stdin.buffer, work.spool) as spooled,
+            Spooled(cast("io.BufferedReader", sys.stdin.buffer), work.spool) as spooled,
             Stream(io.BufferedReader(spooled)) as stream,
         ):
             yield stream
@@ -272,175 +260,27 @@ class _Told:
         self._watch(Progress(passed, self._total, self._records, self._dropped))
 
 
-def _write(job: Scan, files: Sequence[str], kind: Format, work: "_Work") -> Summary:
+def _write(
+    job: Scan, files: Sequence[str], kind: Format, work: Work, repeats: Sequence[str]
+) -> Summary:
     """Write the outputs, under other names."""
     inputs = [(name, work.spool if name == PIPE else Path(name)) for name in files]
     with ExitStack() as opened:
         targets = [
-            Target(path.name, opened.enter_context(_part(path).open("wb"))) for path in work.outputs
+            Target(path.name, opened.enter_context(part_of(path).open("wb")))
+            for path in work.outputs
         ]
-        kept, dropped = targets[0], targets[1] if job.duplicates else None
-        entries = entries_in(work.log)
-        summary = write_outputs(kind, inputs, entries, kept, dropped, mark=job.mark)
+        dropped = targets[1] if job.duplicates else None
+        wanted = Wanted(targets[0], dropped, job.mark, repeats)
+        summary = write_outputs(kind, inputs, entries_in(work.log), wanted)
         for target in targets:
             target.file.flush()
             os.fsync(target.file.fileno())
     without = sum(summary.reasons.get(reason, 0) for reason in ("no_field", "wrong_type"))
-    if without == summary.pages and (summary.pages or summary.bad):
+    if kind != "warc" and without == summary.pages and (summary.pages or summary.bad):
         looked = ", ".join(filter(None, (job.names.html, *job.names.text)))
-        raise _NoPagesError(
+        raise NoPagesError(
             f"no page is in {', '.join(job.inputs)} (looked for: {looked}); say where with "
             f"--html-field or --text-fields. {' '.join(summary.first_bad[:1])}".rstrip()
         )
     return summary
-
-
-class _NoPagesError(DedupError):
-    """Nothing was found that could be judged: there is no use in going on with this scan."""
-
-
-class _Work:
-    """The folder in which a scan is while it lasts."""
-
-    def __init__(self, job: Scan, files: Sequence[str]) -> None:
-        self.folder = job.output.with_name(f"{job.output.name}.scan")
-        self.log = self.folder / "verdicts.jsonl"
-        self.spool = self.folder / "input"
-        self.outputs = [job.output, *([job.duplicates] if job.duplicates else [])]
-        self._note = self.folder / "scan.json"
-        self._scanned = _described(job, files)
-        self._noted: dict[str, Any] = {}
-
-    @classmethod
-    @contextmanager
-    def of(cls, job: Scan, files: Sequence[str]) -> Iterator["_Work"]:
-        """Go on with what is there, or begin anew; what was never begun leaves nothing behind."""
-        work = cls(job, files)
-        work._require_outputs(files)
-        with work._locked():
-            work._begin(force=job.force)
-            try:
-                yield work
-            except BaseException as error:
-                is_useless = isinstance(error, _NoPagesError)
-                if is_useless or (work.state == "judging" and not work._has_log()):
-                    work._remove()
-                raise
-
-    @property
-    def state(self) -> str:
-        """Return what is next: "judging", "judged" (writing), "written" (naming the outputs)."""
-        state: str = self._noted["state"]
-        return state
-
-    @property
-    def crawl(self) -> str:
-        """The name of the scan's crawl in its index."""
-        name: str = self._noted["crawl"]
-        return name
-
-    def note(self, state: str, summary: Summary | None = None) -> None:
-        """Note how far the scan is."""
-        self._noted |= {"state": state, "summary": summary}
-        fresh = self._note.with_suffix(".new")
-        fresh.write_text(json.dumps(self._noted), "utf-8")
-        fresh.replace(self._note)
-
-    def require_same_inputs(self, job: Scan, files: Sequence[str]) -> None:
-        """Refuse to write what would not be of the pages that were judged."""
-        if _described(job, files) != self._scanned:
-            raise DedupError("an input has changed while it was scanned: give --force to scan anew")
-
-    def finish(self) -> Summary:
-        """Give the outputs their names, and remove the folder."""
-        for path in self.outputs[::-1]:
-            if _part(path).exists():
-                _part(path).replace(path)
-        self._remove()
-        return Summary(*self._noted["summary"])
-
-    def _require_outputs(self, files: Sequence[str]) -> None:
-        """Refuse outputs that are inputs, or the same."""
-        first, *second = self.outputs
-        if second and first.absolute() == second[0].absolute():
-            raise ConfigError(f"{first} cannot be written twice: name another file for duplicates")
-        for path in self.outputs:
-            if path.is_dir():
-                raise ConfigError(f"{path} is a folder: name a file to write to")
-            for name in files:
-                if name != PIPE and path.exists() and path.samefile(name):
-                    raise ConfigError(f"{path} is one of the inputs: name another file to write to")
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        try:
-            self.folder.mkdir(exist_ok=True)
-            lock = FileLock(self.folder / "lock", timeout=0, thread_local=False)
-            lock.acquire()
-        except Timeout:
-            raise StoreBusy(f"another process is scanning to {self.outputs[0]}") from None
-        except OSError as error:
-            raise ConfigError(f"{self.outputs[0]} cannot be written: {error}") from None
-        try:
-            yield
-        finally:
-            lock.release()
-
-    def _begin(self, *, force: bool) -> None:
-        if self._note.exists():
-            noted = json.loads(self._note.read_text("utf-8"))
-            differ = [name for name, value in self._scanned.items() if value != noted["scan"][name]]
-            if not differ:
-                self._noted = noted
-                return
-            if not force:
-                raise ConfigError(
-                    f"{self.folder} is left of another scan, which was interrupted: it has other "
-                    f"{' and '.join(differ)}. Give its command again to go on with it, or --force "
-                    "to forget it"
-                )
-            self._empty()
-        for path in self.outputs:
-            if path.exists() and not force:
-                raise ConfigError(f"{path} is there already: name another file, or give --force")
-            try:
-                _part(path).open("wb").close()
-            except OSError as error:
-                raise ConfigError(f"{path} cannot be written: {error}") from None
-        self._noted = {"scan": self._scanned, "crawl": f"scan {token_hex(8)}"}
-        self.note("judging")
-
-    def _has_log(self) -> bool:
-        return self.log.exists() and self.log.stat().st_size > 0
-
-    def _empty(self) -> None:
-        """Remove all of the folder, what tells whose it is at last."""
-        shutil.rmtree(self.folder / "index", ignore_errors=True)
-        for path in (self.log, self.spool, self._note):
-            path.unlink(missing_ok=True)
-
-    def _remove(self) -> None:
-        self._empty()
-        for path in self.outputs:
-            _part(path).unlink(missing_ok=True)
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def _part(path: Path) -> Path:
-    """Return the name that a file has until it is whole."""
-    return path.with_name(f"{path.name}.part")
-
-
-def _described(job: Scan, files: Sequence[str]) -> dict[str, Any]:
-    """Return what the verdicts follow from, as plain JSON."""
-    inputs = []
-    for name in files:
-        found = None if name == PIPE else Path(name).stat()
-        inputs.append([name, found and found.st_size, found and found.st_mtime_ns])
-    return {
-        "format": 1,
-        "inputs": inputs,
-        "fields": [job.names.html, [*job.names.text], job.names.url],
-        "options": {name: job.options[name] for name in sorted(job.options) if name != "workers"},
-        "index": None if job.index is None else str(job.index.absolute()),
-    }

@@ -128,7 +128,7 @@ class Spooled(io.RawIOBase):
         DedupError: while reading, if other bytes come.
     """
 
-    def __init__(self, pipe: BinaryIO, spool: Path) -> None:
+    def __init__(self, pipe: io.BufferedReader, spool: Path) -> None:
         super().__init__()
         spool.touch()
         self._pipe = pipe
@@ -140,7 +140,7 @@ class Spooled(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Fill a buffer with what comes."""
-        came = self._pipe.read(len(buffer)) or b""
+        came = self._pipe.read1(len(buffer))
         before = self._spool.read(len(came)) or b""
         if not came.startswith(before):
             raise DedupError(

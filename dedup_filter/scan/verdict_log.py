@@ -16,7 +16,6 @@ from dedup_filter.model import Verdict
 
 BAD = "bad"
 """The outcome of a record that is none."""
-REPEATS = ("near", "exact")
 _MARK = dict.fromkeys(Verdict("new").as_json())
 
 
@@ -37,11 +36,6 @@ class Entry(NamedTuple):
         """Outcome of the verdict, or `BAD`."""
         outcome: str = self.found.get("outcome", BAD)
         return outcome
-
-    @property
-    def is_duplicate(self) -> bool:
-        """Whether its page repeats another."""
-        return self.outcome in REPEATS
 
     @property
     def mark(self) -> dict[str, Any]:

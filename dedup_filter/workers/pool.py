@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 _TIME_LIMIT = 30.0
 """Seconds that a worker may take for one page: a hundred times what the largest take."""
-_MOST_AUTOMATIC = 4
+MOST_AUTOMATIC = 4
 """Workers for "auto": one crawl's thread cannot keep more busy."""
 _MOST_STILLBORN = 3
 """Processes in a row that end without any answer; then no other is started."""
@@ -261,6 +261,12 @@ Content = MeasurablePage | Measured | Unjudged | Source
 _Again = Callable[[], PageHere]
 
 
+def cores() -> int:
+    """Return how many cores this process may use."""
+    has_affinity = hasattr(os, "sched_getaffinity")
+    return len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+
+
 class Pool:
     """Several workers; each is started when all before it are busy, and replaced when it ends."""
 
@@ -277,9 +283,7 @@ class Pool:
         """Make a pool of as many workers as are meant: "auto" is one less than there are cores."""
         most = config.workers
         if isinstance(most, str):
-            has_affinity = hasattr(os, "sched_getaffinity")
-            cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
-            most = min(cores - 1, _MOST_AUTOMATIC)
+            most = min(cores() - 1, MOST_AUTOMATIC)
         return cls(config, most) if most else None
 
     def read(self, source: Source, host: str, take: Callable[[Content], None]) -> None:

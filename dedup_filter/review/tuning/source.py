@@ -2,7 +2,8 @@
 
     a directory          the index in it; nothing is written there
     .warc, .warc.gz      HTML and plain texts with status 200, in their order (needs warcio)
-    any other file       a line of JSON for each page, or an export, as `index import` takes them
+    any other file       a line of JSON for each page, or an export, as `index import` takes them;
+                         compressed by gzip or Zstandard, too
 
 Pages of a feed or an archive are judged by a filter in a folder of its own, which is gone
 afterwards; what is too damaged to be read is counted and passed over. Cost: 3 to 5 ms for a page of
@@ -20,13 +21,12 @@ from typing import Any, NamedTuple
 from dedup_filter.errors import DedupError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.pages.directory.page_reader import Snapshot
-from dedup_filter.text.decode import decode
-from dedup_filter.text.page_fields import FieldNames
-from dedup_filter.text.reading import MAX_PAGE_LENGTH
+from dedup_filter.scan.inputs import Record, format_of, records_in
+from dedup_filter.scan.streams import Stream
+from dedup_filter.text.page_fields import FieldNames, PageText
 from dedup_filter.upkeep import index_at
 from dedup_filter.upkeep.lines import LONGEST_LINE, import_lines
 from dedup_filter.upkeep.results import Watch
-from dedup_filter.warc.warc_record import ArchivedPage, Damage
 from dedup_filter.wording import counted
 
 
@@ -52,7 +52,7 @@ def opened(
         with Snapshot.open_to_read(path) as snapshot:
             yield OpenedSource(snapshot, [])
         return
-    is_archive = where.name.endswith((".warc", ".warc.gz"))
+    is_archive = format_of(where.name) == "warc"
     with TemporaryDirectory(prefix="dedup-filter-") as folder:
         index = str(Path(folder) / "index")
         notes = (
@@ -67,35 +67,32 @@ def opened(
 def _read_feed(
     path: Path, index: str, names: FieldNames, options: Mapping[str, Any], watch: Watch
 ) -> list[str]:
-    with path.open("rb") as file:
+    with Stream.open(path) as file:
         lines = enumerate(iter(partial(file.readline, LONGEST_LINE), b""), 1)
         with watch(lines, None) as shown:
             found = import_lines(shown, index_at(index), names, options, skip_bad_lines=True)
+        damage = file.damage
     if not found["lines"]:
-        raise DedupError(f"{path}: no page is in it; {found['first_bad'] or 'it is empty'}")
+        raise DedupError(
+            f"{path}: no page is in it; {damage or found['first_bad'] or 'it is empty'}"
+        )
     bad = found["bad_lines"]
-    return [f"{counted(bad, 'line')} passed over; {found['first_bad']}"] if bad else []
+    notes = [f"{counted(bad, 'line')} passed over; {found['first_bad']}"] if bad else []
+    return [*notes, *([f"{path}: {damage}"] if damage else [])]
 
 
 def _read_archive(path: Path, index: str, options: Mapping[str, Any], watch: Watch) -> list[str]:
-    try:
-        from dedup_filter.warc.warc_file import read_warc
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("warcio"):
-            raise
-        raise DedupError("WARC files need warcio: pip install 'dedup-filter[warc]'") from None
     counts = Counter[str]()
 
-    def pages(records: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    def pages(records: Iterable[Record]) -> Iterator[dict[str, Any]]:
         for record in records:
-            page = _page(record) if isinstance(record, ArchivedPage) else None
-            if page is not None:
+            counts["damaged"] += record.problem is not None
+            if isinstance(record.page, PageText):
                 counts["pages"] += 1
-                yield page
-            counts["damaged"] += isinstance(record, Damage)
+                yield {"url": record.url, **record.page._asdict()}
 
     with (
-        watch(read_warc(path, MAX_PAGE_LENGTH), None) as records,
+        watch(records_in(str(path), None, FieldNames()), None) as records,
         NearDuplicateFilter.open(index, **options) as judged,
     ):
         for _ in judged.see_many(pages(records)):
@@ -104,13 +101,3 @@ def _read_archive(path: Path, index: str, options: Mapping[str, Any], watch: Wat
         raise DedupError(f"{path}: no page is in it")
     damaged = counts["damaged"]
     return [f"{counted(damaged, 'damaged record')} passed over"] if damaged else []
-
-
-def _page(record: ArchivedPage) -> dict[str, Any] | None:
-    """Return the arguments of `see`, None for what is no page: an image, a style sheet."""
-    kind = (record.content_type or "").strip().lower()
-    if kind.startswith("text/plain"):
-        return {"url": record.url, "text": decode(record.body, kind)}
-    if kind and "html" not in kind.partition(";")[0]:
-        return None
-    return {"url": record.url, "html": record.body, "content_type": record.content_type}
