@@ -35,7 +35,7 @@ from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.hamming.pairs import fingerprint_of
 from dedup_filter.model import Fate, NearPage, Unjudged, Verdict
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
-from dedup_filter.pages.directory.page_store import BOOKMARK
+from dedup_filter.pages.directory.page_store import BOOKMARK, PageStore
 from dedup_filter.pages.directory.records import Place
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.pages.location import MEMORY, folder_of, open_index
@@ -328,8 +328,14 @@ class NearDuplicateFilter:
         self._require_open()
         self._kept.flush()
 
-    def keep_bookmark(self, bookmark: Callable[[], str]) -> str | None:
-        """Have the index keep a bookmark of the caller; return the one that it has kept.
+    @property
+    def bookmark(self) -> str | None:
+        """The bookmark that the index was written with last; None: none."""
+        kept: str | None = self._store_on_disk().noted(BOOKMARK)
+        return kept
+
+    def keep_bookmark(self, bookmark: Callable[[], str]) -> None:
+        """Have the index keep a bookmark of the caller.
 
         `bookmark` is called before what was judged so far is written, which happens now and then
         within calls of other methods. What it returns is written in the same transaction: after a
@@ -339,13 +345,13 @@ class NearDuplicateFilter:
         Raises:
             ConfigError: the index is not in a directory.
         """
+        self._store_on_disk().bookmark = bookmark
+
+    def _store_on_disk(self) -> PageStore:
         self._require_open()
         if not isinstance(self._kept, DirectoryPages) or self._kept.frames is None:
             raise ConfigError("a bookmark is for an index in a directory")
-        store = self._kept.store
-        kept: str | None = store.noted(BOOKMARK)
-        store.bookmark = bookmark
-        return kept
+        return self._kept.store
 
     def _judge(self, page: ReadPage, *, is_pending: bool) -> Verdict:
         self._require_open()

@@ -15,7 +15,7 @@ from dedup_filter.text.page_fields import FieldNames
 
 _ROWS = 64
 """Rows that are read at once to be judged."""
-_ROWS_COPIED = 1024
+_ROWS_COPIED = 256
 _GROUP_BYTES = 64 * 2**20
 """Of a row group that is written, uncompressed."""
 _DEFAULTS = FieldNames("html", ("text",), "url")
@@ -148,11 +148,11 @@ class ParquetOutput:
         self._writer.close()
 
     def _flush(self) -> None:
-        if self._waiting:
+        if any(map(len, self._waiting)):
             rows = _pyarrow().Table.from_batches(self._waiting, self._schema)
             self._writer.write_table(rows, row_group_size=len(rows))
-            self._waiting.clear()
-            self._bytes = 0
+        self._waiting.clear()
+        self._bytes = 0
 
 
 def require_alike(paths: Sequence[Path], names: FieldNames) -> None:

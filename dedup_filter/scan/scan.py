@@ -35,6 +35,7 @@ from dedup_filter.scan.streams import Spooled, Stream
 from dedup_filter.scan.verdict_log import Entry, VerdictLog, entries_in
 from dedup_filter.scan.work import NoPagesError, Scan, Work, new_crawl, part_of
 from dedup_filter.text.page_fields import FieldNames, PageText
+from dedup_filter.upkeep import index_at
 from dedup_filter.warc.gzip_member import GZIP_MAGIC
 from dedup_filter.workers.pool import MOST_AUTOMATIC, cores
 
@@ -153,10 +154,11 @@ def _judge(job: Scan, files: Sequence[str], kind: Format, work: Work, watch: Wat
 def _opened(job: Scan, work: Work) -> "tuple[NearDuplicateFilter, _Bookmark]":
     """Open the index and find out how far it is."""
     workers = min(cores(), MOST_AUTOMATIC) if cores() > 1 else 0
-    options = {"workers": workers, **job.options}
+    of_index = {} if job.index is None else index_at(str(job.index)).filter_options()
+    options = {"workers": workers, **of_index, **job.options}
     while True:
         judged = NearDuplicateFilter.open(work.index, crawl=work.crawl, **options)
-        at = _Bookmark.read(judged.keep_bookmark(str), work.crawl)
+        at = _Bookmark.read(judged.bookmark, work.crawl)
         if at is not None or not work.has_log:
             return judged, at or _Bookmark(work.crawl, 0, 0, 0, 1)
         # Nothing was committed, or another scan has used the index since: its bookmark is there.

@@ -26,6 +26,7 @@ from dedup_filter.errors import ConfigError, DedupError, StoreBusy
 from dedup_filter.scan.inputs import PIPE
 from dedup_filter.scan.outputs import Summary
 from dedup_filter.text.page_fields import FieldNames
+from dedup_filter.upkeep.whole_file import require_free, require_place
 
 _OURS = ("index", "input", "lock", "scan.new", "verdicts.jsonl")
 """What may be in the folder before its note is."""
@@ -60,11 +61,12 @@ class Work:
     """The folder in which a scan is while it lasts."""
 
     def __init__(self, job: Scan, files: Sequence[str]) -> None:
+        self.outputs = [job.output, *([job.duplicates] if job.duplicates else [])]
+        _require_outputs(self.outputs, files)
         self.folder = job.output.with_name(f"{job.output.name}.scan")
         self.index = job.index or self.folder / "index"
         self.log = self.folder / "verdicts.jsonl"
         self.spool = self.folder / "input"
-        self.outputs = [job.output, *([job.duplicates] if job.duplicates else [])]
         self._lock = FileLock(self.folder / "lock", timeout=0, thread_local=False)
         self._notes = self.folder / "scan.json"
         self._job = job
@@ -111,7 +113,6 @@ class Work:
 
     def __enter__(self) -> "Work":
         """Go on with what is there, or begin anew."""
-        _require_outputs(self.outputs, self._files)
         try:
             self.folder.mkdir(exist_ok=True)
             self._lock.acquire()
@@ -130,8 +131,7 @@ class Work:
         """Leave nothing behind if there is nothing to go on with."""
         is_begun = self.state != "judging" or self.has_log
         if error is not None and (not is_begun or isinstance(error, NoPagesError)):
-            for path in self.outputs:
-                part_of(path).unlink(missing_ok=True)
+            self._remove_parts()
             self._empty()
         self._leave()
 
@@ -158,13 +158,14 @@ class Work:
 
     def _require_free(self) -> None:
         """Refuse outputs that are there, or cannot be written; make room for them."""
-        for path in self.outputs:
-            if path.exists() and not self._job.force:
-                raise ConfigError(f"{path} is there already: name another file, or give --force")
-            try:
-                part_of(path).open("wb").close()
-            except OSError as error:
-                raise ConfigError(f"{path} cannot be written: {error}") from None
+        for path in self.outputs if not self._job.force else ():
+            require_free(path)
+        try:
+            for path in self.outputs:
+                part_of(path).open("ab").close()
+        except OSError as error:
+            self._remove_parts()
+            raise ConfigError(f"{path} cannot be written: {error}") from None
         if self.state == "written":  # to other outputs
             self.note("judged")
 
@@ -190,6 +191,11 @@ class Work:
             "index": None if job.index is None else str(job.index.absolute()),
         }
 
+    def _remove_parts(self) -> None:
+        for path in self.outputs:
+            with suppress(OSError):
+                part_of(path).unlink(missing_ok=True)
+
     def _empty(self) -> None:
         """Remove what is in the folder; at last the note that tells what the rest is."""
         shutil.rmtree(self.folder / "index", ignore_errors=True)
@@ -211,8 +217,7 @@ def _require_outputs(outputs: Sequence[Path], files: Sequence[str]) -> None:
     if len({path.absolute() for path in outputs}) < len(outputs):
         raise ConfigError(f"{outputs[0]} cannot be written twice: name another file for duplicates")
     for path in outputs:
-        if path.is_dir():
-            raise ConfigError(f"{path} is a folder: name a file to write to")
+        require_place(path)
         for name in files:
             if name != PIPE and path.exists() and path.samefile(name):
                 raise ConfigError(f"{path} is one of the inputs: name another file to write to")

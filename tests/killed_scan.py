@@ -1,0 +1,62 @@
+"""A process that scans until it is killed, at any step of those by which a scan outlives it."""
+
+import os
+import signal
+from pathlib import Path
+from unittest.mock import patch
+
+from patience import PATIENCE, PROCESSES
+
+from dedup_filter.pages.directory import page_store
+from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.scan import outputs
+from dedup_filter.scan.scan import scan
+from dedup_filter.scan.verdict_log import VerdictLog
+from dedup_filter.scan.work import Scan, Work
+
+STEPS = [
+    (VerdictLog, ["add", "flush", "cut"]),
+    (PageStore, ["flush", "insert"]),
+    (Work, ["note", "_empty", "_leave"]),
+    (Path, ["replace", "unlink"]),
+    (outputs._Out, ["write"]),
+    (outputs.ParquetOutput, ["write", "close"]),
+]
+"""What is counted, before and after each call."""
+
+
+def scan_and_be_killed(job: Scan, steps: int) -> bool:
+    """Let a process scan that is killed after so many steps; tell whether it was."""
+    scanner = PROCESSES.Process(target=_scan, args=(job, steps))
+    scanner.start()
+    scanner.join(PATIENCE)
+    assert scanner.exitcode in (0, -signal.SIGKILL)
+    return scanner.exitcode != 0
+
+
+def _scan(job, steps):
+    left = [int(steps) + 1]
+
+    def counted(step):
+        def call(*arguments, **named):
+            _count(left)
+            answer = step(*arguments, **named)
+            _count(left)
+            return answer
+
+        return call
+
+    page_store._FULL_GROUP = 12  # a page or two in a commit, or many at its end
+    for owner, names in STEPS:
+        for name in names:
+            step = owner.__dict__[name]
+            is_class = isinstance(step, classmethod)
+            made = classmethod(counted(step.__func__)) if is_class else counted(step)
+            patch.object(owner, name, made).start()
+    scan(job)
+
+
+def _count(left):
+    left[0] -= 1
+    if not left[0]:
+        os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,171 @@
+"""Files in any condition -> their records, against a reading that splits the bytes itself."""
+
+import gzip
+import json
+import zlib
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dedup_filter.errors import ConfigError
+from dedup_filter.scan import inputs
+from dedup_filter.scan.inputs import files_in, records_in
+from dedup_filter.scan.streams import Stream
+from dedup_filter.text.page_fields import FieldNames
+
+NAMES = FieldNames("html", ("text",), "url")
+ITEMS = [
+    {"url": "http://a/1", "text": "one two"},
+    {"url": " http://a/2 ", "html": "<p>three\n</p>", "text": "no"},
+    {"text": "no URL", "more": [1, None, {"a": "\ud800"}]},
+    {"url": 7, "text": ["a", "b"]},
+    {"url": "http://a/3", "text": 5},
+    {"url": "http://a/4"},
+]
+LINE = st.one_of(
+    st.sampled_from([json.dumps(item).encode() for item in ITEMS]),
+    st.sampled_from([b"", b" \t", b"\r", b"[1]", b"{", b'{"a": 1,}', b"\xff", b"null", b"{}{}"]),
+    st.sampled_from([b"[" * 5000, b'{"a":' * 5000, b'{"text": ' + b"9" * 5000 + b"}"]),
+    st.binary(max_size=12).map(lambda line: line.replace(b"\n", b"")),
+)
+
+
+def read_by_hand(content):
+    """Return line number, position and meaning of each line that is not blank."""
+    found, start = [], 0
+    for number, line in enumerate(content.split(b"\n"), 1):
+        end = min(start + len(line) + 1, len(content))
+        if line.strip(b" \t\r\n\v\f"):
+            try:
+                item = json.loads(line)
+            except (ValueError, RecursionError):
+                item = None
+            if isinstance(item, dict):
+                url = item.get("url")
+                found.append((start, end, number, url.strip() if isinstance(url, str) else ""))
+            else:
+                found.append((start, end, number, None))
+        start = end
+    return found
+
+
+def compressed(content, kind, cuts):
+    """Compress the parts of some bytes one by one."""
+    ends = sorted({cut % (len(content) + 1) for cut in cuts} | {len(content)})
+    pack = {"gz": gzip.compress, "zst": zstandard.ZstdCompressor().compress, "": bytes}[kind]
+    parts = zip([0, *ends], ends, strict=False)
+    return b"".join(pack(content[start:end]) for start, end in parts)
+
+
+def records(path, start=0, number=1):
+    with Stream.open(path) as stream:
+        return list(records_in(str(path), stream, NAMES, start, number))
+
+
+def essence(found):
+    return [
+        (each.start, each.end, each.number, None if each.problem else each.url) for each in found
+    ]
+
+
+@given(
+    st.lists(LINE, max_size=12),
+    st.booleans(),
+    st.sampled_from(["", "gz", "zst"]),
+    st.lists(st.integers(0, 10**6), max_size=3),
+)
+def test_lines_are_read_however_they_are_compressed(tmp_path_factory, lines, ends, kind, cuts):
+    content = b"\n".join(lines) + b"\n" * ends
+    path = tmp_path_factory.getbasetemp() / "lines"
+    packed = compressed(content, kind, cuts)
+    path.write_bytes(packed)
+    if not kind and packed.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):
+        return
+    found = records(path)
+    assert essence(found) == read_by_hand(content)
+    for place, each in enumerate(found):
+        rest = records(path, each.end, each.number + 1)
+        assert [one._replace(passed=0) for one in rest] == [
+            one._replace(passed=0) for one in found[place + 1 :]
+        ]
+
+
+@pytest.mark.parametrize("kind", ["gz", "zst"])
+def test_a_compressed_file_that_is_cut_off_is_read_up_to_there(tmp_path, kind):
+    lines = [json.dumps({"url": f"http://a/{n}", "text": f"{n * 7919} words"}) for n in range(300)]
+    content = "".join(line + "\n" for line in lines).encode()
+    packed = compressed(content, kind, [4000, 9000])
+    path = tmp_path / "lines"
+    whole = essence(read_by_hand_records(content))
+    for cut in range(5, len(packed), 61):
+        path.write_bytes(packed[:cut])
+        *sound, last = records(path) or [None]
+        if last is not None and last.problem:
+            assert "breaks off" in last.problem
+            assert essence(sound) == whole[: len(sound)]
+        else:  # just between two members
+            assert essence([*sound, last]) == whole[: len(sound) + 1]
+    path.write_bytes(packed + b"garbage")
+    *sound, last = records(path)
+    assert (essence(sound), "damaged" in last.problem) == (whole, True)
+
+
+def read_by_hand_records(content):
+    return [
+        inputs.Record(start, end, number, url, "error")
+        for start, end, number, url in read_by_hand(content)
+    ]
+
+
+def test_damage_in_the_midst_ends_a_compressed_file(tmp_path):
+    content = b'{"url": "http://a/", "text": "the same"}\n' * 1000
+    first, second = gzip.compress(content), bytearray(gzip.compress(content))
+    second[30:40] = b"\xff" * 10
+    (tmp_path / "lines").write_bytes(first + second)
+    *sound, last = records(tmp_path / "lines")
+    assert len(sound) >= 1000
+    assert not any(each.problem for each in sound)
+    assert "damaged" in last.problem
+    with pytest.raises(zlib.error):
+        gzip.decompress(first + second)
+
+
+def test_a_line_that_is_too_long_is_one_bad_record(tmp_path, monkeypatch):
+    monkeypatch.setattr(inputs, "LONGEST_LINE", 50)
+    good = b'{"url": "http://a/", "text": "short"}\n'
+    for length in (49, 50, 51, 99, 100, 101, 1000):
+        long = b'{"text": "' + b"x" * (length - 12) + b'"}'
+        content = good + long + b"\n" + good + long + b"\n"
+        (tmp_path / "lines").write_bytes(content)
+        found = records(tmp_path / "lines")
+        assert [each.start for each in found] == [0, 38, 39 + length, 77 + length]
+        assert found[-1].end == len(content)
+        is_long = length > 50
+        assert [bool(each.problem) for each in found] == [False, is_long, False, is_long]
+
+
+def test_files_are_those_in_folders_and_of_patterns_in_order(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "crawl"
+    (folder / "more").mkdir(parents=True)
+    for name in ("b.jsonl", "a.jsonl.gz", "more/c.jl", "notes.txt", "unique.jsonl.part"):
+        (folder / name).touch()
+    wanted = [str(folder / name) for name in ("a.jsonl.gz", "b.jsonl", "more/c.jl")]
+    assert files_in([str(folder)]) == wanted
+    assert files_in(["crawl"]) == [path.removeprefix(f"{tmp_path}/") for path in wanted]
+    assert files_in(["crawl/**/*.j*l*"]) == sorted(
+        [*files_in(["crawl"]), "crawl/unique.jsonl.part"]
+    )
+    assert files_in(["-", str(folder / "*.jsonl"), "crawl/notes.txt"]) == [
+        "-",
+        str(folder / "b.jsonl"),
+        "crawl/notes.txt",
+    ]
+    for missing in ("none.jsonl", "crawl/*.parquet"):
+        with pytest.raises(ConfigError, match="there is no file"):
+            files_in([missing])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ConfigError, match="no file in empty"):
+        files_in(["empty"])
