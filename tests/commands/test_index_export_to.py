@@ -366,6 +366,29 @@ def test_a_disk_that_is_full_leaves_nothing(tmp_path, monkeypatch, location):
     assert [*tmp_path.iterdir()] == []
 
 
+def write_in_little_memory(location):
+    peaks = []
+
+    def records():
+        for page in range(1, 80_001):
+            yield record(page)
+            if page in (30_000, 80_000):
+                peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+    target_at(location).write(records(), is_forced=False)
+    early, late = peaks
+    assert late - early < 20_000, peaks  # KiB; 50,000 records take four times as much
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_records(table):
+    pytest.importorskip("resource")
+    process = PROCESSES.Process(target=write_in_little_memory, args=(table.location,))
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+
+
 def test_records_are_counted_on_a_terminal(index, tmp_path):
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
