@@ -31,6 +31,7 @@ from dedup_filter.scrapy_plugin.host_watch import KINDS, LEAST_REPEATS
 from dedup_filter.scrapy_plugin.settings import _OWN, SETTINGS
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
 from dedup_filter.scrapy_plugin.visits import Judgement
+from dedup_filter.upkeep.databases import COLUMNS
 
 DOCUMENTS = [*sorted(DOCS.rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in DOCUMENTS}
@@ -278,6 +279,11 @@ def test_all_members_are_documented_and_no_others(kind, tables, left_out):
 def test_all_errors_are_documented_and_no_others():
     kinds = {name for name, kind in vars(errors).items() if isinstance(kind, type)}
     assert described("error") == kinds
+
+
+def test_all_columns_of_an_exported_table_are_documented_and_no_others():
+    described = [name for row in table("docs/sql.md", "column")[1:] for name in names_in(row[0])]
+    assert sorted(described) == sorted(COLUMNS)
 
 
 # Examples and figures

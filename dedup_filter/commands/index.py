@@ -116,8 +116,8 @@ def _export(index: Index, to: str | None, table: str | None, force: bool) -> Ite
     With --to the records of pages go into a table of a database, or a Parquet file, to be asked
     in SQL: see docs/sql.md. The table appears whole or not at all.
 
-    Exit codes: 0 done, 1 the lines or the Parquet file cannot be written, 2 there is no index, it
-    cannot be read, or TARGET cannot be used or has such a table.
+    Exit codes: 0 done, 1 the lines or the file cannot be written, 2 there is no index, it cannot
+    be read, or TARGET cannot be used or has such a table.
     """
     if to is None:
         if table is not None or force:

@@ -76,8 +76,10 @@ _SQLITE, _POSTGRESQL, _ARROW = (
 )
 
 _ROWS_AT_ONCE = 20_000
-"""Rows in a group of a Parquet file: some 20 MB while it is made."""
+"""Rows in a group of a Parquet file, which are in memory together."""
 _SECONDS_TO_CONNECT = 10
+_SECONDS_LOCKED = 10
+"""So long another program may have an SQLite database locked."""
 _HOST = r"(?:[\w.%-]*|\[[\w.:%]*\])(?::\d+)?"
 _URL = re.compile(
     rf"postgres(?:ql)?://(?:[^/?#@]*@)?(?P<hosts>{_HOST}(?:,{_HOST})*)"
@@ -170,14 +172,20 @@ class SqliteTable(_Table):
     def write(self, records: Iterable[PageRecord], *, is_forced: bool) -> int:
         """Write all records, in one transaction; for what is raised see `Target`."""
         require_place(self._path)
-        is_new = not self._path.exists()
+        try:
+            self._path.open("xb").close()
+            is_new = True
+        except FileExistsError:
+            is_new = False
         try:
             uri = f"{self._path.absolute().as_uri()}?mode=rwc"
-            with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
+            with closing(
+                sqlite3.connect(uri, _SECONDS_LOCKED, uri=True, isolation_level=None)
+            ) as connection:
                 return self._write(connection.execute, records, is_forced)
         except BaseException as error:
             if is_new:
-                for suffix in ("", "-journal"):  # SQLite would play one back that it finds
+                for suffix in ("", "-journal"):  # SQLite would play back one that it finds
                     self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
             if isinstance(error, sqlite3.Error):
                 raise DedupError(f"{self}: SQLite reports: {error}") from error
@@ -186,9 +194,9 @@ class SqliteTable(_Table):
     def _write(
         self, run: Callable[..., sqlite3.Cursor], records: Iterable[PageRecord], is_forced: bool
     ) -> int:
-        run("BEGIN IMMEDIATE")
         if run("PRAGMA application_id").fetchone() == (APPLICATION,):
             raise ConfigError(f"{self} is the database of an index itself: choose another file")
+        run("BEGIN IMMEDIATE")
         if run(f"PRAGMA table_info({self._quoted})").fetchone():
             if not is_forced:
                 raise self._there_already()

@@ -180,7 +180,7 @@ def test_a_table_has_the_name_that_is_asked_for(index, tmp_path, postgres, name)
                 assert count.fetchone() == (pages,)
 
 
-def failing(moment, count=25_000):
+def failing(moment, count=22_000):
     """Yield records, and do something in their midst: more are there than any buffer holds."""
     for page in range(1, count):
         if page == count - 1_000:
@@ -240,6 +240,19 @@ def test_a_server_that_ends_in_the_midst_is_told(postgres):
         postgres.start()
     with postgres.connect("exported") as connection:
         assert connection.execute("SELECT to_regclass('pages')").fetchone() == (None,)
+
+
+def test_two_that_make_the_same_file_do_no_harm_to_one_another(tmp_path, monkeypatch):
+    monkeypatch.setattr("dedup_filter.upkeep.databases._SECONDS_LOCKED", 0.1)
+    location = f"sqlite:{tmp_path}/t.db"
+
+    def second():
+        with pytest.raises(DedupError, match="locked"):
+            target_at(location).write([record(8)], is_forced=True)
+
+    assert target_at(location).write(failing(second, 2_000), is_forced=False) == 1_999
+    with closing(sqlite3.connect(tmp_path / "t.db")) as connection:
+        assert connection.execute("SELECT count(*) FROM pages").fetchone() == (1_999,)
 
 
 def test_other_tables_stay(index, tmp_path):
