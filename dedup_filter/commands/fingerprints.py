@@ -1,15 +1,18 @@
 """`dedup-filter near`, `pairs` and `clusters`: fingerprints in, a line of JSON for each result.
 
-`pairs` and `clusters` take an index, too, and write URLs.
+All take an index, too, and write URLs.
 
-A line of input holds one fingerprint, decimal or hexadecimal (0x...), blanks around it allowed.
-Blank lines count as lines and hold nothing. Cost: 1 us a line.
+A line of input holds one fingerprint, decimal or hexadecimal (0x...), blanks around it allowed; or
+is what `dedup-filter fingerprint --json` writes. Blank lines, and those of pages that have no
+fingerprint, count as lines and hold nothing. Cost: 1 us a line.
 """
 
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,7 +20,7 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.commands import json_option, write_lines
+from dedup_filter.commands import json_option, say, write_lines
 from dedup_filter.commands.options import max_distance_option
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
@@ -30,11 +33,19 @@ from dedup_filter.review.page_pairs import page_clusters, page_pairs, recorded_p
 from dedup_filter.upkeep import Index, index_at
 from dedup_filter.upkeep.results import Recorded
 from dedup_filter.upkeep.servers import ServerIndex
+from dedup_filter.wording import counted
 
 Shown = Callable[[int], int | str]
 
 _DISTANCE = 3
-_LONGEST_LINE = 1000
+_LONGEST_WORD = 1000
+_LONGEST_LINE = 100_000
+"""Of a URL, 10,000 characters or more may be in it."""
+_BATCH = 1_000_000
+"""Fingerprints that an index is asked for together: 250 MB."""
+_ASKED = np.dtype([("line", np.int64), ("query", np.uint64)])
+_TOLD = 10
+"""Lines that are told of those passed over."""
 _FINGERPRINT = re.compile(rb"[0-9]+|0[xX][0-9a-fA-F]+")
 
 
@@ -63,12 +74,16 @@ _distance_option = max_distance_option(show_default=f"{_DISTANCE}, or that of an
 
 
 @click.command("near")
-@click.argument("stored", type=click.File("rb"))
-@click.argument("asked", type=click.File("rb"), default="-")
-@max_distance_option(default=_DISTANCE)
+@click.argument("files", metavar="[STORED] [ASKED]", type=click.File("rb"), nargs=-1)
+@click.option("--index", metavar="INDEX", help="Ask for pages of this index, not for STORED.")
+@_distance_option
 @_options
 def near_command(
-    stored: BinaryIO, asked: BinaryIO, max_distance: int, shown: Shown, as_json: bool
+    files: tuple[BinaryIO, ...],
+    index: str | None,
+    max_distance: int | None,
+    shown: Shown,
+    as_json: bool,
 ) -> None:
     """Answer each fingerprint with the stored ones that are near to it.
 
@@ -77,6 +92,12 @@ def near_command(
     first. Blank lines get no answer. A line that is no fingerprint ends the command with exit
     code 2: one of STORED before it answers, one of ASKED after the answers to those before it.
 
+    With --index the kept pages of an index are asked for, a folder or an address (redis://...); a
+    crawl may be writing to it. ASKED is answered a million lines at a time, all of them in one pass
+    over each table, by a line for each page that is near: [line of ASKED, its fingerprint, page,
+    URL, distance]. These are not in order. Lines that are no fingerprints are passed over and told,
+    and the exit code is 1.
+
     \b
     $ printf '%s\\n' 8 11 4096 > stored.txt
     $ echo 15 | dedup-filter near stored.txt
@@ -84,13 +105,23 @@ def near_command(
     $ echo 15 | dedup-filter near stored.txt -d 2 --json
     {"fingerprint": 15, "near": [{"fingerprint": 11, "distance": 1}]}
     """  # noqa: D301 - click must see the character
-    if stored is asked:
+    most = 2 if index is None else 1
+    if not most - 1 <= len(files) <= most:
+        raise click.UsageError(
+            "either STORED or --index must be given, and one file to ask from at most"
+        )
+    asked = files[-1] if len(files) == most else sys.stdin.buffer
+    if index is not None:
+        _write_near_pages(index_at(index), asked, max_distance, shown, as_json=as_json)
+        return
+    if files[0] is asked:
         raise click.UsageError("only one of STORED and ASKED can be standard input")
-    stored_ones = distinct(_read_all(stored))
-    index = HammingIndex(max_distance, expected=max(len(stored_ones), 1))
-    index.add_many(stored_ones, range(len(stored_ones)))
-    for query in _read(asked):
-        near = [(shown(match.fingerprint), match.distance) for match in index.within(query)]
+    stored = distinct(_read_all(files[0]))
+    k = _DISTANCE if max_distance is None else max_distance
+    found = HammingIndex(k, expected=max(len(stored), 1))
+    found.add_many(stored, range(len(stored)))
+    for _, query in _read(asked):
+        near = [(shown(match.fingerprint), match.distance) for match in found.within(query)]
         if as_json:
             entries = [{"fingerprint": entry, "distance": bits} for entry, bits in near]
             write_lines([{"fingerprint": shown(query), "near": entries}])
@@ -221,6 +252,45 @@ def _clusters(values: UInt64Array, k: int, *, is_split: bool) -> Iterator[IntpAr
         yield from split_cluster(cluster, are_near) if is_split else [cluster]
 
 
+def _write_near_pages(
+    index: Index, asked: BinaryIO, max_distance: int | None, shown: Shown, *, as_json: bool
+) -> None:
+    """Write a line for each kept page near to a fingerprint of a file.
+
+    Raises:
+        Exit: with code 1, lines were passed over.
+    """
+    bad_lines = 0
+
+    def pass_over(error: DedupError) -> None:
+        nonlocal bad_lines
+        bad_lines += 1
+        if bad_lines <= _TOLD:
+            say(str(error), err=True)
+
+    values, k = _read(asked, pass_over), _distance_of(index, max_distance)
+    names = ("line", "query", "page", "url", "distance")
+    with index.searched(k) as searched:
+        while len(batch := np.fromiter(islice(values, _BATCH), _ASKED)):
+            lines, queries = batch["line"], batch["query"].copy()
+            for found in searched.fingerprints.within_blocks(queries, k):
+                urls = searched.urls(np.unique(found.rows).tolist())
+                columns = (
+                    lines[found.queries].tolist(),
+                    map(shown, queries[found.queries].tolist()),
+                    found.rows.tolist(),
+                    [urls.get(page) for page in found.rows.tolist()],
+                    found.distances.tolist(),
+                )
+                near = (each for each in zip(*columns, strict=True) if each[3] is not None)
+                write_lines(
+                    dict(zip(names, each, strict=True)) if as_json else each for each in near
+                )
+    if bad_lines:
+        say(f"{counted(bad_lines, 'line')} passed over: no fingerprints", err=True)
+        raise click.exceptions.Exit(1)
+
+
 def _write_page_pairs(index: Index, max_distance: int | None, *, as_json: bool) -> None:
     with index.recorded() as recorded:
         entries, k = recorded.entries, _distance_of(index, max_distance)
@@ -260,26 +330,50 @@ def _urls(recorded: Recorded, places: IntpArray) -> dict[int, str]:
 
 def _read_all(file: BinaryIO) -> UInt64Array:
     """Return all fingerprints of a file, in its order."""
-    return np.fromiter(_read(file), np.uint64)
+    return np.fromiter((value for _, value in _read(file)), np.uint64)
 
 
-def _read(file: BinaryIO) -> Iterator[int]:
-    """Yield the fingerprints of a file, each when its line has arrived.
+def _fail(error: DedupError) -> None:
+    raise error
 
-    Raises:
-        DedupError: a line is no fingerprint.
-    """
+
+def _read(
+    file: BinaryIO, on_bad: Callable[[DedupError], None] = _fail
+) -> Iterator[tuple[int, int]]:
+    """Yield line and fingerprint of each in a file, when its line has arrived."""
     for number, line in enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), 1):
         word = line.strip()
+        is_cut = len(line) == _LONGEST_LINE and line[-1:] != b"\n"
+        while is_cut and (more := file.readline(_LONGEST_LINE)):
+            is_cut = more[-1:] != b"\n"
+        if word[:1] == b"{":
+            word = _in_json(word)
         if not word:
             continue
-        is_one = _FINGERPRINT.fullmatch(word)
+        is_one = len(word) <= _LONGEST_WORD and _FINGERPRINT.fullmatch(word)
         value = int(word, 16 if word[:2].lower() == b"0x" else 10) if is_one else 1 << 64
-        if value >> 64:
-            shown = word[:40].decode(errors="backslashreplace") + "..." * (len(word) > 40)
-            name = "standard input" if file is sys.stdin.buffer else repr(file.name)
-            raise DedupError(
+        if not value >> 64:
+            yield number, value
+            continue
+        shown = line.strip()[:40].decode(errors="backslashreplace") + "..." * (
+            len(line.strip()) > 40
+        )
+        name = "standard input" if file is sys.stdin.buffer else repr(file.name)
+        on_bad(
+            DedupError(
                 f"{name}, line {number}: {shown!r} is no fingerprint; expected a number from 0 to "
                 "18446744073709551615, decimal or hexadecimal with 0x"
             )
-        yield value
+        )
+
+
+def _in_json(line: bytes) -> bytes:
+    """Return the fingerprint in a line of `fingerprint --json`, nothing if its page has none.
+
+    A line that is none of its lines is returned as it is.
+    """
+    try:
+        value = json.loads(line)["fingerprint"]
+    except (ValueError, KeyError, RecursionError):
+        return line
+    return b"" if value is None else str(value).encode(errors="replace").strip() or line

@@ -95,6 +95,11 @@ class NeighboursOfMany(NamedTuple):
     distances: UInt8Array
 
 
+_NONE = NeighboursOfMany(
+    np.empty(0, np.intp), NO_PAIRS.rows, NO_PAIRS.fingerprints, np.empty(0, np.uint8)
+)
+
+
 class HammingIndex:
     """Fingerprints with their rows, searched by Hamming distance.
 
@@ -236,27 +241,35 @@ class HammingIndex:
         >>> found.queries.tolist(), found.rows.tolist(), found.distances.tolist()
         ([0, 0, 2, 2], [0, 1, 1, 0], [1, 3, 0, 2])
         """
-        asked, distance = fingerprints_of(fingerprints), self._distance(max_distance)
-        scanned = [tables for tables in self._sealed if tables.is_scanned]
-        probed = [tables for tables in self._sealed if not tables.is_scanned]
-        is_each_compared = len(self._fresh) + len(scanned) > 0
-        is_worth_sorting = len(asked) >= _BULK and self.layout.probe_count(distance) < _MANY_PROBES
-        if is_each_compared and is_worth_sorting and not scanned:
-            fresh = self._fresh.pairs
-            probed.append(Tables.of(self.layout, self.max_distance, fresh, is_scanned=False))
-            is_each_compared = False
-        compared = asked.tolist() if is_each_compared else []
-        found = [_joined(self._found(one, distance, scanned)) for one in compared]
-        counts = np.array([pairs.size for pairs in found], np.intp)
-        owners = [np.arange(len(found)).repeat(counts)]
-        for tables in probed:
-            of_them, pairs = tables.within_many(asked, distance)
-            owners.append(of_them)
-            found.append(pairs)
-        queries, (near, rows) = np.concatenate(owners), Pairs.joined(found)
-        distances = np.bitwise_count(near ^ asked[queries])
+        found = list(self.within_blocks(fingerprints, max_distance))
+        queries, rows, near, distances = map(np.concatenate, zip(_NONE, *found, strict=True))
         order = np.lexsort((near, rows, distances, queries))
         return NeighboursOfMany(queries[order], rows[order], near[order], distances[order])
+
+    def within_blocks(
+        self, fingerprints: Integers, max_distance: int | None = None
+    ) -> Iterator[NeighboursOfMany]:
+        """Return the same in pieces, as they are found; in the same order in every run, not sorted.
+
+        However many are near, memory is bounded: 40 bytes a fingerprint asked for, and some
+        megabytes, or 20 bytes for each entry that shares a prefix with one of them. Requires:
+        nothing is added or removed meanwhile.
+
+        Cost: `python benchmarks/batch.py`. Manku, Jain and Das Sarma (2007), section 4: there the
+        stored fingerprints are read in turn and the queries are in tables; here it is the reverse.
+        """
+        asked, distance = fingerprints_of(fingerprints), self._distance(max_distance)
+        return self._blocks(asked, distance)
+
+    def _blocks(self, asked: UInt64Array, distance: int) -> Iterator[NeighboursOfMany]:
+        is_scan = len(asked) < _BULK or self.layout.probe_count(distance) >= _MANY_PROBES
+        fresh = self._fresh.pairs
+        fresh_tables = Tables.of(self.layout, self.max_distance, fresh, is_scanned=is_scan)
+        for tables in (fresh_tables, *self._sealed):
+            for queries, (near, rows) in tables.within_blocks(asked, distance):
+                if len(queries):
+                    distances = np.bitwise_count(near ^ asked[queries])
+                    yield NeighboursOfMany(queries, rows, near, distances)
 
     def compact(self) -> None:
         """Merge everything into one set of tables, and leave out the removed pairs."""

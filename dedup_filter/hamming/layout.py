@@ -45,6 +45,7 @@ from math import comb, prod
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from dedup_filter.errors import ConfigError
 from dedup_filter.hamming.pairs import FINGERPRINT_BITS, IntpArray, UInt64Array
@@ -129,6 +130,23 @@ class TableShape:
     def radius(self, distance: int) -> int:
         """Return how far from the prefix the probes go; -1 when the table is not needed."""
         return max(map(sum, _flips(self.leads, distance)), default=-1)
+
+    def finds(self, differing: UInt64Array, distance: int) -> npt.NDArray[np.bool_]:
+        """Tell, by the bits in which two fingerprints differ, whether a probe leads to the pair.
+
+        >>> Layout(4).table_shapes[0].finds(np.array([0, 7, 7 << 61], np.uint64), 3).tolist()
+        [True, True, False]
+        """
+        left = np.full(len(differing), distance)
+        found = np.ones(len(differing), np.bool_)
+        for lead in self.leads:
+            radii = np.array([lead.radius(bits) for bits in range(distance + 1)])
+            damage = np.bitwise_count(
+                differing & np.uint64(sum(1 << bit for bit in lead.positions))
+            )
+            found &= damage <= radii[np.maximum(left, 0)]
+            left -= damage
+        return found
 
     def probe_count(self, distance: int) -> int:
         """Count the probes without making them."""

@@ -110,9 +110,8 @@ def _from_tables(
             pairs = np.sort(shape.restored(permuted), axis=0)
             differing = pairs[0] ^ pairs[1]
             is_new = np.ones(len(differing), np.bool_)
-            for (lead,) in (earlier.leads for earlier in shapes[:number]):
-                damage = np.bitwise_count(differing & sum(1 << bit for bit in lead.positions))
-                is_new &= damage > lead.radius(distance)
+            for earlier in shapes[:number]:
+                is_new &= ~earlier.finds(differing, distance)
             yield pairs[:, is_new].T
 
 

@@ -35,6 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import as_strided
 
 from dedup_filter.hamming.layout import Layout, TableShape, directory_bits, moved, probe_keys
 from dedup_filter.hamming.pairs import (
@@ -58,8 +59,15 @@ _PROBE_US, _MET_US, _TABLE_US, _CANDIDATE_US = 0.38, 0.002, 8.0, 0.006
 _FEW_HITS = 5
 """Hits up to which Python is quicker, one by one, than numpy is for all of them."""
 
-_CHUNK = 1 << 20
-"""Candidates, or probes, that a look-up of many fingerprints handles at a time: 8 MB."""
+_SPANS, _ENTRIES = 1 << 16, 1 << 19
+"""Spans that a look-up of many fingerprints finds at a time, and entries in them, about."""
+
+_LONG = 16
+"""Entries of a span from which on it is quicker copied as a row than entry by entry."""
+
+_BLOCK = 1 << 16
+"""Candidates that are compared in one call, or pairs that are passed on together; or those of one
+query."""
 
 
 class SealedArrays(NamedTuple):
@@ -118,24 +126,55 @@ class Run:
     def hits_of_many(
         self, asked: UInt64Array, distance: int
     ) -> Iterator[tuple[IntpArray, UInt64Array]]:
-        """Yield numbers of queries and the entries here within the distance of them."""
+        """Yield numbers of queries and the entries here within the distance, each pair once.
+
+        The queries are taken in the order of the run. For each probe they pass over it once.
+        """
         probes = probe_keys(self.shape, distance, self.bits)
-        if not len(probes):
-            return
-        together = max(_CHUNK // len(probes), 1)
-        for begin in range(0, len(asked), together):
-            queries = asked[begin : begin + together]
-            keys = _keys(self.shape.permuted(queries), self.bits)
-            starts, lengths = self.spans(keys[:, np.newaxis] ^ probes)
-            counts = lengths.sum(axis=1)
-            full = np.flatnonzero(np.diff(counts.cumsum() // _CHUNK)) + 1
-            for first, last in pairwise([0, *full.tolist(), len(queries)]):
-                each = counts[first:last]
-                places = places_in(starts[first:last].ravel(), lengths[first:last].ravel())
-                candidates = self.entries.take(places)
-                distances = np.bitwise_count(candidates ^ queries[first:last].repeat(each))
-                near = (distances <= distance).nonzero()[0]
-                yield each.cumsum().searchsorted(near, "right") + begin + first, candidates[near]
+        permuted = self.shape.permuted(asked)
+        order = permuted.argsort()
+        keys = _keys(permuted[order], self.bits)
+        spans = min(max((_ENTRIES << self.bits) // max(len(self.entries), 1), 1), _SPANS)
+        # So few queries that what one probe finds for them stays in the processor's cache.
+        most = min(max(len(asked) * _ENTRIES // max(len(self.entries), 1), 1), spans)
+        for begin in range(0, len(asked), most):
+            numbers = order[begin : begin + most]
+            together = spans // len(numbers)
+            for first in range(0, len(probes), together):
+                some = probes[first : first + together, np.newaxis]
+                starts, lengths = self.spans((keys[begin : begin + most] ^ some).ravel())
+                owners = np.broadcast_to(numbers, (len(some), len(numbers))).ravel()
+                yield from self._compared(asked, owners, starts, lengths, distance)
+
+    def _compared(
+        self,
+        asked: UInt64Array,
+        owners: IntpArray,
+        starts: IntpArray,
+        lengths: IntpArray,
+        distance: int,
+    ) -> Iterator[tuple[IntpArray, UInt64Array]]:
+        """Compare each owner's query with the entries of its span; those of like size together.
+
+        The shorter spans are read beyond their ends, and what is found there is dropped.
+        """
+        # 16 bits are sorted by counting, in a tenth of the time.
+        order = np.minimum(lengths, 0xFFFF).astype(np.uint16).argsort(kind="stable")
+        starts, lengths, owners = starts[order], lengths[order], owners[order]
+        for some in _alike(lengths):
+            begins, sizes, queries = starts[some], lengths[some], owners[some]
+            longest, values = int(sizes.max()), asked[queries]
+            if longest >= _LONG and begins.max() + longest <= len(self.entries):
+                found = _windows(self.entries, longest)[begins]
+                found ^= values[:, np.newaxis]
+                span, number = _near(found, distance)
+            else:
+                places = begins + np.arange(longest)[:, np.newaxis]
+                number, span = _near(self.entries.take(places, mode="clip") ^ values, distance)
+            real = number < sizes[span]
+            span, number = span[real], number[real]
+            if len(span):
+                yield queries[span], self.entries[begins[span] + number]
 
     def _places_after(self, permuted: UInt64Array) -> IntpArray:
         """Count, for each permuted form, the entries whose permuted form is not greater."""
@@ -259,14 +298,33 @@ class Tables:
                 found.append(entries.take(places_in(*run.spans(probes ^ key))))
         return found
 
-    def within_many(self, asked: UInt64Array, distance: int) -> tuple[IntpArray, Pairs]:
-        """Return the pairs within a distance of many fingerprints, and each pair's query."""
-        found = [hits for run in self.runs for hits in run.hits_of_many(asked, distance)]
-        found.append((np.empty(0, np.intp), NO_PAIRS.fingerprints))
-        queries, hits = (np.concatenate(column) for column in zip(*found, strict=True))
-        hits, queries = Pairs(hits, queries).not_in(NO_PAIRS)
-        starts, lengths = self._spans_of(hits)
-        places, owners = places_in(starts, lengths), queries.repeat(lengths)
+    def within_blocks(self, asked: UInt64Array, distance: int) -> Iterator[tuple[IntpArray, Pairs]]:
+        """Yield the pairs within a distance of many fingerprints, and each pair's query.
+
+        Each once: a table passes on what no earlier one finds, so nothing need be remembered.
+        """
+        if self.is_scanned:
+            together = max(_BLOCK // max(len(self.entries), 1), 1)
+            for begin in range(0, len(asked), together):
+                queries = asked[begin : begin + together, np.newaxis]
+                owners, places = (np.bitwise_count(self.entries ^ queries) <= distance).nonzero()
+                yield self._alive(owners + begin, places)
+            return
+        for number, run in enumerate(self.runs):
+            earlier = [each.shape for each in self.runs[:number]]
+            for owners, hits in run.hits_of_many(asked, distance):
+                differing = hits ^ asked[owners]
+                is_new = run.shape.finds(differing, distance)
+                for shape in earlier:
+                    is_new &= ~shape.finds(differing, distance)
+                # Equal fingerprints are entries of their own, and each has the rows of all.
+                found = Pairs(hits[is_new], owners[is_new]).not_in(NO_PAIRS)
+                starts, lengths = self._spans_of(found.fingerprints)
+                for some in _cut(lengths):
+                    places = places_in(starts[some], lengths[some])
+                    yield self._alive(found.rows[some].repeat(lengths[some]), places)
+
+    def _alive(self, owners: IntpArray, places: IntpArray) -> tuple[IntpArray, Pairs]:
         return owners[~self._dead[places]], self.pairs_at(places)
 
     def pairs_at(self, places: Places | slice) -> Pairs:
@@ -342,6 +400,35 @@ class Tables:
 def _counts(permuted: UInt64Array, bits: int) -> IntpArray:
     """Count the entries of each key."""
     return np.bincount(_keys(permuted, bits), minlength=1 << bits)
+
+
+def _windows(entries: UInt64Array, length: int) -> UInt64Array:
+    """Return a view with a row of so many entries for each that is followed by as many."""
+    return as_strided(entries, (len(entries) - length + 1, length), entries.strides * 2)
+
+
+def _near(differing: UInt64Array, distance: int) -> tuple[IntpArray, IntpArray]:
+    """Return rows and columns of an array in which at most so many bits are set."""
+    near = (np.bitwise_count(differing) <= distance).ravel().nonzero()[0]
+    row, column = np.divmod(near, differing.shape[1])
+    return row, column
+
+
+def _alike(sizes: IntpArray) -> Iterator[slice]:
+    """Cut ascending sizes, but for zeros, into blocks of `_BLOCK` when all are as the largest."""
+    start = int(sizes.searchsorted(1))
+    while start < len(sizes):
+        stop = min(start + _BLOCK // int(sizes[start]), len(sizes))
+        stop = max(start + 1, min(stop, start + _BLOCK // int(sizes[stop - 1])))
+        yield slice(start, stop)
+        start = stop
+
+
+def _cut(sizes: IntpArray) -> Iterator[slice]:
+    """Cut sizes into pieces of some `_BLOCK` in all."""
+    full = np.flatnonzero(np.diff(sizes.cumsum() // _BLOCK)) + 1
+    for first, last in pairwise([0, *full.tolist(), len(sizes)]):
+        yield slice(first, last)
 
 
 def _directory_of(counts: npt.NDArray[np.integer]) -> Directory:

@@ -6,6 +6,7 @@
     compact    less room on disk or servers
     migrate    fingerprints made anew, in another way; the index as it was is kept as a backup
     recorded   what is found by fingerprint, read for questions about pages
+    searched   many fingerprints -> the kept pages near to each
     lines      index -> lines of JSON; these, or items of a feed -> index
 
 `DirectoryIndex` and `ServerIndex` do it and are alike in use: their methods raise ConfigError if

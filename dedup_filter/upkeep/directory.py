@@ -44,6 +44,7 @@ from dedup_filter.upkeep.results import (
     Findings,
     KeptContent,
     Recorded,
+    Searched,
     Source,
     Watch,
     options_in,
@@ -142,6 +143,12 @@ class DirectoryIndex:
                 snapshot.repeats,
                 partial(_content, snapshot),
             )
+
+    @contextmanager
+    def searched(self, max_distance: int) -> Iterator[Searched]:
+        """Hold the index still, to find pages within a distance. See `PageIndex.to_search`."""
+        with Snapshot.open_to_read(self.location) as snapshot:
+            yield Searched(PageIndex.to_search(snapshot, max_distance), snapshot.urls)
 
     def target(self, scheme: Scheme) -> PageStore:
         """Open it for records, and make it if there is none."""

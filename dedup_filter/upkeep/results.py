@@ -1,7 +1,7 @@
 """What goes into the work on an index and comes out of it, wherever the index is kept."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from dataclasses import fields as fields_of
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import StoreCorrupt
+from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.pages.directory.frame_store import HostFrames
 from dedup_filter.pages.directory.records import (
     KEPT_AS_TEXT,
@@ -145,6 +146,15 @@ class Recorded(NamedTuple):
     found; a shared index records none."""
     content: Callable[[PageRecord], KeptContent] = lambda _: KeptContent()
     """What was kept of a page; nothing by a shared index."""
+
+
+class Searched(NamedTuple):
+    """The kept pages of an index, to be found by many fingerprints at once."""
+
+    fingerprints: HammingIndex
+    """Its rows are the numbers of pages."""
+    urls: Callable[[list[int]], Mapping[int, str]]
+    """Numbers of pages -> URLs; those that are pending or gone are left out."""
 
 
 def options_in(scheme: Scheme) -> dict[str, Any]:

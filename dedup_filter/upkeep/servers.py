@@ -16,6 +16,7 @@ import numpy as np
 
 from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError
+from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.pages.directory.records import PageRecord, Scheme
 from dedup_filter.pages.redis.connection import Address
 from dedup_filter.pages.redis.replica import LONG, LoggedPages, entry_of
@@ -31,6 +32,7 @@ from dedup_filter.upkeep.results import (
     Entries,
     Findings,
     Recorded,
+    Searched,
     Source,
     options_in,
     pages_by_url,
@@ -154,6 +156,19 @@ class ServerIndex:
                 return reader.records(list(pages))
 
             yield Recorded(reader.scheme, entries, records, at_url, tuple)
+
+    @contextmanager
+    def searched(self, max_distance: int) -> Iterator[Searched]:
+        """Read it to find pages within a distance. Cost: reads the log, and sorts its entries."""
+        with self.recorded() as recorded:
+            entries = recorded.entries
+            pages = entries.pages[entries.have_fingerprints]
+            fingerprints = HammingIndex(max_distance, expected=max(len(pages), 1))
+            fingerprints.add_many(entries.fingerprints[entries.have_fingerprints], pages)
+            yield Searched(
+                fingerprints,
+                lambda pages: {record.page: record.url for record in recorded.records(pages)},
+            )
 
     def target(self, scheme: Scheme) -> SharedKeeper:
         """Open it for records, and make it if there is none. No crawler may be at work then."""

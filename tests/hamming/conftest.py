@@ -10,4 +10,5 @@ def small_levels(monkeypatch):
     bounds = {"FRESH": 3, "_FEW_OLD": 12, "_BULK": 4, "scan_limit": lambda *_: -1}
     for name, value in bounds.items():
         monkeypatch.setattr(f"dedup_filter.hamming.hamming_index.{name}", value)
-    monkeypatch.setattr("dedup_filter.hamming.tables._CHUNK", 8)
+    for name in ("_SPANS", "_ENTRIES", "_BLOCK"):
+        monkeypatch.setattr(f"dedup_filter.hamming.tables.{name}", 8)

@@ -36,9 +36,11 @@ def layouts_for(distance):
 @pytest.fixture(params=["one by one", "together"])
 def way(request, monkeypatch):
     """Probes made by Python, or all probes of a table by numpy."""
-    monkeypatch.setattr("dedup_filter.hamming.tables._CHUNK", 8)
+    for name in ("_SPANS", "_ENTRIES", "_BLOCK"):
+        monkeypatch.setattr(f"dedup_filter.hamming.tables.{name}", 8)
     least = -1e9 if request.param == "together" else 1e9
     monkeypatch.setattr("dedup_filter.hamming.tables._TABLE_US", least)
+    monkeypatch.setattr("dedup_filter.hamming.tables._LONG", 1 if least < 0 else 16)
 
 
 @cache
@@ -68,8 +70,13 @@ def test_a_layout_finds_exactly_what_a_scan_finds(max_distance, data):
     tables = tables_of(layout, max_distance, pairs)
     expected = {match[1] for match in oracles.scan(pairs, query, asked)}
     assert expected <= {int(f) for piece in tables.candidates(query, asked) for f in piece}
-    queries, found = tables.within_many(np.array([query ^ 1, query], np.uint64), asked)
-    assert sorted(found.fingerprints[queries == 1].tolist()) == sorted(expected)
+    found = [
+        fingerprint
+        for numbers, piece in tables.within_blocks(np.array([query ^ 1, query], np.uint64), asked)
+        for number, fingerprint in zip(numbers, piece.fingerprints.tolist(), strict=True)
+        if number == 1
+    ]
+    assert sorted(found) == sorted(expected)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ open after 0.06 s; making them anew takes 3 s a million (`benchmarks/store.py --
 
 import logging
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -149,6 +150,21 @@ class PageIndex:
         except (ValueError, KeyError, TypeError) as error:
             raise UnusableTables(f"they are not what the record says ({error})") from error
         return made
+
+    @classmethod
+    def to_search(cls, reader: PageReader, max_distance: int) -> HammingIndex:
+        """Return the fingerprints of all kept pages, each with its number; only to be asked.
+
+        Those of the tables, if they are for this distance or a larger one, else made in memory, at
+        the cost told above. Pending pages are among them.
+        """
+        with suppress(UnusableTables):
+            fingerprints = cls.loaded(reader, by_host=False)._fingerprints
+            if fingerprints.max_distance >= max_distance:
+                return fingerprints
+        fingerprints = HammingIndex(max_distance, expected=max(len(reader), 1))
+        cls(fingerprints, HammingIndex(0), by_host=False).catch_up(reader)
+        return fingerprints
 
     @property
     def nbytes(self) -> int:

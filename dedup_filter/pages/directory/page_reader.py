@@ -164,6 +164,12 @@ class PageReader:
         url: str = self._first("SELECT CAST(url AS TEXT) FROM pages WHERE id = ?", page)[0]
         return url
 
+    def urls(self, pages: Sequence[int]) -> dict[int, str]:
+        """Return the URLs of pages by number; those that are not there are left out."""
+        sql = """SELECT id, CAST(url AS TEXT) FROM pages
+            WHERE id IN (SELECT value FROM json_each(?))"""
+        return dict(self.rows(sql, (json.dumps(pages),)))
+
     def record(self, page: int) -> PageRecord:
         """Return all that is recorded of a page. Raises KeyError: there is none."""
         return _record(self._first(f"{_RECORD} WHERE id = ?", page))
