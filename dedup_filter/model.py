@@ -159,6 +159,8 @@ class Verdict(NamedTuple):
     frame_share: float = 0.0
     """Share of the words in the span of the main content that are frame of the page's host, 0 to 1;
     they do not count."""
+    words: int = 0
+    """Words of its main content, without what two earlier pages of the host have shown."""
 
     @property
     def cluster(self) -> int | None:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -18,6 +19,7 @@ from dedup_filter.commands.options import (
 )
 from dedup_filter.errors import ConfigError
 from dedup_filter.pages.location import folder_of
+from dedup_filter.scan.best_copy import POLICIES
 from dedup_filter.scan.scan import Progress, Watch, scan
 from dedup_filter.scan.work import Scan
 
@@ -30,6 +32,14 @@ _EVERY = 0.2
 @click.option("--output", "-o", required=True, metavar="FILE", help="Where pages are written to.")
 @click.option("--duplicates", metavar="FILE", help="Where those that repeat others are.")
 @click.option("--mark", is_flag=True, help="Write all pages, each with its verdict.")
+@click.option(
+    "--keep",
+    type=click.Choice(POLICIES),
+    default="first",
+    metavar="COPY",
+    help=f"Which copy: {', '.join(POLICIES)}.",
+)
+@click.option("--date-field", metavar="NAME", help="Field with the date, for --keep newest.")
 @click.option("--index", metavar="DIR", help="An index to use and to keep.")
 @click.option("--force", is_flag=True, help="Replace FILE; forget an interrupted scan.")
 @click.option("--workers", metavar="N", help="Processes that read; by default all cores.")
@@ -57,6 +67,8 @@ def scan_command(as_json: bool, **given: Any) -> None:
         min_similarity=given["min_similarity"],
         workers=given["workers"],
     )
+    if given["date_field"] is not None and given["keep"] != "newest":
+        raise click.UsageError("--date-field is for --keep newest")
     if given["index"] is not None and folder_of(given["index"]) is None:
         raise ConfigError(f"--index is a directory, not {given['index']!r}")
     output, duplicates, index = (
@@ -69,8 +81,9 @@ def scan_command(as_json: bool, **given: Any) -> None:
         output,
         duplicates,
         mark=given["mark"],
+        keep=given["keep"],
         index=index,
-        names=given["fields"],
+        names=replace(given["fields"], date=given["date_field"]),
         options=options,
         force=given["force"],
     )

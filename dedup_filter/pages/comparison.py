@@ -198,6 +198,7 @@ def verdict_on(page: PageProfile, outcome: Outcome, reason: Reason | None = None
         shingles_without_stopword=page.shingles_without_stopword,
         fingerprint=page.fingerprint,
         frame_share=page.frame_share,
+        words=max((text.word_count for text in page.texts), default=page.word_count),
     )
 
 

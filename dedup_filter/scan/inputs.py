@@ -14,7 +14,7 @@ lines, and in WARC files requests, images and the like.
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -61,6 +61,8 @@ class Record(NamedTuple):
     """Why it is no record at all, and is passed over."""
     passed: int = 0
     """Bytes of the file that were read up to here, about; 0: not known."""
+    date: object = None
+    """What the field with its date holds (`FieldNames.date`), or the date of a WARC record."""
 
 
 def format_of(name: str) -> Format | None:
@@ -113,7 +115,8 @@ def records_in(
             columns = rows.columns(names)
             for row, passed, item in rows.items(columns, start):
                 url, page = url_in(item, names), page_in(item, names)
-                yield Record(row, row + 1, row + 1, url or "", page, passed=passed)
+                day = _date(item, names)
+                yield Record(row, row + 1, row + 1, url or "", page, passed=passed, date=day)
     else:
         yield from _responses(name, start)
 
@@ -125,7 +128,7 @@ def page_of(record: ArchivedPage) -> PageText | None:
         return PageText(text=decode(record.body, kind))
     if kind and "html" not in kind.partition(";")[0]:
         return None
-    return PageText(html=record.body, content_type=record.content_type)
+    return PageText(html=record.body, content_type=record.content_type, link=record.link)
 
 
 def warc_reader() -> Callable[..., Iterator[WarcRecord]]:
@@ -146,7 +149,7 @@ def _responses(name: str, start: int) -> Iterator[Record]:
             yield Record(at, record.end, at, "", "error", record.problem, passed=at)
         elif isinstance(record, ArchivedPage) and (page := page_of(record)) is not None:
             at = record.start
-            yield Record(at, record.end, at, record.url, page, passed=at)
+            yield Record(at, record.end, at, record.url, page, passed=at, date=record.date)
 
 
 def _lines(stream: Stream, start: int, number: int, names: FieldNames) -> Iterator[Record]:
@@ -164,14 +167,15 @@ def _lines(stream: Stream, start: int, number: int, names: FieldNames) -> Iterat
                     read, is_told = f"cannot be read to its end: {stream.damage}", True
                 yield Record(start, end, number, "", "error", read, stream.passed)
             else:
-                yield Record(start, end, number, *read, passed=stream.passed)
+                url, page, day = read
+                yield Record(start, end, number, url, page, passed=stream.passed, date=day)
         start, number = end, number + 1
     if stream.damage and not is_told:
         yield Record(start, start, number, "", "error", f"cannot be read: {stream.damage}")
 
 
-def _line(line: bytes, names: FieldNames) -> tuple[str, PageText | Reason] | str:
-    """Return URL and page of an item, or why the line is none."""
+def _line(line: bytes, names: FieldNames) -> tuple[str, PageText | Reason, object] | str:
+    """Return URL, page and date of an item, or why the line is none."""
     # Nothing else is parsed: a hundred thousand brackets would fill the stack.
     if not line.removeprefix(_BYTE_ORDER_MARK).lstrip(_SPACE).startswith(b"{"):
         return "is no object of JSON"
@@ -179,4 +183,8 @@ def _line(line: bytes, names: FieldNames) -> tuple[str, PageText | Reason] | str
         item = json.loads(line)
     except (ValueError, RecursionError) as error:
         return f"is no object of JSON ({error})"
-    return url_in(item, names) or "", page_in(item, names)
+    return url_in(item, names) or "", page_in(item, names), _date(item, names)
+
+
+def _date(item: Mapping[str, object], names: FieldNames) -> object:
+    return None if names.date is None else item.get(names.date)

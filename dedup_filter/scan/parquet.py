@@ -66,12 +66,17 @@ class ParquetRows:
         if names.url and names.url not in there and names.url != _DEFAULTS.url:
             missing.append(names.url)
         may_miss = names.html == _DEFAULTS.html and names.text == _DEFAULTS.text
-        if missing and not (may_miss and len(missing) < len(pages)):
+        if may_miss and len(missing) < len(pages):
+            missing = []
+        if names.date is not None and names.date not in there:
+            missing.append(names.date)
+        if missing:
             raise ConfigError(
                 f"{self._path} has no column {' or '.join(map(repr, missing))} (its columns: "
-                f"{', '.join(there)}); name those with --html-field, --text-fields and --url-field"
+                f"{', '.join(there)}); name those with --html-field, --text-fields, --url-field, "
+                "--date-field"
             )
-        return [name for name in there if name in (*pages, names.url)]
+        return [name for name in there if name in (*pages, names.url, names.date)]
 
     def items(self, columns: Sequence[str], start: int) -> Iterator[tuple[int, int, Any]]:
         """Yield rows as mappings, each with its number and the bytes passed, from a row on."""

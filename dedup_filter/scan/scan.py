@@ -7,7 +7,8 @@ While pages are judged nothing is written but the index and the log (`verdict_lo
 the index has a bookmark: how long the log was, and which record came last. So the same command,
 after a kill, cuts the log there and goes on with the next record; of the page that it judged just
 then neither the index nor the log knows. When all is judged the inputs are read again, and outputs
-are made from the beginning; they take their names when they are whole.
+are made from the beginning, with the best copy of each page in place of the first if that is asked
+for (`best_copy`); they take their names when they are whole.
 
 All this is in the folder of `work`.
 
@@ -28,11 +29,12 @@ from typing import Any, NamedTuple, cast
 from dedup_filter.errors import ConfigError, DedupError, StoreError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
+from dedup_filter.scan.best_copy import Scanned, best_copies
 from dedup_filter.scan.inputs import PIPE, Format, Record, files_in, format_of, records_in
 from dedup_filter.scan.outputs import REPEATS, Summary, Target, Wanted, write_outputs
 from dedup_filter.scan.parquet import require_alike
 from dedup_filter.scan.streams import Spooled, Stream
-from dedup_filter.scan.verdict_log import Entry, VerdictLog, entries_in
+from dedup_filter.scan.verdict_log import Entry, VerdictLog, entries_in, found_of
 from dedup_filter.scan.work import NoPagesError, Scan, Work, new_crawl, part_of
 from dedup_filter.text.page_fields import FieldNames, PageText
 from dedup_filter.upkeep import index_at
@@ -78,7 +80,10 @@ def scan(job: Scan, watch: Watch = lambda _: None) -> Summary:
         if work.state == "judged":
             work.require_same_inputs()
             repeats = (*REPEATS, *(["revisit"] if config.revisit == "drop" else []))
-            work.written(_write(job, files, kind, work, repeats))
+            inputs = [(name, work.spool if name == PIPE else Path(name)) for name in files]
+            scanned = Scanned(kind, inputs, job.names, work.log, work.index, config.min_similarity)
+            with best_copies(scanned, job.keep, work.copies) as log:
+                work.written(_write(job, scanned._replace(log=log), work, repeats))
         return work.finish()
 
 
@@ -134,7 +139,7 @@ def _judge(job: Scan, files: Sequence[str], kind: Format, work: Work, watch: Wat
         records = _records(files, kind, work, job.names, at)
         told = _Told(files, watch)
         for file, record, verdict in _verdicts(judged, records, files):
-            found = {"problem": record.problem} if record.problem else verdict.as_json()
+            found = {"problem": record.problem} if record.problem else found_of(verdict)
             log.add(Entry(file, record.start, record.end, record.number, record.url, found))
             at = _Bookmark(work.crawl, 0, file, record.end, record.number + 1)
             told.tell(file, record, verdict)
@@ -262,11 +267,8 @@ class _Told:
         self._watch(Progress(passed, self._total, self._records, self._dropped))
 
 
-def _write(
-    job: Scan, files: Sequence[str], kind: Format, work: Work, repeats: Sequence[str]
-) -> Summary:
+def _write(job: Scan, scanned: Scanned, work: Work, repeats: Sequence[str]) -> Summary:
     """Write the outputs, under other names."""
-    inputs = [(name, work.spool if name == PIPE else Path(name)) for name in files]
     with ExitStack() as opened:
         targets = [
             Target(path.name, opened.enter_context(part_of(path).open("wb")))
@@ -274,12 +276,12 @@ def _write(
         ]
         dropped = targets[1] if job.duplicates else None
         wanted = Wanted(targets[0], dropped, job.mark, repeats)
-        summary = write_outputs(kind, inputs, entries_in(work.log), wanted)
+        summary = write_outputs(scanned.kind, scanned.inputs, entries_in(scanned.log), wanted)
         for target in targets:
             target.file.flush()
             os.fsync(target.file.fileno())
     without = sum(summary.reasons.get(reason, 0) for reason in ("no_field", "wrong_type"))
-    if kind != "warc" and without == summary.pages and (summary.pages or summary.bad):
+    if scanned.kind != "warc" and without == summary.pages and (summary.pages or summary.bad):
         looked = ", ".join(filter(None, (job.names.html, *job.names.text)))
         raise NoPagesError(
             f"no page is in {', '.join(job.inputs)} (looked for: {looked}); say where with "

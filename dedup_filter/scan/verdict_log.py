@@ -29,7 +29,7 @@ class Entry(NamedTuple):
     number: int
     url: str
     found: dict[str, Any]
-    """As `Verdict.as_json` has it, or {"problem": ...}."""
+    """As `found_of` has it, or {"problem": ...}."""
 
     @property
     def outcome(self) -> str:
@@ -39,8 +39,13 @@ class Entry(NamedTuple):
 
     @property
     def mark(self) -> dict[str, Any]:
-        """What is written of it: `found`, with all names."""
-        return {**_MARK, **self.found}
+        """What is written of it: of `found` what `Verdict.as_json` has."""
+        return {name: self.found.get(name) for name in _MARK}
+
+
+def found_of(verdict: Verdict) -> dict[str, Any]:
+    """Return what is noted of a page: its verdict, and what its copies are weighed by."""
+    return {**verdict.as_json(), "page": verdict.page, "words": verdict.words}
 
 
 class VerdictLog:

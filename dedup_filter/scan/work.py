@@ -4,6 +4,7 @@
     index           unless an index is named, which stays
     verdicts.jsonl  what was found of each record (`verdict_log`)
     input           what came by standard input
+    copies          which of the copies of each page is the best, while outputs are written
     lock            of the process that is at it
 
 Outputs are written under names that end in .part. A folder that holds anything else is somebody's
@@ -23,6 +24,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from dedup_filter.errors import ConfigError, DedupError, StoreBusy
+from dedup_filter.scan.best_copy import Policy
 from dedup_filter.scan.inputs import PIPE
 from dedup_filter.scan.outputs import Summary
 from dedup_filter.text.page_fields import FieldNames
@@ -43,6 +45,8 @@ class Scan:
     """Where pages that repeat others are written to; None: nowhere."""
     mark: bool = False
     """Whether all pages are written to `output`, each with its mark."""
+    keep: Policy = "first"
+    """Which copy of a page is kept."""
     index: Path | None = None
     """An index to use and to keep; None: one that is gone at the end."""
     names: FieldNames = field(default_factory=lambda: FieldNames("html", ("text",), "url"))
@@ -67,6 +71,7 @@ class Work:
         self.index = job.index or self.folder / "index"
         self.log = self.folder / "verdicts.jsonl"
         self.spool = self.folder / "input"
+        self.copies = self.folder / "copies"
         self._lock = FileLock(self.folder / "lock", timeout=0, thread_local=False)
         self._notes = self.folder / "scan.json"
         self._job = job
@@ -174,7 +179,8 @@ class Work:
         self.note("written", summary=summary, outputs=self._outputs())
 
     def _outputs(self) -> list[Any]:
-        return [str(path.absolute()) for path in self.outputs] + [self._job.mark]
+        job, paths = self._job, [str(path.absolute()) for path in self.outputs]
+        return [*paths, job.mark, job.keep, job.names.date]
 
     def _described(self) -> dict[str, Any]:
         """Return what the verdicts follow from, as plain JSON."""
@@ -198,7 +204,8 @@ class Work:
 
     def _empty(self) -> None:
         """Remove what is in the folder; at last the note that tells what the rest is."""
-        shutil.rmtree(self.folder / "index", ignore_errors=True)
+        for folder in (self.folder / "index", self.copies):
+            shutil.rmtree(folder, ignore_errors=True)
         for path in (self.log, self.spool, self._notes):
             path.unlink(missing_ok=True)
         self._noted = {}

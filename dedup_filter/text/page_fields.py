@@ -40,6 +40,8 @@ class FieldNames:
     html: str | None = None
     text: tuple[str, ...] = ()
     url: str | None = None
+    date: str | None = None
+    """That with the date of the page, where copies are chosen by it."""
 
     @property
     def name_page(self) -> bool:

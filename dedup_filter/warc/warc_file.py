@@ -132,7 +132,15 @@ def _read_page(record: Any, max_body_bytes: int, start: int) -> ArchivedPage | S
     body = record.content_stream().read(max_body_bytes + 1)
     if len(body) > max_body_bytes:
         return Skipped("too_large")
-    return ArchivedPage(url, record.http_headers.get_header("Content-Type"), body, start)
+    headers = record.http_headers
+    return ArchivedPage(
+        url,
+        headers.get_header("Content-Type"),
+        body,
+        start,
+        date=record.rec_headers.get_header("WARC-Date"),
+        link=headers.get_header("Link"),
+    )
 
 
 def _find_record(file: BinaryIO, offset: int) -> int | None:

@@ -17,6 +17,10 @@ class ArchivedPage:
     """Where in the file its record begins, in bytes."""
     end: int = field(default=0, compare=False)
     """Where the next one does; `start`, if several are compressed together."""
+    date: str | None = field(default=None, compare=False)
+    """When it was fetched, as the record says it (WARC-Date)."""
+    link: str | None = field(default=None, compare=False)
+    """The header Link of the response."""
 
 
 @dataclass(frozen=True, slots=True)

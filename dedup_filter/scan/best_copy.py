@@ -1,0 +1,365 @@
+"""The verdicts of a scan -> the same, with the best copy of each page kept in place of the first.
+
+    log                -> the pages that have copies
+    inputs, log        -> a score for each of their copies     (dates and canonical links are read)
+    index, scores      -> the best copy that says what the others say, if not the first
+    log, best copies   -> another log, of which outputs are written
+
+A filter keeps the first page of its kind, as it cannot know what comes. When all is judged, all
+copies are known: a page that was kept and those that were dropped for it. Of these the copy with
+the highest score is kept, of equal ones the first in the input. It becomes what the first was, and
+all others its duplicates.
+
+All of them say what the first says, or a part of it. So a copy takes its place only if by its
+sketch it has enough of the phrases of each of the others (`min_similarity`, more of short pages and
+parts); else the next best is asked, and after some the first stays. Nothing that an earlier scan of
+the same index has judged changes, and no index does.
+
+Everything is read, and begun anew each time; scores are in a file, so memory does not grow with the
+input. Cost: 10 us a page, 40 us a copy; reading the inputs again for dates and canonical links,
+and 1 ms a copy to find those.
+"""
+
+import json
+import re
+import shutil
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from datetime import date, datetime, timezone
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from itertools import repeat
+from math import isfinite
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+from dedup_filter.errors import DedupError
+from dedup_filter.fingerprints.profile import MAIN_DIGEST
+from dedup_filter.fingerprints.sketch import shared
+from dedup_filter.model import Unjudged
+from dedup_filter.pages.comparison import least_share
+from dedup_filter.pages.directory.page_reader import PageReader, signed
+from dedup_filter.pages.directory.records import PageRecord, Place, canonical_key
+from dedup_filter.scan.inputs import Format, Record, records_in
+from dedup_filter.scan.outputs import REPEATS
+from dedup_filter.scan.streams import Stream
+from dedup_filter.scan.verdict_log import Entry, VerdictLog, entries_in
+from dedup_filter.text.canonical_link import canonical_links, links_of_header
+from dedup_filter.text.decode import parse
+from dedup_filter.text.page_fields import FieldNames, PageText
+from dedup_filter.text.reading import markup_of
+
+Policy = Literal["first", "longest", "newest", "shortest-url", "canonical"]
+"""Which copy is best:
+
+    first         that which came first
+    longest       that with the most words of main content (`Verdict.words`)
+    newest        that with the latest date: of the item (`FieldNames.date`) or the WARC record; one
+                  without a date is older than all that have one, and newer the later it comes
+    shortest-url  that with the shortest URL
+    canonical     that whose URL most of the others name as canonical; if none, the first
+"""
+POLICIES: tuple[Policy, ...] = get_args(Policy)
+
+_MOST_TRIED = 8
+"""Copies that are asked whether they have what the others say."""
+_AT_ONCE = 256
+"""Sketches that are compared at a time: 10 KB each."""
+_MOST_RECORDS = 1_024
+"""Records that are remembered, 1 MB: copies often stand together."""
+_MILLISECONDS = 1e11
+"""A number of seconds that large would be in the year 5138: it is one of milliseconds."""
+_UNDATED = -1e15
+_WITHOUT_URL = -1e9
+_FRACTION = re.compile(r"\.(\d{1,6})\d*")
+_DIGITS_OF_TIME = re.compile(r"\d{14}")
+_CANONICAL = re.compile(rb"canonical", re.IGNORECASE)
+
+_TABLES = """
+    PRAGMA journal_mode = OFF;
+    PRAGMA synchronous = OFF;
+    PRAGMA cache_size = -65536;
+    CREATE TABLE repeated (cluster INTEGER PRIMARY KEY);
+    CREATE TABLE copies (
+        cluster  INTEGER NOT NULL,   -- number of the page that was kept
+        place    INTEGER NOT NULL,   -- in the log
+        page     INTEGER NOT NULL,   -- its own number
+        score    REAL NOT NULL,
+        url      TEXT NOT NULL,      -- JSON, as half a surrogate pair has no UTF-8
+        first    TEXT,               -- what was found of it, if it is the first
+        url_key  INTEGER,
+        named    INTEGER             -- the key of the URL that it names as canonical
+    );
+    CREATE TABLE best (
+        cluster  INTEGER PRIMARY KEY,
+        place    INTEGER NOT NULL,
+        page     INTEGER NOT NULL,
+        url      TEXT NOT NULL,
+        first    TEXT NOT NULL       -- what was found of the first copy
+    );
+"""
+_NAMED = "CREATE INDEX named_in ON copies (cluster, named) WHERE named IS NOT NULL"
+_COUNT_NAMED = """
+    UPDATE copies SET score = (
+        SELECT count(*) FROM copies AS other
+        WHERE other.cluster = copies.cluster AND other.named = copies.url_key
+            AND other.place != copies.place
+    )
+"""
+_OWN = ("page", "words", "fingerprint")
+"""What is found of a page whatever it repeats."""
+
+
+class Scanned(NamedTuple):
+    """A scan whose pages are all judged."""
+
+    kind: Format
+    inputs: Sequence[tuple[str, Path]]
+    """Names of the files, and where they are."""
+    names: FieldNames
+    log: Path
+    index_folder: Path
+    min_similarity: float | None
+
+
+@contextmanager
+def best_copies(scanned: Scanned, policy: Policy, folder: Path) -> Iterator[Path]:
+    """Return the log with the best copies, in a folder that is made for it and gone afterwards.
+
+    With the policy "first" that is the log as it is.
+
+    Raises:
+        DedupError: the field with dates is named, and no copy has one; an input or the index cannot
+            be read.
+        OSError: the folder cannot be written to.
+    """
+    shutil.rmtree(folder, ignore_errors=True)  # a scan that was killed has left it
+    if policy == "first":
+        yield scanned.log
+        return
+    folder.mkdir()
+    connection = sqlite3.connect(folder / "copies.sqlite3", isolation_level=None)
+    try:
+        connection.executescript(_TABLES)
+        with PageReader.open_to_read(scanned.index_folder) as index:
+            copies = _Copies(scanned, policy, connection, index)
+            copies.score()
+            copies.choose()
+            log = VerdictLog(folder / "verdicts.jsonl")
+            try:
+                for entry in copies.entries():
+                    log.add(entry)
+            finally:
+                log.close()
+        yield log.path
+    except sqlite3.Error as error:
+        raise OSError(f"{folder} cannot be written: {error}") from error
+    finally:
+        connection.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Copies:
+    """The pages of a scan that have copies, and these."""
+
+    def __init__(
+        self, scanned: Scanned, policy: Policy, connection: sqlite3.Connection, index: PageReader
+    ) -> None:
+        self._scanned = scanned
+        self._policy = policy
+        self._connection = connection
+        self._record = lru_cache(_MOST_RECORDS)(index.record)
+        self._has_dates = False
+
+    def score(self) -> None:
+        """Note all copies with their scores.
+
+        Raises:
+            DedupError: the field with dates is named, and no copy has one.
+        """
+        run, write = self._connection.execute, self._connection.executemany
+        entries = entries_in(self._scanned.log)
+        repeated = ((each.found["cluster"],) for each in entries if each.outcome in REPEATS)
+        run("BEGIN")
+        write("INSERT OR IGNORE INTO repeated VALUES (?)", repeated)
+        write("INSERT INTO copies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", self._copies())
+        if self._policy == "canonical":
+            run(_NAMED)
+            run(_COUNT_NAMED)
+        run("CREATE INDEX copy_score ON copies (cluster, score DESC, place)")
+        run("COMMIT")
+        field = self._scanned.names.date
+        is_asked = self._policy == "newest" and field is not None and self._scanned.kind != "warc"
+        if is_asked and not self._has_dates and run("SELECT 1 FROM copies").fetchone():
+            raise DedupError(f"no page that has copies has a date in {field!r} (--date-field)")
+
+    def choose(self) -> None:
+        """Note the best copy of each page, unless that is the first."""
+        run = self._connection.execute
+        sql = "SELECT cluster, first FROM copies WHERE first IS NOT NULL ORDER BY place"
+        for cluster, found_of_first in run(sql):
+            best = run(
+                """SELECT place, page, url, first FROM copies WHERE cluster = ?
+                ORDER BY score DESC, place LIMIT ?""",
+                (cluster, _MOST_TRIED),
+            ).fetchall()
+            for place, page, url, first in best:
+                if first is not None:
+                    break
+                if self._has_all(page, cluster):
+                    row = cluster, place, page, url, found_of_first
+                    run("INSERT INTO best VALUES (?, ?, ?, ?, ?)", row)
+                    break
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield the entries of the log with the best copies in place of the first."""
+        sql = "SELECT place, page, url, first FROM best WHERE cluster = ?"
+        for place, entry in enumerate(entries_in(self._scanned.log)):
+            best = self._connection.execute(sql, (_cluster(entry),)).fetchone()
+            if best is None:
+                yield entry
+                continue
+            best_place, best_page, url, first = best
+            own = {name: entry.found.get(name) for name in _OWN}
+            if place == best_place:
+                found = {**json.loads(first), **own}
+            else:
+                page, kept = self._record(own["page"]), self._record(best_page)
+                found = {**_repeat(page, kept), **own}
+                found |= {"original": json.loads(url), "cluster": _cluster(entry)}
+            yield entry._replace(found=found)
+
+    def _copies(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of all copies."""
+        is_read = self._policy in ("newest", "canonical")
+        records: Iterator[Record | None] = self._records() if is_read else repeat(None)
+        is_repeated = "SELECT 1 FROM repeated WHERE cluster = ?"
+        entries = entries_in(self._scanned.log)
+        for place, (entry, record) in enumerate(zip(entries, records, strict=False)):
+            cluster = _cluster(entry)
+            if self._connection.execute(is_repeated, (cluster,)).fetchone():
+                url = entry.url or f"{self._scanned.inputs[entry.file][0]}:{entry.number}"
+                first = None if entry.outcome in REPEATS else json.dumps(entry.found)
+                row = cluster, place, entry.found["page"], *self._score(place, entry, record)
+                yield *row[:4], json.dumps(url), first, *row[4:]
+
+    def _score(
+        self, place: int, entry: Entry, record: Record | None
+    ) -> tuple[float, int | None, int | None]:
+        """Return the score of a copy, and for canonical links the keys of its URL and of theirs."""
+        if self._policy == "longest":
+            return entry.found["words"], None, None
+        if self._policy == "shortest-url":
+            return -len(entry.url) if entry.url else _WITHOUT_URL, None, None
+        assert record is not None, "the record is read for this policy"
+        if self._policy == "newest":
+            seconds = seconds_of(record.date)
+            self._has_dates |= seconds is not None
+            return _UNDATED + place if seconds is None else seconds, None, None
+        place_of = Place.of(entry.url)
+        links = canonical_links_of(record.page) if isinstance(record.page, PageText) else ()
+        named = canonical_key(place_of, links)
+        return 0, signed(place_of.key), None if named is None else signed(named)
+
+    def _records(self) -> Iterator[Record]:
+        kind, inputs, names, *_ = self._scanned
+        for _, path in inputs:
+            with Stream.open(path) if kind == "lines" else nullcontext() as stream:
+                yield from records_in(str(path), stream, names)
+
+    def _has_all(self, number: int, cluster: int) -> bool:
+        """Tell whether a copy has enough of what each of the others says."""
+        least = self._scanned.min_similarity
+        if least is None:
+            return True
+        pages = self._connection.execute(
+            "SELECT page FROM copies WHERE cluster = ? AND page != ?", (cluster, number)
+        )
+        try:
+            copy = self._record(number)
+            while rows := pages.fetchmany(_AT_ONCE):
+                records = [self._record(page) for (page,) in rows]
+                others = [each for each in records if not _are_equal(each, copy)]
+                sketches = [each.sketch for each in others]
+                counts = shared(sketches, [copy.sketch] * len(others))
+                for other, there, asked, of_copy in zip(others, *counts, strict=True):
+                    jaccard = there / max(asked + of_copy - there, 1)
+                    if there < least_share(other.words, jaccard, least) * max(asked, 1):
+                        return False
+        except KeyError:  # there is no room for its record any more (`max_pages`)
+            return False
+        return True
+
+
+def seconds_of(value: object) -> float | None:
+    """Return the Unix seconds of a date; None: it is none.
+
+    A date is a number of seconds or milliseconds, a text in the form of ISO 8601, RFC 5322 (as in
+    mails and feeds) or YYYYMMDDhhmmss, or what Parquet has. Without a zone it is UTC.
+
+    >>> seconds_of("2026-11-23T17:00:00Z") == seconds_of("Mon, 23 Nov 2026 18:00:00 +0100")
+    True
+    """
+    try:
+        if isinstance(value, str):
+            value = _read_date(value.strip())
+        if isinstance(value, date):
+            if not isinstance(value, datetime):
+                value = datetime(value.year, value.month, value.day)  # noqa: DTZ001 - below
+            return value.replace(tzinfo=value.tzinfo or timezone.utc).timestamp()
+        if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
+            return value / 1000 if abs(value) >= _MILLISECONDS else float(value)
+    except (ValueError, OverflowError, TypeError):
+        pass
+    return None
+
+
+def canonical_links_of(page: PageText) -> tuple[str, ...]:
+    """Return the URLs that a page, or its header, names as canonical. Cost: 1 ms if it does."""
+    links = links_of_header(page.link or "")
+    if isinstance(page.html, str | bytes):
+        markup = markup_of(page.html, page.content_type)
+        if not isinstance(markup, Unjudged) and _CANONICAL.search(
+            markup if isinstance(markup, bytes) else markup.encode("utf-8", "surrogatepass")
+        ):
+            root = parse(markup)
+            links += () if root is None else canonical_links(root)
+    return links
+
+
+def _read_date(text: str) -> datetime | float:
+    if _DIGITS_OF_TIME.fullmatch(text):
+        return datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=timezone.utc)
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        # Python 3.10 reads no Z, and fractions of 3 or 6 digits only.
+        padded = _FRACTION.sub(lambda found: f".{found[1]:0<6}", text)
+        return datetime.fromisoformat(re.sub("[Zz]$", "+00:00", padded))
+    except ValueError:
+        return parsedate_to_datetime(text)
+
+
+def _cluster(entry: Entry) -> int | None:
+    """Return the number of the page that a copy repeats, or that it is if it was kept."""
+    if entry.outcome in REPEATS:
+        return int(entry.found["cluster"])
+    # A revisit is that of a page which an earlier scan has kept.
+    return entry.found.get("page") if entry.outcome in ("new", "unjudged") else None
+
+
+def _repeat(page: PageRecord, kept: PageRecord) -> dict[str, Any]:
+    """Say how a page repeats the one that is kept."""
+    if _are_equal(page, kept):
+        return {"outcome": "exact", "distance": 0, "similarity": 1.0}
+    there, asked, _ = (int(each[0]) for each in shared([page.sketch], [kept.sketch]))
+    one, other = page.fingerprint, kept.fingerprint
+    distance = None if one is None or other is None else (one ^ other).bit_count()
+    return {"outcome": "near", "distance": distance, "similarity": there / max(asked, 1)}
+
+
+def _are_equal(page: PageRecord, other: PageRecord) -> bool:
+    return page.digest[MAIN_DIGEST:] == other.digest[MAIN_DIGEST:]

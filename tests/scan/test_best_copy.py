@@ -1,0 +1,316 @@
+"""Of the copies of a page the best is kept, by whatever makes it best."""
+
+import gzip
+import json
+import os
+import re
+import signal
+from datetime import date, datetime, timezone
+
+import pytest
+from command_line import refused, run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from index_feed import PARAGRAPHS, article, write_jsonl
+from warc_samples import response
+
+from dedup_filter import ConfigError, NearDuplicateFilter
+from dedup_filter.errors import DedupError
+from dedup_filter.scan import best_copy
+from dedup_filter.scan.best_copy import POLICIES, seconds_of
+from dedup_filter.scan.scan import scan
+from dedup_filter.scan.work import Scan
+from dedup_filter.text.page_fields import FieldNames
+
+FIELDS = FieldNames("html", ("text",), "url")
+END = "And the last of the cranes was taken down when the winter came to the quay. " * 3
+
+
+def page(url, number=0, changed=0, end="", canonical=None, **fields):
+    """An item with HTML; `changed` and `end` make a copy that is near the others."""
+    link = f'<link rel="canonical" href="{canonical}">' if canonical else ""
+    html = f"<html><head>{link}</head><body><p>{article(number, changed)}</p><p>{end}</p>"
+    return {"url": url, "html": html, **fields}
+
+
+ITEMS = [
+    page("http://a.example/first", canonical="http://d.example/", day="2026-03-01"),
+    page("http://x.example/another-page", 9, day="2026-12-24"),
+    page("http://b.example/longest-of-all", 0, 1, END, day=1_772_500_000),
+    page("http://c.example/newest", 0, 2, canonical="http://d.example/", day="2026-03-04T01:00Z"),
+    page("http://y.example/", 20),
+    page("http://d.example/", 0, 3, day="Tue, 03 Mar 2026 23:00:00 -0500"),
+    page("http://e.example/named", 0, 4, canonical="http://c.example/newest"),
+    page("http://e.example/", 0, 5),
+]
+COPIES = [item["url"] for item in (*ITEMS[:1], *ITEMS[2:4], *ITEMS[5:])]
+BEST = {
+    "first": "http://a.example/first",
+    "longest": "http://b.example/longest-of-all",
+    "newest": "http://d.example/",  # 04:00 in UTC
+    "shortest-url": "http://d.example/",  # the first of two
+    "canonical": "http://d.example/",
+}
+
+
+def scanned(folder, items, keep="first", names=FIELDS, **given):
+    """Scan items in this process; return what is kept, and what is not."""
+    feed, lines = folder / "feed.jsonl", "".join(json.dumps(item) + "\n" for item in items)
+    if not feed.exists() or feed.read_text() != lines:
+        feed.write_text(lines)
+    output, duplicates = (folder / f"{keep}{end}.jsonl" for end in ("", "-duplicates"))
+    options = {"workers": 0, **given.pop("options", {})}
+    scan(Scan([str(feed)], output, duplicates, keep=keep, names=names, options=options, **given))
+    left = sorted(path.name for path in folder.glob("*.scan"))
+    assert left == []
+    found = [path.read_bytes().splitlines() for path in (output, duplicates)]
+    for path in (output, duplicates):
+        path.unlink()
+    return [[*map(json.loads, lines)] for lines in found]
+
+
+@pytest.mark.parametrize("keep", POLICIES)
+def test_the_best_copy_is_kept_where_it_stands_and_the_others_are_its_duplicates(tmp_path, keep):
+    names = FIELDS if keep != "newest" else FieldNames("html", ("text",), "url", "day")
+    kept, duplicates = scanned(tmp_path, ITEMS, keep, names)
+    best = BEST[keep]
+    assert kept == [item for item in ITEMS if item["url"] not in {*COPIES} - {best}]
+    assert [item["url"] for item in duplicates] == [url for url in COPIES if url != best]
+    for item in duplicates:
+        mark = item.pop("dedup")
+        assert item in ITEMS
+        assert (mark["outcome"], mark["original"], mark["cluster"]) == ("near", best, 1)
+        assert mark["reason"] is None
+        assert 0 <= mark["distance"] < 30
+        assert 0.8 < mark["similarity"] <= 1
+
+
+def test_marks_are_those_of_the_best_copy(tmp_path):
+    feed = write_jsonl(tmp_path / "feed.jsonl", ITEMS)
+    output = tmp_path / "marked.jsonl"
+    code, out, err = run("scan", feed, "-o", str(output), "--mark", "--keep", "longest", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["outcomes"] == {"new": 3, "near": 5}
+    marks = {
+        item["url"]: item["dedup"] for item in map(json.loads, output.read_bytes().splitlines())
+    }
+    assert [*marks] == [item["url"] for item in ITEMS]
+    best = marks.pop(BEST["longest"])
+    assert (best["outcome"], best["original"], best["distance"]) == ("new", None, None)
+    bits = int(best["fingerprint"], 16)
+    for mark in marks.values():
+        assert {*mark} == {*best}
+        if mark["outcome"] == "near":
+            assert mark["distance"] == (bits ^ int(mark["fingerprint"], 16)).bit_count()
+
+
+copies = st.lists(
+    st.tuples(
+        st.integers(0, 2),  # the page
+        st.integers(0, 2),  # its edition
+        st.integers(0, 3),  # its end
+        st.text("ab", max_size=3),  # the path of its URL
+        st.none() | st.integers(1, 3),  # its day
+        st.none() | st.integers(0, 8),  # the item that it names
+    ),
+    max_size=9,
+)
+
+
+@settings(max_examples=6)
+@given(copies)
+def test_it_is_the_first_of_the_copies_with_the_highest_score(tmp_path_factory, drawn):
+    """By the groups that a scan has found which keeps the first."""
+    folder = tmp_path_factory.mktemp("scan")
+    urls = [f"http://{place}.example/{each[3]}" for place, each in enumerate(drawn)]
+    items = []
+    for place, (number, edition, ends, _, day, named) in enumerate(drawn):
+        named_url = urls[named] if named is not None and named < len(urls) else None
+        end = " ".join(PARAGRAPHS[200 : 200 + ends])
+        items.append(page(urls[place], number, edition, end, named_url, day=day))
+    bits_alone = {"min_similarity": None}  # else a copy must have what the others say
+    kept, duplicates = scanned(folder, items, options=bits_alone)
+    groups = {item["url"]: [item["url"]] for item in kept}
+    for item in duplicates:
+        groups[item["dedup"]["original"]].append(item["url"])
+    item_of, place_of = {item["url"]: item for item in items}, {u: n for n, u in enumerate(urls)}
+
+    def named_by(url, group):
+        return sum(f'canonical" href="{url}"' in item_of[o]["html"] for o in group if o != url)
+
+    scores = {
+        "longest": lambda url, _: len(item_of[url]["html"].partition("<body>")[2].split()),
+        "newest": lambda url, _: (
+            (1, item_of[url]["day"]) if item_of[url]["day"] else (0, place_of[url])
+        ),
+        "shortest-url": lambda url, _: -len(url),
+        "canonical": named_by,
+    }
+    for keep, score in scores.items():
+        best = {
+            max(group, key=lambda url, group=group: (score(url, group), -place_of[url]))
+            for group in groups.values()
+        }
+        has_days = keep == "newest" and any(
+            item_of[url]["day"] for group in groups.values() if group[1:] for url in group
+        )
+        names = FieldNames("html", ("text",), "url", "day" if has_days else None)
+        kept, duplicates = scanned(folder, items, keep, names, options=bits_alone)
+        assert [item["url"] for item in kept] == [url for url in urls if url in best]
+        assert len(kept) + len(duplicates) == len(items)
+        for item in duplicates:
+            assert item["dedup"]["original"] in best
+
+
+def test_a_copy_that_lacks_what_another_says_is_not_kept_for_it(tmp_path):
+    whole, part = " ".join(PARAGRAPHS[:12]), " ".join(PARAGRAPHS[:9])
+    items = [
+        {"url": "http://a.example/whole", "text": whole},
+        {"url": "http://b.example/", "text": part},
+        {"url": "http://c.example/2", "text": f"{whole} Read on."},
+    ]
+    options = {"max_distance": 12}
+    kept, duplicates = scanned(tmp_path, items, options=options)
+    assert [len(kept), len(duplicates)] == [1, 2]
+    kept, duplicates = scanned(tmp_path, items, "shortest-url", options=options)
+    assert [item["url"] for item in kept] == ["http://c.example/2"]
+    # With bits alone nothing is compared.
+    options = {"max_distance": 12, "min_similarity": None}
+    kept, _ = scanned(tmp_path, items, "shortest-url", options=options)
+    assert [item["url"] for item in kept] == ["http://b.example/"]
+
+
+def test_equal_pages_with_little_text_have_a_best_copy_too(tmp_path):
+    html = "<title>Gallery</title><p>Photo: J. Doe"
+    items = [{"url": f"http://a.example/{path}", "html": html} for path in ("first", "b", "c")]
+    kept, duplicates = scanned(tmp_path, items, "shortest-url")
+    assert [item["url"] for item in kept] == ["http://a.example/b"]
+    assert {item["dedup"]["outcome"] for item in duplicates} == {"exact"}
+    assert {item["dedup"]["original"] for item in duplicates} == {"http://a.example/b"}
+
+
+def test_a_page_without_a_url_is_told_by_its_line_and_has_no_short_one(tmp_path):
+    items = [{**page(""), "url": None}, page("http://a.example/a-long-one", 0, 1)]
+    kept, _ = scanned(tmp_path, items, "shortest-url")
+    assert [item["url"] for item in kept] == ["http://a.example/a-long-one"]
+    _, duplicates = scanned(tmp_path, [page("http://a.example/", 0, 1), *items[:1]], "longest")
+    assert duplicates[0]["dedup"]["original"].endswith(("example/", "feed.jsonl:2"))
+
+
+def test_pages_of_an_earlier_scan_stay_what_they_are(tmp_path):
+    index = tmp_path / "index"
+    scanned(tmp_path, ITEMS[:2], index=index)
+    kept, duplicates = scanned(tmp_path, ITEMS[2:], "longest", index=index)
+    assert [item["url"] for item in kept] == ["http://y.example/"]
+    assert {item["dedup"]["original"] for item in duplicates} == {"http://a.example/first"}
+    with NearDuplicateFilter.open(index) as pages:
+        assert len(pages) == 3
+        pages.check()
+
+
+def test_records_that_the_index_has_no_room_for_change_nothing(tmp_path):
+    kept, duplicates = scanned(tmp_path, ITEMS, "longest", options={"max_pages": 1})
+    again, duplicates_again = scanned(tmp_path, ITEMS, options={"max_pages": 1})
+    assert (kept, duplicates) == (again, duplicates_again)
+
+
+def test_dates_and_headers_of_warc_records(tmp_path):
+    def record(url, edition, day, **headers):
+        body = page(url, 0, edition)["html"].encode()
+        made = gzip.decompress(response(url, body, **headers))
+        return re.sub(rb"(?<=WARC-Date: )[^\r]*", day.encode(), made)
+
+    records = [
+        record("http://a.example/1", 0, "2026-01-02T03:04:05Z"),
+        record("http://b.example/2", 1, "2026-01-02T03:04:07.123456789Z"),
+        record("http://c.example/3", 2, "2026-01-02T03:04:06Z", Link="</4>; rel=canonical"),
+        record("http://c.example/4", 3, "2025-01-02T03:04:06Z"),
+    ]
+    (tmp_path / "crawl.warc.gz").write_bytes(b"".join(map(gzip.compress, records)))
+    for keep, best in (("newest", 1), ("canonical", 3)):
+        output = tmp_path / f"{keep}.warc.gz"
+        args = ("scan", str(tmp_path / "crawl.warc.gz"), "-o", str(output), "--keep", keep)
+        code, _, err = run(*args)
+        assert (code, err) == (0, "")
+        assert gzip.decompress(output.read_bytes()) == records[best]
+
+
+def test_dates_in_a_column(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    days = [datetime(2026, 1, day, tzinfo=timezone.utc) for day in (1, 2, 5, 4, 3, 1, 1, 1)]
+    rows = [{**item, "day": day} for item, day in zip(ITEMS, days, strict=True)]
+    parquet.write_table(arrow.Table.from_pylist(rows), tmp_path / "feed.parquet")
+    args = ("scan", str(tmp_path / "feed.parquet"), "--keep", "newest", "-o")
+    output = str(tmp_path / "unique.parquet")
+    assert "'week'" in refused(*args, output, "--date-field", "week")
+    assert run(*args, output, "--date-field", "day")[0] == 0
+    urls = parquet.read_table(output)["url"].to_pylist()
+    assert urls == [ITEMS[number]["url"] for number in (1, 2, 4)]
+
+
+def test_a_date_field_that_no_copy_has_is_told_and_nothing_is_judged_again(tmp_path, monkeypatch):
+    wrong = FieldNames("html", ("text",), "url", "dya")
+    with pytest.raises(DedupError, match="no page that has copies has a date in 'dya'"):
+        scanned(tmp_path, ITEMS, "newest", wrong)
+    assert not (tmp_path / "newest.jsonl").exists()
+    monkeypatch.setattr(NearDuplicateFilter, "open", None)
+    kept, _ = scanned(tmp_path, ITEMS, "newest", FieldNames("html", ("text",), "url", "day"))
+    assert BEST["newest"] in [item["url"] for item in kept]
+
+
+def test_without_a_date_field_the_last_is_the_newest(tmp_path):
+    kept, _ = scanned(tmp_path, ITEMS, "newest")
+    assert [item["url"] for item in kept] == [ITEMS[n]["url"] for n in (1, 4, 7)]
+
+
+@pytest.mark.parametrize("arguments", [("--date-field", "day"), ("--keep", "best")])
+def test_what_cannot_be_meant_is_refused(tmp_path, arguments):
+    feed = write_jsonl(tmp_path / "feed.jsonl", ITEMS)
+    code, out, err = run("scan", feed, "-o", str(tmp_path / "out.jsonl"), *arguments)
+    assert (code, out) == (2, "")
+    assert arguments[0] in err
+
+
+@pytest.mark.parametrize("killed_in", ["canonical_links_of", "least_share", "_repeat", "shared"])
+def test_a_scan_that_is_killed_while_it_chooses_goes_on(tmp_path, killed_in):
+    wanted = scanned(tmp_path, ITEMS, "canonical")
+    child = os.fork()
+    if not child:
+        setattr(best_copy, killed_in, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        scanned(tmp_path, ITEMS, "canonical")
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    assert (tmp_path / "canonical.jsonl.scan" / "copies").exists()
+    assert not (tmp_path / "canonical.jsonl").exists()
+    with pytest.raises(ConfigError, match="interrupted"):
+        scanned(tmp_path, ITEMS, "canonical", options={"max_distance": 3})
+    assert scanned(tmp_path, ITEMS, "canonical") == wanted
+
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=timezone.utc).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("given_date", "seconds"),
+    [
+        ("2026-03-04T12:00:00Z", NOON),
+        ("2026-03-04 12:00:00", NOON),
+        ("2026-03-04T13:00:00+01:00", NOON),
+        ("2026-03-04T12:00:00.5z", NOON + 0.5),
+        ("2026-03-04T12:00:00.123456789Z", NOON + 0.123456),
+        ("Wed, 04 Mar 2026 12:00:00 GMT", NOON),
+        ("20260304120000", NOON),
+        (" 1772625600 ", NOON),
+        (1772625600, NOON),
+        (1772625600000.0, NOON),
+        (datetime(2026, 3, 4, 12), NOON),  # noqa: DTZ001 - as Parquet has them
+        (date(2026, 3, 4), NOON - 12 * 3600),
+        ("2026-03-04", NOON - 12 * 3600),
+        *[(none, None) for none in ("", "yesterday", "2026-13-45", None, True, [], {}, "nan")],
+        *[(none, None) for none in (float("nan"), float("inf"), "9" * 14, "a" * 100_000)],
+    ],
+)
+def test_dates(given_date, seconds):
+    found = seconds_of(given_date)
+    assert found == (None if seconds is None else pytest.approx(seconds, abs=1e-3))
