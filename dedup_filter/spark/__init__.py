@@ -1,1 +1,16 @@
-"""Crawls beyond one machine: data frames of pages -> the pages without duplicates, on Spark."""
+"""Crawls beyond one machine: data frames of pages -> the pages without duplicates, on Spark.
+
+    verdicts             pages -> the same rows with the filter's verdict on each
+    without_duplicates   pages -> those that repeat no earlier one
+    near_pairs           fingerprints -> all pairs within k bits
+    clusters             pairs -> connected components
+
+Plain data frame operations, and Python in Arrow batches; no code of ours runs in the JVM. The
+package must be installed on the executors, with its extra `spark`.
+"""
+
+from dedup_filter.spark.connected import clusters
+from dedup_filter.spark.fingerprint_pairs import near_pairs
+from dedup_filter.spark.verdicts import verdicts, without_duplicates
+
+__all__ = ["clusters", "near_pairs", "verdicts", "without_duplicates"]

@@ -1,0 +1,171 @@
+"""Fingerprints in a data frame -> all pairs of them within k bits, by a join on (table, key).
+
+    value -> (table, key) once for each table     stored
+          -> (table, key XOR probe)               asked
+    asked = stored in (table, key)                candidates
+    bit_count(a XOR b) <= k                       pairs, each reported by the first table that can
+
+The tables and probes are those of `hamming.layout`; the layout is the one with which the fewest
+rows are moved and compared. Equal fingerprints are one value.
+
+A key with more than `most` values is cut into s parts by a hash of the values. Then part i of
+those that ask meets part j of those stored in a task of its own, for all i and j: no task compares
+more than most**2 pairs for a key, whatever it holds.
+
+Manku, Jain and Das Sarma (2007), section 3; Norouzi, Punjani and Fleet (2012).
+"""
+
+from math import comb
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - as Spark's own manual has it
+
+from dedup_filter.hamming.layout import MAX_DISTANCE, Layout, TableShape, probe_keys, require_whole
+from dedup_filter.spark.plans import cut
+
+MOST_OF_KEY = 20_000
+"""Values of a key that one task compares with as many: 2 to 4 seconds."""
+_MOST_BLOCKS = 12
+_MOST_TABLES = 40
+_MOVED, _COMPARED = 1.0, 0.02
+"""Microseconds that a row takes that is moved to its key, and one that is compared there."""
+
+
+def near_pairs(
+    fingerprints: DataFrame,
+    max_distance: int = 3,
+    *,
+    column: str = "fingerprint",
+    most: int = MOST_OF_KEY,
+) -> DataFrame:
+    """Return all pairs of distinct fingerprints within a distance, each once.
+
+    `column` is a bigint: Spark's integers are signed, so a fingerprint from 2**63 on is given, and
+    returned, less 2**64. Rows without one are passed over. Columns of the answer: `left`, `right`
+    (left < right), `distance`.
+
+    Cost: `benchmarks/spark.py`. With a random million of fingerprints and k = 3, four rows of 24
+    bytes are moved for each.
+
+    Raises:
+        ConfigError: `max_distance` is not a whole number from 0 to 12.
+    """
+    require_whole("max_distance", max_distance, 0, MAX_DISTANCE)
+    values = fingerprints.select(F.col(column).cast("bigint").alias("value"))
+    values = cut(values.where("value IS NOT NULL").distinct())
+    return neighbours(values, values, max_distance, most=most).where("left < right")
+
+
+def neighbours(
+    asked: DataFrame, stored: DataFrame, max_distance: int, *, most: int = MOST_OF_KEY
+) -> DataFrame:
+    """Return the stored values within a distance of each that is asked for: left, right, distance.
+
+    Both have one column, `value`, of distinct numbers. A value is no neighbour of itself.
+    """
+    layout = join_layout(stored.count(), max_distance)
+    shapes = layout.tables_needed(max_distance)
+    spark = stored.sparkSession
+    probes = spark.createDataFrame(
+        [
+            (table, int(probe))
+            for table, shape in enumerate(shapes)
+            for probe in probe_keys(shape, max_distance, shape.prefix_bits)
+        ],
+        "table int, probe bigint",
+    )
+    keyed = _keyed(stored, shapes)
+    sizes = keyed.groupBy("table", "key").count().where(F.col("count") > most)
+    parts = cut(
+        sizes.select("table", "key", F.ceil(F.col("count") / most).cast("int").alias("parts"))
+    )
+    of_key = ["table", "key", "i", "j"]
+    asking = _keyed(asked, shapes).join(F.broadcast(probes), "table")
+    asking = asking.withColumn("key", F.col("key").bitwiseXOR(F.col("probe")))
+    lefts = _cut_in_parts(asking, parts, mine="i", other="j").select(
+        *of_key, F.col("value").alias("left")
+    )
+    rights = _cut_in_parts(keyed, parts, mine="j", other="i").select(
+        *of_key, F.col("value").alias("right")
+    )
+    differing = F.col("left").bitwiseXOR(F.col("right"))
+    distance = F.bit_count(differing)
+    return (
+        lefts.join(rights, of_key)
+        .where((distance <= max_distance) & (F.col("left") != F.col("right")))
+        .where(_first_table(differing, shapes, max_distance) == F.col("table"))
+        .select("left", "right", distance.alias("distance"))
+    )
+
+
+def join_layout(count: int, max_distance: int) -> Layout:
+    """Return the layout with which a join of so many fingerprints moves and compares least.
+
+    >>> join_layout(100, 3), join_layout(300_000, 3), join_layout(10**10, 3)
+    """
+    layouts = [
+        Layout(blocks, leading)
+        for blocks in range(2, _MOST_BLOCKS + 1)
+        for leading in range(1, blocks)
+        if comb(blocks, leading) <= _MOST_TABLES
+    ]
+    return min(
+        (layout for layout in layouts if layout.is_exact(max_distance)),
+        key=lambda layout: _cost(layout, count, max_distance),
+    )
+
+
+def _cost(layout: Layout, count: int, max_distance: int) -> float:
+    cost = 0.0
+    for shape in layout.tables_needed(max_distance):
+        probes = shape.probe_count(max_distance)
+        cost += _MOVED * (1 + probes) + _COMPARED * probes * count / 2**shape.prefix_bits
+    return cost
+
+
+def _keyed(values: DataFrame, shapes: tuple[TableShape, ...]) -> DataFrame:
+    """Return (value, table, key) for each value and table."""
+    value = F.col("value")
+    keys = [
+        F.struct(F.lit(table).alias("table"), _key(value, shape).alias("key"))
+        for table, shape in enumerate(shapes)
+    ]
+    return values.select("value", F.inline(F.array(*keys)))
+
+
+def _key(value: Column, shape: TableShape) -> Column:
+    """Return the first bits of the permuted form of a value, as a number."""
+    moved = []
+    for mask, by in shape.key_moves(shape.prefix_bits):
+        taken = value.bitwiseAND(F.lit(_signed(mask)))
+        moved.append(F.shiftleft(taken, by) if by >= 0 else F.shiftrightunsigned(taken, -by))
+    key = moved[0]
+    for other in moved[1:]:
+        key = key.bitwiseOR(other)
+    return key
+
+
+def _cut_in_parts(rows: DataFrame, parts: DataFrame, *, mine: str, other: str) -> DataFrame:
+    """Give each row of a key in parts the number of its own part, and a copy for each of others."""
+    hashed = F.pmod(F.xxhash64("value"), F.coalesce("parts", F.lit(1))).cast("int")
+    others = F.sequence(F.lit(0), F.coalesce("parts", F.lit(1)) - 1)
+    return (
+        rows.join(F.broadcast(parts), ["table", "key"], "left")
+        .withColumn(mine, hashed)
+        .withColumn(other, F.explode(others))
+    )
+
+
+def _first_table(differing: Column, shapes: tuple[TableShape, ...], max_distance: int) -> Column:
+    """Return the number of the first table that finds a pair with these differing bits."""
+    first = F.lit(len(shapes) - 1)
+    for table, shape in reversed([*enumerate(shapes)][:-1]):
+        (lead,) = shape.leads
+        mask = _signed(sum(1 << bit for bit in lead.positions))
+        damage = F.bit_count(differing.bitwiseAND(F.lit(mask)))
+        first = F.when(damage <= lead.radius(max_distance), table).otherwise(first)
+    return first
+
+
+def _signed(word: int) -> int:
+    return word - (word >> 63 << 64)

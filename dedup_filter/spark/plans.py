@@ -1,0 +1,50 @@
+"""Data frames of a loop -> data frames whose plans do not grow from round to round."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as Spark's own manual has it
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
+
+
+def cut(frame: DataFrame) -> DataFrame:
+    """Compute a data frame now, and keep its rows in place of its plan.
+
+    They are written to the session's checkpoint directory if it has one, where they outlive an
+    executor; else they stay on the executors.
+    """
+    if frame.sparkSession.sparkContext.getCheckpointDir():
+        return frame.checkpoint()
+    return frame.localCheckpoint()
+
+
+def content(frame: DataFrame) -> tuple[int, ...]:
+    """Return numbers that are equal for the same distinct rows, and hardly for any others."""
+    hashed = frame.select(F.xxhash64(*frame.columns).alias("hash"))
+    counts = hashed.agg(F.count("hash"), F.coalesce(F.bit_xor("hash"), F.lit(0))).first()
+    assert counts is not None, "there is always one row of totals"
+    return tuple(counts)
+
+
+@contextmanager
+def batches_of(spark: SparkSession, rows: int) -> Iterator[None]:
+    """Have Python be given so many rows at a time by what is computed within."""
+    before = spark.conf.get(_BATCH, None)
+    spark.conf.set(_BATCH, rows)
+    try:
+        yield
+    finally:
+        if before is None:
+            spark.conf.unset(_BATCH)
+        else:
+            spark.conf.set(_BATCH, before)
+
+
+def arrow_schema(rows: StructType) -> pa.Schema:
+    """Return what Arrow calls the columns of some rows."""
+    return to_arrow_schema(rows)

@@ -1,0 +1,63 @@
+"""Rows with HTML or text -> the same pages taken apart, a tenth of the bytes.
+
+    row, url, html, text, content type -> row, url, host, form | why the page cannot be judged
+
+The form of a page is that of `page_bytes`, from which all its texts can be chosen later, whatever
+its host turns out to show. Of a text it is the text.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql.types import StructType
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.model import Unjudged
+from dedup_filter.pages.directory.records import host_of
+from dedup_filter.spark.plans import arrow_schema
+from dedup_filter.text.page_fields import PageText
+from dedup_filter.workers.measured import PageHere, Source
+
+if TYPE_CHECKING:
+    from pyspark.sql.pandas._typing import ArrowMapIterFunction
+
+READ = (
+    StructType()
+    .add("row", "long")
+    .add("url", "string")
+    .add("host", "string")
+    .add("is_html", "boolean")
+    .add("form", "binary")
+    .add("reason", "string")
+)
+
+
+def reader(config: FilterConfig) -> "ArrowMapIterFunction":
+    """Return a function for `mapInArrow`: rows of pages -> `READ`."""
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        schema = arrow_schema(READ)
+        for batch in batches:
+            rows = [_read(row, config) for row in batch.to_pylist()]
+            yield pa.RecordBatch.from_pylist(rows, schema)
+
+    return read
+
+
+def _read(row: dict[str, Any], config: FilterConfig) -> dict[str, Any]:
+    url, html, text = row["url"] or "", row["html"], row["text"]
+    taken = {"row": row["row"], "url": url, "host": host_of(url), "is_html": html is not None}
+    if html is None and text is None:
+        return {**taken, "reason": "no_field"}
+    if html is None:
+        return {**taken, "form": text.encode()}
+    images_of = url if config.part_weights.image else None
+    try:
+        page = Source(PageText(html, None, row["content_type"]), images_of).read(config)
+    except Exception:  # a billion pages do not fail for one; it is kept and counted
+        return {**taken, "reason": "error"}
+    if isinstance(page, Unjudged):
+        return {**taken, "reason": page.reason}
+    assert isinstance(page, PageHere), "HTML is a page"
+    return {**taken, "form": page.pack()}

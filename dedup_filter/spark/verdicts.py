@@ -1,0 +1,401 @@
+"""Pages in a data frame -> the verdicts of the filter on them, in their order.
+
+    pages -> taken apart (`read_pages`) -> each host's in order (`host_pass`) -> what they ask for,
+    what they are found by -> near values -> candidates -> examined -> which are dropped
+                               ^                                          |
+                               +---- hosts of which something else was foretold
+
+A page is dropped if it repeats an earlier page that was kept. What its own text is depends on which
+earlier pages of its host were dropped, so hosts are passed again with what was found, until nothing
+is found otherwise. Then each verdict is that of the filter, by induction over the order: if all
+earlier verdicts are right, so are the frame, the candidates and the verdict of the next page.
+
+Differs from the filter on one machine:
+
+- A host with more than `host_pages` pages is cut into parts, each of which learns by itself.
+- Of a site (hosts with the same menu) a host is told what the first `MOST_LESSONS` hosts showed.
+- Nothing is forgotten, where the filter bounds the frames of all hosts and the pages that wait.
+- Of one value's pages, the first `MOST_COMPARED` that are not dropped are candidates, and as many
+  of those that were judged again since.
+
+Nothing is collected. Hot values: pages of equal fingerprints are one value to `fingerprint_pairs`,
+which cuts hot keys in parts; and no page has more than `MOST_COMPARED` candidates of a value.
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark import StorageLevel
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 - as Spark's own manual has it
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.errors import ConfigError
+from dedup_filter.fingerprints.profile import MAIN_DIGEST
+from dedup_filter.pages.comparison import MOST_COMPARED
+from dedup_filter.spark.dropped_pages import dropped_pages
+from dedup_filter.spark.fingerprint_pairs import neighbours
+from dedup_filter.spark.host_pass import TOLD, passer
+from dedup_filter.spark.plans import batches_of, content, cut
+from dedup_filter.spark.read_pages import READ, reader
+from dedup_filter.wording import counted
+
+logger = logging.getLogger(__name__)
+
+MOST_LESSONS = 32
+"""Of a site, the hosts whose first pages are told to others: as on Redis (`frame_exchange`)."""
+HOST_PAGES = 20_000
+"""Pages of a host that are passed one after the other by one task: one to two minutes."""
+MOST_ROUNDS = 12
+_SPREAD = 4096
+"""Groups of pages that belong to no host."""
+_BATCH = 64
+"""Pages that Python is given at a time: 7 MB of HTML."""
+_UNUSED = ("layout", "max_pages", "expire_days", "keep_text", "revisit", "workers")
+
+_STORED = ("host", "fingerprint", "sketch", "headline")
+"""What a candidate is compared by."""
+VERDICT = "outcome original distance similarity cluster reason language".split()
+"""The columns of a verdict, each after the prefix that is asked for."""
+
+
+def verdicts(
+    pages: DataFrame,
+    *,
+    order: str | Sequence[str] | None = None,
+    columns: dict[str, str] | None = None,
+    prefix: str = "dedup_",
+    host_pages: int = HOST_PAGES,
+    **options: Any,
+) -> DataFrame:
+    """Return the rows of some pages with the filter's verdict on each.
+
+    Read are the columns `url`, `html` (a string, or the bytes as they were fetched), `text` and
+    `content_type`, as far as they are there; `columns` tells their names where those are others:
+    {"html": "body"}. A row with `html` is a page, one with only `text` a text without a frame.
+    `order` names the columns that tell which page came first; without it the order is that of the
+    rows. The options are those of `NearDuplicateFilter.open`.
+
+    Added are, each after the prefix:
+
+        outcome     "new", "near", "exact", or "unjudged"
+        original    the URL of the page that this one repeats
+        distance    differing bits of the two fingerprints
+        similarity  the share of the page's phrases that its original has, 0 to 1
+        cluster     a number that the page and all that repeat the same page have in common
+        reason      why an unjudged page was not judged
+        language    of the page's text
+
+    Rows are numbered as they come, and joined with their verdicts by that number. So `pages` must
+    give the same rows in the same order each time that it is computed, as files do; persist, or
+    write down, what does not.
+
+    Cost: the pages are taken apart once and passed three to five times, 3 ms each; see
+    docs/scaling.md. Runs when it is called; the session must be that of `pages`.
+
+    Raises:
+        ConfigError: an option or a column is wrong, or has no meaning here.
+    """
+    config = _config(options, host_pages)
+    numbered, given = _numbered(pages, columns or {})
+    with batches_of(pages.sparkSession, _BATCH):
+        read = given.mapInArrow(reader(config), READ)
+        read = _in_order(read, numbered, order).persist(StorageLevel.DISK_ONLY)
+        try:
+            found = _judged(_grouped(read, config, host_pages), config)
+        finally:
+            read.unpersist()
+    named = found.select("row", *(F.col(name).alias(f"{prefix}{name}") for name in VERDICT))
+    return numbered.join(named, "row").drop("row")
+
+
+def without_duplicates(pages: DataFrame, **options: Any) -> DataFrame:
+    """Return the rows of those pages that repeat no earlier one, as they are.
+
+    Pages that cannot be judged are kept. Parameters and errors are those of `verdicts`.
+    """
+    prefix = "_dedup_"
+    judged = verdicts(pages, prefix=prefix, **options)
+    is_kept = ~F.col(f"{prefix}outcome").isin("near", "exact")
+    return judged.where(is_kept).drop(*(prefix + name for name in VERDICT))
+
+
+def _config(options: dict[str, Any], host_pages: int) -> FilterConfig:
+    for name in _UNUSED:
+        if name in options:
+            raise ConfigError(f"{name} has no meaning on Spark: leave it out")
+    if type(host_pages) is not int or host_pages < 1:
+        raise ConfigError(f"host_pages must be a whole number from 1, not {host_pages!r}")
+    return FilterConfig.of(options)
+
+
+def _numbered(pages: DataFrame, columns: dict[str, str]) -> tuple[DataFrame, DataFrame]:
+    """Return the pages with the number of each row, and what is read of them."""
+    numbered = pages.withColumn("row", F.monotonically_increasing_id())
+    if "row" in pages.columns:
+        raise ConfigError("the column 'row' is needed for the numbers of rows: name it otherwise")
+    read: list[Column] = [F.col("row")]
+    for name in ("url", "html", "text", "content_type"):
+        column = columns.get(name, name)
+        if column not in pages.columns:
+            if name in columns:
+                raise ConfigError(f"there is no column {column!r}, only {pages.columns}")
+            read.append(F.lit(None).cast("string").alias(name))
+        else:
+            is_bytes = name == "html" and dict(pages.dtypes)[column] == "binary"
+            read.append(F.col(f"`{column}`").cast("binary" if is_bytes else "string").alias(name))
+    return numbered, numbered.select(*read)
+
+
+def _in_order(read: DataFrame, numbered: DataFrame, order: str | Sequence[str] | None) -> DataFrame:
+    """Give the pages numbers from 1 on in their order."""
+    if order is None:
+        return read.withColumn("page", F.col("row") + 1)
+    by = [order] if isinstance(order, str) else [*order]
+    if missing := [name for name in by if name not in numbered.columns]:
+        raise ConfigError(f"there is no column {missing[0]!r} to order by")
+    keys = numbered.select("row", *(F.col(f"`{name}`") for name in by)).sort(*by, "row")
+    numbers = cut(keys.select("row", (F.monotonically_increasing_id() + 1).alias("page")))
+    return read.join(numbers, "row")
+
+
+def _grouped(read: DataFrame, config: FilterConfig, host_pages: int) -> DataFrame:
+    """Give each page the name of the group with which it is passed: a host, or a part of one."""
+    spread = F.concat(F.lit("#"), F.pmod(F.xxhash64("page"), F.lit(_SPREAD)))
+    if not config.learn_frames:
+        return read.withColumn("group", spread)
+    is_framed = F.col("is_html") & (F.col("host") != "") & F.col("reason").isNull()
+    framed = read.where(is_framed)
+    large = framed.groupBy("host").count().where(F.col("count") > host_pages).select("host")
+    within = framed.join(F.broadcast(large), "host").select("page", "host")
+    place = F.row_number().over(Window.partitionBy("host").orderBy("page")) - 1
+    parts = cut(within.select("page", F.floor(place / host_pages).alias("part")))
+    group = F.concat("host", F.lit("/"), F.coalesce("part", F.lit(0)))
+    return read.join(parts, "page", "left").withColumn(
+        "group", F.when(is_framed, group).otherwise(spread)
+    )
+
+
+def _judged(pages: DataFrame, config: FilterConfig) -> DataFrame:
+    """Return the verdicts by row."""
+    judged = pages.where("reason IS NULL")
+    dropped = pages.select("page").limit(0)
+    lessons = pages.selectExpr("group", "page", "'' site", "page taught_by", "form lesson").limit(0)
+    candidates = None
+    told = _passed(judged, dropped, candidates, lessons, config)
+    near = _Near(config.max_distance)
+    for number in range(1, MOST_ROUNDS + 1):
+        candidates = _candidates(told, dropped, near, config)
+        edges = _edges(told, candidates)
+        now_dropped = cut(dropped_pages(_nodes(told, config), edges))
+        foretold, lessons = lessons, cut(_lessons(told))
+        due = _due(told, now_dropped, candidates, foretold, lessons)
+        count = due.count()
+        is_settled = not count and content(now_dropped) == content(dropped)
+        dropped = now_dropped
+        if is_settled:
+            break
+        logger.info("round %d: %s to be passed again", number, counted(count, "host"))
+        if count:
+            again = judged.join(due, "group")
+            passed = _passed(again, dropped, candidates, lessons, config)
+            told = cut(told.join(due, "group", "left_anti").unionByName(passed))
+    else:
+        logger.warning("after %d rounds some verdicts may differ from the filter's", MOST_ROUNDS)
+    return _verdicts(pages, told, dropped, edges, config)
+
+
+def _passed(
+    pages: DataFrame,
+    dropped: DataFrame,
+    candidates: DataFrame | None,
+    lessons: DataFrame,
+    config: FilterConfig,
+) -> DataFrame:
+    """Pass groups of pages with what is foretold of each."""
+    foretold = pages.join(dropped.withColumn("is_dropped", F.lit(True)), "page", "left")
+    foretold = foretold.fillna(False, "is_dropped")
+    if candidates is None:
+        foretold = foretold.withColumn("candidates", F.lit(None).cast("array<int>"))
+    else:
+        found = F.struct("text", "distance", F.col("other").alias("page"), "version", *_STORED)
+        of_page = candidates.groupBy("page").agg(
+            F.array_sort(F.collect_list(found)).alias("candidates")
+        )
+        foretold = foretold.join(of_page, "page", "left")
+    of_site = F.struct(F.col("taught_by").alias("page"), "site", "lesson")
+    of_page = lessons.groupBy("page").agg(F.array_sort(F.collect_list(of_site)).alias("lessons"))
+    foretold = foretold.join(of_page, "page", "left").select(
+        "group", "page", "url", "is_html", "form", "is_dropped", "candidates", "lessons"
+    )
+    in_order = foretold.repartition("group").sortWithinPartitions("group", "page")
+    return cut(in_order.mapInArrow(passer(config), TOLD))
+
+
+class _Near:
+    """Which of the values met so far are near one another."""
+
+    def __init__(self, max_distance: int) -> None:
+        self._max_distance = max_distance
+        self._values: DataFrame | None = None
+        self._pairs: DataFrame | None = None
+
+    def of(self, values: DataFrame) -> DataFrame:
+        """Return left, right, distance of all near values, each pair both ways, and of each itself.
+
+        Only values that were not met before are looked up.
+        """
+        values = cut(values.distinct())
+        new = values
+        if self._values is not None:
+            new = cut(values.join(self._values, "value", "left_anti"))
+            if new.isEmpty():
+                assert self._pairs is not None
+                return self._pairs
+            values = cut(self._values.union(new))
+        pairs = neighbours(new, values, self._max_distance)
+        pairs = cut(pairs.union(new.selectExpr("value", "value", "0")))
+        if self._pairs is not None:
+            known = pairs.join(new.withColumnRenamed("value", "right"), "right", "left_anti")
+            back = known.selectExpr("right AS left", "left AS right", "distance")
+            pairs = cut(self._pairs.union(pairs).union(back))
+        self._values, self._pairs = values, pairs
+        return pairs
+
+
+def _candidates(
+    told: DataFrame, dropped: DataFrame, near: _Near, config: FilterConfig
+) -> DataFrame:
+    """Return the candidates of each page, and what is compared of them.
+
+    As in the filter: those near the first of its texts that finds them, of each text the nearest.
+    A page that an earlier one equals asks for none.
+    """
+    pages = told.where("kind = 'page' AND size(texts) > 0")
+    alive = pages.join(dropped, "page", "left_anti")
+    keys = _keys(config)
+    first = alive.groupBy(*keys).agg(F.min("page").alias("first"))
+    asking = pages.join(first, keys, "left").where("first IS NULL OR first >= page")
+    asks = asking.select("group", "page", "host", F.posexplode("texts").alias("text", "value"))
+    by_page = Window.partitionBy("page").orderBy("since")
+    versions = told.where("kind = 'version'").withColumn("until", F.lead("since").over(by_page))
+    values = asks.select("value").union(versions.select(F.col("fingerprint").alias("value")))
+    versions = versions.join(dropped, "page", "left_anti")
+    within = ["host"] if config.scope == "host" else []
+    of_value = Window.partitionBy("fingerprint", F.col("until").isNull(), *within).orderBy("page")
+    versions = cut(versions.withColumn("place", F.row_number().over(of_value)))
+    first_ones = versions.where(F.col("place") <= MOST_COMPARED).select(
+        F.col("fingerprint").alias("right"),
+        F.col("page").alias("other"),
+        *["version", "since", "until", *within],
+    )
+    met = asks.join(near.of(values), asks.value == F.col("left"))
+    met = met.join(first_ones, ["right", *within])
+    met = met.where("since < page AND (until IS NULL OR page <= until)")
+    of_text = Window.partitionBy("page", "text").orderBy("distance", "other")
+    nearest = met.withColumn("rank", F.row_number().over(of_text)).where(f"rank <= {MOST_COMPARED}")
+    found = nearest.groupBy("group", "page", "other").agg(
+        F.min(F.struct("text", "distance", "version")).alias("by")
+    )
+    stored = versions.select("version", *_STORED)
+    return cut(found.select("group", "page", "other", "by.*").join(stored, "version"))
+
+
+def _edges(told: DataFrame, candidates: DataFrame) -> DataFrame:
+    """Return the pairs of a page and an earlier one that it repeats."""
+    examined = told.where("kind = 'examined' AND rule IS NULL").select("page", "version", "share")
+    edges = candidates.select("page", "version", "other", "text", "distance")
+    return cut(edges.join(examined, ["page", "version"]))
+
+
+def _nodes(told: DataFrame, config: FilterConfig) -> DataFrame:
+    """Return the pages that can be kept, and in what equal ones are equal."""
+    pages = told.where("kind = 'page' AND digest IS NOT NULL")
+    return pages.select("page", F.struct(*_keys(config)).alias("equal"))
+
+
+def _keys(config: FilterConfig) -> list[str]:
+    return ["digest", "host"] if config.scope == "host" else ["digest"]
+
+
+def _lessons(told: DataFrame) -> DataFrame:
+    """Return what other hosts have taught the sites that the pages of each group ask about.
+
+    `page` is the first page of the group that asks, `taught_by` that which taught.
+    """
+    asked = told.where("kind = 'site'").select("group", "page", "site")
+    first = Window.partitionBy("site").orderBy("page")
+    taught = told.where("kind = 'lesson'").select(
+        "site",
+        F.col("group").alias("teacher"),
+        F.col("page").alias("taught_by"),
+        "lesson",
+        F.row_number().over(first).alias("place"),
+    )
+    taught = taught.where(F.col("place") <= MOST_LESSONS)
+    lessons = asked.join(taught, "site").where(F.col("teacher") != F.col("group"))
+    return lessons.select("group", "page", "site", "taught_by", "lesson")
+
+
+def _due(
+    told: DataFrame,
+    dropped: DataFrame,
+    candidates: DataFrame,
+    foretold: DataFrame,
+    lessons: DataFrame,
+) -> DataFrame:
+    """Return the groups that were passed with something else foretold than what is known now."""
+    # What was shown before teaches the same, dropped or kept.
+    teaching = told.where("kind = 'page' AND teaches")
+    teaching = teaching.join(dropped.withColumn("is_dropped", F.lit(True)), "page", "left")
+    otherwise = teaching.where("was_dropped = (is_dropped IS NULL)").select("group")
+    examined = told.where("kind = 'examined'").select("page", "version")
+    unexamined = candidates.join(examined, ["page", "version"], "left_anti").select("group")
+    known, before = (
+        each.groupBy("group").agg(F.bit_xor(F.xxhash64("page", "site", "lesson")).alias(name))
+        for each, name in ((lessons, "now"), (foretold, "then"))
+    )
+    taught = known.join(before, "group", "full").where("NOT now <=> then").select("group")
+    return cut(otherwise.union(unexamined).union(taught).distinct())
+
+
+def _verdicts(
+    pages: DataFrame, told: DataFrame, dropped: DataFrame, edges: DataFrame, config: FilterConfig
+) -> DataFrame:
+    """Name the original of each page that is dropped: an equal page, or else the nearest."""
+    measured = told.where("kind = 'page'")
+    measured = measured.select("page", F.col("reason").alias("why"), "language", *_keys(config))
+    kept = measured.where("digest IS NOT NULL").join(dropped, "page", "left_anti")
+    equal = kept.groupBy(*_keys(config)).agg(F.min("page").alias("equal"))
+    best = F.struct("distance", (-F.col("share")).alias("lacks"), "text", "other")
+    near = edges.join(kept.select(F.col("page").alias("other")), "other", "left_semi")
+    near = near.groupBy("page").agg(F.min(best).alias("best"))
+    known = measured.join(equal, _keys(config), "left").join(near, "page", "left")
+    is_equal = F.col("equal") < F.col("page")
+    known = known.select(
+        *["page", "why", "language", "digest"],
+        F.when(is_equal, F.col("equal")).otherwise(F.col("best.other")).alias("of"),
+        F.when(is_equal, 0).otherwise(F.col("best.distance")).alias("distance"),
+        F.when(is_equal, 1.0).otherwise(-F.col("best.lacks")).alias("similarity"),
+    )
+    originals = pages.join(kept.select("page", "digest"), "page").select(
+        F.col("page").alias("of"),
+        F.col("url").alias("original"),
+        F.col("digest").alias("digest_of"),
+    )
+    found = pages.select("page", "row", "reason").join(known, "page", "left")
+    found = found.join(originals, "of", "left")
+    main = [F.substring(name, MAIN_DIGEST + 1, MAIN_DIGEST) for name in ("digest", "digest_of")]
+    why = F.coalesce("reason", "why")
+    is_repeat = F.col("of").isNotNull()
+    outcome = F.when(is_repeat, F.when(main[0] == main[1], "exact").otherwise("near"))
+    outcome = outcome.when(why.isNotNull(), "unjudged").otherwise("new")
+    return cut(
+        found.select(
+            *["row", "original", "distance", "similarity", "language"],
+            outcome.alias("outcome"),
+            F.when(~is_repeat, why).alias("reason"),
+            F.when(is_repeat | why.isNull(), F.coalesce("of", "page")).alias("cluster"),
+        )
+    )
