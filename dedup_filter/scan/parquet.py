@@ -16,6 +16,8 @@ from dedup_filter.text.page_fields import FieldNames
 _ROWS = 64
 """Rows that are read at once to be judged."""
 _ROWS_COPIED = 256
+_BUFFER = 2**20
+"""Bytes of a column that are read at once. Without, a row group would be read as a whole."""
 _GROUP_BYTES = 64 * 2**20
 """Of a row group that is written, uncompressed."""
 _DEFAULTS = FieldNames("html", ("text",), "url")
@@ -42,7 +44,7 @@ class ParquetRows:
         self._path = path
         self._size = path.stat().st_size
         with _told(path):
-            self._file = _pyarrow().parquet.ParquetFile(path)
+            self._file = _pyarrow().parquet.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
         self.schema = self._file.schema_arrow
 
     @property
