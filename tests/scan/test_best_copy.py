@@ -12,6 +12,7 @@ from command_line import refused, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from index_feed import PARAGRAPHS, article, write_jsonl
+from killed_scan import scan_and_be_killed
 from warc_samples import response
 
 from dedup_filter import ConfigError, NearDuplicateFilter
@@ -286,6 +287,21 @@ def test_a_scan_that_is_killed_while_it_chooses_goes_on(tmp_path, killed_in):
     with pytest.raises(ConfigError, match="interrupted"):
         scanned(tmp_path, ITEMS, "canonical", options={"max_distance": 3})
     assert scanned(tmp_path, ITEMS, "canonical") == wanted
+
+
+def test_a_scan_that_is_killed_at_any_step_of_writing_goes_on(tmp_path):
+    wanted = scanned(tmp_path, ITEMS, "longest")
+    output, duplicates = tmp_path / "longest.jsonl", tmp_path / "longest-duplicates.jsonl"
+    inputs, options = [str(tmp_path / "feed.jsonl")], {"workers": 0}
+    job = Scan(inputs, output, duplicates, keep="longest", names=FIELDS, options=options)
+    steps = [25]
+    while scan_and_be_killed(job, steps[-1]):
+        steps.append(steps[-1] + 11)
+    assert len(steps) > 3
+    assert [
+        [*map(json.loads, each.read_bytes().splitlines())] for each in (output, duplicates)
+    ] == [*wanted]
+    assert not output.with_name("longest.jsonl.scan").exists()
 
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=timezone.utc).timestamp()

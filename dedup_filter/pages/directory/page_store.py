@@ -270,7 +270,7 @@ class PageStore(PageReader):
     def index_urls(self, *, is_wanted: bool) -> None:
         """Let `kept_at` find pages by URL, or stop keeping what it needs for that.
 
-        Cost: 1 s for a million pages if it changes, and then some 30 bytes a page.
+        Cost: passes over all pages if that changes; then some 20 bytes a page, in no order.
         """
         sql = "CREATE INDEX IF NOT EXISTS page_url ON pages (url_key) WHERE is_kept"
         self.write(sql if is_wanted else "DROP INDEX IF EXISTS page_url")
