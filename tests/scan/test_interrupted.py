@@ -23,6 +23,7 @@ from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import ConfigError, StoreBusy
 from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.scan.scan import scan
+from dedup_filter.scan.verdict_log import VerdictLog
 from dedup_filter.scan.work import Scan
 from dedup_filter.text.page_fields import FieldNames
 
@@ -144,6 +145,26 @@ def test_a_scan_with_workers_is_killed_by_the_system(tmp_path, monkeypatch):
     for name in ("", "d."):
         whole = (tmp_path / f"whole.{name}jsonl").read_bytes()
         assert (tmp_path / f"{name or 'u.'}jsonl").read_bytes() == whole
+
+
+@pytest.mark.parametrize("entries", [1, 30, 71])
+def test_ctrl_c_between_a_verdict_and_its_entry_loses_no_page(tmp_path, monkeypatch, entries):
+    whole = job_in(tmp_path / "whole", lines_files)
+    scan(whole)
+    job = copied(whole, tmp_path / "job")
+    add, left = VerdictLog.add, [entries]
+
+    def interrupted_add(log, entry):
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+        add(log, entry)
+
+    monkeypatch.setattr(VerdictLog, "add", interrupted_add)
+    with pytest.raises(KeyboardInterrupt):
+        scan(job)
+    scan(job)
+    assert outputs_of(job) == outputs_of(whole)
 
 
 @pytest.fixture

@@ -17,6 +17,9 @@ from warc_samples import record, response, write
 from warcio.archiveiterator import ArchiveIterator
 
 from dedup_filter.scan import parquet
+from dedup_filter.scan import scan as scan_module
+from dedup_filter.scan.inputs import records_in
+from dedup_filter.scan.work import Scan
 
 REPEATS = ("near", "exact")
 
@@ -324,3 +327,26 @@ def test_files_in_any_cut_give_the_same_as_one(tmp_path_factory, pages, data):
     scan(here / "b.jsonl.gz", here / "c.jsonl", "-o", here / "v.jsonl", *options, here / "two")
     one, two = ((here / name).read_text().splitlines() for name in ("u.jsonl", "v.jsonl"))
     assert one == two
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_no_more_is_read_ahead_than_the_workers_need(here, monkeypatch, workers):
+    with (here / "a.jsonl").open("w") as file:
+        for n in range(40):
+            file.write(json.dumps(item(n % 20)) + "\n" + "no record\n" * 30)
+    came, told = [], []
+
+    def counted(*arguments):
+        for each in records_in(*arguments):
+            came.append(each)
+            yield each
+
+    def watch(state):
+        told.append(state)
+        assert len(came) - len(told) <= 4 * workers
+
+    monkeypatch.setattr(scan_module, "records_in", counted)
+    job = Scan(["a.jsonl"], here / "u.jsonl", options={"workers": workers})
+    found = scan_module.scan(job, watch)
+    assert (found.pages, found.kept, found.bad) == (40, 20, 1200)
+    assert (told[-1].passed, told[-1].records, told[-1].dropped) == (told[-1].total, 1240, 20)
