@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -106,21 +107,30 @@ def _bar() -> Iterator[Watch]:
         yield lambda _: None
         return
     begun = due = monotonic()
-    shown = ""
+    first, shown = -1, ""
     made: Any = click.progressbar(
-        length=1, label="scanning", file=sys.stderr, item_show_func=lambda _: shown
+        length=1,
+        label="scanning",
+        file=sys.stderr,
+        show_eta=False,
+        item_show_func=lambda _: shown,
     )
     with made as bar:
 
         def watch(state: Progress) -> None:
-            nonlocal due, shown
+            nonlocal due, first, shown
             now = monotonic()
+            if first < 0:
+                first = state.passed  # of a scan that goes on, much was passed before
             if now < due:
                 return
-            due = now + _EVERY
-            rate = state.records / max(now - begun, _EVERY)
-            shown = f"{state.records:,} pages, {rate:,.0f}/s, {state.dropped:,} dropped"
-            bar.length = state.total
-            bar.update(state.passed - bar.pos)
+            due, seconds = now + _EVERY, max(now - begun, _EVERY)
+            shown = f"{state.records:,} pages, {state.records / seconds:,.0f}/s"
+            shown += f", {state.dropped:,} dropped"
+            if state.passed > first:
+                left = (state.total - state.passed) * seconds / (state.passed - first)
+                shown += f", {timedelta(seconds=int(left))} left" if state.total else ""
+            bar.length = state.total or None
+            bar.update((state.passed if state.total else state.records) - bar.pos)
 
         yield watch
