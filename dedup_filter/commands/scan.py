@@ -38,7 +38,7 @@ _EVERY = 0.2
     type=click.Choice(POLICIES),
     default="first",
     metavar="COPY",
-    help=f"Which copy: {', '.join(POLICIES)}.",
+    help=f"Copy to keep: {', '.join(POLICIES)}.",
 )
 @click.option("--date-field", metavar="NAME", help="Field with the date, for --keep newest.")
 @click.option("--index", metavar="DIR", help="An index to use and to keep.")
@@ -55,7 +55,7 @@ def scan_command(as_json: bool, **given: Any) -> None:
     """Take the near-duplicates out of a finished crawl, as a crawl would have.
 
     INPUT: JSON lines (.gz, .zst), Parquet or WARC files, folders or patterns of them, in order; or
-    - for lines on standard input. FILE gets the first page of each kind, as it came. Duplicates,
+    - for lines on standard input. FILE gets one page of each kind, as it came. Duplicates,
     and with --mark all pages, have the verdict in a field or column "dedup"; in place of a WARC
     record a line of JSON has it. Bad records are told and left out.
 
