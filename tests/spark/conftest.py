@@ -1,0 +1,32 @@
+"""A Spark of two threads in this process, for all tests of a module tree."""
+
+import os
+import shutil
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A session with settings for little data: nothing is compiled that runs once."""
+    pytest.importorskip("pyspark")
+    if not shutil.which("java"):
+        if os.environ.get("CI"):
+            pytest.fail("these tests need Java: apt-get install default-jre-headless")
+        pytest.skip("needs Java")
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
