@@ -164,6 +164,17 @@ def test_a_plan_lists_the_choices_best_first():
     assert {16, 20} <= {one["tables"] for one in found if one["from_literature"]}
 
 
+def test_a_plan_for_a_memory_tells_how_much_it_holds_by_each_distance():
+    found = lines("plan", "--memory", "64GB", "--json")
+    assert [each["max_distance"] for each in found] == list(range(13))
+    for each in found:
+        assert 0.93 * 64e9 < each["pages"] * each["bytes_per_entry"] <= 64e9
+    (by_three,) = lines("plan", "--memory", "64GB", "-k", "3", "--json")
+    assert by_three == found[3]
+    assert f"{by_three['pages']:,}" in run("plan", "--memory", "64GB")[1]
+    assert "no index fits" in refused("plan", "--memory", "5")
+
+
 def test_a_plan_for_people_names_reasons_and_the_chance_of_a_collision():
     code, out, err = run("plan", "--pages", "1e9", "-d", "3", "--memory", "64 GB")
     assert (code, err) == (0, "")

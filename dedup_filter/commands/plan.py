@@ -13,7 +13,14 @@ import click
 from dedup_filter.commands import json_option, say, write_lines
 from dedup_filter.commands.options import max_distance_option
 from dedup_filter.config import FilterConfig
-from dedup_filter.hamming.planner import chance_neighbours, estimate, paper_layouts, ranked
+from dedup_filter.hamming.layout import MAX_DISTANCE
+from dedup_filter.hamming.planner import (
+    chance_neighbours,
+    estimate,
+    most_entries,
+    paper_layouts,
+    ranked,
+)
 from dedup_filter.wording import counted
 
 _MOST_PAGES = 10**15
@@ -49,14 +56,17 @@ def _bytes(value: str) -> int:
 
 
 @click.command("plan")
-@click.option(
-    "--pages", type=_pages, metavar="NUMBER", required=True, help="Pages to be stored, like 1e9."
-)
+@click.option("--pages", type=_pages, metavar="NUMBER", help="Pages to be stored, like 1e9.")
 @click.option("--memory", type=_bytes, metavar="SIZE", help="What the index may take, like 64GB.")
-@max_distance_option(default=FilterConfig.max_distance)
+@max_distance_option(show_default=f"{FilterConfig.max_distance}; without --pages, each")
 @json_option
-def plan_command(pages: int, memory: int | None, max_distance: int, as_json: bool) -> None:
+def plan_command(
+    pages: int | None, memory: int | None, max_distance: int | None, as_json: bool
+) -> None:
     """Rank the layouts of an index: tables, probes, time and memory.
+
+    With --memory alone: how many pages it holds by each distance, and what a look-up takes. While
+    an index in memory grows, the tables that are merged are there twice: reckon with half of it.
 
     The memory is that of the tables alone, without the records of the pages. The best layout
     that fits into it comes first, and what the literature proposes last. Compare the times with
@@ -69,6 +79,13 @@ def plan_command(pages: int, memory: int | None, max_distance: int, as_json: boo
     us a page   time of a look-up and of an insert; the last column: against the best
     bytes       of memory for each page stored
     """  # noqa: D301 - click must see the character
+    if pages is None:
+        if memory is None:
+            raise click.UsageError("give --pages, --memory or both")
+        _write_capacities(memory, max_distance, as_json=as_json)
+        return
+    if max_distance is None:
+        max_distance = FilterConfig.max_distance
     rows = _rows(pages, memory, max_distance)
     if as_json:
         write_lines(rows)
@@ -83,6 +100,24 @@ def plan_command(pages: int, memory: int | None, max_distance: int, as_json: boo
     if not rows[0]["fits"]:
         least = min(row["bytes_per_entry"] for row in ours) * pages
         raise click.ClickException(f"no layout fits; the smallest needs {least / 1e9:,.3g} GB")
+
+
+def _write_capacities(memory: int, max_distance: int | None, *, as_json: bool) -> None:
+    """Tell how many pages fit into the memory, by each distance or by one."""
+    distances = range(MAX_DISTANCE + 1) if max_distance is None else (max_distance,)
+    capacities = [(k, *most_entries(k, memory)) for k in distances]
+    if not as_json:
+        say("max_distance          pages   bytes   look-up us   unrelated pages near   layout")
+    for k, pages, costs in capacities:
+        chance = chance_neighbours(k, pages)
+        if as_json:
+            told = {"max_distance": k, "pages": pages, **vars(costs), "chance_neighbours": chance}
+            write_lines([told | {"layout": repr(costs.layout)}])
+        else:
+            say(
+                f"{k:12}{pages:15,}{costs.bytes_per_entry:8.0f}{costs.look_up_us:13,.1f}"
+                f"{chance:23.2g}   {costs.layout!r}"
+            )
 
 
 def _rows(pages: int, memory: int | None, max_distance: int) -> list[dict[str, Any]]:

@@ -11,7 +11,8 @@ Microseconds of a 2-core machine; ratios are what counts:
                                                         or  8.0, 0.38 a probe, 0.002 a candidate
     scan      2.0 and 0.00062 an entry
     insert    6.5 and 0.6 a table
-    bytes     4 a row; 8 a table, and of its directory 4 for each key, at most 2 an entry
+    bytes     4 a row; 8 a table, and of its directory 4 for each key, at most 2 an entry; 8 a row
+              and a key where their numbers need them
 
 A probe meets n / 2**bits candidates, for the bits of a key. `python benchmarks/plan.py` compares
 this with what indexes take: at 100 thousand to 10 million entries and k = 3, 7 and 10, look-ups
@@ -27,8 +28,9 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import product
-from math import comb
+from math import comb, log
 
+from dedup_filter.errors import ConfigError
 from dedup_filter.hamming.layout import MAX_DISTANCE, Layout, directory_bits, require_whole
 from dedup_filter.hamming.pairs import FINGERPRINT_BITS
 
@@ -95,6 +97,31 @@ def ranked(max_distance: int, entries: int, most_bytes: float | None = None) -> 
     return sorted(found, key=lambda one: (one.bytes_per_entry * entries > most, one.page_us))
 
 
+def most_entries(max_distance: int, most_bytes: float) -> tuple[int, Estimate]:
+    """Return how many entries fit into so many bytes by the layout planned for them, to 1 %.
+
+    ConfigError: as for `plan`, also if not even one fits.
+
+    >>> count, costs = most_entries(3, 64e9)
+    >>> f"{count:.2g}", costs.layout, round(costs.bytes_per_entry)
+    ('2.3e+09', Layout(2, 1), 27)
+    """
+
+    def costs(step: int) -> tuple[int, Estimate]:
+        count = max(int(most_bytes / _BYTES_PER_ENTRY * 1.01**step), 1)
+        return count, estimate(plan(max_distance, count), max_distance, count)
+
+    def is_more(step: int) -> bool:
+        count, costing = costs(step)
+        return costing.bytes_per_entry * count > most_bytes
+
+    steps = range(round(log(_BYTES_PER_ENTRY / _ROW_BYTES, 1.01)))
+    fitting = bisect_left(steps, True, key=is_more) - 1
+    if fitting < 0:
+        raise ConfigError(f"no index fits into {most_bytes:,.0f} bytes")
+    return costs(fitting)
+
+
 def paper_layouts(max_distance: int) -> dict[str, Layout]:
     """Return those configurations of the literature that are exact for a distance, by name."""
     known = {
@@ -133,7 +160,8 @@ def scan_limit(layout: Layout, distance: int) -> int:
 def estimate(layout: Layout, distance: int, entries: int) -> Estimate:
     """Return what a layout costs when so many random fingerprints are stored."""
     shapes = layout.tables_needed(distance)
-    probes, candidates, look_up, size = 0, 0.0, _LOOK_UP_US, float(_ROW_BYTES)
+    piece_bytes = _PIECE_BYTES if entries < 2**31 else 2 * _PIECE_BYTES
+    probes, candidates, look_up, size = 0, 0.0, _LOOK_UP_US, _row_bytes(entries)
     for shape in shapes:
         bits = directory_bits(entries, shape.prefix_bits)
         # Those that differ only beyond the key's bits are one.
@@ -147,7 +175,7 @@ def estimate(layout: Layout, distance: int, entries: int) -> Estimate:
             together = asked * _MANY_PROBE_US + met * _MANY_CANDIDATE_US
             in_slices = asked * _SLICE_US + met * _SLICED_US
             look_up += _MANY_TABLE_US + min(together, in_slices)
-        size += _ENTRY_BYTES + _PIECE_BYTES * 2**bits / entries
+        size += _ENTRY_BYTES + piece_bytes * 2**bits / entries
     widths = sorted(shape.prefix_bits for shape in shapes)
     span = widths[0], widths[-1]
     return Estimate(layout, len(shapes), span, probes, candidates, look_up, size)
@@ -156,7 +184,12 @@ def estimate(layout: Layout, distance: int, entries: int) -> Estimate:
 def estimate_scan(entries: int) -> Estimate:
     """Return what it costs to compare every query with every entry."""
     look_up = _SCAN_US + entries * _SCANNED_US
-    return Estimate(None, 1, (0, 0), 0, entries, look_up, _ROW_BYTES + _ENTRY_BYTES)
+    size = _row_bytes(entries) + _ENTRY_BYTES
+    return Estimate(None, 1, (0, 0), 0, entries, look_up, size)
+
+
+def _row_bytes(entries: int) -> float:
+    return _ROW_BYTES if entries < 2**32 else 2.0 * _ROW_BYTES
 
 
 @cache
