@@ -26,8 +26,8 @@ MOST_TABLES = 20
 
 
 def chosen(distance: int, size: int) -> list[Layout]:
-    """Return the four best layouts and those of the literature, as far as they are quick."""
-    best = [one for one in ranked(distance, size) if one.layout][:4]
+    """Return the five best layouts and those of the literature, as far as they are quick."""
+    best = [one for one in ranked(distance, size) if one.layout][:5]
     found = {repr(one.layout): one for one in best}
     for layout in paper_layouts(distance).values():
         found.setdefault(repr(layout), estimate(layout, distance, size))
