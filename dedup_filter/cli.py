@@ -34,6 +34,7 @@ _MODULES = {
     "plan": "plan",
     "rejudge": "rejudge",
     "report": "report",
+    "rules": "rules",
     "scan": "scan",
     "tune": "tune",
 }

@@ -1,0 +1,114 @@
+"""`dedup-filter rules`: an index -> rules that tell duplicates by their URLs, before a request."""
+
+from collections.abc import Iterator
+
+import click
+
+from dedup_filter.commands import folders, json_option, progress, say, write_lines
+from dedup_filter.upkeep import index_at
+from dedup_filter.urls.mining import Mined, Proven, mine
+from dedup_filter.urls.recorded import judged_pages
+from dedup_filter.urls.rules_file import as_objects, write_rules
+from dedup_filter.wording import counted
+
+_MEANINGS = {
+    "parameters": "without {0}, whatever the value",
+    "value": "without {0}{1}",
+    "path_parameter": "without ;{0}=... in the path",
+    "segment": "without /{0}",
+    "labelled": "without /{0}/...",
+    "place": "without the segment after /{0}",
+    "slash": "without a slash at the end",
+    "last": "with /{1} in place of /{0} at the end",
+    "beginning": "with {1} in place of {0} where the last segment begins",
+    "ending": "with {1} in place of {0} at the end",
+    "letter_case": "in small letters",
+    "origin": "at {0}",
+}
+
+
+@click.command("rules")
+@click.argument("index", shell_complete=folders)
+@click.option(
+    "-o", "--output", metavar="FILE", help="Write the rules for duplicate-url-discarder here."
+)
+@click.option("--force", is_flag=True, help="Replace FILE.")
+@click.option(
+    "--min-support",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    metavar="NUMBER",
+    help="URLs that a rule must make equal to others, all of them rightly.",
+)
+@click.option(
+    "--min-precision",
+    type=click.FloatRange(0, 1),
+    default=0.7,
+    show_default=True,
+    metavar="SHARE",
+    help="Least lower bound of the share of such URLs that have the same page.",
+)
+@json_option
+def rules_command(
+    index: str,
+    output: str | None,
+    min_support: int,
+    min_precision: float,
+    *,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Learn from a crawl which URLs lead to duplicates, before they are requested.
+
+    INDEX is a folder. A rule is shown if all URLs that it makes equal had the same page in the
+    crawl, and they are enough. It says what a URL can do without: a session's parameter, /print/,
+    www. The rules together save that many of the crawl's requests.
+
+    The file is for the Scrapy add-on duplicate-url-discarder, pip install 'dedup-filter[urls]':
+
+    \b
+    ADDONS = {"dedup_filter.urls.discarder.Addon": 600}
+    DUD_LOAD_RULE_PATHS = ["rules.json"]
+
+    Exit codes: 0 done, 1 no rule is proven, 2 INDEX cannot be read or has no duplicates, or FILE
+    cannot be written.
+    """  # noqa: D301 - click must see the character
+    with index_at(index).recorded() as recorded:
+        pages = judged_pages(recorded)
+        with progress(pages, "reading", len(recorded.entries.pages)) as shown:
+            mined = mine(shown, min_support=min_support, min_precision=min_precision)
+    if output is not None:
+        write_rules(output, mined.proven, force=force)
+    if as_json:
+        counts = {name: value for name, value in mined._asdict().items() if isinstance(value, int)}
+        write_lines([{"index": index, **counts, "rules": as_objects(mined.proven)}])
+    else:
+        for line in _report(mined):
+            say(line)
+    if not mined.proven:
+        raise click.exceptions.Exit(1)
+
+
+def _report(mined: Mined) -> Iterator[str]:
+    yield (
+        f"{counted(mined.urls, 'URL')}, {mined.duplicates:,} with the page of another; "
+        f"{counted(len(mined.proven), 'rule')}, which would have saved "
+        f"{counted(mined.saved, 'request')}"
+    )
+    for proven in mined.proven:
+        yield from _lines(proven)
+
+
+def _lines(proven: Proven) -> Iterator[str]:
+    rule, evidence = proven
+    joined = " and ".join(rule.arguments) if rule.kind == "parameters" else None
+    names = [joined] if joined else ["/".join(rule.arguments)] if rule.kind == "place" else None
+    meaning = _MEANINGS[rule.kind].format(*(names or rule.arguments))
+    yield (
+        f"{rule.origin} {meaning}: {counted(evidence.support, 'URL')}, "
+        f"precision {evidence.precision:.2f} or more"
+    )
+    for one, other in evidence.examples[:1]:
+        yield f"    {one}"
+        yield f"    {other}"

@@ -1,0 +1,112 @@
+"""Proven rules <-> a file in the format of duplicate-url-discarder, a Scrapy add-on.
+
+It is a list of JSON objects. What that add-on reads of each: `order`, `urlPattern`, `processor` and
+`args`; what it passes over and this package reads: `rule` and `evidence`. A rule of kind
+"parameters" is the add-on's own `queryRemoval`; all others are the processor `dedupFilter`, which
+`urls/discarder.py` adds to it.
+
+The add-on looks for the rules of a URL as it is requested. So a rule of one origin is found for the
+origins, too, that an earlier rule takes for it.
+"""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from dedup_filter.errors import ConfigError
+from dedup_filter.upkeep.whole_file import require_free, whole_file
+from dedup_filter.urls.mining import Evidence, Proven
+from dedup_filter.urls.rule import Rule
+
+PROCESSOR = "dedupFilter"
+"""The processor of rules that the add-on has none for."""
+_FIRST = 1_000
+"""The priority of the first rule; the add-on applies rules with the highest one first."""
+
+
+def write_rules(path: str | Path, proven: Iterable[Proven], *, force: bool = False) -> None:
+    """Write rules to a file.
+
+    Raises:
+        ConfigError: something is at the path and `force` is not given, or there can be no file.
+        OSError: it cannot be written; nothing was changed.
+    """
+    require_free(path, may_replace=lambda _: force)
+    with whole_file(Path(path)) as file:
+        text = json.dumps(as_objects(proven), indent=1, ensure_ascii=True)
+        file.write(text.encode("ascii") + b"\n")
+
+
+def as_objects(proven: Iterable[Proven]) -> list[dict[str, Any]]:
+    """Return the objects of the file."""
+    origins: dict[str, set[str]] = {}
+    objects = []
+    for order, (rule, evidence) in enumerate(proven):
+        taken_for = {rule.origin, *origins.get(rule.origin, ())}
+        if rule.kind == "origin":
+            origins.setdefault(rule.arguments[0], set()).update(taken_for)
+        is_theirs = rule.kind == "parameters" and len(taken_for) == 1
+        objects.append(
+            {
+                "order": order,
+                "urlPattern": {**_pattern(taken_for), "priority": max(_FIRST - order, 1)},
+                "processor": "queryRemoval" if is_theirs else PROCESSOR,
+                "args": [*rule.arguments] if is_theirs else [*_flat(rule)],
+                "rule": {**rule._asdict(), "arguments": [*rule.arguments]},
+                "evidence": {
+                    "support": evidence.support,
+                    "contradictions": evidence.contradictions,
+                    "precision": round(evidence.precision, 4),
+                    "examples": evidence.examples,
+                },
+            }
+        )
+    return objects
+
+
+def read_rules(path: str | Path) -> list[Proven]:
+    """Read the rules of a file that `write_rules` wrote; somebody may have taken out some.
+
+    Raises:
+        ConfigError: it cannot be read, or is none.
+    """
+    try:
+        values = json.loads(Path(path).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigError(f"{str(path)!r} holds no rules: {error}") from error
+    if not isinstance(values, list):
+        raise ConfigError(f"{str(path)!r} holds no rules: no list of them")
+    return [_proven(value, f"{str(path)!r}: rule {number}") for number, value in enumerate(values)]
+
+
+def _flat(rule: Rule) -> list[str]:
+    return [rule.origin, rule.kind, *rule.arguments]
+
+
+def _pattern(origins: set[str]) -> dict[str, list[str]]:
+    """Match the URLs of some origins; the add-on takes "www." before a host for nothing."""
+    pattern = {"include": sorted(f"{origin}/" for origin in origins)}
+    with_www = (_with_www(origin) for origin in origins)
+    if others := sorted(f"{origin}/" for origin in with_www if origin not in origins):
+        pattern["exclude"] = others
+    return pattern
+
+
+def _with_www(origin: str) -> str:
+    parts = urlsplit(origin)
+    return f"{parts.scheme}://www.{parts.netloc}"
+
+
+def _proven(value: object, where: str) -> Proven:
+    try:
+        given, evidence = value["rule"], value["evidence"]  # type: ignore[index] # TypeError tells
+        rule = Rule(given["origin"], given["kind"], tuple(given["arguments"]))
+        support, contradictions = int(evidence["support"]), int(evidence["contradictions"])
+        examples = [(str(one), str(other)) for one, other in evidence["examples"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigError(f"{where} is none ({type(error).__name__}: {error})") from error
+    if not rule.is_well_formed:
+        raise ConfigError(f"{where} is none of a known kind with its arguments")
+    return Proven(rule, Evidence(support, contradictions, examples))
