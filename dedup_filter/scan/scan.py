@@ -22,6 +22,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -70,10 +71,14 @@ def scan(job: Scan, watch: Watch = lambda _: None) -> Summary:
         DedupError: an input cannot be read as what its name says, or no page is in any.
         OSError: a file cannot be read or written.
     """
-    config = NearDuplicateFilter.check_options(job.index or "index", **job.options)
+    NearDuplicateFilter.check_options(job.index or "index", **job.options)
     files = files_in(job.inputs)
     kind = _kind(job, files)
-    with Work(job, files) as work:
+    with _told(job), Work(job, files) as work:
+        if job.index is not None:  # what it was made with holds, unless it is given
+            of_index = index_at(str(job.index)).filter_options()
+            job = replace(job, options={**of_index, **job.options})
+        config = NearDuplicateFilter.check_options(work.index, **job.options)
         if work.state == "judging":
             _judge(job, files, kind, work, watch)
             work.note("judged")
@@ -85,6 +90,18 @@ def scan(job: Scan, watch: Watch = lambda _: None) -> Summary:
             with best_copies(scanned, job.keep, work.copies) as log:
                 work.written(_write(job, scanned._replace(log=log), work, repeats))
         return work.finish()
+
+
+@contextmanager
+def _told(job: Scan) -> Iterator[None]:
+    """Say of an error of the system what it was met at, if it does not tell itself."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        again = "the same command goes on from here"
+        raise OSError(f"scanning to {job.output}: {error.strerror or error}; {again}") from error
 
 
 def _kind(job: Scan, files: Sequence[str]) -> Format:
@@ -159,8 +176,7 @@ def _judge(job: Scan, files: Sequence[str], kind: Format, work: Work, watch: Wat
 def _opened(job: Scan, work: Work) -> "tuple[NearDuplicateFilter, _Bookmark]":
     """Open the index and find out how far it is."""
     workers = min(cores(), MOST_AUTOMATIC) if cores() > 1 else 0
-    of_index = {} if job.index is None else index_at(str(job.index)).filter_options()
-    options = {"workers": workers, **of_index, **job.options}
+    options = {"workers": workers, **job.options}
     while True:
         judged = NearDuplicateFilter.open(work.index, crawl=work.crawl, **options)
         at = _Bookmark.read(judged.bookmark, work.crawl)

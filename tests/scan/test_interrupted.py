@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shutil
 import signal
 from dataclasses import replace
@@ -12,7 +13,7 @@ from random import Random
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from command_line import refused, run, start
+from command_line import refused, run, run_process, start
 from filelock import FileLock
 from index_feed import article, item, write_jsonl
 from killed_scan import scan_and_be_killed
@@ -165,6 +166,24 @@ def test_ctrl_c_between_a_verdict_and_its_entry_loses_no_page(tmp_path, monkeypa
         scan(job)
     scan(job)
     assert outputs_of(job) == outputs_of(whole)
+
+
+def test_a_disk_that_is_full_is_told_and_the_scan_goes_on_later(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_jsonl(tmp_path / "a.jsonl", PAGES * 4)
+    command = ["scan", "a.jsonl", "--workers", "0", "--mark", "-o"]
+    assert run(*command, "whole.jsonl")[0] == 0
+    for most in (100_000, 300_000):  # bytes of each file
+
+        def limit(most=most):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+        code, out, err = run_process(*command, "u.jsonl", preexec_fn=limit)
+        assert (code in (1, 2), out, len(err.splitlines())) == (True, "", 1)
+        assert "u.jsonl" in err
+        assert not (tmp_path / "u.jsonl").exists()
+    assert run(*command, "u.jsonl")[0] == 0
+    assert (tmp_path / "u.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
 @pytest.fixture
