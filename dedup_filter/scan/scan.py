@@ -8,7 +8,8 @@ the index has a bookmark: how long the log was, and which record came last. So t
 after a kill, cuts the log there and goes on with the next record; of the page that it judged just
 then neither the index nor the log knows. When all is judged the inputs are read again, and outputs
 are made from the beginning, with the best copy of each page in place of the first if that is asked
-for (`best_copy`); they take their names when they are whole.
+for (`best_copy`); they take their names when they are whole. Outputs that were written along would
+have to be cut back to a commit, too, and Parquet files cannot be.
 
 All this is in the folder of `work`.
 
