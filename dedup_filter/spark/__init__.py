@@ -9,8 +9,26 @@ Plain data frame operations, and Python in Arrow batches; no code of ours runs i
 package must be installed on the executors, with its extra `spark`.
 """
 
-from dedup_filter.spark.connected import clusters
-from dedup_filter.spark.fingerprint_pairs import near_pairs
-from dedup_filter.spark.verdicts import verdicts, without_duplicates
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dedup_filter.spark.connected import clusters
+    from dedup_filter.spark.fingerprint_pairs import near_pairs
+    from dedup_filter.spark.verdicts import verdicts, without_duplicates
 
 __all__ = ["clusters", "near_pairs", "verdicts", "without_duplicates"]
+
+_MODULES = {
+    "clusters": "connected",
+    "near_pairs": "fingerprint_pairs",
+    "verdicts": "verdicts",
+    "without_duplicates": "verdicts",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a function when it is first asked for: pyspark may not be installed."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -52,7 +52,7 @@ _SPREAD = 4096
 """Groups of pages that belong to no host."""
 _BATCH = 64
 """Pages that Python is given at a time: 7 MB of HTML."""
-_UNUSED = ("layout", "max_pages", "expire_days", "keep_text", "revisit", "workers")
+_UNUSED = ("canonical", "layout", "max_pages", "expire_days", "keep_text", "revisit", "workers")
 
 _STORED = ("host", "fingerprint", "sketch", "headline")
 """What a candidate is compared by."""
@@ -91,8 +91,8 @@ def verdicts(
     give the same rows in the same order each time that it is computed, as files do; persist, or
     write down, what does not.
 
-    Cost: the pages are taken apart once and passed three to five times, 3 ms each; see
-    docs/scaling.md. Runs when it is called; the session must be that of `pages`.
+    Cost: the pages are taken apart once; each host is passed twice, and again as often as a page
+    of it was foretold otherwise than it came: docs/scaling.md. Runs when it is called; the session must be that of `pages`.
 
     Raises:
         ConfigError: an option or a column is wrong, or has no meaning here.
