@@ -92,7 +92,7 @@ def verdicts(
     write down, what does not.
 
     Cost: the pages are taken apart once; each host is passed twice, and again as often as a page
-    of it was foretold otherwise than it came: docs/scaling.md. Runs when it is called; the session must be that of `pages`.
+    of it was foretold otherwise than it came: docs/scaling.md. Runs when it is called.
 
     Raises:
         ConfigError: an option or a column is wrong, or has no meaning here.
