@@ -16,7 +16,7 @@ from dedup_filter.upkeep import index_at
 def expected(location, asked, max_distance):
     """Compare each with every kept page: (line, fingerprint, page, URL, distance)."""
     with index_at(str(location)).source() as source:
-        kept = [each for each, *_ in source.pages if each.is_kept and each.fingerprint is not None]
+        kept = [each for each in source.records if each.is_kept and each.fingerprint is not None]
     pairs = [(each.fingerprint, each.page) for each in kept]
     urls = {each.page: each.url for each in kept}
     return sorted(
