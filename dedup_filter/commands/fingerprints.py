@@ -42,7 +42,7 @@ _LONGEST_WORD = 1000
 _LONGEST_LINE = 100_000
 """Of a URL, 10,000 characters or more may be in it."""
 _BATCH = 1_000_000
-"""Fingerprints that an index is asked for together: 250 MB."""
+"""Fingerprints that an index is asked for together: 65 MB."""
 _ASKED = np.dtype([("line", np.int64), ("query", np.uint64)])
 _TOLD = 10
 """Lines that are told of those passed over."""
