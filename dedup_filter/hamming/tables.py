@@ -418,7 +418,7 @@ def _alike(sizes: IntpArray) -> Iterator[slice]:
     """Cut ascending sizes, but for zeros, into blocks of `_BLOCK` when all are as the largest."""
     start = int(sizes.searchsorted(1))
     while start < len(sizes):
-        stop = min(start + _BLOCK // int(sizes[start]), len(sizes))
+        stop = max(start + 1, min(start + _BLOCK // int(sizes[start]), len(sizes)))
         stop = max(start + 1, min(stop, start + _BLOCK // int(sizes[stop - 1])))
         yield slice(start, stop)
         start = stop

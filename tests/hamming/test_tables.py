@@ -79,6 +79,18 @@ def test_a_layout_finds_exactly_what_a_scan_finds(max_distance, data):
     assert sorted(found) == sorted(expected)
 
 
+def test_a_span_larger_than_a_block_is_compared_beside_an_empty_one():
+    crowd = [(number, number) for number in range(70_000)]
+    tables = tables_of(Layout(4), 3, crowd)
+    asked = np.array([69_999, 2**64 - 1], np.uint64)
+    found = [
+        (number, fingerprint)
+        for numbers, pairs in tables.within_blocks(asked, 1)
+        for number, fingerprint in zip(numbers, pairs.fingerprints.tolist(), strict=True)
+    ]
+    assert sorted(found) == sorted((0, row) for _, row, _ in oracles.scan(crowd, 69_999, 1))
+
+
 @pytest.mark.parametrize(
     "spoil",
     [
