@@ -21,6 +21,7 @@ from dedup_filter.commands.options import (
 from dedup_filter.errors import ConfigError
 from dedup_filter.pages.location import folder_of
 from dedup_filter.scan.best_copy import POLICIES
+from dedup_filter.scan.outputs import Summary
 from dedup_filter.scan.scan import Progress, Watch, scan
 from dedup_filter.scan.work import Scan
 
@@ -44,6 +45,10 @@ _EVERY = 0.2
 @click.option("--index", metavar="DIR", help="An index to use and to keep.")
 @click.option("--force", is_flag=True, help="Replace FILE; forget an interrupted scan.")
 @click.option("--workers", metavar="N", help="Processes that read; by default all cores.")
+@click.option(
+    "--engine", type=click.Choice(["local", "spark"]), default="local", help="What judges them."
+)
+@click.option("--master", metavar="URL", help="Spark's; by default all cores here, local[*].")
 @max_distance_option(default=None, help="Bits, 0 to 12, in which near pages differ at most.")
 @click.option(
     "--min-similarity", "-s", metavar="SHARE", help="Least share in the original, or none."
@@ -61,6 +66,8 @@ def scan_command(as_json: bool, **given: Any) -> None:
 
     The same command goes on with a scan that was interrupted. Until the end all is in FILE.scan.
 
+    With --engine spark FILE is a folder, of files in no order; of WARC records it tells the places.
+
     Exit codes: 0 done, 2 an INPUT or FILE cannot be used, or no page is in the fields named.
     """
     options = given["options"] | given_settings(
@@ -70,6 +77,8 @@ def scan_command(as_json: bool, **given: Any) -> None:
     )
     if given["date_field"] is not None and given["keep"] != "newest":
         raise click.UsageError("--date-field is for --keep newest")
+    if given["master"] is not None and given["engine"] != "spark":
+        raise ConfigError("--master is for --engine spark")
     if given["index"] is not None and folder_of(given["index"]) is None:
         raise ConfigError(f"--index is a directory, not {given['index']!r}")
     output, duplicates, index = (
@@ -89,8 +98,11 @@ def scan_command(as_json: bool, **given: Any) -> None:
         force=given["force"],
     )
     begun = monotonic()
-    with _bar() as watch:
-        summary = scan(job, watch)
+    if given["engine"] == "spark":
+        summary = _on_spark(job, given["master"] or "local[*]")
+    else:
+        with _bar() as watch:
+            summary = scan(job, watch)
     seconds = monotonic() - begun
     for each in () if as_json else summary.first_bad:
         say(each, err=True)
@@ -98,6 +110,17 @@ def scan_command(as_json: bool, **given: Any) -> None:
     if not as_json:
         del report["first_bad"]
     write_report(report, as_json)
+
+
+def _on_spark(job: Scan, master: str) -> Summary:
+    if job.index is not None or job.keep != "first" or "workers" in job.options:
+        raise ConfigError("--index, --keep and --workers are not for --engine spark")
+    from dedup_filter.spark.session import session
+
+    with session(master) as spark:
+        from dedup_filter.spark.scan import scan_on
+
+        return scan_on(spark, job)
 
 
 @contextmanager

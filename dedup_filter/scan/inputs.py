@@ -161,7 +161,7 @@ def _lines(stream: Stream, start: int, number: int, names: FieldNames) -> Iterat
             line = b"\n" if rest.endswith(b"\n") else b"?"
         is_whole = end == start + len(line)
         if not (is_whole and line.isspace()):
-            read = _line(line, names) if is_whole else f"is longer than {LONGEST_LINE:,} bytes"
+            read = read_line(line, names) if is_whole else f"is longer than {LONGEST_LINE:,} bytes"
             if isinstance(read, str):
                 if stream.damage and not line.endswith(b"\n"):
                     read, is_told = f"cannot be read to its end: {stream.damage}", True
@@ -174,7 +174,7 @@ def _lines(stream: Stream, start: int, number: int, names: FieldNames) -> Iterat
         yield Record(start, start, number, "", "error", f"cannot be read: {stream.damage}")
 
 
-def _line(line: bytes, names: FieldNames) -> tuple[str, PageText | Reason, object] | str:
+def read_line(line: bytes, names: FieldNames) -> tuple[str, PageText | Reason, object] | str:
     """Return URL, page and date of an item, or why the line is none."""
     # Nothing else is parsed: a hundred thousand brackets would fill the stack.
     if not line.removeprefix(_BYTE_ORDER_MARK).lstrip(_SPACE).startswith(b"{"):

@@ -152,14 +152,14 @@ class _Bytes:
             write(raw)
             return
         if self._has_lines:
-            marked = _marked(raw, entry.mark)
+            line = marked(raw, entry.mark)
         else:
             place = {"url": entry.url, "file": name, "start": entry.start, "end": entry.end}
-            marked = json.dumps({**place, MARK: entry.mark}).encode() + b"\n"
+            line = json.dumps({**place, MARK: entry.mark}).encode() + b"\n"
         if self._mark:
-            self._kept.write_line(marked)
+            self._kept.write_line(line)
         if is_repeat:
-            self._dropped.write_line(marked)
+            self._dropped.write_line(line)
 
 
 class _Out:
@@ -180,7 +180,7 @@ class _Out:
         self._is_open = not line.endswith(b"\n")
 
 
-def _marked(line: bytes, mark: Mapping[str, Any]) -> bytes:
+def marked(line: bytes, mark: Mapping[str, Any]) -> bytes:
     """Add a mark to an object of JSON, and leave all else of it as it is."""
     item, body = json.loads(line), line.rstrip()
     if not item or MARK in item or not body.endswith(b"}"):

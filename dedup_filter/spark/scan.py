@@ -1,0 +1,243 @@
+"""Files of a finished crawl -> folders with its pages without duplicates, on Spark.
+
+    lines     the text of each line, byte for byte            read and cut in parts by Spark
+    parquet   rows with all their columns                     the same
+    warc      a line of JSON that tells where a record is     each file by one task, from its path
+
+In the folders are part files in no order, as Spark writes them. Duplicates, and with `mark` all
+pages, have the verdict in a field or column "dedup". Pages are in the order of the files, and there
+in that of the lines. Records that are none are counted, and left out.
+
+Paths are those of Spark: of a file system that all executors see, or URLs (s3a://, hdfs://).
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as Spark's own manual has it
+from pyspark.sql.types import StructType
+
+from dedup_filter.errors import ConfigError, DedupError
+from dedup_filter.scan.inputs import Format, files_in, format_of, read_line, records_in
+from dedup_filter.scan.outputs import MARK, REPEATS, Summary, marked
+from dedup_filter.scan.work import Scan
+from dedup_filter.spark.plans import arrow_schema, batches_of
+from dedup_filter.spark.verdicts import VERDICT, verdicts
+from dedup_filter.text.page_fields import FieldNames, PageText
+from dedup_filter.wording import printable
+
+if TYPE_CHECKING:
+    from pyspark.sql.pandas._typing import ArrowMapIterFunction
+
+_MOST_SHOWN = 10
+_PREFIX = "_dedup_"
+_BATCH = 64
+_ORDER = ["_file", "_path", "_block", "_place"]
+"""Columns by which records are ordered; what a format has no use for is 0."""
+_RECORDS = (
+    StructType()
+    .add("_file", "integer")
+    .add("_path", "string")
+    .add("_block", "long")
+    .add("_place", "long")
+    .add("line", "binary")
+    .add("url", "string")
+    .add("html", "string")
+    .add("body", "binary")
+    .add("text", "string")
+    .add("content_type", "string")
+    .add("_problem", "string")
+)
+
+
+def scan_on(spark: SparkSession, job: Scan) -> Summary:
+    """Judge the records of some files, and write folders; what they are judged by see `verdicts`.
+
+    Raises:
+        ConfigError: an input or an output cannot be used, or an option is wrong.
+    """
+    files: list[str] = []
+    for each in job.inputs:
+        files += [each] if "://" in each else files_in([each])
+    kinds = {format_of(name.rstrip("/")) for name in files}
+    if len(kinds) != 1 or None in kinds:
+        raise ConfigError("on Spark all inputs are of one kind: .jsonl, .parquet or .warc files")
+    _require_free(job)
+    kind = kinds.pop()
+    try:
+        records = _records(spark, kind, files, job.names)
+        return _written(records, kind, job)
+    except AnalysisException as error:
+        raise ConfigError(f"Spark cannot use a file: {_first_line(error)}") from None
+    except PySparkException as error:
+        raise DedupError(f"Spark has given up: {_first_line(error)}") from error
+
+
+def _first_line(error: PySparkException) -> str:
+    return printable(str(error).strip().partition("\n")[0], 300)
+
+
+def _require_free(job: Scan) -> None:
+    for output in filter(None, (job.output, job.duplicates)):
+        if output.exists() and not job.force:
+            raise ConfigError(f"{output} is there already: name another, or give --force")
+
+
+def _records(
+    spark: SparkSession, kind: Format | None, files: list[str], names: FieldNames
+) -> DataFrame:
+    if kind == "warc":
+        # The longest archives come to different tasks.
+        numbered = spark.createDataFrame([*enumerate(files)], "number int, name string")
+        return numbered.repartition(len(files), "number").mapInArrow(_archives(names), _RECORDS)
+    if kind == "parquet":
+        rows = spark.read.parquet(*files)
+        place = F.col("_metadata.row_index").alias("_place")
+        placed = rows.select("*", *_file_columns(files), place)
+        return placed.withColumns({"_block": F.lit(0), "_problem": F.lit(None).cast("string")})
+    lines = spark.read.text(files).where("trim(value) != ''")
+    placed = lines.select(
+        F.col("value").cast("binary").alias("line"),
+        *_file_columns(files),
+        F.col("_metadata.file_block_start").alias("_block"),
+    )
+    return placed.mapInArrow(_lines(names), _RECORDS)
+
+
+def _file_columns(files: list[str]) -> list[Any]:
+    """Return the place of a row's file among the inputs, and its path; those of a URL are 0."""
+    paths = F.lit([Path(name).absolute().as_uri() for name in files if "://" not in name] or [""])
+    path = F.regexp_replace("_metadata.file_path", "^file:/+", "file:///")
+    return [F.array_position(paths, path).cast("int").alias("_file"), path.alias("_path")]
+
+
+def _lines(names: FieldNames) -> "ArrowMapIterFunction":
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            rows = []
+            for row in batch.to_pylist():
+                found = read_line(row["line"], names)
+                if isinstance(found, str):
+                    rows.append({**row, "_problem": found})
+                else:
+                    rows.append({**row, "_place": 0, "url": _valid(found[0]), **_page(found[1])})
+            yield pa.RecordBatch.from_pylist(rows, arrow_schema(_RECORDS))
+
+    return read
+
+
+def _archives(names: FieldNames) -> "ArrowMapIterFunction":
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number, name in zip(*(column.to_pylist() for column in batch), strict=True):
+                rows = []
+                for record in records_in(name, None, names):
+                    place = {"url": record.url, "file": name}
+                    place |= {"start": record.start, "end": record.end}
+                    row = {"_file": number, "_path": name, "_block": 0, "_place": record.start}
+                    row |= {"line": json.dumps(place).encode(), "url": _valid(record.url)}
+                    rows.append({**row, "_problem": record.problem, **_page(record.page)})
+                    if len(rows) == _BATCH:
+                        yield pa.RecordBatch.from_pylist(rows, arrow_schema(_RECORDS))
+                        rows = []
+                yield pa.RecordBatch.from_pylist(rows, arrow_schema(_RECORDS))
+
+    return read
+
+
+def _page(page: PageText | str) -> dict[str, Any]:
+    if isinstance(page, str):
+        return {}
+    if isinstance(page.html, bytes):
+        return {"body": page.html, "content_type": page.content_type}
+    assert isinstance(page.html, str | None), "a file holds no tree"
+    return {"html": _valid(page.html), "text": _valid(page.text)}
+
+
+def _valid(text: str | None) -> str | None:
+    """Replace halves of surrogates, for which Arrow has no form."""
+    return None if text is None else text.encode("utf-8", "replace").decode()
+
+
+def _written(records: DataFrame, kind: Format | None, job: Scan) -> Summary:
+    columns = {"html": "body"} if kind == "warc" else {}
+    if kind == "parquet":
+        columns = _columns(records, job.names)
+    with batches_of(records.sparkSession, _BATCH):
+        bad = records.where("_problem IS NOT NULL").select("_path", "_problem")
+        first_bad = [f"{path}: {problem}" for path, problem in bad.limit(_MOST_SHOWN).collect()]
+        pages = records.where("_problem IS NULL")
+        found = verdicts(pages, order=_ORDER, columns=columns, prefix=_PREFIX, **job.options)
+        is_repeat = F.col(f"{_PREFIX}outcome").isin(*REPEATS)
+        if job.mark:
+            _write(_with_mark(found, kind), kind, job.output, job)
+        else:
+            _write(_as_it_came(found.where(~is_repeat), kind), kind, job.output, job)
+        if job.duplicates is not None:
+            _write(_with_mark(found.where(is_repeat), kind), kind, job.duplicates, job)
+        counts = found.groupBy(f"{_PREFIX}outcome", f"{_PREFIX}reason").count().collect()
+        bad_count = bad.count()
+    outcomes: dict[str, int] = {}
+    reasons: dict[str, int] = {}
+    for outcome, reason, count in counts:
+        outcomes[outcome] = outcomes.get(outcome, 0) + count
+        if reason is not None:
+            reasons[reason] = count
+    total, dropped = sum(outcomes.values()), sum(outcomes.get(each, 0) for each in REPEATS)
+    return Summary(total, total - dropped, outcomes, reasons, bad_count, first_bad)
+
+
+def _columns(rows: DataFrame, names: FieldNames) -> dict[str, str]:
+    given = {"html": names.html, "text": names.text[0] if names.text else None, "url": names.url}
+    there = {name: column for name, column in given.items() if column in rows.columns}
+    if "html" not in there and "text" not in there:
+        raise ConfigError(
+            f"there is no column {names.html!r} or {given['text']!r}, only {rows.columns}; name "
+            "those with --html-field, --text-fields and --url-field"
+        )
+    return {name: str(column) for name, column in there.items()}
+
+
+def _mark() -> Any:
+    return F.struct(*(F.col(f"{_PREFIX}{name}").alias(name) for name in VERDICT)).alias(MARK)
+
+
+def _as_it_came(found: DataFrame, kind: Format | None) -> DataFrame:
+    if kind == "parquet":
+        ours = [*_ORDER, "_problem", *(f"{_PREFIX}{name}" for name in VERDICT)]
+        return found.drop(*ours)
+    return found.select(F.col("line").cast("string").alias("value"))
+
+
+def _with_mark(found: DataFrame, kind: Format | None) -> DataFrame:
+    if kind == "parquet":
+        return _as_it_came(found.withColumn(MARK, _mark()), kind)
+    marks = found.select("line", F.to_json(_mark(), {"ignoreNullFields": "false"}).alias("mark"))
+    return marks.mapInArrow(_marked_lines(), "value binary").select(
+        F.col("value").cast("string").alias("value")
+    )
+
+
+def _marked_lines() -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def mark(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            lines = [
+                marked(row["line"], json.loads(row["mark"])).rstrip(b"\n")
+                for row in batch.to_pylist()
+            ]
+            yield pa.RecordBatch.from_pydict({"value": pa.array(lines, pa.binary())})
+
+    return mark
+
+
+def _write(rows: DataFrame, kind: Format | None, folder: Path, job: Scan) -> None:
+    writer = rows.write.mode("overwrite" if job.force else "errorifexists")
+    if kind == "parquet":
+        writer.parquet(str(folder))
+    else:
+        writer.text(str(folder))
