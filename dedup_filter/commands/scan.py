@@ -39,7 +39,7 @@ _EVERY = 0.2
     type=click.Choice(POLICIES),
     default="first",
     metavar="COPY",
-    help=f"Copy to keep: {', '.join(POLICIES)}.",
+    help=f"Of copies the {', '.join(POLICIES)}.",
 )
 @click.option("--date-field", metavar="NAME", help="Field with the date, for --keep newest.")
 @click.option("--index", metavar="DIR", help="An index to use and to keep.")
@@ -48,8 +48,8 @@ _EVERY = 0.2
 @click.option(
     "--engine", type=click.Choice(["local", "spark"]), default="local", help="What judges them."
 )
-@click.option("--master", metavar="URL", help="Spark's; by default all cores here, local[*].")
-@max_distance_option(default=None, help="Bits, 0 to 12, in which near pages differ at most.")
+@click.option("--master", metavar="URL", help="Spark's; local[*] if none is named.")
+@max_distance_option(default=None, help="Most bits that differ.")
 @click.option(
     "--min-similarity", "-s", metavar="SHARE", help="Least share in the original, or none."
 )
@@ -59,16 +59,13 @@ _EVERY = 0.2
 def scan_command(as_json: bool, **given: Any) -> None:
     """Take the near-duplicates out of a finished crawl, as a crawl would have.
 
-    INPUT: JSON lines (.gz, .zst), Parquet or WARC files, folders or patterns of them, in order; or
-    - for lines on standard input. FILE gets one page of each kind, as it came. Duplicates,
-    and with --mark all pages, have the verdict in a field or column "dedup"; in place of a WARC
-    record a line of JSON has it. Bad records are told and left out.
+    INPUT: JSON lines (.gz, .zst), Parquet or WARC files, folders or patterns of them, in order; -
+    for lines on standard input. FILE gets one page of each kind, as it came. Duplicates, and with
+    --mark all pages, have the verdict in a field "dedup"; for a WARC record a line of JSON has it.
+    Bad records are told and left out. With --engine spark FILE is a folder. The same command goes on
+    with an interrupted scan, of which all is in FILE.scan.
 
-    The same command goes on with a scan that was interrupted. Until the end all is in FILE.scan.
-
-    With --engine spark FILE is a folder, of files in no order; of WARC records it tells the places.
-
-    Exit codes: 0 done, 2 an INPUT or FILE cannot be used, or no page is in the fields named.
+    Exit codes: 0 done, 2 an INPUT or FILE cannot be used, or no page is in its fields.
     """
     options = given["options"] | given_settings(
         max_distance=given["max_distance"],
