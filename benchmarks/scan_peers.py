@@ -194,10 +194,7 @@ def without_html(text_of: Callable[[str], str], line: str) -> str:
 
 
 def by_trafilatura(html: str) -> str:
-    """Extract as datatrove's step does, without its limit of a second.
-
-    `deduplicate` takes what was seen twice out of all later pages, which near-duplicates lose by.
-    """
+    """Extract as datatrove's step does, without its limit of a second."""
     from trafilatura import extract
 
     return extract(html, favor_precision=True, include_comments=False, deduplicate=True) or ""

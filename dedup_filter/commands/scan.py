@@ -62,8 +62,8 @@ def scan_command(as_json: bool, **given: Any) -> None:
     INPUT: JSON lines (.gz, .zst), Parquet or WARC files, folders or patterns of them, in order; -
     for lines on standard input. FILE gets one page of each kind, as it came. Duplicates, and with
     --mark all pages, have the verdict in a field "dedup"; for a WARC record a line of JSON has it.
-    Bad records are told and left out. With --engine spark FILE is a folder. The same command goes on
-    with an interrupted scan, of which all is in FILE.scan.
+    Bad records are told and left out. With --engine spark FILE is a folder. The same command goes
+    on with an interrupted scan, of which all is in FILE.scan.
 
     Exit codes: 0 done, 2 an INPUT or FILE cannot be used, or no page is in its fields.
     """
