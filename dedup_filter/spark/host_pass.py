@@ -6,7 +6,7 @@
 
 A host's frame is learnt by the filter's own code (`FramedPages`), from the host's pages in their
 order. What a page teaches depends on whether it is dropped, and that depends on pages of all hosts:
-so it is foretold, and the host is passed again where it was foretold wrongly (`verdicts`).
+so it is foretold, and the host is passed again where it was foretold wrongly (`page_verdicts`).
 
 Told are rows of five kinds:
 

@@ -26,8 +26,8 @@ from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.scan.inputs import Format, files_in, format_of, read_line, records_in
 from dedup_filter.scan.outputs import MARK, REPEATS, Summary, marked
 from dedup_filter.scan.work import Scan
+from dedup_filter.spark.page_verdicts import VERDICT, verdicts
 from dedup_filter.spark.plans import arrow_schema, batches_of
-from dedup_filter.spark.verdicts import VERDICT, verdicts
 from dedup_filter.text.page_fields import FieldNames, PageText
 from dedup_filter.wording import printable
 

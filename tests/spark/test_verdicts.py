@@ -5,6 +5,7 @@ import random
 import pytest
 from made_text import prose
 
+import dedup_filter.spark
 from dedup_filter import ConfigError, NearDuplicateFilter
 
 pytest.importorskip("pyspark")
@@ -149,3 +150,9 @@ def test_refuses_what_cannot_be_meant(spark, options, message):
     rows = rows_of(spark, crawl()[:1])
     with pytest.raises(ConfigError, match=message):
         verdicts(rows, **options)
+
+
+def test_names_stay_functions_when_their_modules_are_loaded():
+    for name in dedup_filter.spark.__all__:
+        for _ in range(2):
+            assert callable(getattr(dedup_filter.spark, name))
