@@ -180,7 +180,8 @@ class Verdict(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """Return what it says of the page, in values that JSON has.
 
-        The fingerprint is 16 hexadecimal digits: many readers of JSON have no integers of 64 bits.
+        The fingerprint is "0x" and 16 hexadecimal digits: many readers of JSON have no integers of
+        64 bits.
         """
         bits = self.fingerprint
         return {
@@ -190,7 +191,7 @@ class Verdict(NamedTuple):
             "similarity": self.similarity,
             "reason": self.reason,
             "cluster": self.cluster,
-            "fingerprint": None if bits is None else f"{bits:016x}",
+            "fingerprint": None if bits is None else f"{bits:#018x}",
         }
 
     def as_unjudged(self, reason: Reason) -> "Verdict":

@@ -68,10 +68,14 @@ def field_options(command: Callable[..., Any]) -> Callable[..., Any]:
         default="",
         help="Those with its text, with commas between; 'text' unless one is named.",
     )
-    @click.option("--url-field", metavar="NAME", default="url", help="The one with its URL.")
+    @click.option("--url-field", metavar="NAME", help="The one with its URL, such as 'url'.")
     @wraps(command)
     def named(
-        *arguments: Any, html_field: str | None, text_fields: str, url_field: str, **given: Any
+        *arguments: Any,
+        html_field: str | None,
+        text_fields: str,
+        url_field: str | None,
+        **given: Any,
     ) -> Any:
         html, texts = html_field, tuple(filter(None, map(str.strip, text_fields.split(","))))
         if not html and not texts:

@@ -24,6 +24,7 @@ from dedup_filter.scan.best_copy import POLICIES
 from dedup_filter.scan.outputs import Summary
 from dedup_filter.scan.scan import Progress, Watch, scan
 from dedup_filter.scan.work import Scan
+from dedup_filter.wording import counted
 
 _EVERY = 0.2
 """Seconds between two states of the bar."""
@@ -98,11 +99,23 @@ def scan_command(as_json: bool, **given: Any) -> None:
     if given["engine"] == "spark":
         summary = _on_spark(job, given["master"] or "local[*]")
     else:
-        with _bar() as watch:
-            summary = scan(job, watch)
+        try:
+            with _bar() as watch:
+                summary = scan(job, watch)
+        except KeyboardInterrupt:
+            say("Interrupted: the same command goes on from here.", err=True)
+            raise
     seconds = monotonic() - begun
     for each in () if as_json else summary.first_bad:
         say(each, err=True)
+    if summary.without_url and not as_json:
+        say(
+            f"{counted(summary.without_url, 'page')} without a URL (--url-field): of what host is "
+            "not known, so pages that are made alike may be taken for copies",
+            err=True,
+        )
+    if not (summary.pages or as_json):
+        say("no page is in the input", err=True)
     report = {"output": given["output"], **summary._asdict(), "seconds": round(seconds, 1)}
     if not as_json:
         del report["first_bad"]

@@ -16,7 +16,7 @@ lines, and in WARC files requests, images and the like.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.model import Reason
@@ -41,6 +41,7 @@ _ENDINGS: dict[str, Format] = {
 }
 _SPACE = b" \t\r\n"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_LINES_LOOKED_AT = 1_000
 PIPE = "-"
 """The name of standard input, which has lines."""
 
@@ -86,8 +87,14 @@ def files_in(names: Sequence[str]) -> list[str]:
                     f"no file in {name} has a name that ends in {', '.join(_ENDINGS)}"
                 )
             found += inside
-        elif name == PIPE or path.exists():
-            found.append(name if name == PIPE else str(path))
+        elif name == PIPE:
+            found.append(name)
+        elif path.exists():
+            try:
+                path.open("rb").close()
+            except OSError as error:
+                raise ConfigError(f"{name} cannot be read: {error.strerror}") from None
+            found.append(str(path))
         else:
             matching = sorted(map(str, Path(path.anchor).glob(str(path.relative_to(path.anchor)))))
             if not matching:
@@ -119,6 +126,32 @@ def records_in(
                 yield Record(row, row + 1, row + 1, url or "", page, passed=passed, date=day)
     else:
         yield from _responses(name, start)
+
+
+def require_fields(files: Sequence[str], names: FieldNames) -> None:
+    """Refuse a name that is not the name of any field in the first lines of some files.
+
+    A page that lacks its URL, or a part of its text, is judged without a word, and otherwise.
+
+    Raises:
+        ConfigError: there is no such field in the first `_LINES_LOOKED_AT` objects.
+        OSError: a file cannot be read.
+    """
+    wanted = {*filter(None, (names.html, *names.text, names.url, names.date))} - {"html", "text"}
+    there: dict[str, None] = {}
+    left = _LINES_LOOKED_AT
+    for name in files:
+        with Stream.open(Path(name)) as stream:
+            while not wanted <= there.keys() and left and (line := stream.readline(LONGEST_LINE)):
+                item = _object(line)
+                if not isinstance(item, str):
+                    there |= dict.fromkeys(item)
+                    left -= 1
+    if missing := sorted(wanted - there.keys()) if there else []:
+        raise ConfigError(
+            f"none of the first {_LINES_LOOKED_AT - left:,} lines has a field "
+            f"{' or '.join(map(repr, missing))}; they have {', '.join(map(repr, there))[:500]}"
+        )
 
 
 def page_of(record: ArchivedPage) -> PageText | None:
@@ -176,14 +209,22 @@ def _lines(stream: Stream, start: int, number: int, names: FieldNames) -> Iterat
 
 def read_line(line: bytes, names: FieldNames) -> tuple[str, PageText | Reason, object] | str:
     """Return URL, page and date of an item, or why the line is none."""
+    item = _object(line)
+    if isinstance(item, str):
+        return item
+    return url_in(item, names) or "", page_in(item, names), _date(item, names)
+
+
+def _object(line: bytes) -> dict[str, Any] | str:
+    """Return the object of a line, or why it is none."""
     # Nothing else is parsed: a hundred thousand brackets would fill the stack.
     if not line.removeprefix(_BYTE_ORDER_MARK).lstrip(_SPACE).startswith(b"{"):
-        return "is no object of JSON"
+        return "is no object of JSON: one is wanted on each line"
     try:
-        item = json.loads(line)
+        item: dict[str, Any] = json.loads(line)
     except (ValueError, RecursionError) as error:
         return f"is no object of JSON ({error})"
-    return url_in(item, names) or "", page_in(item, names), _date(item, names)
+    return item
 
 
 def _date(item: Mapping[str, object], names: FieldNames) -> object:

@@ -40,6 +40,8 @@ class Summary(NamedTuple):
     """Of the pages."""
     reasons: dict[str, int]
     """Why pages were not judged."""
+    without_url: int
+    """Pages without a URL: those of one host are not known as such."""
     bad: int
     """Records that are none."""
     first_bad: list[str]
@@ -74,10 +76,13 @@ def write_outputs(
         OSError: an output cannot be written.
     """
     outcomes, reasons, bad = Counter[str](), Counter[str](), list[str]()
+    without_url = 0
 
     def counted() -> Iterator[Entry]:
+        nonlocal without_url
         for entry in entries:
             outcomes[entry.outcome] += 1
+            without_url += entry.outcome != BAD and not entry.url
             if "reason" in entry.found:
                 reasons[entry.found["reason"]] += 1
             if entry.outcome == BAD and len(bad) < _MOST_SHOWN:
@@ -101,7 +106,8 @@ def write_outputs(
     count = outcomes.pop(BAD, 0)
     pages = outcomes.total()
     dropped_pages = sum(outcomes[each] for each in wanted.repeats)
-    return Summary(pages, pages - dropped_pages, dict(outcomes), dict(reasons), count, bad)
+    kept = pages - dropped_pages
+    return Summary(pages, kept, dict(outcomes), dict(reasons), without_url, count, bad)
 
 
 def where(kind: Format, name: str, record: Record | Entry) -> str:
@@ -181,7 +187,7 @@ class _Out:
 
 
 def marked(line: bytes, mark: Mapping[str, Any]) -> bytes:
-    """Add a mark to an object of JSON, and leave all else of it as it is."""
+    """Add a mark to an object of JSON, and leave all else of it as it is but for an older mark."""
     item, body = json.loads(line), line.rstrip()
     if not item or MARK in item or not body.endswith(b"}"):
         return json.dumps({**item, MARK: mark}).encode() + b"\n"
@@ -189,7 +195,7 @@ def marked(line: bytes, mark: Mapping[str, Any]) -> bytes:
         body[:-1].rstrip(),
         MARK.encode(),
         json.dumps(mark).encode(),
-        line[len(body) :],
+        line[len(body) :] or b"\n",
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from dedup_filter.errors import ConfigError, DedupError
-from dedup_filter.text.page_fields import FieldNames
+from dedup_filter.text.page_fields import URL_NAMES, FieldNames
 
 _ROWS = 64
 """Rows that are read at once to be judged."""
@@ -78,7 +78,8 @@ class ParquetRows:
                 f"{', '.join(there)}); name those with --html-field, --text-fields, --url-field, "
                 "--date-field"
             )
-        return [name for name in there if name in (*pages, names.url, names.date)]
+        urls = URL_NAMES if names.url is None else (names.url,)
+        return [name for name in there if name in (*pages, *urls, names.date)]
 
     def items(self, columns: Sequence[str], start: int) -> Iterator[tuple[int, int, Any]]:
         """Yield rows as mappings, each with its number and the bytes passed, from a row on."""

@@ -32,7 +32,15 @@ from dedup_filter.errors import ConfigError, DedupError, StoreError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import Verdict
 from dedup_filter.scan.best_copy import Scanned, best_copies
-from dedup_filter.scan.inputs import PIPE, Format, Record, files_in, format_of, records_in
+from dedup_filter.scan.inputs import (
+    PIPE,
+    Format,
+    Record,
+    files_in,
+    format_of,
+    records_in,
+    require_fields,
+)
 from dedup_filter.scan.outputs import REPEATS, Summary, Target, Wanted, write_outputs
 from dedup_filter.scan.parquet import require_alike
 from dedup_filter.scan.streams import Spooled, Stream
@@ -116,6 +124,8 @@ def _kind(job: Scan, files: Sequence[str]) -> Format:
         raise ConfigError("standard input can be read only once")
     if kind == "parquet":
         require_alike([Path(name) for name in files], job.names)
+    elif kind == "lines" and PIPE not in files:
+        require_fields(files, job.names)
     of_marks: Format = "lines" if kind == "warc" else kind
     _require_ending(job.output, of_marks if job.mark else kind)
     _require_ending(job.duplicates, of_marks)
@@ -132,7 +142,8 @@ def _kind(job: Scan, files: Sequence[str]) -> Format:
 def _require_ending(path: Path | None, wanted: Format) -> None:
     if path is not None and format_of(path.name) not in (None, wanted):
         what = {"lines": "lines of JSON", "parquet": "Parquet", "warc": "WARC records"}[wanted]
-        raise ConfigError(f"{path} would hold {what}: give it a name that ends so")
+        end = {"lines": ".jsonl, or .jsonl.gz", "parquet": ".parquet", "warc": ".warc, or .warc.gz"}
+        raise ConfigError(f"{path} gets {what}: give it a name that ends in {end[wanted]}")
 
 
 def _is_gzip(path: Path) -> bool:

@@ -113,6 +113,7 @@ class Work:
             if part_of(path).exists():
                 part_of(path).replace(path)
         summary = Summary(*self._noted["summary"])
+        self._remove_parts()
         self._empty()
         return summary
 
@@ -124,7 +125,7 @@ class Work:
         except Timeout:
             raise StoreBusy(f"another process is scanning to {self.outputs[0]}") from None
         except OSError as error:
-            raise ConfigError(f"{self.outputs[0]} cannot be written: {error}") from None
+            raise ConfigError(f"{self.outputs[0]} cannot be written: {error.strerror}") from None
         try:
             self._begin()
         except BaseException:
@@ -153,26 +154,35 @@ class Work:
                     "to forget it"
                 )
             if differ:
+                self._remove_parts()
                 self._empty()
         elif others := [each.name for each in self.folder.iterdir() if each.name not in _OURS]:
             raise ConfigError(f"{self.folder} holds {others[0]!r}: it is wanted for the scan")
         if self.state != "written" or self._noted["outputs"] != self._outputs():
-            self._require_free()
-        if not self._noted:
-            self.note("judging", scan=scan, crawl=new_crawl())
+            self._require_free(scan)
 
-    def _require_free(self) -> None:
-        """Refuse outputs that are there, or cannot be written; make room for them."""
+    def _require_free(self, scan: Mapping[str, Any]) -> None:
+        """Refuse outputs that are there; note those that are to come, and make room for them."""
+        is_new = not self.state
         for path in self.outputs if not self._job.force else ():
             require_free(path)
+            if is_new:  # else it may be of this scan
+                require_free(part_of(path))
+        # The same scan may have been begun with other outputs.
+        parts = {str(part_of(path).absolute()) for path in self.outputs}
+        parts.update(self._noted.get("parts", ()))
+        if is_new:
+            self._noted |= {"scan": scan, "crawl": new_crawl()}
+        state = "judged" if self.state == "written" else self.state or "judging"
+        self.note(state, parts=sorted(parts))
         try:
             for path in self.outputs:
                 part_of(path).open("ab").close()
         except OSError as error:
             self._remove_parts()
-            raise ConfigError(f"{path} cannot be written: {error}") from None
-        if self.state == "written":  # to other outputs
-            self.note("judged")
+            if is_new:
+                self._empty()
+            raise ConfigError(f"{path} cannot be written: {error.strerror}") from None
 
     def written(self, summary: Summary) -> None:
         """Note that the outputs are there, and need only be named."""
@@ -198,9 +208,9 @@ class Work:
         }
 
     def _remove_parts(self) -> None:
-        for path in self.outputs:
+        for path in map(Path, self._noted.get("parts", ())):
             with suppress(OSError):
-                part_of(path).unlink(missing_ok=True)
+                path.unlink(missing_ok=True)
 
     def _empty(self) -> None:
         """Remove what is in the folder; at last the note that tells what the rest is."""

@@ -28,7 +28,7 @@ from dedup_filter.scan.outputs import MARK, REPEATS, Summary, marked
 from dedup_filter.scan.work import Scan
 from dedup_filter.spark.page_verdicts import VERDICT, verdicts
 from dedup_filter.spark.plans import arrow_schema, batches_of
-from dedup_filter.text.page_fields import FieldNames, PageText
+from dedup_filter.text.page_fields import URL_NAMES, FieldNames, PageText
 from dedup_filter.wording import printable
 
 if TYPE_CHECKING:
@@ -182,6 +182,7 @@ def _written(records: DataFrame, kind: Format | None, job: Scan) -> Summary:
             _write(_with_mark(found.where(is_repeat), kind), kind, job.duplicates, job)
         counts = found.groupBy(f"{_PREFIX}outcome", f"{_PREFIX}reason").count().collect()
         bad_count = bad.count()
+        without_url = found.where("coalesce(url, '') = ''").count() if "url" in found.columns else 0
     outcomes: dict[str, int] = {}
     reasons: dict[str, int] = {}
     for outcome, reason, count in counts:
@@ -189,11 +190,12 @@ def _written(records: DataFrame, kind: Format | None, job: Scan) -> Summary:
         if reason is not None:
             reasons[reason] = count
     total, dropped = sum(outcomes.values()), sum(outcomes.get(each, 0) for each in REPEATS)
-    return Summary(total, total - dropped, outcomes, reasons, bad_count, first_bad)
+    return Summary(total, total - dropped, outcomes, reasons, without_url, bad_count, first_bad)
 
 
 def _columns(rows: DataFrame, names: FieldNames) -> dict[str, str]:
-    given = {"html": names.html, "text": names.text[0] if names.text else None, "url": names.url}
+    url = names.url or next((name for name in URL_NAMES if name in rows.columns), None)
+    given = {"html": names.html, "text": names.text[0] if names.text else None, "url": url}
     there = {name: column for name, column in given.items() if column in rows.columns}
     if "html" not in there and "text" not in there:
         raise ConfigError(

@@ -52,7 +52,7 @@ from dedup_filter.pages.directory.records import (
 )
 from dedup_filter.pages.redis.shared_keeper import SharedKeeper
 from dedup_filter.text.page_bytes import unpack_page
-from dedup_filter.text.page_fields import FieldNames, PageText, page_in, url_in
+from dedup_filter.text.page_fields import URL_NAMES, FieldNames, PageText, page_in, url_in
 from dedup_filter.upkeep import Index
 from dedup_filter.upkeep.results import Source
 from dedup_filter.wording import as_time
@@ -409,7 +409,8 @@ def _page_in(item: Object, names: FieldNames) -> tuple[str, PageText]:
         raise ValueError("is a page of an export, whose first line is not before it")
     url, page = url_in(item, names), page_in(item, names)
     if url is None:
-        raise ValueError(f"has no URL (looked for: {names.url}); say where with --url-field")
+        looked = names.url or ", ".join(URL_NAMES)
+        raise ValueError(f"has no URL (looked for: {looked}); say where with --url-field")
     if isinstance(page, PageText):
         return url, page
     where = ", ".join(filter(None, (names.html, *names.text)))

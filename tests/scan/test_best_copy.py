@@ -251,8 +251,8 @@ def test_dates_in_a_column(tmp_path):
 
 
 def test_a_date_field_that_no_copy_has_is_told_and_nothing_is_judged_again(tmp_path, monkeypatch):
-    wrong = FieldNames("html", ("text",), "url", "dya")
-    with pytest.raises(DedupError, match="no page that has copies has a date in 'dya'"):
+    wrong = FieldNames("html", ("text",), "url", "text")
+    with pytest.raises(DedupError, match="no page that has copies has a date in 'text'"):
         scanned(tmp_path, ITEMS, "newest", wrong)
     assert not (tmp_path / "newest.jsonl").exists()
     monkeypatch.setattr(NearDuplicateFilter, "open", None)

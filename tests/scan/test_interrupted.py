@@ -201,7 +201,7 @@ def test_another_scan_to_the_same_output_is_refused_unless_it_is_forced(interrup
         replace(interrupted, inputs=[other]),
         replace(interrupted, options={"max_distance": 3}),
         replace(interrupted, index=None),
-        replace(interrupted, names=FieldNames("page")),
+        replace(interrupted, names=FieldNames("text")),
     ):
         before = {path: path.stat().st_size for path in folder.rglob("*")}
         with pytest.raises(ConfigError, match="of another scan, which was interrupted"):

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import subprocess
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ import zstandard
 from command_line import COMMAND, lines, refused, run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from index_feed import article, item, write_jsonl
+from index_feed import ITEMS, article, item, write_jsonl
 from warc_samples import record, response, write
 from warcio.archiveiterator import ArchiveIterator
 
@@ -53,7 +54,7 @@ def require_mark(mark, verdict):
     for name in ("outcome", "original", "distance", "similarity", "reason"):
         assert mark[name] == getattr(verdict, name)
     bits = verdict.fingerprint
-    assert mark["fingerprint"] == (None if bits is None else f"{bits:016x}")
+    assert mark["fingerprint"] == (None if bits is None else f"{bits:#018x}")
 
 
 @pytest.mark.parametrize(("ending", "workers"), [("", 0), ("", 2), (".gz", 0), (".zst", 0)])
@@ -283,7 +284,7 @@ def test_what_cannot_be_used_is_refused_before_anything_is_done(feed, here):
         (["feed.jsonl", "-o", "u.jsonl", "--index", "redis://localhost/0"], "directory"),
         (["feed.jsonl", "-o", "u.jsonl", "--index", "feed.jsonl"], "index is a folder"),
         (["feed.jsonl", "-o", "u.jsonl", "--option", "colour=red"], "colour"),
-        (["feed.jsonl", "-o", "u.jsonl", "--text-fields", "body"], "looked for: body"),
+        (["feed.jsonl", "-o", "u.jsonl", "--text-fields", "body"], "has a field 'body'"),
         (["there.jsonl", "-o", "u.jsonl"], "there.jsonl, line 1: is no object"),
         (["feed.jsonl", "-o", "u.jsonl", "-k", "3", "--option", "features=colours"], "colours"),
     ):
@@ -350,3 +351,30 @@ def test_no_more_is_read_ahead_than_the_workers_need(here, monkeypatch, workers)
     found = scan_module.scan(job, watch)
     assert (found.pages, found.kept, found.bad) == (40, 20, 1200)
     assert (told[-1].passed, told[-1].records, told[-1].dropped) == (told[-1].total, 1240, 20)
+
+
+def test_a_field_that_is_misspelt_is_refused_before_pages_are_judged_without_it(tmp_path):
+    feed = write_jsonl(tmp_path / "feed.jsonl", [{**ITEMS[0], "link": "x"}, ITEMS[1]])
+    for arguments in (("--url-field", "adress"), ("--text-fields", "text,boddy")):
+        error = refused("scan", feed, "-o", str(tmp_path / "u.jsonl"), *arguments)
+        assert f"has a field '{arguments[1].rpartition(',')[2]}'; they have 'url'" in error
+    assert [path.name for path in tmp_path.iterdir()] == ["feed.jsonl"]
+    assert run("scan", feed, "-o", str(tmp_path / "u.jsonl"), "--url-field", "link")[0] == 0
+
+
+def test_pages_without_a_url_are_told(tmp_path):
+    items = [{"text": each["text"], "link": each["url"]} for each in ITEMS[:3]]
+    feed = write_jsonl(tmp_path / "feed.jsonl", [*items, {"text": ITEMS[4]["text"]}])
+    _, out, err = run("scan", feed, "-o", str(tmp_path / "u.jsonl"))
+    assert re.search(r"^without_url +1$", out, re.MULTILINE)
+    assert "1 page without a URL (--url-field)" in err
+
+
+def test_files_beside_the_output_are_left_alone(tmp_path):
+    feed = write_jsonl(tmp_path / "feed.jsonl", ITEMS[:3])
+    mine = tmp_path / "u.jsonl.part"
+    mine.write_text("mine")
+    error = refused("scan", feed, "-o", str(tmp_path / "u.jsonl"))
+    assert "u.jsonl.part' exists and is not replaced without --force" in error
+    assert mine.read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["feed.jsonl", "u.jsonl.part"]

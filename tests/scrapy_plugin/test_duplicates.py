@@ -37,7 +37,7 @@ def test_a_line_tells_all_and_a_file_is_continued(tmp_path):
         "similarity": 0.9412,
         "reason": None,
         "cluster": 7,
-        "fingerprint": "00000000000000ab",
+        "fingerprint": "0x00000000000000ab",
     }
     assert lines_of(path) == [{"url": url, **said} for url in ("http://b/\ud800\n", "http://c/")]
 
