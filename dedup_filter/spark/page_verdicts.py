@@ -312,7 +312,9 @@ def _edges(told: DataFrame, candidates: DataFrame) -> DataFrame:
 def _nodes(told: DataFrame, config: FilterConfig) -> DataFrame:
     """Return the pages that can be kept, and in what equal ones are equal."""
     pages = told.where("kind = 'page' AND digest IS NOT NULL")
-    return pages.select("page", F.struct(*_keys(config)).alias("equal"))
+    # As a text: what is binary comes to the driver as a bytearray, which no set can hold.
+    written = [F.hex(name) if name == "digest" else F.col(name) for name in _keys(config)]
+    return pages.select("page", F.concat_ws(" ", *written).alias("equal"))
 
 
 def _keys(config: FilterConfig) -> list[str]:
