@@ -102,6 +102,7 @@ def join_layout(count: int, max_distance: int) -> Layout:
     """Return the layout with which a join of so many fingerprints moves and compares least.
 
     >>> join_layout(100, 3), join_layout(300_000, 3), join_layout(10**10, 3)
+    (Layout(4, 1), Layout(4, 1), Layout(6, 3))
     """
     layouts = [
         Layout(blocks, leading)
