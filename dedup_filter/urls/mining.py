@@ -17,9 +17,9 @@ Cost: linear in the URLs, 40 us each; 1 KB of memory for each.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
 from typing import NamedTuple
 
+from dedup_filter.estimate import wilson
 from dedup_filter.urls.rule import Form, Rule, form_of
 
 _MOST_TOGETHER = 4
@@ -33,8 +33,6 @@ _LEAST_VALUES = {"parameters": 2, "labelled": 10, "place": 10}
 or `segment`. Segments that differ mostly matter, so more must be seen that do not."""
 _MOST_VALUES = max(_LEAST_VALUES.values())
 _EXAMPLES = 3
-_DEVIATE = 1.96
-"""Of the normal distribution, for a bound that holds with 95 %."""
 
 
 class Page(NamedTuple):
@@ -63,7 +61,8 @@ class Evidence:
     @property
     def precision(self) -> float:
         """Lower bound of the share of equal URLs whose pages are the same (Wilson 1927, 95 %)."""
-        return lower_bound(self.support, self.support + self.contradictions)
+        found = wilson(self.support, self.support + self.contradictions)
+        return 0.0 if found is None else found.low
 
 
 class Proven(NamedTuple):
@@ -110,20 +109,6 @@ def mine(pages: Iterable[Page], *, min_support: int = 10, min_precision: float =
                 proven.append(Proven(rule, evidence))
                 is_any_new = True
     return Mined(proven, before, before - shown.kinds, before - len(shown), shown.passed_over)
-
-
-def lower_bound(right: int, all_of_them: int) -> float:
-    """Return the lower bound of a share that was seen (Wilson 1927, 95 %); 0 of none.
-
-    >>> round(lower_bound(10, 10), 2)
-    0.72
-    """
-    if not all_of_them:
-        return 0.0
-    share, square = right / all_of_them, _DEVIATE**2
-    middle = share + square / (2 * all_of_them)
-    spread = sqrt(share * (1 - share) / all_of_them + square / (4 * all_of_them**2))
-    return max(0.0, (middle - _DEVIATE * spread) / (1 + square / all_of_them))
 
 
 def _is_proven(rule: Rule, evidence: Evidence, min_support: int, min_precision: float) -> bool:

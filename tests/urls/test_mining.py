@@ -7,7 +7,7 @@ from dust_sites import DUST, MATTERS, SITE, pages
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_filter.urls.mining import Page, lower_bound, mine
+from dedup_filter.urls.mining import Evidence, Page, mine
 from dedup_filter.urls.rule import Rules, form_of
 
 
@@ -105,6 +105,6 @@ def test_urls_that_are_none_are_passed_over(url):
 
 def test_the_bound_is_wilsons():
     # Of 20 of 20 and 8 of 10, from tables of the interval.
-    assert lower_bound(20, 20) == pytest.approx(0.8389, abs=1e-4)
-    assert lower_bound(8, 10) == pytest.approx(0.4902, abs=1e-4)
-    assert lower_bound(0, 0) == 0
+    assert Evidence(20).precision == pytest.approx(0.8389, abs=1e-4)
+    assert Evidence(8, 2).precision == pytest.approx(0.4902, abs=1e-4)
+    assert Evidence().precision == 0

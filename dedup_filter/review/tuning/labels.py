@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dedup_filter.errors import DedupError
+from dedup_filter.estimate import Estimate, wilson
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.hamming.pairs import IntpArray
 from dedup_filter.pages.directory.page_reader import PageReader
@@ -29,8 +30,6 @@ from dedup_filter.review.tuning.record_pairs import Alike, FloatArray, Pages
 from dedup_filter.review.tuning.suggestion import DISTANCE, SIMILARITY
 from dedup_filter.review.tuning.tune import SHARES
 
-_Z = 1.959964
-"""Standard deviations on either side that hold 95 % of a normal distribution."""
 _URLS = "SELECT id, CAST(url AS TEXT) FROM pages ORDER BY id"
 
 
@@ -41,14 +40,6 @@ class Label(NamedTuple):
     """URL."""
     b: str
     same: bool
-
-
-class Estimate(NamedTuple):
-    """A share, and where it lies with 95 % confidence."""
-
-    value: float
-    low: float
-    high: float
 
 
 class Rightness(NamedTuple):
@@ -92,21 +83,6 @@ def labels_in(lines: Iterable[bytes]) -> Iterator[Label]:
                 f'line {number} of the labels is not like {{"a": URL, "b": URL, "same": true}}'
             )
         yield label
-
-
-def wilson(right: int, of: int) -> Estimate | None:
-    """Return a share with its interval by Wilson's score; None: of nothing.
-
-    >>> wilson(81, 100)  # doctest: +ELLIPSIS
-    Estimate(value=0.81, low=0.722..., high=0.874...)
-    """
-    if not of:
-        return None
-    share, z2 = right / of, _Z * _Z
-    middle = (share + z2 / (2 * of)) / (1 + z2 / of)
-    half = _Z / (1 + z2 / of) * (share * (1 - share) / of + z2 / (4 * of * of)) ** 0.5
-    # Rounding must not put the share itself outside.
-    return Estimate(share, min(max(middle - half, 0.0), share), max(min(middle + half, 1.0), share))
 
 
 def rightness(called: int, right: int, same: int) -> tuple[Estimate | None, ...]:
