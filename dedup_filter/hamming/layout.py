@@ -77,6 +77,11 @@ class Lead:
     number: int
     positions: tuple[int, ...]
 
+    @property
+    def mask(self) -> int:
+        """Its bits as a number of 64 bits."""
+        return sum(1 << bit for bit in self.positions)
+
     def radius(self, distance: int) -> int:
         """Return r for `distance` differing bits; -1 where another choice suffices."""
         if self.leading_blocks == 1:
@@ -141,9 +146,7 @@ class TableShape:
         found = np.ones(len(differing), np.bool_)
         for lead in self.leads:
             radii = np.array([lead.radius(bits) for bits in range(distance + 1)])
-            damage = np.bitwise_count(
-                differing & np.uint64(sum(1 << bit for bit in lead.positions))
-            )
+            damage = np.bitwise_count(differing & np.uint64(lead.mask))
             found &= damage <= radii[np.maximum(left, 0)]
             left -= damage
         return found

@@ -34,7 +34,14 @@ from typing import NamedTuple
 import numpy as np
 
 from dedup_filter.hamming.layout import MAX_DISTANCE, Layout, TableShape, probe_keys, require_whole
-from dedup_filter.hamming.pairs import FINGERPRINT_BITS, Integers, IntpArray, UInt64Array, distinct
+from dedup_filter.hamming.pairs import (
+    FINGERPRINT_BITS,
+    Integers,
+    IntpArray,
+    UInt64Array,
+    alike_blocks,
+    distinct,
+)
 
 _BLOCKS = {5_000: 8, 20_000: 7, 50_000: 6, 250_000: 5, 15_000_000: 4}
 """Up to so many fingerprints -> into how many blocks to cut, for groups of some sixteen; else 3."""
@@ -143,7 +150,7 @@ def _in_table(groups: _Groups, shape: TableShape, distance: int) -> Iterator[UIn
 def _inside(groups: _Groups, max_distance: int) -> Iterator[UInt64Array]:
     """Yield the near pairs of entries that are in the same group."""
     order = np.argsort(groups.sizes, kind="stable")
-    for chosen in _blocks(groups.sizes[order]):
+    for chosen in alike_blocks(groups.sizes[order], _BLOCK):
         entries, sizes = _laid_out(groups, order[chosen])
         for shift in range(len(sizes), len(entries), len(sizes)):
             places = _near(entries[:-shift], entries[shift:], max_distance)
@@ -161,7 +168,7 @@ def _between(
     wide, narrow = np.where(swapped, rights, lefts), np.where(swapped, lefts, rights)
     order = np.lexsort((groups.sizes[narrow], groups.sizes[wide]))
     wide, narrow = wide[order], narrow[order]
-    for chosen in _blocks(groups.sizes[wide]):
+    for chosen in alike_blocks(groups.sizes[wide], _BLOCK):
         entries, sizes = _laid_out(groups, wide[chosen])
         others, other_sizes = _laid_out(groups, narrow[chosen])
         rows = entries.reshape(-1, len(sizes))
@@ -177,16 +184,6 @@ def _near(entries: UInt64Array, others: UInt64Array, max_distance: int) -> IntpA
     """Return where two arrays are near, counted through rows."""
     near: UInt64Array = np.bitwise_count(entries ^ others) <= max_distance
     return near.ravel().nonzero()[0]
-
-
-def _blocks(sizes: IntpArray) -> Iterator[slice]:
-    """Cut groups, the smallest first, into blocks of at most `_BLOCK` entries, or one group."""
-    start = 0
-    while start < len(sizes):
-        stop = min(start + _BLOCK // int(sizes[start]), len(sizes))
-        stop = max(start + 1, min(stop, start + _BLOCK // int(sizes[stop - 1])))
-        yield slice(start, stop)
-        start = stop
 
 
 def _laid_out(groups: _Groups, numbers: IntpArray) -> tuple[UInt64Array, IntpArray]:

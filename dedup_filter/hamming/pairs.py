@@ -4,7 +4,7 @@ Nothing is rounded or wrapped: a value that is no fingerprint is refused, and th
 `Pairs` is the form in which both travel between the caller, the fresh entries and the tables.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from operator import index
 from typing import Any, NamedTuple
@@ -132,3 +132,19 @@ def places_in(starts: IntpArray, lengths: IntpArray) -> IntpArray:
     places: IntpArray = (starts - ends + lengths).repeat(lengths)
     places += np.arange(total)
     return places
+
+
+def alike_blocks(sizes: IntpArray, most: int) -> Iterator[slice]:
+    """Cut ascending sizes into blocks that have at most `most` if all are as the largest, or one.
+
+    Zeros, which come first, are left out.
+
+    >>> list(alike_blocks(np.array([0, 2, 2, 3, 9]), 6))
+    [slice(1, 3, None), slice(3, 4, None), slice(4, 5, None)]
+    """
+    start = int(sizes.searchsorted(1))
+    while start < len(sizes):
+        stop = max(start + 1, min(start + most // int(sizes[start]), len(sizes)))
+        stop = max(start + 1, min(stop, start + most // int(sizes[stop - 1])))
+        yield slice(start, stop)
+        start = stop

@@ -46,6 +46,7 @@ from dedup_filter.hamming.pairs import (
     Places,
     RowArray,
     UInt64Array,
+    alike_blocks,
     distinct,
     places_in,
 )
@@ -161,7 +162,7 @@ class Run:
         # 16 bits are sorted by counting, in a tenth of the time.
         order = np.minimum(lengths, 0xFFFF).astype(np.uint16).argsort(kind="stable")
         starts, lengths, owners = starts[order], lengths[order], owners[order]
-        for some in _alike(lengths):
+        for some in alike_blocks(lengths, _BLOCK):
             begins, sizes, queries = starts[some], lengths[some], owners[some]
             longest, values = int(sizes.max()), asked[queries]
             if longest >= _LONG and begins.max() + longest <= len(self.entries):
@@ -412,16 +413,6 @@ def _near(differing: UInt64Array, distance: int) -> tuple[IntpArray, IntpArray]:
     near = (np.bitwise_count(differing) <= distance).ravel().nonzero()[0]
     row, column = np.divmod(near, differing.shape[1])
     return row, column
-
-
-def _alike(sizes: IntpArray) -> Iterator[slice]:
-    """Cut ascending sizes, but for zeros, into blocks of `_BLOCK` when all are as the largest."""
-    start = int(sizes.searchsorted(1))
-    while start < len(sizes):
-        stop = max(start + 1, min(start + _BLOCK // int(sizes[start]), len(sizes)))
-        stop = max(start + 1, min(stop, start + _BLOCK // int(sizes[stop - 1])))
-        yield slice(start, stop)
-        start = stop
 
 
 def _cut(sizes: IntpArray) -> Iterator[slice]:

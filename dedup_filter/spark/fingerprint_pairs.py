@@ -21,6 +21,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as Spark's own manual has it
 
 from dedup_filter.hamming.layout import MAX_DISTANCE, Layout, TableShape, probe_keys, require_whole
+from dedup_filter.pages.directory.page_reader import signed
 from dedup_filter.spark.plans import cut
 
 MOST_OF_KEY = 20_000
@@ -138,7 +139,7 @@ def _key(value: Column, shape: TableShape) -> Column:
     """Return the first bits of the permuted form of a value, as a number."""
     moved = []
     for mask, by in shape.key_moves(shape.prefix_bits):
-        taken = value.bitwiseAND(F.lit(_signed(mask)))
+        taken = value.bitwiseAND(F.lit(signed(mask)))
         moved.append(F.shiftleft(taken, by) if by >= 0 else F.shiftrightunsigned(taken, -by))
     key = moved[0]
     for other in moved[1:]:
@@ -162,11 +163,7 @@ def _first_table(differing: Column, shapes: tuple[TableShape, ...], max_distance
     first = F.lit(len(shapes) - 1)
     for table, shape in reversed([*enumerate(shapes)][:-1]):
         (lead,) = shape.leads
-        mask = _signed(sum(1 << bit for bit in lead.positions))
+        mask = signed(lead.mask)
         damage = F.bit_count(differing.bitwiseAND(F.lit(mask)))
         first = F.when(damage <= lead.radius(max_distance), table).otherwise(first)
     return first
-
-
-def _signed(word: int) -> int:
-    return word - (word >> 63 << 64)

@@ -34,6 +34,7 @@ from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.frames.host_frames import Lesson
 from dedup_filter.model import Fate, Unjudged, Verdict
 from dedup_filter.pages.comparison import Candidate, examined, relation, verdict_on
+from dedup_filter.pages.directory.page_reader import MASK, signed
 from dedup_filter.pages.directory.records import Place
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.spark.plans import arrow_schema
@@ -169,7 +170,7 @@ class ForetoldPages:
             reason=None if page.texts else page.reason,
             language=page.language,
             digest=page.digest,
-            texts=[_signed(text.fingerprint) for text in page.texts],
+            texts=[signed(text.fingerprint) for text in page.texts],
             teaches=not page.was_shown,
         )
         self._tell_version(self._row["page"], page)
@@ -222,8 +223,8 @@ class ForetoldPages:
             number, stored = each["text"], each["fingerprint"]
             # Of a page that was measured otherwise this time, the candidates are others.
             if number < len(page.texts):
-                differing = _signed(page.texts[number].fingerprint) ^ stored
-                distance = (differing & (1 << 64) - 1).bit_count()
+                differing = signed(page.texts[number].fingerprint) ^ stored
+                distance = (differing & MASK).bit_count()
                 if distance <= self._config.max_distance:
                     asked[each["page"]] = each, distance
         candidates = [
@@ -251,13 +252,13 @@ class ForetoldPages:
     def _tell_version(self, number: int, page: PageProfile) -> None:
         if page.fingerprint is None:
             return
-        since, fingerprint = self._row["page"], _signed(page.fingerprint)
+        since, fingerprint = self._row["page"], signed(page.fingerprint)
         headline = json.dumps(page.headline)  # also half a surrogate, which Arrow has no form for
         all_of_it = f"{number} {since} {fingerprint} {headline} ".encode() + page.sketch
         self._tell(
             "version",
             page=number,
-            version=_signed(xxhash.xxh3_64_intdigest(all_of_it)),
+            version=signed(xxhash.xxh3_64_intdigest(all_of_it)),
             since=since,
             fingerprint=fingerprint,
             sketch=page.sketch,
@@ -266,7 +267,3 @@ class ForetoldPages:
 
     def _tell(self, kind: str, **what: Any) -> None:
         self.told.append({"kind": kind, "page": self._row["page"], **what})
-
-
-def _signed(word: int) -> int:
-    return word - (word >> 63 << 64)
