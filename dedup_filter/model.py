@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 Outcome = Literal["new", "near", "exact", "revisit", "unjudged"]
+REPEATS: tuple[Outcome, ...] = ("near", "exact")
+"""The outcomes of a page that repeats one that was seen before it."""
 
 Reason = Literal[
     "too_short",
@@ -125,6 +127,15 @@ class Refusal(NamedTuple):
     """URL of the other page."""
 
 
+def as_hex(fingerprint: int | None) -> str | None:
+    """Write a fingerprint with all of its 16 digits; None stays None.
+
+    >>> as_hex(31)
+    '0x000000000000001f'
+    """
+    return None if fingerprint is None else f"{fingerprint:#018x}"
+
+
 class Verdict(NamedTuple):
     """What the filter says of a page, and the figures it is based on."""
 
@@ -175,7 +186,7 @@ class Verdict(NamedTuple):
     @property
     def is_duplicate(self) -> bool:
         """Whether the page repeats one that was seen before it."""
-        return self.outcome in ("near", "exact")
+        return self.outcome in REPEATS
 
     def as_json(self) -> dict[str, Any]:
         """Return what it says of the page, in values that JSON has.
@@ -183,7 +194,6 @@ class Verdict(NamedTuple):
         The fingerprint is "0x" and 16 hexadecimal digits: many readers of JSON have no integers of
         64 bits.
         """
-        bits = self.fingerprint
         return {
             "outcome": self.outcome,
             "original": self.original,
@@ -191,7 +201,7 @@ class Verdict(NamedTuple):
             "similarity": self.similarity,
             "reason": self.reason,
             "cluster": self.cluster,
-            "fingerprint": None if bits is None else f"{bits:#018x}",
+            "fingerprint": as_hex(self.fingerprint),
         }
 
     def as_unjudged(self, reason: Reason) -> "Verdict":

@@ -82,15 +82,6 @@ def say(text: str, *, err: bool = False) -> None:
     click.echo(printable(text), err=err)
 
 
-def as_hex(fingerprint: int | None) -> str | None:
-    """Write a fingerprint with all of its 16 digits; None stays None.
-
-    >>> as_hex(31)
-    '0x000000000000001f'
-    """
-    return None if fingerprint is None else f"{fingerprint:#018x}"
-
-
 def write_report(values: Mapping[str, Any], as_json: bool) -> None:
     """Write fields by name: as a line of JSON, or a line for each and each member of a list."""
     if as_json:

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import as_hex, folders, json_option, say, write_lines
+from dedup_filter.commands import folders, json_option, say, write_lines
 from dedup_filter.commands.options import filter_option
 from dedup_filter.commands.sections import TEXTS, entry, head, paragraph
+from dedup_filter.model import as_hex
 from dedup_filter.review.explanation.explain import Explanation, explain
 from dedup_filter.review.explanation.left_out import Left
 from dedup_filter.upkeep import index_at

@@ -4,8 +4,9 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import as_hex, folders, json_option, say, write_lines
+from dedup_filter.commands import folders, json_option, say, write_lines
 from dedup_filter.commands.options import filter_option
+from dedup_filter.model import as_hex
 from dedup_filter.review.recorded_pages import Answer, RecordedPages, require_pages
 from dedup_filter.upkeep import index_at
 

@@ -4,9 +4,10 @@ from typing import Any
 
 import click
 
-from dedup_filter.commands import as_hex, json_option, say, write_lines
+from dedup_filter.commands import json_option, say, write_lines
 from dedup_filter.commands.options import filter_option
 from dedup_filter.config import FilterConfig
+from dedup_filter.model import as_hex
 from dedup_filter.review.recorded_pages import fingerprints_of, require_pages
 
 

@@ -25,6 +25,8 @@ _MEANINGS = {
     "letter_case": "in small letters",
     "origin": "at {0}",
 }
+_JOINTS = {"parameters": " and ", "place": "/"}
+"""What stands between the arguments of rules that have any number of them."""
 
 
 @click.command("rules")
@@ -102,9 +104,9 @@ def _report(mined: Mined) -> Iterator[str]:
 
 def _lines(proven: Proven) -> Iterator[str]:
     rule, evidence = proven
-    joined = " and ".join(rule.arguments) if rule.kind == "parameters" else None
-    names = [joined] if joined else ["/".join(rule.arguments)] if rule.kind == "place" else None
-    meaning = _MEANINGS[rule.kind].format(*(names or rule.arguments))
+    joint = _JOINTS.get(rule.kind)
+    names = rule.arguments if joint is None else [joint.join(rule.arguments)]
+    meaning = _MEANINGS[rule.kind].format(*names)
     yield (
         f"{rule.origin} {meaning}: {counted(evidence.support, 'URL')}, "
         f"precision {evidence.precision:.2f} or more"

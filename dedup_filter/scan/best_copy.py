@@ -37,12 +37,11 @@ from typing import Any, Literal, NamedTuple, get_args
 from dedup_filter.errors import DedupError
 from dedup_filter.fingerprints.profile import MAIN_DIGEST
 from dedup_filter.fingerprints.sketch import shared
-from dedup_filter.model import Unjudged
+from dedup_filter.model import REPEATS, Unjudged
 from dedup_filter.pages.comparison import least_share
 from dedup_filter.pages.directory.page_reader import PageReader, signed
 from dedup_filter.pages.directory.records import PageRecord, Place, canonical_key
 from dedup_filter.scan.inputs import Format, Record, records_in
-from dedup_filter.scan.outputs import REPEATS
 from dedup_filter.scan.streams import Stream
 from dedup_filter.scan.verdict_log import Entry, VerdictLog, entries_in
 from dedup_filter.text.canonical_link import canonical_links, links_of_header

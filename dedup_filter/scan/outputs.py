@@ -21,13 +21,13 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from dedup_filter.model import REPEATS
 from dedup_filter.scan.inputs import Format, Record
 from dedup_filter.scan.parquet import ParquetOutput, ParquetRows
 from dedup_filter.scan.streams import Stream, compressed_to
 from dedup_filter.scan.verdict_log import BAD, Entry
 
 MARK = "dedup"
-REPEATS = ("near", "exact")
 _MOST_SHOWN = 10
 
 

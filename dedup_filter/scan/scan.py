@@ -30,7 +30,7 @@ from typing import Any, NamedTuple, cast
 
 from dedup_filter.errors import ConfigError, DedupError, StoreError
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.model import Verdict
+from dedup_filter.model import REPEATS, Verdict
 from dedup_filter.scan.best_copy import Scanned, best_copies
 from dedup_filter.scan.inputs import (
     PIPE,
@@ -41,7 +41,7 @@ from dedup_filter.scan.inputs import (
     records_in,
     require_fields,
 )
-from dedup_filter.scan.outputs import REPEATS, Summary, Target, Wanted, write_outputs
+from dedup_filter.scan.outputs import Summary, Target, Wanted, write_outputs
 from dedup_filter.scan.parquet import require_alike
 from dedup_filter.scan.streams import Spooled, Stream
 from dedup_filter.scan.verdict_log import Entry, VerdictLog, entries_in, found_of

@@ -33,6 +33,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as Spark's own manual has
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
 from dedup_filter.fingerprints.profile import MAIN_DIGEST
+from dedup_filter.model import REPEATS
 from dedup_filter.pages.comparison import MOST_COMPARED
 from dedup_filter.spark.dropped_pages import dropped_pages
 from dedup_filter.spark.fingerprint_pairs import neighbours
@@ -117,7 +118,7 @@ def without_duplicates(pages: DataFrame, **options: Any) -> DataFrame:
     """
     prefix = "_dedup_"
     judged = verdicts(pages, prefix=prefix, **options)
-    is_kept = ~F.col(f"{prefix}outcome").isin("near", "exact")
+    is_kept = ~F.col(f"{prefix}outcome").isin(*REPEATS)
     return judged.where(is_kept).drop(*(prefix + name for name in VERDICT))
 
 

@@ -23,8 +23,9 @@ from pyspark.sql import functions as F  # noqa: N812 - as Spark's own manual has
 from pyspark.sql.types import StructType
 
 from dedup_filter.errors import ConfigError, DedupError
+from dedup_filter.model import REPEATS
 from dedup_filter.scan.inputs import Format, files_in, format_of, read_line, records_in
-from dedup_filter.scan.outputs import MARK, REPEATS, Summary, marked
+from dedup_filter.scan.outputs import MARK, Summary, marked
 from dedup_filter.scan.work import Scan
 from dedup_filter.spark.page_verdicts import VERDICT, verdicts
 from dedup_filter.spark.plans import arrow_schema, batches_of

@@ -7,6 +7,8 @@ Scrapy then takes URLs that a rule makes equal for one request, and makes only t
 no index, and this package's filter need not be used.
 """
 
+from functools import cached_property
+
 from duplicate_url_discarder import Addon, processors  # type: ignore[attr-defined] # not in __all__
 from duplicate_url_discarder.processors.base import UrlProcessorBase
 
@@ -33,7 +35,7 @@ class RuleProcessor(UrlProcessorBase):
         changed = rule.apply(form)
         return input_url if changed is form else url_of(changed)
 
-    @property
+    @cached_property
     def _rule(self) -> Rule:
         origin, kind, *arguments = (*self.args, "", "")[: max(len(self.args), 2)]
         return Rule(origin, kind, tuple(arguments))

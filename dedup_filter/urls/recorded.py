@@ -17,13 +17,11 @@ def judged_pages(recorded: Recorded) -> Iterator[Page]:
             does not record what it drops.
     """
     original_of: dict[int, int] = {}
-    has_duplicates = False
     for record in recorded.records(recorded.entries.pages.tolist()):
         if record.original is not None:
-            has_duplicates = True
             # The original comes earlier, and repeats none unless it was replaced since.
             original_of[record.page] = original_of.get(record.original, record.original)
         if record.url:
             yield Page(record.url, original_of.get(record.page, record.page))
-    if not has_duplicates:
+    if not original_of:
         raise DedupError("no page in the index repeats another, so its URLs tell nothing")

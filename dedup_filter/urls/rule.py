@@ -85,14 +85,14 @@ class Rule(NamedTuple):
 
     def apply(self, form: Form) -> Form:
         """Return the form that it makes of one with its origin; the same object if none other."""
-        return _KINDS[self.kind](form, *self.arguments)
+        return _KINDS[self.kind].apply(form, *self.arguments)
 
     @property
     def is_well_formed(self) -> bool:
         """Whether there is such a kind, with so many arguments."""
         are_strings = all(isinstance(each, str) for each in (*self[:2], *self.arguments))
-        least, most = _ARGUMENTS.get(self.kind, (1, 0)) if are_strings else (1, 0)
-        return least <= len(self.arguments) <= most
+        kind = _KINDS.get(self.kind) if are_strings else None
+        return kind is not None and kind.least <= len(self.arguments) <= kind.most
 
 
 def _parameters(form: Form, *names: str) -> Form:
@@ -168,35 +168,27 @@ def _with_path(form: Form, *segments: str) -> Form:
     return form if changed == form.segments else form._replace(segments=changed)
 
 
-_KINDS: Mapping[str, Callable[..., Form]] = {
-    "parameters": _parameters,
-    "value": _value,
-    "path_parameter": _path_parameter,
-    "segment": _segment,
-    "labelled": _labelled,
-    "place": _place,
-    "slash": _slash,
-    "last": _last,
-    "beginning": _beginning,
-    "ending": _ending,
-    "letter_case": _letter_case,
-    "origin": _origin,
+class _Kind(NamedTuple):
+    apply: Callable[..., Form]
+    least: int
+    """Arguments, at least."""
+    most: int
+
+
+_KINDS: Mapping[str, _Kind] = {
+    "parameters": _Kind(_parameters, 1, MOST_PARTS),
+    "value": _Kind(_value, 2, 2),
+    "path_parameter": _Kind(_path_parameter, 1, 1),
+    "segment": _Kind(_segment, 1, 1),
+    "labelled": _Kind(_labelled, 1, 1),
+    "place": _Kind(_place, 0, MOST_PARTS),
+    "slash": _Kind(_slash, 0, 0),
+    "last": _Kind(_last, 2, 2),
+    "beginning": _Kind(_beginning, 2, 2),
+    "ending": _Kind(_ending, 2, 2),
+    "letter_case": _Kind(_letter_case, 0, 0),
+    "origin": _Kind(_origin, 1, 1),
 }
-_ARGUMENTS: Mapping[str, tuple[int, int]] = {
-    "parameters": (1, MOST_PARTS),
-    "value": (2, 2),
-    "path_parameter": (1, 1),
-    "segment": (1, 1),
-    "labelled": (1, 1),
-    "place": (0, MOST_PARTS),
-    "slash": (0, 0),
-    "last": (2, 2),
-    "beginning": (2, 2),
-    "ending": (2, 2),
-    "letter_case": (0, 0),
-    "origin": (1, 1),
-}
-"""How few and how many arguments a rule has."""
 
 
 class Rules:

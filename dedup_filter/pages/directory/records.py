@@ -26,7 +26,7 @@ from w3lib.url import canonicalize_url
 from dedup_filter.errors import SchemeMismatch
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.sketch import MOST_SKETCH_BYTES
-from dedup_filter.model import Outcome, Verdict
+from dedup_filter.model import REPEATS, Outcome, Verdict
 from dedup_filter.text.headlines import Headline
 
 _CANONICAL = re.compile(r"https?://[a-z0-9][a-z0-9.-]*/[A-Za-z0-9/_.~-]*")
@@ -166,7 +166,7 @@ class PageRecord(NamedTuple):
     @property
     def is_kept(self) -> bool:
         """Whether later pages are compared with it."""
-        return self.outcome not in ("near", "exact")
+        return self.outcome not in REPEATS
 
     @classmethod
     def of(

@@ -20,6 +20,7 @@ import numpy as np
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
+from dedup_filter.model import REPEATS
 from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.location import scheme_of
@@ -68,7 +69,7 @@ class Judged(NamedTuple):
     @property
     def is_duplicate(self) -> bool:
         """Whether the page is dropped."""
-        return self.outcome in ("near", "exact")
+        return self.outcome in REPEATS
 
 
 class Rejudged(NamedTuple):
