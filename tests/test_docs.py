@@ -145,11 +145,12 @@ def counted_stats():
         stats.close({**figures_of(pages), **figures_of(_SharedIndex())})
     names = set(counted)
     for module in (ROOT / "dedup_filter" / "scrapy_plugin").glob("*.py"):
-        added = re.findall(r'stats\.add\(\s*"(\w+)"', module.read_text("utf-8"))
+        added = re.findall(r'stats\.(?:add|set)\(\s*"([\w/]+)"', module.read_text("utf-8"))
         names |= {f"dedup/{name}" for name in added}
     many = {"unjudged": "reason", "distance": "bits", "language": "code", "all": "outcome"}
     many["warnings"] = "kind"
-    return {re.sub(r"/(\w+)/\w+$", lambda of: f"/{of[1]}/<{many[of[1]]}>", name) for name in names}
+    pattern = rf"/({'|'.join(many)})/\w+$"
+    return {re.sub(pattern, lambda of: f"/{of[1]}/<{many[of[1]]}>", name) for name in names}
 
 
 def documented_stats():

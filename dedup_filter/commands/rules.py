@@ -11,23 +11,6 @@ from dedup_filter.urls.recorded import judged_pages
 from dedup_filter.urls.rules_file import as_objects, write_rules
 from dedup_filter.wording import counted
 
-_MEANINGS = {
-    "parameters": "without {0}, whatever the value",
-    "value": "without {0}{1}",
-    "path_parameter": "without ;{0}=... in the path",
-    "segment": "without /{0}",
-    "labelled": "without /{0}/...",
-    "place": "without the segment after /{0}",
-    "slash": "without a slash at the end",
-    "last": "with /{1} in place of /{0} at the end",
-    "beginning": "with {1} in place of {0} where the last segment begins",
-    "ending": "with {1} in place of {0} at the end",
-    "letter_case": "in small letters",
-    "origin": "at {0}",
-}
-_JOINTS = {"parameters": " and ", "place": "/"}
-"""What stands between the arguments of rules that have any number of them."""
-
 
 @click.command("rules")
 @click.argument("index", shell_complete=folders)
@@ -104,11 +87,8 @@ def _report(mined: Mined) -> Iterator[str]:
 
 def _lines(proven: Proven) -> Iterator[str]:
     rule, evidence = proven
-    joint = _JOINTS.get(rule.kind)
-    names = rule.arguments if joint is None else [joint.join(rule.arguments)]
-    meaning = _MEANINGS[rule.kind].format(*names)
     yield (
-        f"{rule.origin} {meaning}: {counted(evidence.support, 'URL')}, "
+        f"{rule.meaning}: {counted(evidence.support, 'URL')}, "
         f"precision {evidence.precision:.2f} or more"
     )
     for one, other in evidence.examples[:1]:

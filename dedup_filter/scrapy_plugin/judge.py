@@ -29,7 +29,7 @@ the next one, and at the end of the crawl; what repeats a page that cannot be re
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -61,11 +61,17 @@ class Judge:
     """Judge the items and responses of one crawl."""
 
     def __init__(
-        self, settings: PluginSettings, pages: NearDuplicateFilter, stats: CrawlStats
+        self,
+        settings: PluginSettings,
+        pages: NearDuplicateFilter,
+        stats: CrawlStats,
+        saw: Callable[[Collection[str], Verdict], None] | None = None,
     ) -> None:
+        """Let `saw` be told of each page that is kept, or repeats a kept one, and its URLs."""
         self.settings = settings
         self.pages = pages
         self.stats = stats
+        self._saw = saw
         self.drops = set() if settings.action == "tag" else {"near", "exact"}
         """Outcomes of pages whose items are to be dropped."""
         if self.drops and pages.config.revisit == "drop":
@@ -145,6 +151,8 @@ class Judge:
             visit = self._giver(item)
             if not visit.opted_out:
                 judgement = await self._final(self._page(item, visit), visit)
+                if not judgement.is_counted and judgement.verdict.outcome != "new":
+                    self._tell(judgement, visit)
                 self.stats.page(judgement)
         except Exception as fault:
             judgement = self._failed(fault)
@@ -322,11 +330,18 @@ class Judge:
 
     def _end(self, judgement: Judgement, fate: Fate | None) -> None:
         """If a page is claimed, end that, and tell the index; None: its verdict stands."""
-        if self._claimed.pop(judgement.verdict.page, None) is not None:
+        _, visit = self._claimed.pop(judgement.verdict.page, (None, None))
+        if visit is not None:
             judgement.fate = fate
+            if fate == "kept" and judgement.verdict.outcome == "new":
+                self._tell(judgement, visit)
             if fate == "gone" and not judgement.verdict.is_duplicate:
                 self.stats.add("released")
             self._write(judgement)
+
+    def _tell(self, judgement: Judgement, visit: Visit) -> None:
+        if self._saw is not None:
+            self._saw(visit.urls, judgement.verdict)
 
     def _came_out(self, item: Any, response: Any, *, went_through: bool) -> None:
         visit = self._visit(response)

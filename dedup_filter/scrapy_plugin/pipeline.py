@@ -18,13 +18,13 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import uuid4
 
 from itemadapter import ItemAdapter
 from scrapy import Request, Spider, signals, version_info
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DropItem
+from scrapy.exceptions import DropItem, IgnoreRequest
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from scrapy.utils.defer import deferred_from_coro
@@ -40,6 +40,9 @@ from dedup_filter.scrapy_plugin.settings import PluginSettings, in_settings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
 from dedup_filter.scrapy_plugin.visits import Judgement
 from dedup_filter.wording import counted, printable
+
+if TYPE_CHECKING:
+    from dedup_filter.scrapy_plugin.url_rules import UrlRules
 
 T = TypeVar("T")
 
@@ -87,6 +90,8 @@ class Addon:
         self._judge: Judge | None = None
         self.duplicates: DuplicatesFile | None = None
         """Where the duplicates of the crawl are written, if they are."""
+        self.url_rules: UrlRules | None = None
+        """The rules for URLs of the crawl, if there are to be any."""
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
@@ -99,6 +104,9 @@ class Addon:
             add = settings.setdefault_in_component_priority_dict
             # Before all others (images have 1): they only see what is kept.
             add("ITEM_PIPELINES", NearDuplicatePipeline, 0)
+            if settings.get("DEDUP_URL_RULES", "off") != "off":
+                # After requests that are off-site.
+                add("DOWNLOADER_MIDDLEWARES", UrlRulesMiddleware, 60)
             # Next to the engine: what passes here is the very object that reaches the pipelines.
             add("SPIDER_MIDDLEWARES", NearDuplicateMiddleware, 10)
 
@@ -117,9 +125,19 @@ class Addon:
             end_crawl = partial(_end_crawl, crawler) if settings.on_error == "close" else None
             stats = CrawlStats(crawler.stats, end_crawl)
             # Before the index is claimed.
-            addon.duplicates = _checked("DEDUP_DUPLICATES", DuplicatesFile, settings.duplicates)
-            _checked("DEDUP_REPORT", require_report_path, settings.report)
-            addon._judge = Judge(settings, _open(settings), stats)
+            if settings.duplicates is not None:
+                open_file = partial(DuplicatesFile, settings.duplicates)
+                addon.duplicates = _checked("DEDUP_DUPLICATES", open_file)
+            if settings.report is not None:
+                _checked("DEDUP_REPORT", partial(require_report_path, settings.report))
+            saw = None
+            if settings.url_rules != "off":
+                from dedup_filter.scrapy_plugin.url_rules import UrlRules
+
+                open_rules = partial(UrlRules, settings, stats, crawler)
+                addon.url_rules = _checked("DEDUP_URL_RULES", open_rules)
+                saw = addon.url_rules.saw
+            addon._judge = Judge(settings, _open(settings), stats, saw)
         return addon._judge
 
 
@@ -156,14 +174,39 @@ class NearDuplicateMiddleware:
         judge.output_ended(response, has_failed=False)
 
 
+class UrlRulesMiddleware:
+    """Hold back requests whose page would repeat one that was kept (downloader middleware)."""
+
+    def __init__(self, rules: "UrlRules | None") -> None:
+        self._rules = rules
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "UrlRulesMiddleware":
+        """Make the downloader middleware of a crawl."""
+        Addon.judge_of(crawler)
+        rules = cast("Addon", crawler.get_addon(Addon)).url_rules
+        if rules is not None:
+            crawler.signals.connect(rules.resume, signals.spider_opened)
+        return cls(rules)
+
+    def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002
+        """Let a request be made, or raise IgnoreRequest."""
+        if self._rules is not None and self._rules.holds_back(request):
+            raise IgnoreRequest("a rule for URLs says that its page repeats one that was kept")
+
+
 class NearDuplicatePipeline:
     """Drop the items of pages that repeat an earlier page."""
 
     def __init__(
-        self, judge: Judge, summary_interval: float, duplicates: DuplicatesFile | None = None
+        self,
+        judge: Judge,
+        summary_interval: float,
+        duplicates: DuplicatesFile | None = None,
+        url_rules: "UrlRules | None" = None,
     ) -> None:
         self._judge, self._stats, self._settings = judge, judge.stats, judge.settings
-        self._duplicates = duplicates
+        self._duplicates, self._url_rules = duplicates, url_rules
         self._summary_interval = summary_interval
         self._summed_up = monotonic()
 
@@ -174,8 +217,9 @@ class NearDuplicatePipeline:
         crawler.signals.connect(judge.item_scraped, signals.item_scraped)
         crawler.signals.connect(judge.item_lost, signals.item_dropped)
         crawler.signals.connect(judge.item_lost, signals.item_error)
-        duplicates = cast("Addon", crawler.get_addon(Addon)).duplicates
-        return cls(judge, crawler.settings.getfloat("LOGSTATS_INTERVAL"), duplicates)
+        addon = cast("Addon", crawler.get_addon(Addon))
+        interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
+        return cls(judge, interval, addon.duplicates, addon.url_rules)
 
     async def process_item(self, item: Any, spider: Spider | None = None) -> Any:  # noqa: ARG002
         """Return the item, or raise NearDuplicate if its page repeats an earlier one.
@@ -202,6 +246,8 @@ class NearDuplicatePipeline:
 
     async def _close(self) -> None:
         figures = await self._judge.finish()
+        if self._url_rules is not None:
+            await self._url_rules.finish()
         if self._duplicates is not None:
             self._duplicates.close()
         await self._report()
@@ -308,12 +354,12 @@ def _open(settings: PluginSettings) -> NearDuplicateFilter:
         raise kind(message) from None
 
 
-def _checked(setting: str, open_at: Callable[[str], T], path: str | None) -> T | None:
-    """Prepare the file that a setting names, if it names one."""
+def _checked(setting: str, make: Callable[[], T]) -> T:
+    """Make what a setting asks for; an error names the setting."""
     try:
-        return None if path is None else open_at(path)
-    except ConfigError as error:
-        kind = SettingsError if _is_scrapy_command() else ConfigError
+        return make()
+    except (ConfigError, StoreError) as error:
+        kind = SettingsError if _is_scrapy_command() else type(error)
         raise kind(f"{setting}: {error}") from None
 
 

@@ -44,6 +44,13 @@ def _log_level(value: Any) -> int:
     return logging.Logger("", value).level  # which refuses what is no level
 
 
+def _share(value: Any) -> float:
+    share = float(value)
+    if not 0 <= share <= 1:
+        raise ValueError
+    return share
+
+
 def _path(value: Any) -> str | None:
     return None if value in ("", "None") else _text(value)
 
@@ -78,6 +85,9 @@ class PluginSettings:
     follow_links: bool = _setting(True, "True or False", _flag)
     duplicates: str | None = _setting(None, "the path of a file", _path)
     report: str | None = _setting(None, "the path of a file", _path)
+    url_rules: str = _setting("off", *_one_of("off", "learn", "apply"))
+    url_rules_file: str | None = _setting(None, "the path of a file", _path)
+    url_audit: float = _setting(0.02, "a number from 0 to 1", _share)
     on_error: str = _setting("keep", *_one_of("keep", "close"))
     log_level: int = _setting(
         logging.INFO, 'a level such as "DEBUG", "INFO" or "WARNING"', _log_level
@@ -115,6 +125,11 @@ class PluginSettings:
                 "DEDUP_FOLLOW_LINKS=False needs the verdict on the response, before its items "
                 'are known: it cannot go with DEDUP_SOURCE="item", DEDUP_HTML_FIELD or '
                 "DEDUP_TEXT_FIELDS"
+            )
+        if plugin.url_rules == "apply" and plugin.action == "tag":
+            raise ConfigError(
+                'DEDUP_URL_RULES="apply" saves requests whose items would be dropped, and with '
+                'DEDUP_ACTION="tag" none are: take "learn", which only counts them'
             )
         if plugin.report is not None and folder_of(plugin.index) is None:
             raise ConfigError(

@@ -60,6 +60,10 @@ class CrawlStats:
         """Add to a figure."""
         self._collector.inc_value(f"dedup/{name}", count)  # type: ignore[arg-type]
 
+    def set(self, name: str, value: float) -> None:
+        """Set a figure."""
+        self._collector.set_value(f"dedup/{name}", value)
+
     def page(self, judgement: Judgement) -> None:
         """Count the verdict on a page, once."""
         if judgement.is_counted:
@@ -119,7 +123,7 @@ class CrawlStats:
     def close(self, figures: Mapping[str, int]) -> None:
         """Set the figures that are known at the end."""
         for name, count in {**figures, "seconds": round(self.get("seconds"), 3)}.items():
-            self._collector.set_value(f"dedup/{name}", count)
+            self.set(name, count)
 
     def get(self, name: str) -> float:
         """Return a figure, 0 if nothing was counted."""
@@ -139,6 +143,13 @@ class CrawlStats:
             in_index = f"{counted(figures['index_size'], 'page')} kept"
             parts.append(f"index: {in_index}, {_size(figures['index_bytes'])} of memory")
         parts.append(f"{each:.1f} ms a page")
+        if self.get("rules/saveable"):
+            parts.append(f"{counted(self.get('rules/saveable'), 'request')} could be saved")
+        if self.get("rules/requests_saved") or self.get("rules/audited"):
+            saved = counted(self.get("rules/requests_saved"), "request")
+            wrong = self.get("rules/contradicted")
+            how_many = f"{counted(wrong, 'rule')} wrong" if wrong else "none wrong"
+            parts.append(f"{saved} saved, {self.get('rules/audited'):,.0f} audited, {how_many}")
         if self.get("errors"):
             parts.append(counted(self.get("errors"), "fault"))
         if "all/pages" in figures:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import ref
 
-from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlResponse
+from scrapy.http import HtmlResponse, JsonResponse, Request, Response, TextResponse, XmlResponse
 
 from dedup_filter.filter import ReadPage
 from dedup_filter.model import Fate, Reason, Verdict
@@ -83,6 +83,8 @@ class Visit:
         """The response itself, once somebody has asked for it."""
         self.is_one_page = response is not None and _is_one_page(response)
         self._response = (lambda: None) if response is None else ref(response)
+        self.urls = () if request is None or request.method != "GET" else _urls(self.url, request)
+        """URLs at which a link leads to this response: its own, and those that redirected here."""
         self.opted_out = request is not None and request.meta.get("dedup") is False
         self.expected: list[Any] = []
         """Items that have not reached the pipeline."""
@@ -133,6 +135,11 @@ class Visit:
     def _shared_by(self, key: str | int) -> Judgement | None:
         found = self._shared.get(key)
         return None if found is None or found.fate == "gone" else found
+
+
+def _urls(url: str, request: Request) -> tuple[str, ...]:
+    redirected = request.meta.get("redirect_urls", ())
+    return (*(each for each in redirected if isinstance(each, str)), url)
 
 
 def _page_text(response: TextResponse) -> PageText | Reason:

@@ -53,6 +53,8 @@ class Evidence:
     """Those whose pages were judged different."""
     examples: list[tuple[str, str]] = field(default_factory=list)
     """Pairs of URLs that support it."""
+    unconfirmed: int = 0
+    """Crawls in a row, up to the last one, in which nothing supported it."""
     taken_out: set[object] = field(default_factory=set)
     """Different values that supporting URLs lost, at most so many as must be seen."""
     changed: list[tuple[Form, Form]] = field(default_factory=list, repr=False)
@@ -87,8 +89,16 @@ class Mined(NamedTuple):
     """Pages whose URL is too long, or none."""
 
 
-def mine(pages: Iterable[Page], *, min_support: int = 10, min_precision: float = 0.7) -> Mined:
+def mine(
+    pages: Iterable[Page],
+    given: Iterable[Rule] = (),
+    *,
+    min_support: int = 10,
+    min_precision: float = 0.7,
+) -> Mined:
     """Find the rules that pages prove. `min_precision`: see `Evidence.precision`.
+
+    Rules that are `given` come first, unless these pages contradict them.
 
     >>> pages = [Page(f"https://a.example/{n // 2}?sid={n}", n // 2) for n in range(40)]
     >>> [proven.rule.arguments for proven in mine(pages).proven]
@@ -99,6 +109,11 @@ def mine(pages: Iterable[Page], *, min_support: int = 10, min_precision: float =
         shown.add(page)
     before = len(shown)
     proven: list[Proven] = []
+    for rule in given:
+        evidence = shown.evidence(rule)
+        if not evidence.contradictions:
+            shown.apply(evidence)
+            proven.append(Proven(rule, evidence))
     is_any_new = True
     while is_any_new:
         is_any_new = False

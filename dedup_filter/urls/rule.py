@@ -88,6 +88,17 @@ class Rule(NamedTuple):
         return _KINDS[self.kind].apply(form, *self.arguments)
 
     @property
+    def meaning(self) -> str:
+        """Say in a few words what it does; the site's words in it are not made fit for a terminal.
+
+        >>> Rule("https://a.example", "parameters", ("sid",)).meaning
+        'https://a.example without sid, whatever the value'
+        """
+        kind = _KINDS[self.kind]
+        shown = self.arguments if kind.joint is None else (kind.joint.join(self.arguments),)
+        return f"{self.origin} {kind.meaning.format(*shown)}"
+
+    @property
     def is_well_formed(self) -> bool:
         """Whether there is such a kind, with so many arguments."""
         are_strings = all(isinstance(each, str) for each in (*self[:2], *self.arguments))
@@ -173,21 +184,27 @@ class _Kind(NamedTuple):
     least: int
     """Arguments, at least."""
     most: int
+    meaning: str
+    """How URLs are taken, with a place for each argument."""
+    joint: str | None = None
+    """What stands between arguments that have one place."""
 
 
 _KINDS: Mapping[str, _Kind] = {
-    "parameters": _Kind(_parameters, 1, MOST_PARTS),
-    "value": _Kind(_value, 2, 2),
-    "path_parameter": _Kind(_path_parameter, 1, 1),
-    "segment": _Kind(_segment, 1, 1),
-    "labelled": _Kind(_labelled, 1, 1),
-    "place": _Kind(_place, 0, MOST_PARTS),
-    "slash": _Kind(_slash, 0, 0),
-    "last": _Kind(_last, 2, 2),
-    "beginning": _Kind(_beginning, 2, 2),
-    "ending": _Kind(_ending, 2, 2),
-    "letter_case": _Kind(_letter_case, 0, 0),
-    "origin": _Kind(_origin, 1, 1),
+    "parameters": _Kind(
+        _parameters, 1, MOST_PARTS, "without {0}, whatever the value", joint=" and "
+    ),
+    "value": _Kind(_value, 2, 2, "without {0}{1}"),
+    "path_parameter": _Kind(_path_parameter, 1, 1, "without ;{0}=... in the path"),
+    "segment": _Kind(_segment, 1, 1, "without /{0}"),
+    "labelled": _Kind(_labelled, 1, 1, "without /{0}/..."),
+    "place": _Kind(_place, 0, MOST_PARTS, "without the segment after /{0}", joint="/"),
+    "slash": _Kind(_slash, 0, 0, "without a slash at the end"),
+    "last": _Kind(_last, 2, 2, "with /{1} in place of /{0} at the end"),
+    "beginning": _Kind(_beginning, 2, 2, "with {1} in place of {0} where the last segment begins"),
+    "ending": _Kind(_ending, 2, 2, "with {1} in place of {0} at the end"),
+    "letter_case": _Kind(_letter_case, 0, 0, "in small letters"),
+    "origin": _Kind(_origin, 1, 1, "at {0}"),
 }
 
 

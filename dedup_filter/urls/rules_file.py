@@ -58,6 +58,7 @@ def as_objects(proven: Iterable[Proven]) -> list[dict[str, Any]]:
                 "evidence": {
                     "support": evidence.support,
                     "contradictions": evidence.contradictions,
+                    "unconfirmed": evidence.unconfirmed,
                     "precision": round(evidence.precision, 4),
                     "examples": evidence.examples,
                 },
@@ -104,9 +105,10 @@ def _proven(value: object, where: str) -> Proven:
         given, evidence = value["rule"], value["evidence"]  # type: ignore[index] # TypeError tells
         rule = Rule(given["origin"], given["kind"], tuple(given["arguments"]))
         support, contradictions = int(evidence["support"]), int(evidence["contradictions"])
+        unconfirmed = int(evidence.get("unconfirmed", 0))
         examples = [(str(one), str(other)) for one, other in evidence["examples"]]
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ConfigError(f"{where} is none ({type(error).__name__}: {error})") from error
     if not rule.is_well_formed:
         raise ConfigError(f"{where} is none of a known kind with its arguments")
-    return Proven(rule, Evidence(support, contradictions, examples))
+    return Proven(rule, Evidence(support, contradictions, examples, unconfirmed))

@@ -1,5 +1,7 @@
 """Rules that one crawl has proven save the next one its requests, and lose no page."""
 
+import json
+
 import pytest
 from command_line import run
 
@@ -43,3 +45,110 @@ def test_requests_are_saved_and_no_page_is_lost(project, linked):
     second = project.crawl(ADDONS=add_ons, DUD_LOAD_RULE_PATHS=rules)
     assert {item["text"] for item in second.items} == kept
     assert len(linked.asked) == 13  # the first page is asked for twice: start URLs are not filtered
+
+
+LISTED = """
+    import scrapy
+
+    class QuotesSpider(scrapy.Spider):
+        name = "quotes"
+        start_urls = ["{start}"]
+
+        def parse(self, response):
+            for place, link in enumerate(response.css("li a")):
+                yield response.follow(link, self.parse_story, {how}priority=-place)
+
+        def parse_story(self, response):
+            yield {{"url": response.url, "text": response.css("p::text").get()}}
+"""
+
+
+@pytest.fixture
+def listed(site, paragraphs):
+    """Links in their order: a session matters to none of 40 stories, then to ten others."""
+    links = []
+
+    def add(path, seed):
+        site.add(path, paragraphs(seed))
+        links.append(f'<li><a href="{path}">{seed}</a>')
+
+    for sid in ("", "?sid=x", "?sid=y"):
+        for n in range(40):
+            add(f"/story/{n}{sid and sid + str(n)}", n)
+    for sid in range(6):
+        for n in range(10):
+            add(f"/late/{n}?sid={sid}", 100 + 10 * n + sid)
+    site.add("/", "<html><body><ul>" + "".join(links) + "</ul></body></html>")
+    return site
+
+
+def texts(crawl):
+    return {item["text"] for item in crawl.items}
+
+
+def test_a_crawl_learns_rules_and_the_next_one_applies_them(project, linked):
+    project.spider(SPIDER.format(start=f"{linked.url}/story/0"))
+    learning = project.crawl(DEDUP_URL_RULES="learn", DEDUP_INDEX="index")
+    assert len(texts(learning)) == 12
+    assert learning.stats["dedup/rules/active"] == 1
+    assert learning.stats["dedup/rules/requests_saved"] == 0
+    assert learning.stats["dedup/rules/saveable"] > 20
+    assert learning.lines("URL rule found: ")[0].endswith(" without sid, whatever the value")
+    assert learning.lines(" could be saved")
+    downloads = len(linked.asked)
+    linked.asked.clear()
+    applying = project.crawl(
+        DEDUP_URL_RULES="apply",
+        DEDUP_INDEX="index2",
+        DEDUP_URL_RULES_FILE=project.folder / "index" / "url_rules.json",
+    )
+    assert texts(applying) == texts(learning)
+    saved, audited = (
+        applying.stats[f"dedup/rules/{name}"] for name in ("requests_saved", "audited")
+    )
+    assert saved > 30
+    assert audited >= 1
+    assert len(linked.asked) == downloads - saved
+    assert applying.lines(f"; {saved} requests saved, {audited} audited, none wrong")
+    assert not (project.folder / "index2" / "url_rules.json").exists()
+
+
+def test_a_contradiction_has_all_requests_made_after_all(project, listed):
+    project.spider(LISTED.format(start=listed.url, how=""))
+    off = project.crawl()
+    listed.asked.clear()
+    on = project.crawl(DEDUP_URL_RULES="apply", DEDUP_URL_AUDIT=0.2)
+    assert texts(on) == texts(off)
+    assert on.stats["dedup/rules/contradicted"] == 1
+    assert on.stats["dedup/rules/active"] == 0
+    assert on.stats["dedup/rules/requests_saved"] == 0
+    (line,) = on.lines("URL rule retired")
+    assert "shows another page" in line
+    assert "made after all" in line
+    assert len(listed.asked) == len(set(listed.asked))
+
+
+def test_a_resumed_job_makes_what_no_rule_holds_back_any_more(project, listed):
+    project.spider(LISTED.format(start=listed.url, how=""))
+    off = project.crawl()
+    job = {"JOBDIR": "job", "DEDUP_URL_RULES": "apply", "DEDUP_URL_AUDIT": 0}
+    first = project.crawl(**job)
+    missing = texts(off) - texts(first)
+    assert len(missing) == 50
+    file = project.folder / "job" / "dedup_index" / "url_rules.json"
+    (rule,) = json.loads(file.read_text())
+    assert rule["args"] == ["sid"]
+    file.write_text("[]")
+    second = project.crawl(**job)
+    assert texts(second) == missing
+
+
+def test_requests_that_cannot_be_remembered_are_made(project, listed):
+    project.spider(
+        LISTED.format(start=listed.url, how="cb_kwargs={}, ").replace(
+            "self.parse_story", "lambda found: self.parse_story(found)"
+        )
+    )
+    crawl = project.crawl(DEDUP_URL_RULES="apply")
+    assert crawl.stats["dedup/rules/requests_saved"] == 0
+    assert crawl.stats["downloader/request_count"] == 181

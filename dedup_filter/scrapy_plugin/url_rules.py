@@ -1,0 +1,192 @@
+"""DEDUP_URL_RULES: verdicts of a crawl -> rules for URLs -> requests that are not made.
+
+    Judge           tells which pages were kept, and which repeat which
+    LiveRules       finds the rules, and says which requests they save
+    HeldRequests    remembers these requests; if a rule does not hold, they are made after all
+    a file          has the rules, also for the next crawl: written when they change
+
+Only what a spider may do without is held back: GET requests without a body that Scrapy, too, would
+filter (`dont_filter`) and that are judged (`meta["dedup"]`), and only if they can be remembered. A
+request that is held back ends as one that is off-site does: its errback gets an IgnoreRequest.
+
+A fault here costs savings, never a request.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+
+from dedup_filter.model import Verdict
+from dedup_filter.pages.location import folder_of
+from dedup_filter.scrapy_plugin.held_requests import HeldRequests
+from dedup_filter.scrapy_plugin.index_calls import running_loop
+from dedup_filter.scrapy_plugin.settings import PluginSettings
+from dedup_filter.scrapy_plugin.stats import CrawlStats
+from dedup_filter.upkeep.whole_file import require_place
+from dedup_filter.urls.live import LiveRules
+from dedup_filter.urls.rule import Rule
+from dedup_filter.urls.rules_file import read_rules, write_rules
+from dedup_filter.wording import counted, printable
+
+_FILE = "url_rules.json"
+_HELD = "dedup_filter.held"
+_NO_VERDICT = ("error", "pending")
+"""Reasons of pages that tell nothing, as nobody looked at them."""
+_RULES_FAILED = "Rules for URLs failed (DEDUP_URL_RULES); the request is made"
+_LONGEST = 500
+
+logger = logging.getLogger("dedup_filter")
+
+
+class UrlRules:
+    """The rules of one crawl.
+
+    Raises:
+        ConfigError: the file of rules cannot be read, or holds none.
+        StoreError: requests cannot be held back.
+    """
+
+    def __init__(self, settings: PluginSettings, stats: CrawlStats, crawler: Crawler) -> None:
+        self._stats, self._crawler = stats, crawler
+        self._is_applied = settings.url_rules == "apply"
+        self.file = rules_file(settings)
+        if settings.url_rules_file is not None:
+            require_place(Path(settings.url_rules_file))
+        inherited = read_rules(self.file) if self.file and Path(self.file).exists() else ()
+        self._live = LiveRules(inherited, settings.url_audit)
+        job = settings.job_folder
+        self._held = HeldRequests(None if job is None else Path(job, _HELD))
+        self._mining: asyncio.Task[None] | None = None
+        self._stats.set("rules/active", len(self._live.active))
+        for name in ("requests_saved", "audited", "contradicted"):
+            self._stats.add(f"rules/{name}", 0)
+
+    def resume(self) -> None:
+        """Make the requests of an earlier run of the job that no rule holds back any more."""
+        self._make_after_all(self._live.active if self._is_applied else ())
+
+    def saw(self, urls: Iterable[str], verdict: Verdict) -> None:
+        """Note that a page with this verdict is shown at URLs: its own, and those that led there.
+
+        It is kept, or repeats one that is.
+        """
+        if verdict.reason in _NO_VERDICT:
+            return
+        try:
+            for url in urls:
+                retired = self._live.saw(url, verdict.cluster)
+                if retired:
+                    self._retired(retired, url)
+            if self._live.is_due and self._mining is None:
+                self._look()
+        except Exception as fault:
+            self._stats.fault(fault, _RULES_FAILED)
+
+    def holds_back(self, request: Request) -> bool:
+        """Tell whether a request is not to be made; then it is remembered."""
+        is_plain = request.method == "GET" and not request.body and not request.dont_filter
+        if not is_plain or request.meta.get("dedup") is False:
+            return False
+        try:
+            saving = self._live.saved_by(request.url)
+            if saving is None:
+                return False
+            if not self._is_applied:
+                self._stats.add("rules/saveable")
+                return False
+            if saving.is_audit:
+                self._stats.add("rules/audited")
+                return False
+            assert self._crawler.spider is not None
+            self._held.add(request, saving.rules, self._crawler.spider)
+        except Exception as fault:
+            self._stats.fault(fault, _RULES_FAILED)
+            return False
+        self._stats.add("rules/requests_saved")
+        return True
+
+    async def finish(self) -> None:
+        """Look for rules a last time, and write them."""
+        try:
+            if self._mining is not None:
+                await self._mining
+            if self._live.has_unmined:
+                look = self._live.mining()
+                found = look() if running_loop() is None else await asyncio.to_thread(look)
+                self._took(*self._live.take(found))
+            self._write(is_over=True)
+        except Exception as fault:
+            self._stats.fault(fault, "Rules for URLs could not be written (DEDUP_URL_RULES)")
+        finally:
+            self._held.close()
+
+    def _look(self) -> None:
+        look = self._live.mining()
+        if running_loop() is None:
+            self._took(*self._live.take(look()))
+        else:
+            self._mining = asyncio.ensure_future(self._looked(look))
+
+    async def _looked(self, look: Any) -> None:
+        try:
+            self._took(*self._live.take(await asyncio.to_thread(look)))
+        except Exception as fault:
+            self._stats.fault(fault, _RULES_FAILED)
+        finally:
+            self._mining = None
+
+    def _took(self, new: list[Rule], gone: list[Rule]) -> None:
+        for rule in new:
+            logger.info("URL rule found: %s", printable(rule.meaning, _LONGEST))
+        if gone:
+            self._retired(gone, None)
+        elif new:
+            self._changed()
+
+    def _retired(self, rules: list[Rule], url: str | None) -> None:
+        self._stats.add("rules/contradicted", len(rules))
+        made = self._make_after_all(self._live.active)
+        for rule in rules:
+            logger.warning(
+                "URL rule retired: %s%s%s",
+                printable(rule.meaning, _LONGEST),
+                "" if url is None else f"; {printable(url, _LONGEST)} shows another page",
+                f"; {counted(made, 'request')} made after all" if made else "",
+            )
+        self._changed()
+
+    def _make_after_all(self, active: Iterable[Rule]) -> int:
+        """Make the requests that rules other than these have held back; return how many."""
+        made = 0
+        engine, spider = self._crawler.engine, self._crawler.spider
+        assert engine is not None
+        assert spider is not None
+        for request in self._held.release(list(active), spider):
+            if isinstance(request, Request):
+                engine.crawl(request.replace(dont_filter=True))
+                made += 1
+            else:
+                self._stats.fault(request, "A request that was held back could not be made")
+        self._stats.add("rules/requests_saved", -made)
+        return made
+
+    def _changed(self) -> None:
+        self._stats.set("rules/active", len(self._live.active))
+        self._write()
+
+    def _write(self, *, is_over: bool = False) -> None:
+        if self.file is not None:
+            write_rules(self.file, self._live.proven(is_over=is_over), force=True)
+
+
+def rules_file(settings: PluginSettings) -> str | None:
+    """Return where a crawl keeps its rules; None: nowhere, they end with it."""
+    if settings.url_rules_file is not None:
+        return settings.url_rules_file
+    folder = folder_of(settings.index) or settings.job_folder
+    return None if folder is None else str(Path(folder, _FILE))
