@@ -26,7 +26,12 @@ DUST = {
     "scheme": lambda n: f"http://a.example/story/{n}",
     "mirror": lambda n: f"https://mirror.example:8080/story/{n}",
     "letter case": lambda n: f"{SITE}/Story/{n}",
+    "login": lambda n: f"{SITE}/index?do=login&to=story{n}",
+    "share": lambda n: f"{SITE}/share/?url=story{n}",
 }
+PAGE_OF = {"login": 900_000, "share": 900_001}
+"""Kinds that all show one page of their own, by its number; the others show the story."""
+
 MATTERS = {
     "page": lambda n: f"{SITE}/story/{n % 7}?page={n}",
     "language": lambda n: f"{SITE}/story/{n}?lang=de",
@@ -40,6 +45,8 @@ MATTERS = {
     "flag": lambda n: f"{SITE}/story/{n}?full=1",
     "sort": lambda n: f"{SITE}/story?sort={n}&sid={session(n)}",
     "upper": lambda n: f"{SITE}/Authors/{n}",
+    "edit": lambda n: f"{SITE}/index?do=edit&to=story{n}",
+    "target": lambda n: f"{SITE}/story?url=story{n}",
 }
 
 
@@ -47,7 +54,7 @@ def pages(dust, matters, many=30, shuffle=None):
     """Pages at plain URLs, their duplicates by some kinds, and pages that only look alike."""
     made = [Page(f"{SITE}/story/{n}", n) for n in range(many)]
     for kind in dust:
-        made += [Page(DUST[kind](n), n) for n in range(many)]
+        made += [Page(DUST[kind](n), PAGE_OF.get(kind, n)) for n in range(many)]
     for number, kind in enumerate(matters, 1):
         made += [Page(MATTERS[kind](n), 1_000 * number + n) for n in range(many)]
     if shuffle is not None:

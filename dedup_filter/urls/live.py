@@ -15,6 +15,7 @@ Mining is linear (`mining`), and done each time the pages have grown by half: 12
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from dedup_filter.urls.mining import Evidence, Page, Proven, mine
@@ -99,7 +100,7 @@ class LiveRules:
         pages, active = self._pages[:], self.active
         self._due = max(_FIRST, _GROWTH * len(pages))
         self._mined = len(pages)
-        return lambda: _Found(mine(pages, active).proven, _forms(pages))
+        return lambda: _Found(mine(pages, given=active).proven, _forms(pages))
 
     def take(self, found: "_Found") -> tuple[list[Rule], list[Rule]]:
         """Take over what was found; return the rules that are new, and those that do not hold."""
@@ -122,10 +123,11 @@ class LiveRules:
             before = self._inherited.get(rule, Evidence())
             if evidence is not before and evidence.support:
                 support = before.support + evidence.support
-                yield Proven(rule, Evidence(support, 0, evidence.examples))
+                doubts = before.doubts + evidence.doubts
+                yield Proven(rule, Evidence(support, doubts, evidence.examples))
             elif before.unconfirmed + is_over < _MOST_UNCONFIRMED:
                 unconfirmed = before.unconfirmed + is_over
-                yield Proven(rule, Evidence(before.support, 0, before.examples, unconfirmed))
+                yield Proven(rule, replace(before, unconfirmed=unconfirmed))
 
     def _is_audit(self, rule: Rule) -> bool:
         uses = self._uses[rule]
@@ -179,7 +181,7 @@ class _Found:
 
 
 def _forms(pages: Iterable[Page]) -> Iterator[tuple[Form, int]]:
-    for url, same in pages:
-        form = form_of(url)
+    for page in pages:
+        form = form_of(page.url)
         if form is not None:
-            yield form, same
+            yield form, page.same

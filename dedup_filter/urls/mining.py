@@ -2,25 +2,34 @@
 
     pairs of duplicate and original    propose rules: what differs in their two URLs
     all URLs                           prove or refute them: those that a rule makes equal are one
-                                       group, and should have been judged the same
+                                       group, and should have been judged the same in each crawl
+
+A page that changes between two crawls is judged to be another one then. So URLs are compared by
+what was judged of them at the same time, and tell nothing of one another if they have no crawl in
+common.
+
+A filter that is careful keeps some pages which repeat another: those whose text their host had
+shown elsewhere meanwhile. If their records say that each has what the other says, they do not
+refute a rule; but its precision is less by each of them.
 
 "Do not crawl in the DUST" (Bar-Yossef, Keidar and Schonfeld, TWEB 2009) with verdicts in place of
 a guess. A rule that is proven is applied, and then the next is looked for: so two parameters of
 which either can go, but not both, are never both let go.
 
-Guarantees: no two URLs whose pages were judged different have one form by the proven rules, unless
-they have it by none. In which order the pages come does not matter, but for the examples.
+Guarantees: no two URLs whose pages were judged different in a crawl, and are so by their records,
+have one form by the proven rules, unless they have it by none. In which order the pages of a
+crawl come does not matter, but for the examples.
 
 Cost: linear in the URLs, 40 us each; 1 KB of memory for each.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dedup_filter.estimate import wilson
-from dedup_filter.urls.rule import Form, Rule, form_of
+from dedup_filter.urls.rule import Form, Rule, form_of, path_of
 
 _MOST_TOGETHER = 4
 """Parameters that differ in a pair and may make one rule: they vary together."""
@@ -28,11 +37,21 @@ _LEAST_VOTES = 3
 """Pairs of duplicate and original that propose a rule before it is looked at."""
 _MOST_PROPOSED = 32
 """Rules of one origin that are looked at at a time, those with the most votes."""
-_LEAST_VALUES = {"parameters": 2, "labelled": 10, "place": 10}
+_LEAST_VALUES = {"parameters": 2, "where": 20, "labelled": 10, "place": 10}
 """Different values that are taken out: one tells nothing of others, and is a rule of kind `value`
-or `segment`. Segments that differ mostly matter, so more must be seen that do not."""
+or `segment`. Segments that differ mostly matter, so more must be seen that do not; and what holds
+for some URLs only may be chance, as there are many ways to choose them."""
+_MOST_DOUBTS = 0.1
+"""Share of the URLs made equal whose pages were judged different and are alike by their records. On
+one host a filter tells apart what is nearly equal, for pages of one template are; but these differ
+by their URLs in what makes no difference for nine of ten."""
+_MOST_KEPT = 8
+"""Different pages that a rule makes equal, if they are alike: each is compared with all others."""
 _MOST_VALUES = max(_LEAST_VALUES.values())
 _EXAMPLES = 3
+
+
+AreAlike = Callable[[int, int], bool]
 
 
 class Page(NamedTuple):
@@ -41,6 +60,9 @@ class Page(NamedTuple):
     url: str
     same: int
     """Pages that were judged the same have the same number: that of their original."""
+    first_crawl: int = 0
+    crawl: int = 0
+    """The first and the last crawl in which it was at its URL."""
 
 
 @dataclass
@@ -49,8 +71,8 @@ class Evidence:
 
     support: int = 0
     """URLs that the rule makes equal to another, and whose pages were judged the same."""
-    contradictions: int = 0
-    """Those whose pages were judged different."""
+    doubts: int = 0
+    """Those whose pages were judged different, and are alike by their records."""
     examples: list[tuple[str, str]] = field(default_factory=list)
     """Pairs of URLs that support it."""
     unconfirmed: int = 0
@@ -63,7 +85,7 @@ class Evidence:
     @property
     def precision(self) -> float:
         """Lower bound of the share of equal URLs whose pages are the same (Wilson 1927, 95 %)."""
-        found = wilson(self.support, self.support + self.contradictions)
+        found = wilson(self.support, self.support + self.doubts)
         return 0.0 if found is None else found.low
 
 
@@ -91,94 +113,111 @@ class Mined(NamedTuple):
 
 def mine(
     pages: Iterable[Page],
-    given: Iterable[Rule] = (),
+    are_alike: AreAlike = lambda *_: False,
     *,
+    given: Iterable[Rule] = (),
     min_support: int = 10,
     min_precision: float = 0.7,
 ) -> Mined:
     """Find the rules that pages prove. `min_precision`: see `Evidence.precision`.
 
-    Rules that are `given` come first, unless these pages contradict them.
+    `are_alike` tells whether two kept pages, named by their numbers, say the same by their records.
+    Rules that are `given` come first, unless these pages refute them.
 
     >>> pages = [Page(f"https://a.example/{n // 2}?sid={n}", n // 2) for n in range(40)]
     >>> [proven.rule.arguments for proven in mine(pages).proven]
     [('sid',)]
     """
-    shown = _Shown()
+    shown = _Shown(are_alike)
     for page in pages:
         shown.add(page)
     before = len(shown)
     proven: list[Proven] = []
     for rule in given:
         evidence = shown.evidence(rule)
-        if not evidence.contradictions:
+        if evidence is not None:
             shown.apply(evidence)
             proven.append(Proven(rule, evidence))
-    is_any_new = True
-    while is_any_new:
-        is_any_new = False
-        for rule in shown.proposals():
+    refuted: set[Rule] = set()
+    while rules := shown.proposals(refuted):
+        for rule in rules:
             evidence = shown.evidence(rule)
-            if _is_proven(rule, evidence, min_support, min_precision):
+            if evidence is not None and _is_proven(rule, evidence, min_support, min_precision):
                 shown.apply(evidence)
                 proven.append(Proven(rule, evidence))
-                is_any_new = True
+            else:
+                refuted.add(rule)
     return Mined(proven, before, before - shown.kinds, before - len(shown), shown.passed_over)
 
 
 def _is_proven(rule: Rule, evidence: Evidence, min_support: int, min_precision: float) -> bool:
     return (
-        not evidence.contradictions
-        and evidence.support >= min_support
+        evidence.support >= min_support
+        and evidence.doubts <= _MOST_DOUBTS * (evidence.support + evidence.doubts)
         and evidence.precision >= min_precision
         and len(evidence.taken_out) >= _LEAST_VALUES.get(rule.kind, 0)
     )
 
 
+class _Span(NamedTuple):
+    """The crawls, from the first to the last, in which a URL had a page."""
+
+    first: int
+    last: int
+    same: int
+
+
+_Judged = tuple[_Span, ...]
+"""What was judged of the URLs of a form, ascending."""
+
+
 class _Shown:
     """Forms of URLs by origin, and what their pages were judged to be."""
 
-    def __init__(self) -> None:
+    def __init__(self, are_alike: AreAlike) -> None:
         self.passed_over = 0
-        self._same_at: dict[str, dict[Form, frozenset[int]]] = defaultdict(dict)
+        self._are_alike = are_alike
+        self._judged_at: dict[str, dict[Form, _Judged]] = defaultdict(dict)
         self._urls: dict[Form, str] = {}
         """One URL of each form, for examples."""
 
     def __len__(self) -> int:
-        return sum(map(len, self._same_at.values()))
+        return sum(map(len, self._judged_at.values()))
 
     @property
     def kinds(self) -> int:
-        """How many different pages there are."""
-        return len(set().union(*(same for _, same in self._items())))
+        """How many different pages there are, as judged last."""
+        return len({judged[-1].same for _, judged in self._items()})
 
     def add(self, page: Page) -> None:
         form = form_of(page.url)
         if form is None:
             self.passed_over += 1
             return
-        known = self._same_at[form.origin].get(form, frozenset())
-        if page.same not in known:
-            self._same_at[form.origin][form] = known | {page.same}
+        judged = (_Span(page.first_crawl, page.crawl, page.same),)
+        known = self._judged_at[form.origin].get(form)
+        self._judged_at[form.origin][form] = judged if known is None else _joined(known, judged)
         self._urls.setdefault(form, page.url)
 
-    def proposals(self) -> list[Rule]:
-        """Return the rules that pairs of duplicate and original propose, most votes first."""
-        plainest: dict[int, Form] = {}
-        for form, same in self._items():
-            for each in same:
-                plainest[each] = min(plainest.get(each, form), form, key=self._plainness)
+    def proposals(self, refuted: Container[Rule]) -> list[Rule]:
+        """Return rules that pairs of duplicate and original propose, those with most votes first.
+
+        Those that are refuted are left out.
+        """
+        forms_of: dict[int, list[Form]] = defaultdict(list)
+        for form, judged in self._items():
+            for _, _, same in judged:
+                forms_of[same].append(form)
         votes: dict[str, Counter[Rule]] = defaultdict(Counter)
-        for form, same in self._items():
-            for each in same:
-                if form != plainest[each]:
-                    for rule in _differences(form, plainest[each]):
-                        votes[rule.origin][rule] += 1
+        for forms in forms_of.values():
+            if len(forms) > 1:
+                for rule in _proposed(sorted(forms, key=self._plainness)):
+                    votes[rule.origin][rule] += 1
         proposed = [
             (-count, rule)
             for of_origin in votes.values()
             for rule, count in of_origin.items()
-            if count >= _LEAST_VOTES
+            if count >= _LEAST_VOTES and rule not in refuted
         ]
         looked_at = Counter[str]()
         rules = []
@@ -189,44 +228,74 @@ class _Shown:
         return rules
 
     def _plainness(self, form: Form) -> tuple[int, int, int, Form]:
-        return len(form.parameters), len(form.segments), -len(self._same_at[form.origin]), form
+        return len(form.parameters), len(form.segments), -len(self._judged_at[form.origin]), form
 
-    def evidence(self, rule: Rule) -> Evidence:
-        """Look which forms a rule makes equal, and how their pages were judged."""
+    def evidence(self, rule: Rule) -> Evidence | None:
+        """Look which forms a rule makes equal, and how their pages were judged; None: refuted."""
         found = Evidence()
-        groups: dict[Form, tuple[Form, frozenset[int]]] = {}
-        for form, same in self._same_at[rule.origin].items():
+        groups: dict[Form, tuple[Form, _Judged]] = {}
+        for form, judged in self._judged_at[rule.origin].items():
             to = rule.apply(form)
             if to is form:
                 continue
             found.changed.append((form, to))
-            there = self._same_at.get(to.origin, {}).get(to)
-            other = groups.setdefault(to, (form, same)) if there is None else (to, there)
-            if other[0] is form:
+            if to not in groups:
+                there = self._judged_at.get(to.origin, {}).get(to)
+                groups[to] = (form, judged) if there is None else (to, there)
+            first, others = groups[to]
+            if first is form:
                 continue
-            if other[1] != same or len(same) > 1:
-                found.contradictions += 1
+            groups[to] = first, _joined(others, judged)
+            pairs = _at_one_time(others, judged)
+            if len(pairs) > _MOST_KEPT or not all(
+                one == other or self._are_alike(one, other) for one, other in pairs
+            ):
+                return None
+            if not any(one == other for one, other in pairs):
+                found.doubts += bool(pairs)
                 continue
             found.support += 1
             if len(found.taken_out) < _MOST_VALUES:
                 found.taken_out.add(_taken_out(form, rule))
-                if there is None:
-                    found.taken_out.add(_taken_out(other[0], rule))
+                if first != to:
+                    found.taken_out.add(_taken_out(first, rule))
             if len(found.examples) < _EXAMPLES:
-                found.examples.append((self._urls[form], self._urls[other[0]]))
+                found.examples.append((self._urls[form], self._urls[first]))
         return found
 
     def apply(self, evidence: Evidence) -> None:
         """Put what a proven rule makes equal together."""
         for form, to in evidence.changed:
-            same = self._same_at[form.origin].pop(form)
-            self._same_at[to.origin].setdefault(to, same)
+            judged = self._judged_at[form.origin].pop(form)
+            there = self._judged_at[to.origin]
+            there[to] = _joined(there.get(to, ()), judged)
             self._urls.setdefault(to, self._urls.pop(form))
         evidence.changed.clear()
 
-    def _items(self) -> Iterator[tuple[Form, frozenset[int]]]:
-        for forms in self._same_at.values():
+    def _items(self) -> Iterator[tuple[Form, _Judged]]:
+        for forms in self._judged_at.values():
             yield from forms.items()
+
+
+def _joined(some: _Judged, others: _Judged) -> _Judged:
+    """Put what was judged of two URLs together."""
+    if some == others or not others:
+        return some
+    spans: dict[int, _Span] = {}
+    for first, last, same in some + others:
+        known = spans.get(same, _Span(first, last, same))
+        spans[same] = _Span(min(first, known.first), max(last, known.last), same)
+    return tuple(sorted(spans.values()))
+
+
+def _at_one_time(some: _Judged, others: _Judged) -> set[tuple[int, int]]:
+    """Return the pages that two URLs had in one crawl: of each pair the numbers, ascending."""
+    return {
+        (min(one.same, other.same), max(one.same, other.same))
+        for one in some
+        for other in others
+        if one.first <= other.last and other.first <= one.last
+    }
 
 
 def _taken_out(form: Form, rule: Rule) -> object:
@@ -235,7 +304,22 @@ def _taken_out(form: Form, rule: Rule) -> object:
         return form.segments[len(rule.arguments)]
     if rule.kind == "labelled":
         return form.segments[form.segments.index(rule.arguments[0]) + 1]
-    return tuple(each for each in form.parameters if each[0] in rule.arguments)
+    names = rule.arguments[2:] if rule.kind == "where" else rule.arguments
+    return tuple(each for each in form.parameters if each[0] in names)
+
+
+def _proposed(forms: Iterable[Form]) -> Iterator[Rule]:
+    """Yield what the URLs of one page propose, the plainest first; each rule once for a URL.
+
+    A URL is compared with the plainest of all, of its path, and of those that have a parameter of
+    it: what differs in these is what a page with this parameter can do without.
+    """
+    plainest: dict[tuple[object, ...], Form] = {}
+    for form in forms:
+        path = form.origin, form.segments
+        kinds = ((), path, *((*path, parameter) for parameter in form.parameters))
+        others = {plainest.setdefault(kind, form) for kind in kinds} - {form}
+        yield from {rule for other in others for rule in _differences(form, other)}
 
 
 def _differences(one: Form, other: Form) -> Iterator[Rule]:
@@ -254,6 +338,8 @@ def _of_parameters(one: Form, other: Form) -> Iterator[Rule]:
     names = sorted({name for name, _ in here ^ there})
     if 0 < len(names) <= _MOST_TOGETHER:
         yield Rule(one.origin, "parameters", tuple(names))
+        for where in (("", path_of(one)), *sorted(here & there)):
+            yield Rule(one.origin, "where", (*where, *names))
     for more, less in ((here, there), (there, here)):
         if len(more - less) == 1 and not less - more:
             yield Rule(one.origin, "value", *(more - less))

@@ -3,8 +3,12 @@
 from collections.abc import Iterator
 
 from dedup_filter.errors import DedupError
+from dedup_filter.fingerprints.sketch import shared
 from dedup_filter.upkeep.results import Recorded
-from dedup_filter.urls.mining import Page
+from dedup_filter.urls.mining import AreAlike, Page
+
+_LEAST_SHARE = 0.9
+"""Of the shingles of either of two pages that both sketches can tell of; the other must have it."""
 
 
 def judged_pages(recorded: Recorded) -> Iterator[Page]:
@@ -22,6 +26,24 @@ def judged_pages(recorded: Recorded) -> Iterator[Page]:
             # The original comes earlier, and repeats none unless it was replaced since.
             original_of[record.page] = original_of.get(record.original, record.original)
         if record.url:
-            yield Page(record.url, original_of.get(record.page, record.page))
+            same = original_of.get(record.page, record.page)
+            yield Page(record.url, same, record.first_crawl, record.crawl)
     if not original_of:
         raise DedupError("no page in the index repeats another, so its URLs tell nothing")
+
+
+def alike_in(recorded: Recorded) -> AreAlike:
+    """Return what tells of two pages of an index whether each has what the other says.
+
+    Their headlines are equal, and their sketches too, nearly. Cost: 100 us.
+    """
+
+    def are_alike(one: int, other: int) -> bool:
+        records = [*recorded.records((one, other))]
+        if len(records) < 2 or records[0].headline != records[1].headline:
+            return False
+        here, there = ([record.sketch] for record in records)
+        both, *each = (int(counts[0]) for counts in shared(here, there))
+        return both > 0 and both >= _LEAST_SHARE * max(each)
+
+    return are_alike

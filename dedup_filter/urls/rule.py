@@ -3,6 +3,9 @@
     kind            arguments         what it takes out of, or changes in, URLs of its origin
     parameters      names             query parameters, whatever their values
     value           name, value       a query parameter that has this value
+    where           name, value,      query parameters, whatever their values, of URLs that also
+                    names             have the first with this value; or "", a path, names: of URLs
+                                      with this path
     path_parameter  name              ";name=..." behind a segment of the path
     segment         text              segments of the path with this text
     labelled        text              the first segment of the path with this text, and the next
@@ -72,7 +75,12 @@ def url_of(form: Form) -> str:
     'https://example.com/a?x=1&y=2'
     """
     query = "&".join(name + value for name, value in form.parameters)
-    return f"{form.origin}/{'/'.join(form.segments)}{'?' if query else ''}{query}"
+    return f"{form.origin}{path_of(form)}{'?' if query else ''}{query}"
+
+
+def path_of(form: Form) -> str:
+    """Return the path of a form: "/a/b"."""
+    return f"/{'/'.join(form.segments)}"
 
 
 class Rule(NamedTuple):
@@ -95,7 +103,8 @@ class Rule(NamedTuple):
         'https://a.example without sid, whatever the value'
         """
         kind = _KINDS[self.kind]
-        shown = self.arguments if kind.joint is None else (kind.joint.join(self.arguments),)
+        last = max(kind.meaning.count("{") - 1, 0)
+        shown = *self.arguments[:last], kind.joint.join(self.arguments[last:])
         return f"{self.origin} {kind.meaning.format(*shown)}"
 
     @property
@@ -116,6 +125,11 @@ def _value(form: Form, *parameter: str) -> Form:
     if parameter not in form.parameters:
         return form
     return form._replace(parameters=tuple(each for each in form.parameters if each != parameter))
+
+
+def _where(form: Form, name: str, value: str, *names: str) -> Form:
+    is_there = (name, value) in form.parameters if name else value == path_of(form)
+    return _parameters(form, *names) if is_there else form
 
 
 def _path_parameter(form: Form, name: str) -> Form:
@@ -186,8 +200,8 @@ class _Kind(NamedTuple):
     most: int
     meaning: str
     """How URLs are taken, with a place for each argument."""
-    joint: str | None = None
-    """What stands between arguments that have one place."""
+    joint: str = ""
+    """What stands between the arguments that have the last place."""
 
 
 _KINDS: Mapping[str, _Kind] = {
@@ -195,6 +209,9 @@ _KINDS: Mapping[str, _Kind] = {
         _parameters, 1, MOST_PARTS, "without {0}, whatever the value", joint=" and "
     ),
     "value": _Kind(_value, 2, 2, "without {0}{1}"),
+    "where": _Kind(
+        _where, 3, MOST_PARTS, "where {0}{1}: without {2}, whatever the value", joint=" and "
+    ),
     "path_parameter": _Kind(_path_parameter, 1, 1, "without ;{0}=... in the path"),
     "segment": _Kind(_segment, 1, 1, "without /{0}"),
     "labelled": _Kind(_labelled, 1, 1, "without /{0}/..."),
