@@ -60,11 +60,10 @@ class Crawl:
 
 
 class CrawlServer:
-    """The server, as tests call it; `bytecode` is where crawls find what others have compiled."""
+    """The server, as tests call it."""
 
-    def __init__(self, environment: Mapping[str, str], bytecode: Path) -> None:
-        variables = {**os.environ, **environment, "PYTHONPYCACHEPREFIX": str(bytecode)}
-        variables.pop("PYTHONDONTWRITEBYTECODE", None)
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        variables = {**os.environ, **environment}
         command, pipe = [sys.executable, __file__], subprocess.PIPE
         self._process = subprocess.Popen(command, env=variables, stdin=pipe, stdout=pipe, text=True)
 
