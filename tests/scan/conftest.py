@@ -20,6 +20,15 @@ FEED = [
 """In the order in which they are scanned; the last comes again at its own URL."""
 
 
+@pytest.fixture(autouse=True)
+def _one_core(monkeypatch):
+    """Scans in this process have the workers that they ask for: each takes half a second to start.
+
+    By default there are as many as cores; so it is in the scans that are processes of their own.
+    """
+    monkeypatch.setattr("dedup_filter.scan.scan.cores", lambda: 1)
+
+
 @pytest.fixture(scope="session")
 def verdicts():
     """What the online filter says of each of them, in order; None: there is no page."""
