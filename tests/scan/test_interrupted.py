@@ -94,7 +94,7 @@ def recorded(job):
 
 @pytest.mark.parametrize("make", [lines_files, parquet_files, warc_files])
 @pytest.mark.parametrize(
-    "kills", [12, pytest.param(60, marks=pytest.mark.slow)], ids=["some", "many"]
+    "kills", [4, pytest.param(60, marks=pytest.mark.slow)], ids=["some", "many"]
 )
 def test_a_scan_that_is_killed_at_any_step_ends_as_if_it_was_not(tmp_path, make, kills):
     whole = job_in(tmp_path / "whole", make)
@@ -123,7 +123,7 @@ def test_a_scan_that_is_killed_at_any_step_ends_as_if_it_was_not(tmp_path, make,
 
 def test_a_scan_with_workers_is_killed_by_the_system(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_jsonl(tmp_path / "a.jsonl", PAGES * 25)
+    write_jsonl(tmp_path / "a.jsonl", PAGES * 12)
     command = ["scan", "a.jsonl", "--workers", "2", "-o"]
     assert run(*command, "whole.jsonl", "--duplicates", "whole.d.jsonl")[0] == 0
     command += ["u.jsonl", "--duplicates", "d.jsonl"]
