@@ -128,4 +128,4 @@ class IndexStatesByTables(IndexStates):
 TestIndexStates = IndexStates.TestCase
 TestIndexStatesByTables = pytest.mark.usefixtures("small_levels")(IndexStatesByTables.TestCase)
 TestIndexStates.settings = settings(max_examples=20, stateful_step_count=30)
-TestIndexStatesByTables.settings = settings(max_examples=40, stateful_step_count=40)
+TestIndexStatesByTables.settings = settings(max_examples=20, stateful_step_count=40)

@@ -59,7 +59,7 @@ def tables_of(layout, max_distance, pairs):
 
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("max_distance", range(13))
-@settings(max_examples=20)
+@settings(max_examples=10)  # of each of 26
 @given(data=st.data())
 def test_a_layout_finds_exactly_what_a_scan_finds(max_distance, data):
     layout = data.draw(st.sampled_from(layouts_for(max_distance)))

@@ -224,4 +224,4 @@ class DirectoryMachine(RuleBasedStateMachine):
 
 
 TestDirectory = DirectoryMachine.TestCase
-TestDirectory.settings = settings(max_examples=50, stateful_step_count=30, deadline=None)
+TestDirectory.settings = settings(max_examples=20, stateful_step_count=30, deadline=None)
