@@ -66,11 +66,16 @@ def settings(project):
     [
         ("pairs --hex -d 3", "8\n11\n4096\n", 0),
         ("plan -k 3 --pages 1e6 --memory 1MB", "", 1),
-        ("", "", 2),
-        ("-- pairs -d 13", "", 2),
         ("index -h", "", 0),
-        ("explain - --json", "<p>a few words", 0),
         ("-s LOG_LEVEL=INFO pairs", "", 2),
+        *(
+            pytest.param(*others, marks=pytest.mark.slow)
+            for others in (
+                ("", "", 2),
+                ("-- pairs -d 13", "", 2),
+                ("explain - --json", "<p>a few words", 0),
+            )
+        ),
     ],
 )
 def test_the_command_is_dedup_filter(scrapy, project, arguments, text, code):
