@@ -40,7 +40,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain, combinations, pairwise, product
+from itertools import chain, combinations, filterfalse, pairwise, product
 from math import comb, prod
 from typing import Any, TypeVar
 
@@ -217,7 +217,7 @@ class Layout:
         blocks = _cut(positions, self.block_count)
         for number, chosen in enumerate(combinations(blocks, self.leading_blocks)):
             leading = tuple(chain.from_iterable(chosen))
-            rest = tuple(bit for bit in positions if bit not in leading)
+            rest = tuple(filterfalse(set(leading).__contains__, positions))
             lead = Lead(self.block_count, self.leading_blocks, number, leading)
             inner = [TableShape((), rest)] if self.nested is None else self.nested.shapes_for(rest)
             yield from (TableShape((lead, *shape.leads), shape.rest) for shape in inner)

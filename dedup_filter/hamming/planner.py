@@ -194,6 +194,11 @@ def _row_bytes(entries: int) -> float:
 
 @cache
 def _exact(max_distance: int) -> list[Layout]:
+    return [layout for layout in _layouts() if layout.is_exact(max_distance)]
+
+
+@cache  # what a layout has worked out of its tables serves every distance
+def _layouts() -> list[Layout]:
     layouts = [
         Layout(blocks, leading)
         for blocks in range(2, _MOST_BLOCKS + 1)
@@ -201,5 +206,4 @@ def _exact(max_distance: int) -> list[Layout]:
         if comb(blocks, leading) <= _MOST_TABLES
     ]
     nested = product(range(2, _MOST_NESTED + 1), repeat=2)
-    layouts += [Layout(outer, 1, Layout(inner)) for outer, inner in nested]
-    return [layout for layout in layouts if layout.is_exact(max_distance)]
+    return layouts + [Layout(outer, 1, Layout(inner)) for outer, inner in nested]
