@@ -15,20 +15,23 @@ Japanese, whose words here are pairs of characters, has a list of our own. In ot
 Chinese, Korean and Thai among them, all stopwords are function words: for Chinese they work as well
 as the short lists do elsewhere, and the list of `justext` for Korean has whole words only.
 
-Cost: some milliseconds a language, once; 0.1 ms to detect a language.
+Cost: some milliseconds a language, once; 0.03 ms to detect a language.
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import distribution
-from itertools import chain, repeat
 from pathlib import Path
+
+import numpy as np
 
 from dedup_filter.features.tokens import tokens_of_parts
 
 SAMPLE = 400
 """Words that tell a language: the first ones may be a title, and a thousand tell no more."""
+_COUNTER = np.dtype("<u2")
+"""Of the words of a sample, up to 65,535."""
 _DETECTABLE = 0.1
 """Share of stopwords from which a language is detected."""
 
@@ -94,21 +97,27 @@ def detect_language(words: Sequence[str]) -> str | None:
     'de'
     """
     sample = words[:SAMPLE]
-    hits = Counter(chain.from_iterable(map(_languages_by_stopword().get, sample, repeat(()))))
+    languages, counters = _counters_by_stopword()
+    counts = sum(filter(None, map(counters.get, sample)))
+    hits = np.frombuffer(counts.to_bytes(_COUNTER.itemsize * len(languages), "little"), _COUNTER)
     # Of equal ones the first in the alphabet, so that a text has one language on every machine.
-    best = min(hits, key=lambda language: (-hits[language], language), default="")
-    return best if best and hits[best] >= _DETECTABLE * len(sample) else None
+    best = int(hits.argmax())
+    return languages[best] if 0 < hits[best] >= _DETECTABLE * len(sample) else None
 
 
 @cache
-def _languages_by_stopword() -> dict[str, tuple[str, ...]]:
+def _counters_by_stopword() -> tuple[list[str], dict[str, int]]:
+    """Return the languages in order, and for each stopword a 1 in the counters of its languages.
+
+    The counters of all languages are one number, so that one addition counts a word in all of them.
+    """
     import stopwordsiso
 
-    languages: dict[str, tuple[str, ...]] = {}
-    for language in stopwordsiso.langs():
+    languages, counters = sorted(stopwordsiso.langs()), defaultdict[str, int](int)
+    for number, language in enumerate(languages):
         for word in _own_stopwords(language):
-            languages[word] = (*languages.get(word, ()), language)
-    return languages
+            counters[word] |= 1 << number * 8 * _COUNTER.itemsize
+    return languages, dict(counters)
 
 
 def _own_stopwords(language: str | None) -> frozenset[str]:
