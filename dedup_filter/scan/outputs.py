@@ -188,9 +188,14 @@ class _Out:
 
 def marked(line: bytes, mark: Mapping[str, Any]) -> bytes:
     """Add a mark to an object of JSON, and leave all else of it as it is but for an older mark."""
-    item, body = json.loads(line), line.rstrip()
-    if not item or MARK in item or not body.endswith(b"}"):
-        return json.dumps({**item, MARK: mark}).encode() + b"\n"
+    body = line.rstrip()
+    # Most lines need not be parsed. One may have a mark already, in whose name a letter can be
+    # written as \u0064; one without a colon has no field.
+    may_have_mark = MARK.encode() in body or b"\\u00" in body
+    if may_have_mark or b":" not in body or not body.endswith(b"}"):
+        item = json.loads(line)
+        if not item or MARK in item or not body.endswith(b"}"):
+            return json.dumps({**item, MARK: mark}).encode() + b"\n"
     return b'%b, "%b": %b}%b' % (
         body[:-1].rstrip(),
         MARK.encode(),

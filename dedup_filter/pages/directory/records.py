@@ -80,7 +80,7 @@ def host_of(url: str) -> str:
     return host.removesuffix(_DEFAULT_PORTS.get(split.scheme, ":"))
 
 
-@lru_cache(maxsize=16)  # it is asked for when a page is judged, and when that is recorded
+@lru_cache(maxsize=256)  # it is asked for when a page is read, and when that is recorded
 def url_key(url: str) -> int:
     """Hash the canonical form of a URL. Cost: 0.4 us, 15 if it is not canonical yet."""
     return xxhash.xxh3_64_intdigest(canonical(url).encode("utf-8", "surrogatepass"))
