@@ -1,9 +1,9 @@
-"""Requests that rules hold back -> a database -> the same requests, if a rule does not hold.
+"""Requests that are held back, with reasons -> a database -> the same, if a reason does not hold.
 
 With JOBDIR the file outlives the crawl: a resumed job still knows them. Without, the database is a
 temporary file without a name, so that memory does not grow.
 
-Cost: 60 us a request; a look through all of them, when a rule is retired, 3 us each.
+Cost: 60 us a request; a look through all of them, when a reason is no more, 5 us each.
 """
 
 import json
@@ -16,13 +16,13 @@ from scrapy import Request, Spider
 from scrapy.utils.request import request_from_dict
 
 from dedup_filter.errors import StoreError
-from dedup_filter.urls.rule import Rule
+from dedup_filter.urls.live import Reason
 
 _AT_ONCE = 1_000
 
 
 class HeldRequests:
-    """Requests that were held back, each with the rules that did; no path: for this process only.
+    """Requests that were held back, each with its reasons; no path: for this process only.
 
     Raises:
         StoreError: the file cannot be opened, or is no such database.
@@ -38,15 +38,17 @@ class HeldRequests:
             self._database.execute("PRAGMA synchronous = OFF")
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute(
-                "CREATE TABLE IF NOT EXISTS held (id INTEGER PRIMARY KEY, rules TEXT, request BLOB)"
+                "CREATE TABLE IF NOT EXISTS held "
+                "(id INTEGER PRIMARY KEY, reasons TEXT NOT NULL, request BLOB NOT NULL)"
             )
+            self._database.execute("CREATE INDEX IF NOT EXISTS held_reasons ON held (reasons)")
         except (OSError, sqlite3.Error) as error:
             raise StoreError(f"requests cannot be held back in {path}: {error}") from error
 
     def __len__(self) -> int:
         return int(self._database.execute("SELECT count(*) FROM held").fetchone()[0])
 
-    def add(self, request: Request, rules: Collection[Rule], spider: Spider) -> None:
+    def add(self, request: Request, reasons: Collection[Reason], spider: Spider) -> None:
         """Remember a request.
 
         Raises:
@@ -54,28 +56,49 @@ class HeldRequests:
                 not be written.
         """
         fields = pickle.dumps(request.to_dict(spider=spider), pickle.HIGHEST_PROTOCOL)
-        names = json.dumps(rules)
-        self._database.execute("INSERT INTO held (rules, request) VALUES (?, ?)", (names, fields))
+        values = json.dumps(reasons), fields
+        self._database.execute("INSERT INTO held (reasons, request) VALUES (?, ?)", values)
 
-    def release(self, active: Collection[Rule], spider: Spider) -> Iterator[Request | Exception]:
-        """Yield the requests of which not all rules are active, and forget each after that.
+    def release(self, active: Collection[Reason], spider: Spider) -> Iterator[Request | Exception]:
+        """Yield the requests of which not all reasons are active, and forget each after that.
 
         In place of one that cannot be unpickled any more, as the spider has changed, the error.
         """
-        stand = set(active)
+        stand = {json.dumps(reason) for reason in active}
         last = 0
         while rows := self._database.execute(
-            "SELECT id, rules FROM held WHERE id > ? ORDER BY id LIMIT ?", (last, _AT_ONCE)
+            "SELECT id, reasons FROM held WHERE id > ? ORDER BY id LIMIT ?", (last, _AT_ONCE)
         ).fetchall():
-            for last, names in rows:
-                rules = {Rule(rule[0], rule[1], tuple(rule[2])) for rule in json.loads(names)}
-                if not rules <= stand:
+            for last, reasons in rows:
+                if not {json.dumps(reason) for reason in json.loads(reasons)} <= stand:
                     yield self._request(last, spider)
-                    self._database.execute("DELETE FROM held WHERE id = ?", (last,))
+                    self._forget(last)
+
+    def reasons(self) -> set[Reason]:
+        """Return the reasons for which requests are held back."""
+        rows = self._database.execute("SELECT DISTINCT reasons FROM held").fetchall()
+        found = (reason for (reasons,) in rows for reason in json.loads(reasons))
+        return {
+            (origin, kind, what if isinstance(what, str) else tuple(what))
+            for origin, kind, what in found
+        }
+
+    def last(self, reasons: Collection[Reason], spider: Spider) -> Request | Exception | None:
+        """Return the last request that is held back for just these reasons, and forget it."""
+        query = "SELECT max(id) FROM held WHERE reasons = ?"
+        number = self._database.execute(query, (json.dumps(reasons),)).fetchone()[0]
+        if number is None:
+            return None
+        request = self._request(number, spider)
+        self._forget(number)
+        return request
 
     def close(self) -> None:
         """Close the database."""
         self._database.close()
+
+    def _forget(self, number: int) -> None:
+        self._database.execute("DELETE FROM held WHERE id = ?", (number,))
 
     def _request(self, number: int, spider: Spider) -> Request | Exception:
         query = "SELECT request FROM held WHERE id = ?"

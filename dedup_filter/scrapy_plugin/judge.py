@@ -29,7 +29,7 @@ the next one, and at the end of the crawl; what repeats a page that cannot be re
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -65,7 +65,7 @@ class Judge:
         settings: PluginSettings,
         pages: NearDuplicateFilter,
         stats: CrawlStats,
-        saw: Callable[[Collection[str], Verdict], None] | None = None,
+        saw: Callable[[Sequence[str], Verdict], None] | None = None,
     ) -> None:
         """Let `saw` be told of each page that is kept, or repeats a kept one, and its URLs."""
         self.settings = settings

@@ -187,6 +187,7 @@ class UrlRulesMiddleware:
         rules = cast("Addon", crawler.get_addon(Addon)).url_rules
         if rules is not None:
             crawler.signals.connect(rules.resume, signals.spider_opened)
+            crawler.signals.connect(rules.audit_the_last, signals.spider_idle)
         return cls(rules)
 
     def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002

@@ -2,6 +2,7 @@
 
     Judge           tells which pages were kept, and which repeat which
     LiveRules       finds the rules, and says which requests they save
+    Traps           finds the parts of a site from which hardly anything new comes
     HeldRequests    remembers these requests; if a rule does not hold, they are made after all
     a file          has the rules, also for the next crawl: written when they change
 
@@ -14,7 +15,7 @@ A fault here costs savings, never a request.
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +29,18 @@ from dedup_filter.scrapy_plugin.index_calls import running_loop
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
 from dedup_filter.upkeep.whole_file import require_place
-from dedup_filter.urls.live import LiveRules
+from dedup_filter.urls.live import LiveRules, Reason
 from dedup_filter.urls.rule import Rule
 from dedup_filter.urls.rules_file import read_rules, write_rules
+from dedup_filter.urls.traps import LATEST, Traps, parts_in
 from dedup_filter.wording import counted, printable
 
 _FILE = "url_rules.json"
 _HELD = "dedup_filter.held"
 _NO_VERDICT = ("error", "pending")
 """Reasons of pages that tell nothing, as nobody looked at them."""
+_DUPLICATES = ("near", "exact")
+"""Outcomes of pages that bring nothing new; those of an earlier crawl come again, and are kept."""
 _RULES_FAILED = "Rules for URLs failed (DEDUP_URL_RULES); the request is made"
 _LONGEST = 500
 
@@ -61,6 +65,9 @@ class UrlRules:
         self._live = LiveRules(inherited, settings.url_audit)
         job = settings.job_folder
         self._held = HeldRequests(None if job is None else Path(job, _HELD))
+        self._traps = Traps(parts_in(self._held.reasons()))
+        self._unaudited: set[tuple[Reason, ...]] = set()
+        """Reasons for which requests were held back since the last audit."""
         self._mining: asyncio.Task[None] | None = None
         self._stats.set("rules/active", len(self._live.active))
         for name in ("requests_saved", "audited", "contradicted"):
@@ -68,20 +75,21 @@ class UrlRules:
 
     def resume(self) -> None:
         """Make the requests of an earlier run of the job that no rule holds back any more."""
-        self._make_after_all(self._live.active if self._is_applied else ())
+        self._make_after_all()
 
-    def saw(self, urls: Iterable[str], verdict: Verdict) -> None:
+    def saw(self, urls: Sequence[str], verdict: Verdict) -> None:
         """Note that a page with this verdict is shown at URLs: its own, and those that led there.
 
         It is kept, or repeats one that is.
         """
-        if verdict.reason in _NO_VERDICT:
+        if not urls or verdict.reason in _NO_VERDICT:
             return
         try:
             for url in urls:
                 retired = self._live.saw(url, verdict.cluster)
                 if retired:
                     self._retired(retired, url)
+            self._look_for_traps(urls[-1], is_duplicate=verdict.outcome in _DUPLICATES)
             if self._live.is_due and self._mining is None:
                 self._look()
         except Exception as fault:
@@ -93,7 +101,7 @@ class UrlRules:
         if not is_plain or request.meta.get("dedup") is False:
             return False
         try:
-            saving = self._live.saved_by(request.url)
+            saving = self._live.saved_by(request.url) or self._traps.saved_by(request.url)
             if saving is None:
                 return False
             if not self._is_applied:
@@ -101,14 +109,31 @@ class UrlRules:
                 return False
             if saving.is_audit:
                 self._stats.add("rules/audited")
+                self._unaudited.discard(saving.reasons)
                 return False
             assert self._crawler.spider is not None
-            self._held.add(request, saving.rules, self._crawler.spider)
+            self._held.add(request, saving.reasons, self._crawler.spider)
+            self._unaudited.add(saving.reasons)
         except Exception as fault:
             self._stats.fault(fault, _RULES_FAILED)
             return False
         self._stats.add("rules/requests_saved")
         return True
+
+    def audit_the_last(self) -> None:
+        """Make a last audit of whatever held requests back since its last one; the crawl is idle.
+
+        So a part of a site that is small is looked at, too.
+        """
+        engine, spider = self._crawler.engine, self._crawler.spider
+        assert engine is not None
+        assert spider is not None
+        while self._unaudited:
+            request = self._held.last(self._unaudited.pop(), spider)
+            if isinstance(request, Request):
+                self._stats.add("rules/audited")
+                self._stats.add("rules/requests_saved", -1)
+                engine.crawl(request.replace(dont_filter=True))
 
     async def finish(self) -> None:
         """Look for rules a last time, and write them."""
@@ -124,6 +149,21 @@ class UrlRules:
             self._stats.fault(fault, "Rules for URLs could not be written (DEDUP_URL_RULES)")
         finally:
             self._held.close()
+
+    def _look_for_traps(self, url: str, *, is_duplicate: bool) -> None:
+        if is_duplicate and self._live.changes(url):
+            return  # a rule deals with it
+        made, freed = self._traps.saw(url, is_duplicate=is_duplicate)
+        for part in made:
+            self._stats.add("rules/traps")
+            logger.warning(
+                "Trap: of the last %d pages of %s hardly one was new; of requests into it one of "
+                "20 is made until something new comes",
+                LATEST,
+                printable(part.meaning, _LONGEST),
+            )
+        if freed:
+            self._make_after_all()
 
     def _look(self) -> None:
         look = self._live.mining()
@@ -143,6 +183,9 @@ class UrlRules:
     def _took(self, new: list[Rule], gone: list[Rule]) -> None:
         for rule in new:
             logger.info("URL rule found: %s", printable(rule.meaning, _LONGEST))
+        if new:  # some traps may be nothing but what these rules deal with
+            self._traps = Traps()
+            self._make_after_all()
         if gone:
             self._retired(gone, None)
         elif new:
@@ -150,7 +193,7 @@ class UrlRules:
 
     def _retired(self, rules: list[Rule], url: str | None) -> None:
         self._stats.add("rules/contradicted", len(rules))
-        made = self._make_after_all(self._live.active)
+        made = self._make_after_all()
         for rule in rules:
             logger.warning(
                 "URL rule retired: %s%s%s",
@@ -160,13 +203,17 @@ class UrlRules:
             )
         self._changed()
 
-    def _make_after_all(self, active: Iterable[Rule]) -> int:
-        """Make the requests that rules other than these have held back; return how many."""
+    def _make_after_all(self) -> int:
+        """Make the requests that no longer all rules or traps hold back; return how many."""
         made = 0
+        active: list[Reason] = []
+        if self._is_applied:
+            active += self._live.active
+            active += self._traps.active
         engine, spider = self._crawler.engine, self._crawler.spider
         assert engine is not None
         assert spider is not None
-        for request in self._held.release(list(active), spider):
+        for request in self._held.release(active, spider):
             if isinstance(request, Request):
                 engine.crawl(request.replace(dont_filter=True))
                 made += 1

@@ -27,10 +27,14 @@ _MOST_UNCONFIRMED = 5
 """Crawls in a row in which no page confirms a rule, after which it is forgotten."""
 
 
+Reason = tuple[str, str, str | tuple[str, ...]]
+"""A rule, or a trap that a request goes into."""
+
+
 class Saving(NamedTuple):
     """Why a request need not be made."""
 
-    rules: tuple[Rule, ...]
+    reasons: tuple[Reason, ...]
     is_audit: bool
     """Whether it is to be made all the same, to see whether the rules still hold."""
 
@@ -78,6 +82,11 @@ class LiveRules:
             return None
         self._uses.update(rules)
         return Saving(tuple(rules), any(map(self._is_audit, rules)))
+
+    def changes(self, url: str) -> bool:
+        """Tell whether a rule changes a URL."""
+        form = form_of(url)
+        return form is not None and bool(self._found.rules.applied(form)[1])
 
     def saw(self, url: str, same: int | None) -> list[Rule]:
         """Note a page that is kept, or that repeats a kept one; return rules that do not hold.

@@ -78,6 +78,7 @@ def listed(site, paragraphs):
     for sid in range(6):
         for n in range(10):
             add(f"/late/{n}?sid={sid}", 100 + 10 * n + sid)
+    add("/end", 1_000)
     site.add("/", "<html><body><ul>" + "".join(links) + "</ul></body></html>")
     return site
 
@@ -132,9 +133,10 @@ def test_a_resumed_job_makes_what_no_rule_holds_back_any_more(project, listed):
     project.spider(LISTED.format(start=listed.url, how=""))
     off = project.crawl()
     job = {"JOBDIR": "job", "DEDUP_URL_RULES": "apply", "DEDUP_URL_AUDIT": 0}
-    first = project.crawl(**job)
+    first = project.crawl(CLOSESPIDER_ITEMCOUNT=51, **job)
     missing = texts(off) - texts(first)
     assert len(missing) == 50
+    assert first.stats["dedup/rules/requests_saved"] > 50
     file = project.folder / "job" / "dedup_index" / "url_rules.json"
     (rule,) = json.loads(file.read_text())
     assert rule["args"] == ["sid"]
@@ -151,4 +153,31 @@ def test_requests_that_cannot_be_remembered_are_made(project, listed):
     )
     crawl = project.crawl(DEDUP_URL_RULES="apply")
     assert crawl.stats["dedup/rules/requests_saved"] == 0
-    assert crawl.stats["downloader/request_count"] == 181
+    assert crawl.stats["downloader/request_count"] == 182
+
+
+def test_before_the_crawl_ends_all_rules_are_audited_again(project, listed):
+    project.spider(LISTED.format(start=listed.url, how=""))
+    off = project.crawl()
+    on = project.crawl(DEDUP_URL_RULES="apply", DEDUP_URL_AUDIT=0)
+    assert texts(on) == texts(off)
+    assert on.stats["dedup/rules/audited"] == 2
+    assert on.stats["dedup/rules/contradicted"] == 1
+
+
+def test_a_calendar_is_a_trap_until_something_new_comes(project, site, paragraphs):
+    links = []
+    for n in range(240):
+        path = f"/calendar/{n}-{n * 37 % 1009}"
+        site.add(path, paragraphs(n if 100 <= n < 120 else 1_000))
+        links.append(f'<li><a href="{path}">{n}</a>')
+    site.add("/", "<html><body><ul>" + "".join(links) + "</ul></body></html>")
+    project.spider(LISTED.format(start=site.url, how=""))
+    off = project.crawl()
+    assert len(texts(off)) == 21
+    on = project.crawl(DEDUP_URL_RULES="apply")
+    assert texts(on) == texts(off)
+    assert on.stats["dedup/rules/traps"] == 2
+    assert len(on.lines("/calendar/ hardly one was new")) == 2
+    assert 20 < on.stats["dedup/rules/requests_saved"] < 70
+    assert on.stats["downloader/request_count"] == 241 - on.stats["dedup/rules/requests_saved"]

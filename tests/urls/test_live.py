@@ -28,7 +28,7 @@ class World:
     def request(self, url):
         saving = self.live.saved_by(url)
         if saving is not None and not saving.is_audit:
-            self.held.append((url, saving.rules))
+            self.held.append((url, saving.reasons))
             return
         self.audits += saving is not None
         self.make(url)
