@@ -11,6 +11,7 @@ before it says so to the index, as a crawl writes an item first.
 
 import random
 from collections import Counter
+from itertools import product
 
 import pytest
 from shared_crawlers import Article, K, Together
@@ -36,10 +37,17 @@ def slow(*values):
     return pytest.param(*values, marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize("groups", [40, slow(MANY_MEET)])
-@pytest.mark.parametrize("way", ["see", "claim"])
-def test_crawlers_keep_each_content_once(servers, way, groups):
-    rounds = rounds_of_crawlers(f"{type(servers).__name__} {way}", groups)
+def each_way(few, many):
+    """Parametrize: few pages on each kind of servers and in each way, many in all combinations."""
+    quick = [("redis_server", "see", few), ("redis_cluster", "claim", few)]
+    kinds = product(["redis_server", "redis_cluster"], ["see", "claim"])
+    all_of_them = [*quick, *(slow(*kind, many) for kind in kinds)]
+    return pytest.mark.parametrize(("servers", "way", "count"), all_of_them, indirect=["servers"])
+
+
+@each_way(40, MANY_MEET)
+def test_crawlers_keep_each_content_once(servers, way, count):
+    rounds = rounds_of_crawlers(f"{type(servers).__name__} {way}", count)
     with Together(servers.url, way, rounds) as crawlers:
         crawlers.listen()
     assert set(crawlers.became) == {like for each in rounds for likes in each for like in likes}
@@ -51,20 +59,19 @@ def test_crawlers_keep_each_content_once(servers, way, groups):
     for like, (what, _) in crawlers.became.items():
         fates.setdefault(like.url.split("/")[3], set()).add(what)
     assert all("kept" in each or each == {"released"} for each in fates.values())
-    assert crawlers.whats()["dropped"] > groups
-    assert crawlers.counts["met"] > 0 or groups < MANY_MEET, "they did not meet"
+    assert crawlers.whats()["dropped"] > count
+    assert crawlers.counts["met"] > 0 or count < MANY_MEET, "they did not meet"
 
 
-@pytest.mark.parametrize("articles", [8, slow(40)])
-@pytest.mark.parametrize("way", ["see", "claim"])
-def test_pages_whose_frames_are_learnt_meanwhile_are_kept_once(servers, way, articles, article):
+@each_way(8, 40)
+def test_pages_whose_frames_are_learnt_meanwhile_are_kept_once(servers, way, count, article):
     """All of them crawl two mirrors of a site, in any order."""
     chance, rounds = random.Random("mirrors"), []
     for crawler in range(CRAWLERS):
         pages = [
             Article(f"http://{crawler}{mirror}.example/{number}", framed(article(number)))
             for mirror in "ab"
-            for number in range(articles)
+            for number in range(count)
         ]
         rounds.append([chance.sample(pages, len(pages))])
     with Together(servers.url, way, rounds) as crawlers:
@@ -74,10 +81,10 @@ def test_pages_whose_frames_are_learnt_meanwhile_are_kept_once(servers, way, art
         number = page.url.rpartition("/")[2]
         kept[number] += what == "kept"
         assert original is None or original.rpartition("/")[2] == number
-    assert kept == Counter(map(str, range(articles)))
+    assert kept == Counter(map(str, range(count)))
     with NearDuplicateFilter.open(servers.url, max_distance=K) as pages:
         pages.check()
-        assert len(pages) == articles
+        assert len(pages) == count
 
 
 @pytest.mark.parametrize(
