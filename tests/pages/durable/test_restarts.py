@@ -85,7 +85,9 @@ def test_all_places_judge_alike(place, stream, uninterrupted):
     assert essence(verdicts(place, stream, len(stream))) == uninterrupted
 
 
-@pytest.mark.parametrize("bounds", BOUNDS)
+@pytest.mark.parametrize(
+    "bounds", [*[*BOUNDS][:-1], pytest.param([*BOUNDS][-1], marks=pytest.mark.slow)]
+)
 def test_a_stream_is_judged_as_without_a_restart(directory, stream, monkeypatch, bounds):
     for name, value in BOUNDS[bounds].items():
         monkeypatch.setattr(name, value)

@@ -49,7 +49,11 @@ def files(folder, *pages):
     return list(map(str, paths)), [url for url, _ in pages]
 
 
-@pytest.mark.parametrize("kind", KINDS[::12], ids=lambda kind: kind.name)
+@pytest.mark.parametrize(
+    "kind",
+    [*KINDS[::24], *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS[12::24])],
+    ids=lambda kind: kind.name,
+)
 def test_verdicts_are_those_of_a_filter_that_sees_both(kind, tmp_path):
     for one, other in pairs_of(kind):
         found = compare(*files(tmp_path, one, other))
