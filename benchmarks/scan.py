@@ -113,18 +113,18 @@ class Tool(NamedTuple):
 
 
 class Ours(NamedTuple):
-    """`dedup-filter scan` with so many workers."""
+    """`dedup-filter scan` by so many processes."""
 
-    workers: int
+    processes: int
 
     def command(self, source: Path, folder: Path, is_chinese: bool) -> Command:  # noqa: ARG002
         """Return what is to be run."""
-        return scan(source, folder, "--workers", str(self.workers))
+        return scan(source, folder, "--workers", str(self.processes))
 
 
 OURS: dict[str, Ours | Tool] = {
     "dedup-filter scan": Ours(2),
-    "dedup-filter scan, one process": Ours(0),
+    "dedup-filter scan, one process": Ours(1),
 }
 TOOLS: dict[str, Tool] = {
     "datasketch, a loop": Tool("datasketch", {}, {"characters": 5}),

@@ -81,7 +81,7 @@ def compare_verdicts(folders: list[Path], most: int | None, as_json: bool) -> No
             marked,
             "--mark",
         ]
-        for case, workers in (("two workers", "2"), ("one process", "0")):
+        for case, workers in (("two processes", "2"), ("one process", "1")):
             cost = run([*command, "--force", "--workers", workers], folder / "log")
             figure(case, "rate", len(pages) / cost.wall, "pages/s", as_json=as_json)
             figure(case, "CPU", cost.cpu / len(pages) * 1000, "ms/page", as_json=as_json)

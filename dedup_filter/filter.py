@@ -45,8 +45,8 @@ from dedup_filter.text.reading import Html
 from dedup_filter.workers.measured import Source
 from dedup_filter.workers.pool import Content, PageInWorker, Pool
 
-_AHEAD = 4
-"""Pages for each worker that are read before they are judged: enough to keep it busy."""
+_AHEAD = 16
+"""Pages for each worker that are read before they are judged, if the first of them takes long."""
 _PLAIN = (str, bytes, type(None))
 """What a worker can read of a page: of a subclass it would have to import the module."""
 
@@ -87,8 +87,7 @@ class NearDuplicateFilter:
         self.config = config or FilterConfig()
         self._kept = open_index(location, self.config, crawl)
         self._pool = Pool.of(self.config)
-        unpack = None if self._pool is None else self._pool.unpack
-        self._framed = FramedPages(self.config, self._kept, unpack)
+        self._framed = FramedPages(self.config, self._kept)
         self._is_closed = False
 
     @classmethod
@@ -228,8 +227,9 @@ class NearDuplicateFilter:
         Without workers (see `FilterConfig.workers`), and if a tree, or an instance of a subclass of
         str or bytes, is given, it is read at once.
         """
-        source = self._source(url, **page)
-        place = Place.of(url)
+        return self._submit(self._source(url, **page), Place.of(url))
+
+    def _submit(self, source: Source, place: Place, *, may_help: bool = False) -> Future[ReadPage]:
         # A tree cannot be sent to a process, nor a string of a class that is unknown there.
         is_plain = all(type(each) in _PLAIN for each in (*source.page, source.images_of))
         read: Future[ReadPage] = Future()
@@ -238,7 +238,11 @@ class NearDuplicateFilter:
             read.set_result(ReadPage(place, source.read(self.config)))
         else:
             host = place.host if self.config.learn_frames else ""
-            self._pool.read(source, host, lambda content: read.set_result(ReadPage(place, content)))
+
+            def take(content: Content) -> None:
+                read.set_result(ReadPage(place, content))
+
+            self._pool.read(source, host, take, may_help=may_help)
         return read
 
     def prepare(self, page: ReadPage) -> Future[Any] | None:
@@ -257,8 +261,8 @@ class NearDuplicateFilter:
     def see_many(self, pages: Iterable[Mapping[str, Any]]) -> Iterator[Verdict]:
         """Judge pages in their order, and keep them; workers read those ahead meanwhile.
 
-        Each page is the arguments of `see` by their names. With workers, 4 pages for each are read
-        ahead of the first verdict.
+        Each page is the arguments of `see` by their names. With workers, up to 16 pages for each
+        are read ahead of a verdict. This process reads, too, what all workers are too busy for.
 
         >>> texts = ["A crawler that meets the same article again has no need of it. " * 8] * 2
         >>> with NearDuplicateFilter.open(workers=2) as pages:
@@ -271,7 +275,7 @@ class NearDuplicateFilter:
         most = 0 if self._pool is None else _AHEAD * self._pool.most
         for read in self._submitted(pages):
             ahead.append(read)
-            if len(ahead) > most:
+            while ahead and (len(ahead) > most or ahead[0].done()):
                 yield self._next(ahead)
         while ahead:
             yield self._next(ahead)
@@ -373,7 +377,8 @@ class NearDuplicateFilter:
         """Submit pages; an error comes as that of a last one, in its turn."""
         try:
             for page in pages:
-                yield self.submit(**page)
+                source = self._source(**page)
+                yield self._submit(source, Place.of(page["url"]), may_help=True)
         except Exception as error:
             failed: Future[ReadPage] = Future()
             failed.set_exception(error)

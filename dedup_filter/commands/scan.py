@@ -45,7 +45,9 @@ _EVERY = 0.2
 @click.option("--date-field", metavar="NAME", help="Field with the date, for --keep newest.")
 @click.option("--index", metavar="DIR", help="An index to use and to keep.")
 @click.option("--force", is_flag=True, help="Replace FILE; forget an interrupted scan.")
-@click.option("--workers", metavar="N", help="Processes that read; by default all cores.")
+@click.option(
+    "--workers", metavar="N", help="Processes that read, this one too; by default one a core."
+)
 @click.option(
     "--engine", type=click.Choice(["local", "spark"]), default="local", help="What judges them."
 )

@@ -69,14 +69,8 @@ class _Taught:
 class FramedPages:
     """Judges pages of hosts whose frames it learns."""
 
-    def __init__(
-        self,
-        config: FilterConfig,
-        kept: KeptPages,
-        unpack: Callable[[bytes], MeasurablePage] | None = None,
-    ) -> None:
+    def __init__(self, config: FilterConfig, kept: KeptPages) -> None:
         self._config = config
-        self._unpack = unpack or partial(unpacked, config=config)
         self._kept = kept
         self._store = kept.frames
         self._exchange = kept.exchange
@@ -267,7 +261,7 @@ class FramedPages:
             return None
         return KEPT_AS_TEXT if isinstance(content, Measured) else content.pack()
 
-    def _page_of(self, early: EarlyPage) -> MeasurablePage | None:
+    def _page_of(self, early: EarlyPage) -> PageHere | None:
         """Return a page that waits; None if it cannot be loaded any more."""
         content = early.content
         if isinstance(content, Page):
@@ -275,7 +269,7 @@ class FramedPages:
         if content is None and self._store is not None:
             content = self._store.form(early.row)
         try:
-            return None if content is None else self._unpack(content)
+            return None if content is None else unpacked(content, self._config)
         except ValueError:  # another version of this package packed it
             return None
 

@@ -13,7 +13,7 @@ have to be cut back to a commit, too, and Parquet files cannot be.
 
 All this is in the folder of `work`.
 
-Memory: that of the filter, and 4 pages for each of its workers.
+Memory: that of the filter, and up to 16 pages for each of its workers.
 """
 
 import io
@@ -187,8 +187,7 @@ def _judge(job: Scan, files: Sequence[str], kind: Format, work: Work, watch: Wat
 
 def _opened(job: Scan, work: Work) -> "tuple[NearDuplicateFilter, _Bookmark]":
     """Open the index and find out how far it is."""
-    workers = min(cores(), MOST_AUTOMATIC) if cores() > 1 else 0
-    options = {"workers": workers, **job.options}
+    options = {**job.options, "workers": _workers(job.options.get("workers", "auto"))}
     while True:
         judged = NearDuplicateFilter.open(work.index, crawl=work.crawl, **options)
         at = _Bookmark.read(judged.bookmark, work.crawl)
@@ -199,6 +198,12 @@ def _opened(job: Scan, work: Work) -> "tuple[NearDuplicateFilter, _Bookmark]":
         judged.close()
         work.log.unlink()
         work.note("judging", crawl=new_crawl())
+
+
+def _workers(processes: int | str) -> int:
+    """Return how many processes there are to be besides this one, which reads pages, too."""
+    meant = min(cores(), MOST_AUTOMATIC) if isinstance(processes, str) else processes
+    return max(meant - 1, 0)
 
 
 class _Bookmark(NamedTuple):

@@ -4,7 +4,9 @@
     page.ask(known)      the worker measures it again, if what it expected is not what is known
     page.measure(known)  its profile
 
-Whatever a worker cannot do, because it has died or has forgotten a page, is done here.
+Whatever a worker cannot do, because it has died or has forgotten a page, is done here. So is, if
+the caller has time for it (`may_help`), what finds all workers with enough to do, or still at their
+start: a process that would only wait for its workers is one of them.
 
 A process is given the next job while it does the one before. It is killed when a job takes longer
 than a time limit. It is started by a command line of its own: nothing of this process is imported
@@ -32,8 +34,8 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
 from dedup_filter.frames.host_frames import FrameTimes
 from dedup_filter.model import Unjudged
-from dedup_filter.text.reading import Shown
-from dedup_filter.workers.measured import Measured, PageHere, Source, unpacked
+from dedup_filter.text.reading import Page, Shown
+from dedup_filter.workers.measured import Measured, PageHere, Source
 from dedup_filter.workers.process import Over, ReadElsewhere, Reading, WorkerPages
 
 logger = logging.getLogger(__name__)
@@ -44,8 +46,11 @@ MOST_AUTOMATIC = 4
 """Workers for "auto": one crawl's thread cannot keep more busy."""
 _MOST_STILLBORN = 3
 """Processes in a row that end without any answer; then no other is started."""
-_AHEAD = 2
-"""Jobs that a process has: one that it does, and the next."""
+_AHEAD, _AHEAD_BYTES = 2, 2**16
+"""Jobs that a process has: one that it does, and the next; more if they are that short, for they
+are done before this process, at work itself, can hand over another."""
+_ENOUGH = 8
+"""Jobs that a worker has when the caller helps: enough while the caller reads a long page."""
 _LONGEST_START = 60.0
 """Seconds that a process may take to start."""
 _LONGEST_END = 5.0
@@ -78,12 +83,13 @@ class Worker:
     def __init__(self, time_limit: float) -> None:
         self.news: deque[ReadElsewhere | Over] = deque(maxlen=_MOST_NEWS)
         """What the process is told with the next page that it reads."""
-        self.has_answered = False
+        self.has_answered = self._has_started = False
         self._time_limit = time_limit
         self._numbers = count()
         self._waiting: PriorityQueue[tuple[bool, int, bytes, Future[Any]]] = PriorityQueue()
         """Urgent jobs come first, then each in its turn."""
-        self._given: deque[Future[Any]] = deque()
+        self._given: deque[tuple[Future[Any], int]] = deque()
+        """With their bytes."""
         self._due: tuple[float, Future[Any] | None] = monotonic() + _LONGEST_START, None
         """Deadline of the first of the jobs given, and that job; None: of the start."""
         self._late: Future[Any] | None = None
@@ -109,8 +115,9 @@ class Worker:
 
     @property
     def backlog(self) -> int:
-        """Jobs that are not done yet."""
-        return self._waiting.qsize() + len(self._given)
+        """Jobs that are not done yet; its start counts as enough of them."""
+        count = self._waiting.qsize() + len(self._given)
+        return count if self._has_started else count + _ENOUGH
 
     def submit(
         self, job: Callable[..., Any], *arguments: Any, is_urgent: bool = False
@@ -141,12 +148,12 @@ class Worker:
         """Give jobs to the process and take its answers, until it ends."""
         answers = cast("BinaryIO", self._process.stdout)
         try:
-            pickle.load(answers)  # noqa: S301 - it has started
+            self._has_started = bool(pickle.load(answers))  # noqa: S301 - our own process
             self._due = inf, None
             while True:
                 self._give()
                 is_done, value = pickle.load(answers)  # noqa: S301 - our own process
-                answer = self._given.popleft()
+                answer, _ = self._given.popleft()
                 self._expect_first()
                 self.has_answered = True
                 if is_done:
@@ -158,16 +165,19 @@ class Worker:
 
     def _give(self) -> None:
         jobs = cast("BinaryIO", self._process.stdin)
-        while not self._given or (len(self._given) < _AHEAD and self._waiting.qsize()):
+        while not self._given or (self._takes_more() and self._waiting.qsize()):
             *_, packed, answer = self._waiting.get()
-            self._given.append(answer)
+            self._given.append((answer, len(packed)))
             if len(self._given) == 1:
                 self._expect_first()
             jobs.write(packed)
             jobs.flush()
 
+    def _takes_more(self) -> bool:
+        return len(self._given) < _AHEAD or sum(size for _, size in self._given) < _AHEAD_BYTES
+
     def _expect_first(self) -> None:
-        first = self._given[0] if self._given else None
+        first = self._given[0][0] if self._given else None
         self._due = inf if first is None else monotonic() + self._time_limit, first
 
     def _end(self) -> None:
@@ -179,7 +189,7 @@ class Worker:
             logger.warning(
                 "a worker process has ended (exit code %d); its pages are read by this one", code
             )
-        for answer in self._given:
+        for answer, _ in self._given:
             lost = LostWorkerError(_ENDED)
             lost.is_slow = answer is self._late
             answer.set_exception(lost)
@@ -203,7 +213,31 @@ class Worker:
                 return
 
 
-class PageInWorker:
+class _Followed:
+    """A page of which the workers have learnt, and are told what has become of it."""
+
+    is_kept = False
+    """Whether its host has learnt from it as from a page that is kept."""
+    _ticket: int
+    _workers: Sequence[Worker]
+
+    def __del__(self) -> None:
+        """Tell the workers with their next pages."""
+        for worker in self._workers:
+            worker.news.append(Over(self._ticket, self.is_kept))
+
+
+class _PageReadHere(_Followed, PageHere):
+    """A page that this process has read because its workers had enough to do."""
+
+    def __init__(
+        self, page: Page, config: FilterConfig, ticket: int, workers: Sequence[Worker]
+    ) -> None:
+        super().__init__(page, config)
+        self._ticket, self._workers = ticket, workers
+
+
+class PageInWorker(_Followed):
     """A page whose blocks are in a worker's process; `again` makes it here if that has ended."""
 
     here = None
@@ -212,20 +246,12 @@ class PageInWorker:
         self, worker: Worker, ticket: int, read: Reading, again: "_Again", workers: Sequence[Worker]
     ) -> None:
         self.shown = read.shown
-        self.is_kept = False
-        """Whether its host has learnt from it as from a page that is kept."""
         self._worker = worker
-        self._workers = workers
-        self._ticket = ticket
+        self._ticket, self._workers = ticket, workers
         self._again = cache(again)
         self._known = read.expected
         self._measured: Measured | Future[Measured] | None = read.measured
         self._packed = read.packed
-
-    def __del__(self) -> None:
-        """Tell the workers with their next pages what has become of it."""
-        for worker in self._workers:
-            worker.news.append(Over(self._ticket, self.is_kept))
 
     def ask(self, known: FrameTimes) -> Future[Measured] | None:
         """Let the worker measure it; None if it has, with this knowledge."""
@@ -286,14 +312,21 @@ class Pool:
             most = min(cores() - 1, MOST_AUTOMATIC)
         return cls(config, most) if most else None
 
-    def read(self, source: Source, host: str, take: Callable[[Content], None]) -> None:
+    def read(
+        self, source: Source, host: str, take: Callable[[Content], None], *, may_help: bool = False
+    ) -> None:
         """Hand the page to `take` when it is read, in another thread or, without a worker, at once.
+
+        With `may_help` it is read here, and at once, if all workers have enough to do.
 
         All that is given must be plain strings and bytes. `host`: see `WorkerPages.read`.
         """
         worker, ticket = self._least_busy(), next(self._tickets)
         if worker is None:
             take(source)
+            return
+        if may_help and worker.backlog >= _ENOUGH:
+            take(self._read_here(source, host, ticket))
             return
         make = partial(source.read, self._config)
 
@@ -305,8 +338,7 @@ class Pool:
             else:
                 again = cast("_Again", make)  # as the same bytes were a page
                 if isinstance(read, Reading):
-                    if host:
-                        self._tell_others(worker, ticket, host, read.shown)
+                    self._tell_others(worker, ticket, host, read.shown)
                     read = PageInWorker(worker, ticket, read, again, self._workers)
                 take(read)
 
@@ -315,29 +347,21 @@ class Pool:
         answer = worker.submit(WorkerPages.read, ticket, make, host, news)
         answer.add_done_callback(pass_on)
 
-    def unpack(self, packed: bytes) -> MeasurablePage:
-        """Return a page that was packed. Waits for a worker.
-
-        Raises:
-            ValueError: another version of this package packed it.
-        """
-        worker, ticket = self._least_busy(), next(self._tickets)
-        make = partial(unpacked, packed, self._config)
-        if worker is not None:
-            try:
-                read = worker.submit(WorkerPages.unpack, ticket, make, is_urgent=True).result()
-                return PageInWorker(worker, ticket, read, make, self._workers)
-            except LostWorkerError:
-                pass
-        return make()
-
     def close(self) -> None:
         """End all processes."""
         for worker in self._workers:
             worker.close()
 
-    def _tell_others(self, reader: Worker, ticket: int, host: str, shown: Shown) -> None:
-        if others := [worker for worker in self._workers if worker is not reader]:
+    def _read_here(self, source: Source, host: str, ticket: int) -> Content:
+        read = source.read(self._config)
+        if not isinstance(read, PageHere) or read.here is None:
+            return read
+        self._tell_others(None, ticket, host, read.shown)
+        return _PageReadHere(read.here, self._config, ticket, self._workers)
+
+    def _tell_others(self, reader: Worker | None, ticket: int, host: str, shown: Shown) -> None:
+        others = [worker for worker in self._workers if worker is not reader]
+        if host and others:
             # The words of its blocks, half of its bytes, are not wanted there.
             page = ReadElsewhere(ticket, host, shown._replace(words=(), link_words=()))
             for worker in others:

@@ -54,9 +54,9 @@ class Reading(NamedTuple):
     """What a worker answers when it has read a page."""
 
     shown: Shown
-    expected: FrameTimes | None
+    expected: FrameTimes
     """What its host was expected to have shown."""
-    measured: Measured | None
+    measured: Measured
     """The page, measured with that."""
     packed: bytes | None
     """The page as bytes, if it is kept so, or expected to wait until its host's frame is known."""
@@ -112,7 +112,7 @@ class WorkerPages:
                 self._forget(each)
         page = make()
         if not isinstance(page, PageHere):
-            return page
+            return _packed(page) if isinstance(page, Measured) else page
         known = self._frames.known(host, page.shown)
         expected = known.frame_times
         measured = page.measure(expected)
@@ -120,12 +120,6 @@ class WorkerPages:
         packed = page.pack() if may_wait or page.is_form_kept else None
         self._learn(ticket, page, known)
         return Reading(page.shown, expected, _packed(measured), packed)
-
-    def unpack(self, ticket: int, make: Callable[[], PageHere]) -> Reading:
-        """Make a page that was read before; it is measured when that is asked for."""
-        page = make()
-        self._keep(ticket, _Page(page, "", []))
-        return Reading(page.shown, None, None, None)
 
     def measure(self, ticket: int, known: FrameTimes) -> Measured:
         """Measure a page again. Raises KeyError if it is forgotten."""
@@ -185,8 +179,11 @@ def work() -> None:
     pages = WorkerPages()
     answer = pickle.dumps("ready")
     while True:
-        answers.write(answer)
-        answers.flush()
+        try:
+            answers.write(answer)
+            answers.flush()
+        except BrokenPipeError:  # whoever gave the job has been killed
+            os._exit(0)
         job, arguments = jobs.get()
         try:
             answer = pickle.dumps((True, job(pages, *arguments)), protocol=5)

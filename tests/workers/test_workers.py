@@ -1,10 +1,12 @@
 """Pages read by worker processes get the verdicts that they get without, whatever happens there."""
 
 import os
+import pickle
 import random
 import signal
 import subprocess
 import sys
+from collections import Counter
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
@@ -20,9 +22,10 @@ from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
 from dedup_filter.frames.host_frames import Frames
 from dedup_filter.model import Unjudged
+from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.workers.measured import Source
-from dedup_filter.workers.pool import LostWorkerError, Pool, Worker
+from dedup_filter.workers.pool import _WORK, LostWorkerError, Pool, Worker
 from dedup_filter.workers.process import Over, ReadElsewhere, WorkerPages
 
 
@@ -51,6 +54,18 @@ def pids_of(known):
     return [worker.pid for worker in known._pool._workers if not worker.is_over]
 
 
+@pytest.fixture(autouse=True)
+def started(monkeypatch):
+    """Have workers read from the first page on: a process reads alone while they start."""
+    begin = Worker.__init__
+
+    def wait(worker, *given):
+        begin(worker, *given)
+        wait_until(lambda: worker._has_started or worker.is_over, "a worker has started")
+
+    monkeypatch.setattr(Worker, "__init__", wait)
+
+
 def judged(pages, location="memory:", **options):
     with NearDuplicateFilter.open(location, **options) as known:
         return list(known.see_many(pages))
@@ -64,10 +79,17 @@ def judged(pages, location="memory:", **options):
         (2, {"features": "shingles", "title_weight": 2, "heading_weight": 2, "image_weight": 3}),
     ],
 )
-def test_verdicts_are_those_without_workers(stream, workers, options):
-    expected = judged(stream, **options)
+def test_verdicts_are_those_without_workers(stream, workers, options, monkeypatch):
+    expected, kinds, claim = judged(stream, **options), Counter(), FramedPages.claim
+
+    def counted(pages, place, content, **given):
+        kinds[type(content).__name__] += 1
+        return claim(pages, place, content, **given)
+
+    monkeypatch.setattr(FramedPages, "claim", counted)
 
     assert judged(stream, workers=workers, **options) == expected
+    assert kinds["PageInWorker"] >= 20
     assert {verdict.outcome for verdict in expected} >= {"new", "near", "exact"}
 
 
@@ -118,7 +140,8 @@ def run_script(tmp_path, article):
             "class Text(str): pass\n"
             f"text = {article(1)!r}\n"
             "with NearDuplicateFilter.open(workers=1) as pages:\n"
-            f"    verdicts = list(pages.see_many([dict(url='', text=text), {page}]))\n"
+            f"    read = [pages.submit(**each) for each in (dict(url='', text=text), {page})]\n"
+            "    verdicts = [pages.claim_read(each.result()) for each in read]\n"
             "    worker, = pages._pool._workers\n"
             "    print(*(v.outcome for v in verdicts), worker.has_answered, worker.is_over)\n"
         )
@@ -244,6 +267,19 @@ def test_a_job_that_fails_is_told_and_the_process_goes_on_until_it_is_closed():
     assert worker.is_over
 
 
+def test_a_process_whose_answers_nobody_takes_ends_without_a_word():
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", _WORK, *sys.path]
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        pickle.load(process.stdout)  # it has started
+        process.stdout.close()
+        pickle.dump((WorkerPages.pack, (1,)), process.stdin)
+        process.stdin.flush()
+
+        assert process.stderr.read() == b""
+        assert process.wait() == 0
+
+
 def is_running(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -258,7 +294,7 @@ class TestNoProcessIsLeft:
         with NearDuplicateFilter.open(workers=2) as known:
             list(islice(known.see_many(stream), count))
             pids = pids_of(known)
-        assert len(pids) == 2
+        assert pids
         assert not any(map(os.path.exists, (f"/proc/{pid}" for pid in pids)))  # no zombie, either
 
     @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
