@@ -1,7 +1,7 @@
 """Files of a crawl -> their records, one by one, each with its page and where it stands.
 
     lines     an object of JSON in each line; plain, gzip or Zstandard, whatever the name
-    parquet   a row for each page (`parquet`)
+    parquet   a row for each page (`parquet`); one that is cut off has none, and is one bad record
     warc      responses with HTML or plain text (needs warcio)
 
 A record that is none is told from one whose page cannot be judged: the first is passed over, and
@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.model import Reason
-from dedup_filter.scan.parquet import ParquetRows
+from dedup_filter.scan.parquet import DamagedFileError, ParquetRows
 from dedup_filter.scan.streams import Stream
 from dedup_filter.text.decode import decode
 from dedup_filter.text.page_fields import FieldNames, PageText, page_in, url_in
@@ -118,7 +118,12 @@ def records_in(
         stream.skip(start)
         yield from _lines(stream, start, number, names)
     elif format_of(name) == "parquet":
-        with ParquetRows(Path(name)) as rows:
+        try:
+            opened = ParquetRows(Path(name))
+        except DamagedFileError as error:
+            yield Record(0, 0, 1, "", "error", f"cannot be read as Parquet: {error.__cause__}")
+            return
+        with opened as rows:
             columns = rows.columns(names)
             for row, passed, item in rows.items(columns, start):
                 url, page = url_in(item, names), page_in(item, names)

@@ -17,7 +17,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -212,6 +212,10 @@ class _Rows:
         self._outputs: list[ParquetOutput] = []
 
     def add(self, name: str, path: Path, entries: Iterator[Entry]) -> None:  # noqa: ARG002 - as of `_Bytes`
+        first = list(islice(entries, 1))
+        if first and first[0].outcome == BAD:  # the whole file is
+            return
+        entries = chain(first, entries)
         with ParquetRows(path) as rows:
             if not self._outputs:
                 self._open(rows)

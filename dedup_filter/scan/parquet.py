@@ -33,11 +33,16 @@ _MARK = {
 """What a mark has, see `Verdict.as_json`."""
 
 
+class DamagedFileError(DedupError):
+    """A file is no Parquet, or is cut off: what tells of its rows stands at its end."""
+
+
 class ParquetRows:
     """The rows of a file.
 
     Raises:
-        DedupError: by all methods, when it cannot be read, or pyarrow is not installed.
+        DedupError: by all methods, when it cannot be read, or pyarrow is not installed; when it is
+            opened, DamagedFileError if none of it can ever be.
     """
 
     def __init__(self, path: Path) -> None:
@@ -164,19 +169,27 @@ class ParquetOutput:
 
 
 def require_alike(paths: Sequence[Path], names: FieldNames) -> None:
-    """Refuse files that cannot be judged, or be written to one file.
+    """Refuse files that cannot be judged, or be written to one file; damaged ones, if all are.
 
     Raises:
         ConfigError: a column is missing, or columns differ.
-        DedupError: one cannot be read.
+        DedupError: none can be read.
     """
-    first = None
+    first: tuple[Path, Any] | None = None
+    damage: DamagedFileError | None = None
     for path in paths:
-        with ParquetRows(path) as rows:
+        try:
+            rows = ParquetRows(path)
+        except DamagedFileError as error:
+            damage = damage or error
+            continue
+        with rows:
             rows.columns(names)
-            first = first or rows.schema
-            if not rows.schema.equals(first):
-                raise ConfigError(f"{path} has other columns than {paths[0]}: scan it by itself")
+            first = first or (path, rows.schema)
+            if not rows.schema.equals(first[1]):
+                raise ConfigError(f"{path} has other columns than {first[0]}: scan it by itself")
+    if first is None and damage is not None:
+        raise damage
 
 
 @contextmanager
@@ -185,7 +198,9 @@ def _told(path: Path) -> Iterator[None]:
     try:
         yield
     except (arrow.ArrowException, OSError) as error:
-        raise DedupError(f"{path} cannot be read as Parquet: {error}") from error
+        is_damaged = getattr(error, "errno", None) is None  # what the system reports has a number
+        kind = DamagedFileError if is_damaged else DedupError
+        raise kind(f"{path} cannot be read as Parquet: {error}") from error
 
 
 def _pyarrow() -> Any:
