@@ -2,9 +2,10 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -103,7 +104,7 @@ def scan_command(as_json: bool, **given: Any) -> None:
     else:
         try:
             with _bar() as watch:
-                summary = scan(job, watch)
+                summary = scan(job, watch, partial(say, err=True))
         except KeyboardInterrupt:
             say("Interrupted: the same command goes on from here.", err=True)
             raise
@@ -143,19 +144,20 @@ def _bar() -> Iterator[Watch]:
         return
     begun = due = monotonic()
     first, shown = -1, ""
-    made: Any = click.progressbar(
+    bar: Any = click.progressbar(
         length=1,
         label="scanning",
         file=sys.stderr,
         show_eta=False,
         item_show_func=lambda _: shown,
     )
-    with made as bar:
+    with ExitStack() as until_the_end:
 
         def watch(state: Progress) -> None:
             nonlocal due, first, shown
             now = monotonic()
             if first < 0:
+                until_the_end.enter_context(bar)  # below what is told at the start
                 first = state.passed  # of a scan that goes on, much was passed before
             if now < due:
                 return

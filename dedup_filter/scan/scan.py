@@ -36,7 +36,6 @@ from dedup_filter.scan.inputs import (
     PIPE,
     Format,
     Record,
-    files_in,
     format_of,
     records_in,
     require_fields,
@@ -45,10 +44,11 @@ from dedup_filter.scan.outputs import Summary, Target, Wanted, write_outputs
 from dedup_filter.scan.parquet import require_alike
 from dedup_filter.scan.streams import Spooled, Stream
 from dedup_filter.scan.verdict_log import Entry, VerdictLog, entries_in, found_of
-from dedup_filter.scan.work import NoPagesError, Scan, Work, new_crawl, part_of
+from dedup_filter.scan.work import NoPagesError, Scan, Work, input_files, new_crawl, part_of
 from dedup_filter.text.page_fields import FieldNames, PageText
 from dedup_filter.upkeep import index_at
 from dedup_filter.warc.gzip_member import GZIP_MAGIC
+from dedup_filter.wording import counted
 from dedup_filter.workers.pool import MOST_AUTOMATIC, cores
 
 
@@ -64,10 +64,11 @@ class Progress(NamedTuple):
 
 
 Watch = Callable[[Progress], None]
+Tell = Callable[[str], None]
 
 
-def scan(job: Scan, watch: Watch = lambda _: None) -> Summary:
-    """Scan, or go on with a scan that was interrupted.
+def scan(job: Scan, watch: Watch = lambda _: None, tell: Tell = lambda _: None) -> Summary:
+    """Scan, or go on with a scan that was interrupted; `tell` is given lines for people.
 
     Cost: that of `NearDuplicateFilter.see_many`, 3 to 5 ms a page of 100 KB for each worker. Room
     on the disk besides the outputs: the index (docs/scaling.md), 200 bytes a page for the log, and
@@ -81,15 +82,17 @@ def scan(job: Scan, watch: Watch = lambda _: None) -> Summary:
         OSError: a file cannot be read or written.
     """
     NearDuplicateFilter.check_options(job.index or "index", **job.options)
-    files = files_in(job.inputs)
+    files = input_files(job, tell)
     kind = _kind(job, files)
     with _told(job), Work(job, files) as work:
+        if work.state != "judging":
+            tell("Going on with an interrupted scan: all records are judged.")
         if job.index is not None:  # what it was made with holds, unless it is given
             of_index = index_at(str(job.index)).filter_options()
             job = replace(job, options={**of_index, **job.options})
         config = NearDuplicateFilter.check_options(work.index, **job.options)
         if work.state == "judging":
-            _judge(job, files, kind, work, watch)
+            _judge(job, files, kind, work, watch, tell)
             work.note("judged")
         if work.state == "judged":
             work.require_same_inputs()
@@ -151,7 +154,9 @@ def _is_gzip(path: Path) -> bool:
         return file.read(2) == GZIP_MAGIC[:2]
 
 
-def _judge(job: Scan, files: Sequence[str], kind: Format, work: Work, watch: Watch) -> None:
+def _judge(
+    job: Scan, files: Sequence[str], kind: Format, work: Work, watch: Watch, tell: Tell
+) -> None:
     """Judge all pages, from the bookmark of the index on."""
     is_over = False
 
@@ -164,6 +169,9 @@ def _judge(job: Scan, files: Sequence[str], kind: Format, work: Work, watch: Wat
     log = VerdictLog(work.log)
     try:
         log.cut(at.log)
+        if at.log:
+            done = counted(sum(1 for _ in entries_in(work.log)), "record")
+            tell(f"Going on with an interrupted scan: {done} judged already.")
         judged.keep_bookmark(bookmark)
         records = _records(files, kind, work, job.names, at)
         told = _Told(files, watch)

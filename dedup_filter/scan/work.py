@@ -14,7 +14,7 @@ that could be taken for a scan.
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +25,7 @@ from filelock import FileLock, Timeout
 
 from dedup_filter.errors import ConfigError, DedupError, StoreBusy
 from dedup_filter.scan.best_copy import Policy
-from dedup_filter.scan.inputs import PIPE
+from dedup_filter.scan.inputs import PIPE, files_in
 from dedup_filter.scan.outputs import Summary
 from dedup_filter.text.page_fields import FieldNames
 from dedup_filter.upkeep.whole_file import require_free, require_place
@@ -56,6 +56,16 @@ class Scan:
     force: bool = False
     """Whether outputs are replaced, and what is left of another scan is forgotten."""
 
+    @property
+    def outputs(self) -> list[Path]:
+        """What is written."""
+        return [self.output, *([self.duplicates] if self.duplicates else [])]
+
+    @property
+    def folder(self) -> Path:
+        """Where the scan is while it lasts."""
+        return self.output.with_name(f"{self.output.name}.scan")
+
 
 class NoPagesError(DedupError):
     """Nothing was found that could be judged: there is no use in going on with this scan."""
@@ -65,9 +75,8 @@ class Work:
     """The folder in which a scan is while it lasts."""
 
     def __init__(self, job: Scan, files: Sequence[str]) -> None:
-        self.outputs = [job.output, *([job.duplicates] if job.duplicates else [])]
+        self.outputs, self.folder = job.outputs, job.folder
         _require_outputs(self.outputs, files)
-        self.folder = job.output.with_name(f"{job.output.name}.scan")
         self.index = job.index or self.folder / "index"
         self.log = self.folder / "verdicts.jsonl"
         self.spool = self.folder / "input"
@@ -238,6 +247,31 @@ def _require_outputs(outputs: Sequence[Path], files: Sequence[str]) -> None:
         for name in files:
             if name != PIPE and path.exists() and path.samefile(name):
                 raise ConfigError(f"{path} is one of the inputs: name another file to write to")
+
+
+def input_files(job: Scan, tell: Callable[[str], None] = lambda _: None) -> list[str]:
+    """Return the files that are scanned; those that the scan itself writes are left out and told.
+
+    One that is named itself stays, and is refused later.
+
+    Raises:
+        ConfigError: there is no such file, or no other.
+    """
+    outputs = {path.resolve() for path in job.outputs}
+    folders = [job.folder, *([job.index] if job.index else [])]
+    own, named = outputs.union(map(Path.resolve, folders)), {str(Path(name)) for name in job.inputs}
+    files, left_out = [], []
+    for name in files_in(job.inputs):
+        path = Path(name).resolve()
+        if name in named or own.isdisjoint((path, *path.parents)):
+            files.append(name)
+        elif path in outputs:
+            left_out.append(name)
+    for name in left_out:
+        tell(f"{name} is not read: this scan writes it")
+    if not files:
+        raise ConfigError(f"no file in {', '.join(job.inputs)} but what this scan writes")
+    return files
 
 
 def part_of(path: Path) -> Path:

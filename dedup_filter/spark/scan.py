@@ -13,6 +13,7 @@ Paths are those of Spark: of a file system that all executors see, or URLs (s3a:
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +25,9 @@ from pyspark.sql.types import StructType
 
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.model import REPEATS
-from dedup_filter.scan.inputs import Format, files_in, format_of, read_line, records_in
+from dedup_filter.scan.inputs import Format, format_of, read_line, records_in
 from dedup_filter.scan.outputs import MARK, Summary, marked
-from dedup_filter.scan.work import Scan
+from dedup_filter.scan.work import Scan, input_files
 from dedup_filter.spark.page_verdicts import VERDICT, verdicts
 from dedup_filter.spark.plans import arrow_schema, batches_of
 from dedup_filter.text.page_fields import URL_NAMES, FieldNames, PageText
@@ -64,7 +65,7 @@ def scan_on(spark: SparkSession, job: Scan) -> Summary:
     """
     files: list[str] = []
     for each in job.inputs:
-        files += [each] if "://" in each else files_in([each])
+        files += [each] if "://" in each else input_files(replace(job, inputs=[each]))
     kinds = {format_of(name.rstrip("/")) for name in files}
     if len(kinds) != 1 or None in kinds:
         raise ConfigError("on Spark all inputs are of one kind: .jsonl, .parquet or .warc files")

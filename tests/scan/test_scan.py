@@ -235,6 +235,38 @@ def test_warc_records_come_out_byte_for_byte(here, packed):
     assert len((here / "m.jsonl").read_text().splitlines()) == 12
 
 
+@pytest.mark.parametrize("cut", [0, 1])
+def test_a_parquet_file_that_is_cut_off_is_one_bad_record(here, cut):
+    table = feed_table()
+    pq.write_table(table, "whole.parquet")
+    names = ["a.parquet", "b.parquet"]
+    for place, name in enumerate(names):
+        content = (here / "whole.parquet").read_bytes()
+        (here / name).write_bytes(content[:-100] if place == cut else content)
+    found = scan(*names, "-o", "u.parquet", "--mark")
+    assert (found["pages"], found["bad"]) == (len(table), 1)
+    assert f"{names[cut]}, row 1: cannot be read as Parquet: " in found["first_bad"][0]
+    assert pq.read_table("u.parquet").drop_columns(["dedup"]).equals(table)
+
+
+def test_what_a_scan_writes_into_a_folder_is_not_read_by_it(here):
+    (here / "crawl").mkdir()
+    write_jsonl(here / "crawl" / "a.jsonl", ITEMS)
+    outputs = [str(here / "crawl" / name) for name in ("b.jsonl", "d.jsonl")]
+    command = ["scan", "crawl", "-o", outputs[0], "--duplicates", outputs[1], "--json"]
+    first, again = run(*command), run(*command, "--force")
+    assert first[2] == ""
+    assert again[2].splitlines() == [
+        f"crawl/{name} is not read: this scan writes it" for name in ("b.jsonl", "d.jsonl")
+    ]
+    made = [{**json.loads(each[1]), "seconds": 0} for each in (first, again)]
+    assert made[0] == made[1]
+    (here / "crawl" / "a.jsonl").unlink()
+    error = run(*command, "--force")
+    assert error[0] == 2
+    assert "no file in crawl but what this scan writes" in error[2]
+
+
 def test_damaged_warc_records_are_told_and_left_out(here):
     garbage = b"\x1f\x8b\x08\x00" + b"no gzip" * 5
     members = archive(here / "a.warc.gz", garbage)
