@@ -234,8 +234,9 @@ class _Shown:
         """Look which forms a rule makes equal, and how their pages were judged; None: refuted."""
         found = Evidence()
         groups: dict[Form, tuple[Form, _Judged]] = {}
+        change = rule.change()
         for form, judged in self._judged_at[rule.origin].items():
-            to = rule.apply(form)
+            to = change(form)
             if to is form:
                 continue
             found.changed.append((form, to))
