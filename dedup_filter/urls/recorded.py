@@ -42,11 +42,13 @@ def alike_in(recorded: Recorded) -> AreAlike:
     """
 
     def are_alike(one: int, other: int) -> bool:
-        records = [*recorded.records((one, other))]
-        if len(records) < 2 or not _are_headed_alike(*records):
+        try:
+            here, there = recorded.records((one, other))
+        except (KeyError, ValueError):  # one of them is gone
             return False
-        here, there = ([record.sketch] for record in records)
-        both, *each = (int(counts[0]) for counts in shared(here, there))
+        if not _are_headed_alike(here, there):
+            return False
+        both, *each = (int(counts[0]) for counts in shared([here.sketch], [there.sketch]))
         return both > 0 and both >= _LEAST_SHARE * max(each)
 
     return are_alike
