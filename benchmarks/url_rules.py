@@ -43,7 +43,7 @@ from stopwatch import figure
 
 from dedup_filter.upkeep import index_at
 from dedup_filter.urls.mining import Page, mine
-from dedup_filter.urls.recorded import alike_in, judged_pages
+from dedup_filter.urls.recorded import judged_pages
 from dedup_filter.urls.rules_file import write_rules
 
 CRAWL = Path(__file__).with_name("dust_crawl.py")
@@ -102,10 +102,10 @@ def compare(name: str, folder: Path, options: argparse.Namespace, tell: Tell) ->
     tell(name, "articles", len(articles), "pages")
     tell_of(name, "without rules", first, first, tell)
     with index_at(str(index)).recorded() as recorded:
-        mined = mine(judged_pages(recorded), alike_in(recorded))
+        mined = mine(judged_pages(recorded))
     write_rules(rules, mined.proven)
     for proven in mined.proven:
-        print(proven.rule, proven.evidence.support, proven.evidence.doubts, file=sys.stderr)
+        print(proven.rule, proven.evidence.support, file=sys.stderr)
     tell(name, "rules", len(mined.proven), "rules")
     live = {"ADDONS": {FILTER: 500}, "DEDUP_URL_RULES": "apply"}
     discarder = {FILTER: 500, "dedup_filter.urls.discarder.Addon": 600}

@@ -7,7 +7,7 @@ import click
 from dedup_filter.commands import folders, json_option, progress, say, write_lines
 from dedup_filter.upkeep import index_at
 from dedup_filter.urls.mining import Mined, Proven, mine
-from dedup_filter.urls.recorded import alike_in, judged_pages
+from dedup_filter.urls.recorded import judged_pages
 from dedup_filter.urls.rules_file import as_objects, write_rules
 from dedup_filter.wording import counted
 
@@ -62,12 +62,7 @@ def rules_command(
     with index_at(index).recorded() as recorded:
         pages = judged_pages(recorded)
         with progress(pages, "reading", len(recorded.entries.pages)) as shown:
-            mined = mine(
-                shown,
-                alike_in(recorded),
-                min_support=min_support,
-                min_precision=min_precision,
-            )
+            mined = mine(shown, min_support=min_support, min_precision=min_precision)
     if output is not None:
         write_rules(output, mined.proven, force=force)
     if as_json:

@@ -132,8 +132,7 @@ class LiveRules:
             before = self._inherited.get(rule, Evidence())
             if evidence is not before and evidence.support:
                 support = before.support + evidence.support
-                doubts = before.doubts + evidence.doubts
-                yield Proven(rule, Evidence(support, doubts, evidence.examples))
+                yield Proven(rule, Evidence(support, evidence.examples))
             elif before.unconfirmed + is_over < _MOST_UNCONFIRMED:
                 unconfirmed = before.unconfirmed + is_over
                 yield Proven(rule, replace(before, unconfirmed=unconfirmed))

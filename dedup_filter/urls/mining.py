@@ -8,23 +8,19 @@ A page that changes between two crawls is judged to be another one then. So URLs
 what was judged of them at the same time, and tell nothing of one another if they have no crawl in
 common.
 
-A filter that is careful keeps some pages which repeat another: those whose text their host had
-shown elsewhere meanwhile. If their records say that each has what the other says, they do not
-refute a rule; but its precision is less by each of them.
-
 "Do not crawl in the DUST" (Bar-Yossef, Keidar and Schonfeld, TWEB 2009) with verdicts in place of
 a guess. A rule that is proven is applied, and then the next is looked for: so two parameters of
 which either can go, but not both, are never both let go.
 
-Guarantees: no two URLs whose pages were judged different in a crawl, and are so by their records,
-have one form by the proven rules, unless they have it by none. In which order the pages of a
-crawl come does not matter, but for the examples.
+Guarantees: no two URLs whose pages were judged different in a crawl have one form by the proven
+rules, unless they have it by none. In which order the pages of a crawl come does not matter, but
+for the examples.
 
 Cost: linear in the URLs, 40 us each; 1 KB of memory for each.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -41,17 +37,8 @@ _LEAST_VALUES = {"parameters": 2, "where": 20, "labelled": 10, "place": 10}
 """Different values that are taken out: one tells nothing of others, and is a rule of kind `value`
 or `segment`. Segments that differ mostly matter, so more must be seen that do not; and what holds
 for some URLs only may be chance, as there are many ways to choose them."""
-_MOST_DOUBTS = 0.1
-"""Share of the URLs made equal whose pages were judged different and are alike by their records. On
-one host a filter tells apart what is nearly equal, for pages of one template are; but these differ
-by their URLs in what makes no difference for nine of ten."""
-_MOST_KEPT = 8
-"""Different pages that a rule makes equal, if they are alike: each is compared with all others."""
 _MOST_VALUES = max(_LEAST_VALUES.values())
 _EXAMPLES = 3
-
-
-AreAlike = Callable[[int, int], bool]
 
 
 class Page(NamedTuple):
@@ -71,8 +58,6 @@ class Evidence:
 
     support: int = 0
     """URLs that the rule makes equal to another, and whose pages were judged the same."""
-    doubts: int = 0
-    """Those whose pages were judged different, and are alike by their records."""
     examples: list[tuple[str, str]] = field(default_factory=list)
     """Pairs of URLs that support it."""
     unconfirmed: int = 0
@@ -84,8 +69,11 @@ class Evidence:
 
     @property
     def precision(self) -> float:
-        """Lower bound of the share of equal URLs whose pages are the same (Wilson 1927, 95 %)."""
-        found = wilson(self.support, self.support + self.doubts)
+        """Lower bound of the share of equal URLs whose pages are the same (Wilson 1927, 95 %).
+
+        Of those that were seen all are.
+        """
+        found = wilson(self.support, self.support)
         return 0.0 if found is None else found.low
 
 
@@ -113,7 +101,6 @@ class Mined(NamedTuple):
 
 def mine(
     pages: Iterable[Page],
-    are_alike: AreAlike = lambda *_: False,
     *,
     given: Iterable[Rule] = (),
     min_support: int = 10,
@@ -121,14 +108,13 @@ def mine(
 ) -> Mined:
     """Find the rules that pages prove. `min_precision`: see `Evidence.precision`.
 
-    `are_alike` tells whether two kept pages, named by their numbers, say the same by their records.
     Rules that are `given` come first, unless these pages refute them.
 
     >>> pages = [Page(f"https://a.example/{n // 2}?sid={n}", n // 2) for n in range(40)]
     >>> [proven.rule.arguments for proven in mine(pages).proven]
     [('sid',)]
     """
-    shown = _Shown(are_alike)
+    shown = _Shown()
     for page in pages:
         shown.add(page)
     before = len(shown)
@@ -153,7 +139,6 @@ def mine(
 def _is_proven(rule: Rule, evidence: Evidence, min_support: int, min_precision: float) -> bool:
     return (
         evidence.support >= min_support
-        and evidence.doubts <= _MOST_DOUBTS * (evidence.support + evidence.doubts)
         and evidence.precision >= min_precision
         and len(evidence.taken_out) >= _LEAST_VALUES.get(rule.kind, 0)
     )
@@ -174,9 +159,8 @@ _Judged = tuple[_Span, ...]
 class _Shown:
     """Forms of URLs by origin, and what their pages were judged to be."""
 
-    def __init__(self, are_alike: AreAlike) -> None:
+    def __init__(self) -> None:
         self.passed_over = 0
-        self._are_alike = are_alike
         self._judged_at: dict[str, dict[Form, _Judged]] = defaultdict(dict)
         self._urls: dict[Form, str] = {}
         """One URL of each form, for examples."""
@@ -248,12 +232,9 @@ class _Shown:
                 continue
             groups[to] = first, _joined(others, judged)
             pairs = _at_one_time(others, judged)
-            if len(pairs) > _MOST_KEPT or not all(
-                one == other or self._are_alike(one, other) for one, other in pairs
-            ):
+            if any(one != other for one, other in pairs):
                 return None
-            if not any(one == other for one, other in pairs):
-                found.doubts += bool(pairs)
+            if not pairs:
                 continue
             found.support += 1
             if len(found.taken_out) < _MOST_VALUES:

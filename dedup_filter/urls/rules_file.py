@@ -57,7 +57,6 @@ def as_objects(proven: Iterable[Proven]) -> list[dict[str, Any]]:
                 "rule": {**rule._asdict(), "arguments": [*rule.arguments]},
                 "evidence": {
                     "support": evidence.support,
-                    "doubts": evidence.doubts,
                     "unconfirmed": evidence.unconfirmed,
                     "precision": round(evidence.precision, 4),
                     "examples": evidence.examples,
@@ -104,11 +103,11 @@ def _proven(value: object, where: str) -> Proven:
     try:
         given, evidence = value["rule"], value["evidence"]  # type: ignore[index] # TypeError tells
         rule = Rule(given["origin"], given["kind"], tuple(given["arguments"]))
-        support, doubts = int(evidence["support"]), int(evidence["doubts"])
+        support = int(evidence["support"])
         unconfirmed = int(evidence.get("unconfirmed", 0))
         examples = [(str(one), str(other)) for one, other in evidence["examples"]]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ConfigError(f"{where} is none ({type(error).__name__}: {error})") from error
     if not rule.is_well_formed:
         raise ConfigError(f"{where} is none of a known kind with its arguments")
-    return Proven(rule, Evidence(support, doubts, examples, unconfirmed))
+    return Proven(rule, Evidence(support, examples, unconfirmed))

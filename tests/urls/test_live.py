@@ -131,7 +131,7 @@ def test_a_contradiction_after_the_search_began_is_found_as_it_ends():
 
 
 def test_rules_that_nothing_confirms_are_forgotten():
-    proven = [Proven(SID, Evidence(50, 0, [("a", "b")]))]
+    proven = [Proven(SID, Evidence(50, [("a", "b")]))]
     for crawl in range(1, 5):
         proven = list(LiveRules(proven).proven(is_over=True))
         assert [evidence.unconfirmed for _, evidence in proven] == [crawl]

@@ -2,12 +2,10 @@
 
 import random
 
-import pytest
-
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.upkeep import index_at
 from dedup_filter.urls.mining import Page
-from dedup_filter.urls.recorded import alike_in, judged_pages
+from dedup_filter.urls.recorded import judged_pages
 
 SITE = "https://a.example"
 
@@ -56,28 +54,3 @@ def test_a_page_dropped_for_its_canonical_one_is_the_same(tmp_path):
     found = crawl(tmp_path, [(f"{SITE}/all", page(whole)), (f"{SITE}/p", part)], canonical=True)
     assert found[1].reason == "canonical"
     assert [each.same for each in recorded_of(tmp_path)] == [1, 1]
-
-
-@pytest.mark.parametrize(
-    ("other", "is_alike"),
-    [
-        (page(sentences(1), h1="Story"), True),
-        (page(sentences(1)), True),
-        (page(sentences(1)[:35] + sentences(7)[:3], h1="Story"), True),
-        (page(sentences(1), title="Another", h1="Story"), False),
-        (page(sentences(1), h1="Another"), False),
-        (page(sentences(1)[:30], h1="Story"), False),
-        (page(sentences(1) + sentences(7)[:15], h1="Story"), False),
-        (page(sentences(7), h1="Story"), False),
-    ],
-)
-def test_pages_are_alike_if_each_has_what_the_other_says(tmp_path, other, is_alike):
-    # At a distance of 0 bits and a similarity of 1 both are kept.
-    story = page(sentences(1), h1="Story")
-    urls = f"{SITE}/1", "https://b.example/1"
-    options = {"max_distance": 0, "min_similarity": 1.0}
-    crawl(tmp_path, [(urls[0], story), (urls[1], other)], **options)
-    with index_at(str(tmp_path)).recorded() as recorded:
-        are_alike = alike_in(recorded)
-        assert are_alike(1, 2) == are_alike(2, 1) == is_alike
-        assert not are_alike(1, 99)
