@@ -31,11 +31,10 @@ from dedup_filter.scrapy_plugin.stats import CrawlStats
 from dedup_filter.upkeep.whole_file import require_place
 from dedup_filter.urls.live import LiveRules, Reason
 from dedup_filter.urls.rule import Rule
-from dedup_filter.urls.rules_file import read_rules, write_rules
+from dedup_filter.urls.rules_file import IN_FOLDER, read_rules, write_rules
 from dedup_filter.urls.traps import LATEST, Traps, parts_in
 from dedup_filter.wording import counted, printable
 
-_FILE = "url_rules.json"
 _HELD = "dedup_filter.held"
 _NO_VERDICT = ("error", "pending")
 """Reasons of pages that tell nothing, as nobody looked at them."""
@@ -236,4 +235,4 @@ def rules_file(settings: PluginSettings) -> str | None:
     if settings.url_rules_file is not None:
         return settings.url_rules_file
     folder = folder_of(settings.index) or settings.job_folder
-    return None if folder is None else str(Path(folder, _FILE))
+    return None if folder is None else str(Path(folder, IN_FOLDER))

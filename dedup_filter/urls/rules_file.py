@@ -20,6 +20,8 @@ from dedup_filter.upkeep.whole_file import require_free, whole_file
 from dedup_filter.urls.mining import Evidence, Proven
 from dedup_filter.urls.rule import Rule
 
+IN_FOLDER = "url_rules.json"
+"""The file in the folder of an index, or of a job, that has the rules of its crawls."""
 PROCESSOR = "dedupFilter"
 """The processor of rules that the add-on has none for."""
 _FIRST = 1_000

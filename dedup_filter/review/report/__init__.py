@@ -23,6 +23,7 @@ from dedup_filter.review.report.report_file import require_free, write_whole
 from dedup_filter.review.report.shown_texts import pack_texts
 from dedup_filter.upkeep.directory import DirectoryIndex
 from dedup_filter.upkeep.results import Watch
+from dedup_filter.urls.rules_file import IN_FOLDER, read_rules
 
 __all__ = [
     "Amounts",
@@ -79,7 +80,7 @@ def write_report(
     page, 1 ms a text.
 
     Raises:
-        ConfigError: there is no index in that directory.
+        ConfigError: there is no index in that directory, or its file of URL rules has none.
         StoreError: it cannot be read.
         OSError: the report cannot be written; what was at `path` is still there.
     """
@@ -89,7 +90,8 @@ def write_report(
         outside = kept_near_the_border(snapshot, found)
         pairs = [*found.pairs, *outside.pairs]
         texts = pack_texts(snapshot, found, pairs, amounts.texts)
-    html = drawn(str(index), found, outside, texts)
+    rules = Path(index, IN_FOLDER)
+    html = drawn(str(index), found, outside, texts, read_rules(rules) if rules.exists() else ())
     write_whole(Path(path), html)
     return Written(
         report=str(path),

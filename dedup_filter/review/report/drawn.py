@@ -23,6 +23,7 @@ from dedup_filter.review.report.border import BITS_BEYOND, SHARE_BELOW, Outside,
 from dedup_filter.review.report.gathered import Gathered, Pair
 from dedup_filter.review.report.report_file import BEGINNING
 from dedup_filter.review.report.shown_texts import ShownTexts
+from dedup_filter.urls.mining import Proven
 from dedup_filter.wording import as_time, counted, printable
 
 if TYPE_CHECKING:
@@ -33,9 +34,16 @@ _SCRIPTS = "dom differences labels list pair_view pair_lists charts main".split(
 _FORMAT = 1
 _KINDS = ("near", "exact", "too far", "too different", "other rule")
 _LONGEST_NAME = 300
+_MOST_RULES = 500
 
 
-def drawn(index: str, found: Gathered, outside: Outside, texts: ShownTexts) -> bytes:
+def drawn(
+    index: str,
+    found: Gathered,
+    outside: Outside,
+    texts: ShownTexts,
+    rules: Sequence[Proven] = (),
+) -> bytes:
     """Draw a report. Cost: 5 us a pair; 0.4 MB and 150 bytes a pair, without texts."""
     pairs = [*found.pairs, *outside.pairs]
     data = {
@@ -68,6 +76,8 @@ def drawn(index: str, found: Gathered, outside: Outside, texts: ShownTexts) -> b
             found=found,
             crawls=[_crawl(each) for each in found.crawls],
             crawls_counted=f"in {counted(len(found.crawls), 'crawl')}",
+            rules=[_rule(each) for each in rules[:_MOST_RULES]],
+            rules_counted=counted(len(rules), "rule"),
             outcomes=found.figures["outcomes"],
             outside=outside,
             bits_beyond=BITS_BEYOND,
@@ -144,6 +154,19 @@ def _crawl(crawl: Mapping[str, Any]) -> dict[str, Any]:
         "near": crawl["repeats"]["near"],
         "exact": crawl["repeats"]["exact"],
         "revisits": crawl["kept"]["revisited"],
+    }
+
+
+def _rule(proven: Proven) -> dict[str, Any]:
+    """Return what a row of the table of rules for URLs tells."""
+    rule, evidence = proven
+    return {
+        "meaning": printable(rule.meaning, _LONGEST_NAME),
+        "support": evidence.support,
+        "unconfirmed": evidence.unconfirmed,
+        "example": [
+            printable(url, _LONGEST_NAME) for pair in evidence.examples[:1] for url in pair
+        ],
     }
 
 
