@@ -64,7 +64,7 @@ class Scan:
     @property
     def folder(self) -> Path:
         """Where the scan is while it lasts."""
-        return self.output.with_name(f"{self.output.name}.scan")
+        return self.output.parent / f"{self.output.name}.scan"
 
 
 class NoPagesError(DedupError):

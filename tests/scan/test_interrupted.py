@@ -14,7 +14,7 @@ from random import Random
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from command_line import refused, run, run_process, start
+from command_line import run, run_process, start
 from filelock import FileLock
 from index_feed import article, item, write_jsonl
 from killed_scan import scan_and_be_killed
@@ -277,7 +277,11 @@ def test_standard_input_must_come_again(tmp_path, monkeypatch):
         wait_until(lambda: log.exists() and log.stat().st_size > 5_000, "pages are judged")
         os.kill(scanning.pid, signal.SIGKILL)
     other = text.replace("harbour", "airport")
-    assert "standard input is not what it was" in refused(*command, text=other)
+    code, out, err = run(*command, text=other)
+    assert (code, out) == (2, "")
+    assert re.fullmatch(
+        r"Going on with [^\n]+\nError: standard input is not what it was [^\n]+\n", err
+    )
     assert run(*command, text=text)[0] == 0
     assert run("scan", "-", "-o", "v.jsonl", "--workers", "0", text=text)[0] == 0
     assert (tmp_path / "u.jsonl").read_bytes() == (tmp_path / "v.jsonl").read_bytes()
