@@ -242,9 +242,9 @@ class Rules:
     """
 
     def __init__(self, rules: "list[Rule]") -> None:
-        self._of: dict[str, list[tuple[int, Rule]]] = {}
+        self._of: dict[str, list[tuple[int, Rule, Callable[[Form], Form]]]] = {}
         for order, rule in enumerate(rules):
-            self._of.setdefault(rule.origin, []).append((order, rule))
+            self._of.setdefault(rule.origin, []).append((order, rule, rule.change()))
 
     def form_of(self, url: str) -> Form | None:
         """Return the form that all rules together make of a URL; None: see `form_of`."""
@@ -256,8 +256,8 @@ class Rules:
         used: list[Rule] = []
         last = -1
         while True:
-            for order, rule in self._of.get(form.origin, ()):
-                changed = form if order <= last else rule.apply(form)
+            for order, rule, change in self._of.get(form.origin, ()):
+                changed = form if order <= last else change(form)
                 if changed is not form:
                     used.append(rule)
                     last, is_elsewhere = order, changed.origin != form.origin
