@@ -1,7 +1,7 @@
 """Crawl real programs that show a page at many URLs, learn rules of it, and crawl again with them.
 
     python benchmarks/url_rules.py FOLDER [--software mediawiki dokuwiki wordpress] [--json]
-                                   [--articles 60] [--most URLS] [--peers PYTHON]
+                                   [--articles 60] [--most URLS] [--keep NEW] [--peers PYTHON]
     python benchmarks/url_rules.py --mine 1000000 [--json]
 
 FOLDER has HTML pages, such as those of Debian's `git-doc`, of which the articles are made;
@@ -19,6 +19,8 @@ FOLDER has HTML pages, such as those of Debian's `git-doc`, of which the article
 first crawl and no page that the other kept has .8 of its runs of four words, those left out that a
 tenth of all pages have: its frame. So another copy may stand for a page.
 
+--keep NEW: the answers stay in this folder, and with it another time no server is asked.
+
 --peers: PYTHON is the interpreter of an environment with Scrapy and MaybeDont (`pip install scrapy
 maybedont`), whose downloader middleware learns while it crawls. It keeps all that it downloads.
 
@@ -29,6 +31,7 @@ kinds, on ten hosts.
 import argparse
 import json
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -95,15 +98,20 @@ def compare(name: str, folder: Path, options: argparse.Namespace, tell: Tell) ->
     index, rules = folder / "index", folder / "rules.json"
     settings = {"HTTPCACHE_DIR": str(folder / "answers"), "LOG_FILE": str(folder / "log")}
     settings["LOG_LEVEL"] = "INFO"
-    articles = articles_in(options.folder, options.articles)
-    with served(name, articles, folder) as start:
-        filtered = {**settings, "ADDONS": {FILTER: 500}, "DEDUP_INDEX": str(index)}
-        first = crawl(sys.executable, start, options.most, None, filtered)
-    tell(name, "articles", len(articles), "pages")
+    filtered = {**settings, "ADDONS": {FILTER: 500}, "DEDUP_INDEX": str(index)}
+    known = folder / "known.json"
+    if known.exists():
+        start, urls = json.loads(known.read_text())
+        shutil.rmtree(index)
+        first = crawl(sys.executable, start, 0, urls, filtered)
+    else:
+        with served(name, articles_in(options.folder, options.articles), folder) as start:
+            first = crawl(sys.executable, start, options.most, None, filtered)
+        known.write_text(json.dumps([start, first.known]))
     tell_of(name, "without rules", first, first, tell)
     with index_at(str(index)).recorded() as recorded:
         mined = mine(judged_pages(recorded))
-    write_rules(rules, mined.proven)
+    write_rules(rules, mined.proven, force=True)
     for proven in mined.proven:
         print(proven.rule, proven.evidence.support, file=sys.stderr)
     tell(name, "rules", len(mined.proven), "rules")
@@ -221,7 +229,9 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=1500, help="URLs of a crawl")
     parser.add_argument("--peers", metavar="PYTHON", help="crawl by MaybeDont, too")
     parser.add_argument("--mine", type=int, metavar="PAGES", help="only time the mining")
-    parser.add_argument("--keep", type=Path, help="leave what is written in this new folder")
+    parser.add_argument(
+        "--keep", type=Path, help="leave answers in this folder, or take those there"
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
 
@@ -236,7 +246,7 @@ def main() -> None:
     for name in options.software:
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary) if options.keep is None else options.keep / name
-            folder.mkdir(parents=True, exist_ok=options.keep is None)
+            folder.mkdir(parents=True, exist_ok=True)
             compare(name, folder, options, tell)
 
 
