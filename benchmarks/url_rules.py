@@ -25,10 +25,11 @@ tenth of all pages have: its frame. So another copy may stand for a page.
 maybedont`), whose downloader middleware learns while it crawls. It keeps all that it downloads.
 
 --mine: what it takes to learn rules of so many recorded pages, half of them duplicates of ten
-kinds, on ten hosts.
+kinds, on ten hosts; and then in a crawl, for a page and for a request.
 """
 
 import argparse
+import itertools
 import json
 import resource
 import shutil
@@ -45,6 +46,7 @@ from dust_software import SOFTWARE, articles_in, served
 from stopwatch import figure
 
 from dedup_filter.upkeep import index_at
+from dedup_filter.urls.live import LiveRules
 from dedup_filter.urls.mining import Page, mine
 from dedup_filter.urls.recorded import judged_pages
 from dedup_filter.urls.rules_file import write_rules
@@ -218,6 +220,16 @@ def time_mining(count: int, tell: Tell) -> None:
     tell(case, "CPU", seconds, "s")
     tell(case, "CPU, a page", seconds / made * 1e6, "us")
     tell(case, "memory, a page", memory / made, "B")
+    live = LiveRules(mined.proven)
+    asked = [*itertools.islice(recorded_pages(count), 100_000)]
+    began = time.process_time()
+    for page in asked:
+        live.saw(page.url, page.same)
+    tell("in a crawl", "CPU, a page", (time.process_time() - began) / len(asked) * 1e6, "us")
+    began = time.process_time()
+    for page in asked:
+        live.saved_by(page.url)
+    tell("in a crawl", "CPU, a request", (time.process_time() - began) / len(asked) * 1e6, "us")
 
 
 def main() -> None:

@@ -45,9 +45,6 @@ class HeldRequests:
         except (OSError, sqlite3.Error) as error:
             raise StoreError(f"requests cannot be held back in {path}: {error}") from error
 
-    def __len__(self) -> int:
-        return int(self._database.execute("SELECT count(*) FROM held").fetchone()[0])
-
     def add(self, request: Request, reasons: Collection[Reason], spider: Spider) -> None:
         """Remember a request.
 

@@ -158,6 +158,23 @@ def test_a_site_of_all_kinds_loses_no_page(order):
     assert len(world.held) > duplicates / 10
 
 
+def test_of_a_site_that_answers_at_random_all_is_requested():
+    answers = random.Random(1)
+    world = World(lambda _: answers.randrange(5), LiveRules())
+    for n in range(500):
+        world.request(story(n // 5, n % 5))
+    assert world.live.active == []
+    assert len(world.made) == 500
+
+
+def test_strange_urls_are_requested():
+    live = LiveRules([Proven(SID, Evidence(50))])
+    many = "&".join(f"p{n}=1" for n in range(10_000))
+    for url in ("", "http://[1/", f"{SITE}/{'x' * 100_000}?sid=1", f"{SITE}/?sid=1&{many}"):
+        assert live.saw(url, 1) == live.saw(url, 2) == []
+        assert live.saved_by(url) is None
+
+
 URLS = st.builds(
     "https://a.example/{}{}{}".format,
     st.sampled_from(["a", "b", "c", "print/a", "print/b", "a/", "B"]),
