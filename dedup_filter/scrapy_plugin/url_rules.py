@@ -142,7 +142,11 @@ class UrlRules:
             if self._live.has_unmined:
                 look = self._live.mining()
                 found = look() if running_loop() is None else await asyncio.to_thread(look)
-                self._took(*self._live.take(found))
+                # A request can be made no more; a resumed job makes those whose rules are gone.
+                new, gone = self._live.take(found)
+                self._tell(new)
+                self._stats.add("rules/contradicted", len(gone))
+            self._stats.set("rules/active", len(self._live.active))
             self._write(is_over=True)
         except Exception as fault:
             self._stats.fault(fault, "Rules for URLs could not be written (DEDUP_URL_RULES)")
@@ -180,15 +184,19 @@ class UrlRules:
             self._mining = None
 
     def _took(self, new: list[Rule], gone: list[Rule]) -> None:
-        for rule in new:
-            logger.info("URL rule found: %s", printable(rule.meaning, _LONGEST))
-        if new:  # some traps may be nothing but what these rules deal with
-            self._traps = Traps()
+        self._tell(new)
+        # Some traps may be nothing but what these rules deal with.
+        if self._traps.forget({rule.origin for rule in new}):
             self._make_after_all()
         if gone:
             self._retired(gone, None)
         elif new:
             self._changed()
+
+    @staticmethod
+    def _tell(new: list[Rule]) -> None:
+        for rule in new:
+            logger.info("URL rule found: %s", printable(rule.meaning, _LONGEST))
 
     def _retired(self, rules: list[Rule], url: str | None) -> None:
         self._stats.add("rules/contradicted", len(rules))

@@ -13,7 +13,7 @@ Cost: 5 us for a page or a request; 200 bytes for a part of a site, of the 20,00
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -84,6 +84,15 @@ class Traps:
         while len(self._shown) > _MOST_PARTS:
             self._shown.popitem(last=False)
         return made, freed
+
+    def forget(self, origins: Collection[str]) -> bool:
+        """Forget what was seen at some origins; return whether that frees a trap."""
+        freed = [part for part in self._traps if part.origin in origins]
+        for part in freed:
+            del self._traps[part]
+        for part in [part for part in self._shown if part.origin in origins]:
+            del self._shown[part]
+        return bool(freed)
 
     def saved_by(self, url: str) -> Saving | None:
         """Return the smallest trap that a request goes into; None: it goes into none."""

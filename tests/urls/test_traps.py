@@ -72,6 +72,18 @@ def test_the_smallest_trap_is_named():
     assert traps.saw(f"{HOST}/a/b/1", is_duplicate=False) == ([], [inner, outer])
 
 
+def test_an_origin_is_forgotten():
+    parts = [Part(HOST, "path", "/a/"), Part("https://b.example", "path", "/a/")]
+    traps = Traps(parts)
+    assert not traps.forget({"https://c.example"})
+    assert traps.forget({HOST})
+    assert traps.active == parts[1:]
+    for n in range(49):
+        assert traps.saw(f"{HOST}/a/{n}", is_duplicate=True) == ([], [])
+    assert not traps.forget({HOST})
+    assert traps.saw(f"{HOST}/a/49", is_duplicate=True) == ([], [])
+
+
 def test_strange_urls_are_in_no_trap():
     traps = Traps([Part(HOST, "path", "/a/")])
     for url in ("", "mailto:a", "http://[1/", f"{HOST}/a/" + "x" * 100_000):
