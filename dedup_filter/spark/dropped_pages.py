@@ -33,19 +33,21 @@ def dropped_pages(pages: DataFrame, repeats: DataFrame, few: int = FEW) -> DataF
 
     `pages`: page, a number that ascends in their order, and `equal`, of which equal pages have the
     same value. `repeats`: page, and `other`, an earlier page that it repeats unless this is
-    dropped.
+    dropped; it is computed more than once.
     """
     crowds = pages.groupBy("equal").agg(F.count("page").alias("pages")).where("pages > 1")
     alike = pages.join(crowds.select("equal"), "equal")
-    repeats = cut(repeats.select("page", "other"))
+    repeats = repeats.select("page", "other")
     ends = repeats.select("page").union(repeats.select("other")).distinct()
     known = ends.join(alike, "page", "full").withColumn("is_kept", F.lit(None).cast("boolean"))
     known = cut(known)
     while True:
-        undecided = known.where("is_kept IS NULL").count()
+        counts = known.agg(F.count("page"), F.count_if(F.col("is_kept").isNull())).first()
+        assert counts is not None, "there is always one row of totals"
+        nodes, undecided = counts
         if not undecided:
             return known.where("NOT is_kept").select("page")
-        if known.count() + repeats.count() <= few:
+        if nodes + repeats.count() <= few:
             return _decided_here(known, repeats)
         known, repeats = _decided(known, repeats)
 

@@ -184,12 +184,12 @@ def _judged(pages: DataFrame, config: FilterConfig) -> DataFrame:
     dropped = pages.select("page").limit(0)
     lessons = pages.selectExpr("group", "page", "'' site", "page taught_by", "form lesson").limit(0)
     candidates = None
-    told = _passed(judged, dropped, candidates, lessons, config)
+    told = cut(_passed(judged, dropped, candidates, lessons, config))
     near = _Near(config.max_distance)
     for number in range(1, MOST_ROUNDS + 1):
         candidates = _candidates(told, dropped, near, config)
         edges = _edges(told, candidates)
-        now_dropped = cut(dropped_pages(_nodes(told, config), edges))
+        now_dropped = dropped_pages(_nodes(told, config), edges)
         foretold, lessons = lessons, cut(_lessons(told))
         due = _due(told, now_dropped, candidates, foretold, lessons)
         count = due.count()
@@ -231,7 +231,7 @@ def _passed(
         "group", "page", "url", "is_html", "form", "is_dropped", "candidates", "lessons"
     )
     in_order = foretold.repartition("group").sortWithinPartitions("group", "page")
-    return cut(in_order.mapInArrow(passer(config), TOLD))
+    return in_order.mapInArrow(passer(config), TOLD)
 
 
 class _Near:
@@ -247,9 +247,10 @@ class _Near:
 
         Only values that were not met before are looked up.
         """
-        values = cut(values.distinct())
-        new = values
-        if self._values is not None:
+        values = values.distinct()
+        if self._values is None:
+            values = new = cut(values)
+        else:
             new = cut(values.join(self._values, "value", "left_anti"))
             if new.isEmpty():
                 assert self._pairs is not None
