@@ -8,7 +8,11 @@ import pytest
 
 @pytest.fixture(scope="session")
 def spark():
-    """A session with settings for little data: nothing is compiled that runs once."""
+    """A session with settings for little data: nothing is compiled that runs once.
+
+    Spark interprets expressions only if it takes this for a test of its own, and the memory that
+    it has in such tests is to be told.
+    """
     pytest.importorskip("pyspark")
     if not shutil.which("java"):
         if os.environ.get("CI"):
@@ -19,10 +23,13 @@ def spark():
     settings = {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.shuffle.partitions": "2",
+        "spark.testing": "true",
+        "spark.testing.memory": str(2**31),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
