@@ -71,7 +71,7 @@ def has_answered(pid):
 @needs_proc
 @pytest.mark.parametrize(
     ("copied_site", "kills"),
-    [(30, 5), pytest.param(80, 20, marks=pytest.mark.slow)],
+    [(30, 5), pytest.param(200, 50, marks=pytest.mark.slow)],
     indirect=["copied_site"],
 )
 def test_processes_that_are_killed_cost_nothing(copied_site, project, kills):
