@@ -41,7 +41,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.model import Fate, Reason, Verdict
+from dedup_filter.model import REPEATS, Fate, Reason, Verdict
 from dedup_filter.scrapy_plugin.index_calls import IndexCalls, pause
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats, figures_of
@@ -72,7 +72,7 @@ class Judge:
         self.pages = pages
         self.stats = stats
         self._saw = saw
-        self.drops = set() if settings.action == "tag" else {"near", "exact"}
+        self.drops = set() if settings.action == "tag" else set[str](REPEATS)
         """Outcomes of pages whose items are to be dropped."""
         if self.drops and pages.config.revisit == "drop":
             self.drops.add("revisit")

@@ -15,11 +15,11 @@ A fault here costs savings, never a request.
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 
 from dedup_filter.model import Verdict
@@ -38,8 +38,6 @@ from dedup_filter.wording import counted, printable
 _HELD = "dedup_filter.held"
 _NO_VERDICT = ("error", "pending")
 """Reasons of pages that tell nothing, as nobody looked at them."""
-_DUPLICATES = ("near", "exact")
-"""Outcomes of pages that bring nothing new; those of an earlier crawl come again, and are kept."""
 _RULES_FAILED = "Rules for URLs failed (DEDUP_URL_RULES); the request is made"
 _LONGEST = 500
 
@@ -88,7 +86,7 @@ class UrlRules:
                 retired = self._live.saw(url, verdict.cluster)
                 if retired:
                     self._retired(retired, url)
-            self._look_for_traps(urls[-1], is_duplicate=verdict.outcome in _DUPLICATES)
+            self._look_for_traps(urls[-1], is_duplicate=verdict.is_duplicate)
             if self._live.is_due and self._mining is None:
                 self._look()
         except Exception as fault:
@@ -110,8 +108,7 @@ class UrlRules:
                 self._stats.add("rules/audited")
                 self._unaudited.discard(saving.reasons)
                 return False
-            assert self._crawler.spider is not None
-            self._held.add(request, saving.reasons, self._crawler.spider)
+            self._held.add(request, saving.reasons, self._spider)
             self._unaudited.add(saving.reasons)
         except Exception as fault:
             self._stats.fault(fault, _RULES_FAILED)
@@ -124,15 +121,9 @@ class UrlRules:
 
         So a part of a site that is small is looked at, too.
         """
-        engine, spider = self._crawler.engine, self._crawler.spider
-        assert engine is not None
-        assert spider is not None
         while self._unaudited:
-            request = self._held.last(self._unaudited.pop(), spider)
-            if isinstance(request, Request):
-                self._stats.add("rules/audited")
-                self._stats.add("rules/requests_saved", -1)
-                engine.crawl(request.replace(dont_filter=True))
+            last = self._held.last(self._unaudited.pop(), self._spider)
+            self._stats.add("rules/audited", self._make([] if last is None else [last]))
 
     async def finish(self) -> None:
         """Look for rules a last time, and write them."""
@@ -212,15 +203,17 @@ class UrlRules:
 
     def _make_after_all(self) -> int:
         """Make the requests that no longer all rules or traps hold back; return how many."""
-        made = 0
         active: list[Reason] = []
         if self._is_applied:
             active += self._live.active
             active += self._traps.active
-        engine, spider = self._crawler.engine, self._crawler.spider
-        assert engine is not None
-        assert spider is not None
-        for request in self._held.release(active, spider):
+        return self._make(self._held.release(active, self._spider))
+
+    def _make(self, requests: Iterable[Request | Exception]) -> int:
+        """Make requests that were held back; return how many, and tell of errors in their place."""
+        engine, made = self._crawler.engine, 0
+        assert engine is not None, "a crawl under way has an engine"
+        for request in requests:
             if isinstance(request, Request):
                 engine.crawl(request.replace(dont_filter=True))
                 made += 1
@@ -228,6 +221,12 @@ class UrlRules:
                 self._stats.fault(request, "A request that was held back could not be made")
         self._stats.add("rules/requests_saved", -made)
         return made
+
+    @property
+    def _spider(self) -> Spider:
+        spider = self._crawler.spider
+        assert spider is not None, "a crawl under way has a spider"
+        return spider
 
     def _changed(self) -> None:
         self._stats.set("rules/active", len(self._live.active))

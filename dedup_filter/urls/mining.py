@@ -231,11 +231,11 @@ class _Shown:
             if first is form:
                 continue
             groups[to] = first, _joined(others, judged)
-            pairs = _at_one_time(others, judged)
-            if any(one != other for one, other in pairs):
-                return None
-            if not pairs:
+            are_same = _are_same(others, judged)
+            if are_same is None:
                 continue
+            if not are_same:
+                return None
             found.support += 1
             if len(found.taken_out) < _MOST_VALUES:
                 found.taken_out.add(_taken_out(form, rule))
@@ -270,14 +270,15 @@ def _joined(some: _Judged, others: _Judged) -> _Judged:
     return tuple(sorted(spans.values()))
 
 
-def _at_one_time(some: _Judged, others: _Judged) -> set[tuple[int, int]]:
-    """Return the pages that two URLs had in one crawl: of each pair the numbers, ascending."""
-    return {
-        (min(one.same, other.same), max(one.same, other.same))
+def _are_same(some: _Judged, others: _Judged) -> bool | None:
+    """Tell whether two URLs had the same pages in each crawl; None: they have none in common."""
+    found = [
+        one.same == other.same
         for one in some
         for other in others
         if one.first <= other.last and other.first <= one.last
-    }
+    ]
+    return all(found) if found else None
 
 
 def _taken_out(form: Form, rule: Rule) -> object:
