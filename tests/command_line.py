@@ -7,13 +7,19 @@ it writes while it works.
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
+from contextlib import suppress
+from functools import partial
 from io import BytesIO, TextIOWrapper
 from unittest.mock import patch
 
 from dedup_filter.cli import main
+
+with suppress(ImportError):  # on Windows
+    import resource
 
 COMMAND = [sys.executable, "-m", "dedup_filter"]
 
@@ -36,6 +42,16 @@ def run_process(*arguments, text="", command=COMMAND, **options):
         [*command, *arguments], check=False, input=text.encode(), capture_output=True, **options
     )
     return finished.returncode, finished.stdout.decode(), finished.stderr.decode()
+
+
+def run_with_small_files(most, *arguments, **options):
+    """Run the command as a process that can write no file of more bytes.
+
+    Nor does it compile: Python would leave modules cut short to all that import them later.
+    """
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (most, most))
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    return run_process(*arguments, preexec_fn=limit, env=environment, **options)
 
 
 def start(*arguments):

@@ -5,7 +5,7 @@ import re
 from functools import partial
 
 import pytest
-from command_line import lines, refused, run, run_process
+from command_line import lines, refused, run, run_with_small_files
 from index_feed import ITEMS, article, contents, kept, records, stats
 
 from crawler.demo_site.pages import build_pages
@@ -156,11 +156,10 @@ def test_a_bad_line_is_named_and_nothing_of_it_is_there(export, tmp_path, why):
 
 @pytest.mark.parametrize("command", ["compact", "migrate -o features=words"])
 def test_a_disk_that_is_full_costs_nothing_that_was_there(index, tmp_path, command):
-    resource = pytest.importorskip("resource")
+    pytest.importorskip("resource")
     before = contents(index)
     name, *options = command.split()
-    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (40_000, 40_000))
-    limited = partial(run_process, preexec_fn=limit)
+    limited = partial(run_with_small_files, 40_000)
     assert "the disk" in refused("index", name, str(index), *options, run=limited)
     assert contents(index) == before
     assert [path.name for path in tmp_path.iterdir()] == ["index"]

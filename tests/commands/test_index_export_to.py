@@ -363,6 +363,7 @@ def test_options_that_mean_nothing_are_refused(index):
 
 
 def write_on_a_full_disk(location):
+    sys.dont_write_bytecode = True  # modules cut short would be left to all that import them later
     resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
     with pytest.raises((DedupError, OSError), match=r"disk is full|disk I/O|too large"):
         replace(location, kill)

@@ -8,7 +8,9 @@ from dedup_filter import NearDuplicateFilter
 FAULT = """
     import resource
     import sqlite3
+    import sys
 
+    sys.dont_write_bytecode = True  # modules cut short would be left to all that import them later
     connect = sqlite3.connect
     sizes = {{10: 20_000, {until}: resource.RLIM_INFINITY}}
 

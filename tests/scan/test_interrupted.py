@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 from dataclasses import replace
@@ -14,7 +13,7 @@ from random import Random
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from command_line import run, run_process, start
+from command_line import run, run_with_small_files, start
 from filelock import FileLock
 from index_feed import article, item, write_jsonl
 from killed_scan import scan_and_be_killed
@@ -188,11 +187,7 @@ def test_a_disk_that_is_full_is_told_and_the_scan_goes_on_later(tmp_path, monkey
     command = ["scan", "a.jsonl", "--workers", "0", "--mark", "-o"]
     assert run(*command, "whole.jsonl")[0] == 0
     for most in (100_000, 300_000):  # bytes of each file
-
-        def limit(most=most):
-            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-
-        code, out, err = run_process(*command, "u.jsonl", preexec_fn=limit)
+        code, out, err = run_with_small_files(most, *command, "u.jsonl")
         assert (code in (1, 2), out) == (True, "")
         assert len(err.splitlines()) == 1 + ("Going on" in err)
         assert "u.jsonl" in err
