@@ -7,9 +7,11 @@
 FOLDER has HTML pages, such as those of Debian's `git-doc`, of which the articles are made;
 `dust_software.py` tells what is installed, or what to install. Of each program there are
 
-    1. a crawl that follows all links of the host, until so many URLs are known, with the filter
-    2. rules that are learnt of its record, as `dedup-filter rules` does
-    3. crawls of the same URLs, the answers being those of the first, each with these rules
+    1. a crawl that follows all links of the host, until so many URLs are known
+    2. one of these URLs with the filter, the answers being those of the first, as they are of all
+       that follow: so pages come in the same order
+    3. rules that are learnt of its record, as `dedup-filter rules` does
+    4. crawls with these rules
        - "add-on": in the add-on duplicate-url-discarder
        - "applied": as those of an earlier crawl, with DEDUP_URL_RULES="apply"
        and one that is not given them
@@ -102,14 +104,13 @@ def compare(name: str, folder: Path, options: argparse.Namespace, tell: Tell) ->
     settings["LOG_LEVEL"] = "INFO"
     filtered = {**settings, "ADDONS": {FILTER: 500}, "DEDUP_INDEX": str(index)}
     known = folder / "known.json"
-    if known.exists():
-        start, urls = json.loads(known.read_text())
-        shutil.rmtree(index)
-        first = crawl(sys.executable, start, 0, urls, filtered)
-    else:
+    if not known.exists():
         with served(name, articles_in(options.folder, options.articles), folder) as start:
-            first = crawl(sys.executable, start, options.most, None, filtered)
-        known.write_text(json.dumps([start, first.known]))
+            urls = crawl(sys.executable, start, options.most, None, settings).known
+        known.write_text(json.dumps([start, urls]))
+    start, urls = json.loads(known.read_text())
+    shutil.rmtree(index, ignore_errors=True)
+    first = crawl(sys.executable, start, 0, urls, filtered)
     tell_of(name, "without rules", first, first, tell)
     with index_at(str(index)).recorded() as recorded:
         mined = mine(judged_pages(recorded))

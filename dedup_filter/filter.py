@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
+from dedup_filter.fingerprints.sketch import jaccard
 from dedup_filter.hamming.pairs import fingerprint_of
 from dedup_filter.model import Fate, NearPage, Unjudged, Verdict
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
@@ -318,6 +319,15 @@ class NearDuplicateFilter:
         """Tell what has become of the page with this number: "pending", "kept" or "gone"."""
         self._require_open()
         return self._kept.fate(page) if 0 < page < 2**63 else "gone"
+
+    def similarity(self, one: int, other: int) -> float | None:
+        """Estimate the Jaccard similarity of two recorded pages, 0 to 1, from their sketches.
+
+        They are given by their numbers; None: a record is gone. Cost: 0.1 ms; a call of a server.
+        """
+        self._require_open()
+        sketches = self._kept.sketches([one, other])
+        return jaccard(sketches[one], sketches[other]) if {one, other} <= {*sketches} else None
 
     def forget(self, url: str) -> int:
         """Forget all pages at a URL, however it is spelt; return how many there were.

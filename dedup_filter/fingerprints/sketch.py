@@ -118,6 +118,12 @@ def shared(
     return there, mine, theirs
 
 
+def jaccard(one: bytes, other: bytes) -> float:
+    """Estimate the Jaccard similarity of two sets from their sketches, 0 to 1; of empty ones 0."""
+    there, mine, theirs = (int(each[0]) for each in shared([one], [other]))
+    return there / max(mine + theirs - there, 1)
+
+
 def _first_bits(
     sketches: Sequence[bytes], stored_bits: CountArray, scales: CountArray, known: CountArray
 ) -> npt.NDArray[np.uint64]:

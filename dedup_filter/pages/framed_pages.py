@@ -38,7 +38,7 @@ from dedup_filter.frames.host_frames import Frames, Host, Known, Lesson, pack, u
 from dedup_filter.model import Verdict
 from dedup_filter.pages.comparison import Overtaken
 from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames
-from dedup_filter.pages.directory.records import KEPT_AS_TEXT, Place
+from dedup_filter.pages.directory.records import KEPT_AS_TEXT, Place, canonical_of
 from dedup_filter.pages.location import KeptPages
 from dedup_filter.text.reading import Page, Shown
 from dedup_filter.wording import counted
@@ -114,6 +114,8 @@ class FramedPages:
             found = self._kept.compare(place, profile)
             if found.reason == "no_text":
                 return found
+            if found.outcome == "new":
+                found = found._replace(canonical=canonical_of(place, profile.canonical))
             form = self._form_of(content)
             try:
                 with self._transaction(), self._kept.transaction():

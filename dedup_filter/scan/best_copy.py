@@ -40,7 +40,7 @@ from dedup_filter.fingerprints.sketch import shared
 from dedup_filter.model import REPEATS, Unjudged
 from dedup_filter.pages.comparison import least_share
 from dedup_filter.pages.directory.page_reader import PageReader, signed
-from dedup_filter.pages.directory.records import PageRecord, Place, canonical_key
+from dedup_filter.pages.directory.records import PageRecord, Place, canonical_of, url_key
 from dedup_filter.scan.inputs import Format, Record, records_in
 from dedup_filter.scan.streams import Stream
 from dedup_filter.scan.verdict_log import Entry, VerdictLog, entries_in
@@ -258,8 +258,8 @@ class _Copies:
             return _UNDATED + place if seconds is None else seconds, None, None
         place_of = Place.of(entry.url)
         links = canonical_links_of(record.page) if isinstance(record.page, PageText) else ()
-        named = canonical_key(place_of, links)
-        return 0, signed(place_of.key), None if named is None else signed(named)
+        named = canonical_of(place_of, links)
+        return 0, signed(place_of.key), None if named is None else signed(url_key(named))
 
     def _records(self) -> Iterator[Record]:
         kind, inputs, names, *_ = self._scanned

@@ -53,6 +53,8 @@ _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, *[1.0] * 58)
 if so many originals came to nothing, one after the other."""
 
 Result = TypeVar("Result")
+Compare = Callable[[int, int, Callable[[float | None], None]], None]
+"""Tells the similarity of two recorded pages, None if it is not known: see `Judge.compare`."""
 
 logger = logging.getLogger("dedup_filter")
 
@@ -65,7 +67,7 @@ class Judge:
         settings: PluginSettings,
         pages: NearDuplicateFilter,
         stats: CrawlStats,
-        saw: Callable[[Sequence[str], Verdict], None] | None = None,
+        saw: Callable[[Sequence[str], Verdict, Compare], None] | None = None,
     ) -> None:
         """Let `saw` be told of each page that is kept, or repeats a kept one, and its URLs."""
         self.settings = settings
@@ -169,6 +171,20 @@ class Judge:
     def item_lost(self, item: Any, response: Any) -> None:
         """Act on an item that a pipeline dropped or failed on."""
         self._came_out(item, response, went_through=False)
+
+    def compare(self, one: int, other: int, then: Callable[[float | None], None]) -> None:
+        """Ask how similar two pages are, and wait for nothing; `then` gets the answer."""
+        found: list[float | None] = [None]
+
+        def look() -> None:
+            found[0] = self.pages.similarity(one, other)
+
+        def told(fault: BaseException | None) -> None:
+            if fault is not None:
+                self.stats.fault(fault)
+            then(found[0])
+
+        self._calls.tell(look, told)
 
     async def figures(self) -> Mapping[str, int]:
         """Return the figures of the index; none if it cannot tell them."""
@@ -341,7 +357,7 @@ class Judge:
 
     def _tell(self, judgement: Judgement, visit: Visit) -> None:
         if self._saw is not None:
-            self._saw(visit.urls, judgement.verdict)
+            self._saw(visit.urls, judgement.verdict, self.compare)
 
     def _came_out(self, item: Any, response: Any, *, went_through: bool) -> None:
         visit = self._visit(response)

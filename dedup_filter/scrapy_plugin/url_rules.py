@@ -26,10 +26,12 @@ from dedup_filter.model import Verdict
 from dedup_filter.pages.location import folder_of
 from dedup_filter.scrapy_plugin.held_requests import HeldRequests
 from dedup_filter.scrapy_plugin.index_calls import running_loop
+from dedup_filter.scrapy_plugin.judge import Compare
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
 from dedup_filter.upkeep.whole_file import require_place
 from dedup_filter.urls.live import LiveRules, Reason
+from dedup_filter.urls.mining import ALIKE
 from dedup_filter.urls.rule import Rule
 from dedup_filter.urls.rules_file import IN_FOLDER, read_rules, write_rules
 from dedup_filter.urls.traps import LATEST, Traps, parts_in
@@ -65,6 +67,8 @@ class UrlRules:
         self._traps = Traps(parts_in(self._held.reasons()))
         self._unaudited: set[tuple[Reason, ...]] = set()
         """Reasons for which requests were held back since the last audit."""
+        self._same_as: dict[int, int] = {}
+        """Kept pages that repeat the one that they name as canonical, by their numbers."""
         self._mining: asyncio.Task[None] | None = None
         self._stats.set("rules/active", len(self._live.active))
         for name in ("requests_saved", "audited", "contradicted"):
@@ -74,16 +78,40 @@ class UrlRules:
         """Make the requests of an earlier run of the job that no rule holds back any more."""
         self._make_after_all()
 
-    def saw(self, urls: Sequence[str], verdict: Verdict) -> None:
+    def saw(self, urls: Sequence[str], verdict: Verdict, compare: Compare) -> None:
         """Note that a page with this verdict is shown at URLs: its own, and those that led there.
 
-        It is kept, or repeats one that is.
+        It is kept, or repeats one that is. One that is kept also repeats the page that it names as
+        canonical, if the two are alike.
         """
         if not urls or verdict.reason in _NO_VERDICT:
             return
+        page, named = verdict.page, self._named(verdict)
+        if page is None or named is None:
+            self._saw(urls, verdict)
+            return
+
+        def compared(similarity: float | None) -> None:
+            if similarity is not None and similarity >= ALIKE:
+                self._same_as[page] = named
+            self._saw(urls, verdict)
+
+        compare(page, named, compared)
+
+    def _named(self, verdict: Verdict) -> int | None:
+        """Return the page that a new one names as canonical; None: it names none that was seen."""
         try:
+            return None if verdict.canonical is None else self._live.page_at(verdict.canonical)
+        except Exception as fault:
+            self._stats.fault(fault, _RULES_FAILED)
+            return None
+
+    def _saw(self, urls: Sequence[str], verdict: Verdict) -> None:
+        try:
+            cluster = verdict.cluster
+            same = cluster if cluster is None else self._same_as.get(cluster, cluster)
             for url in urls:
-                retired = self._live.saw(url, verdict.cluster)
+                retired = self._live.saw(url, same)
                 if retired:
                     self._retired(retired, url)
             self._look_for_traps(urls[-1], is_duplicate=verdict.is_duplicate)

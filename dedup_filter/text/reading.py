@@ -187,13 +187,10 @@ def read(
     text: str | None,
     content_type: str | None,
     images_of: str | None = None,
-    *,
-    with_canonical: bool = False,
 ) -> Page | Document | Unjudged:
     """Return the page of some HTML, the document of a text, or why it cannot be judged.
 
-    `images_of` is the URL of the page, None: its images are not asked for. `with_canonical`: its
-    canonical links are.
+    `images_of` is the URL of the page, None: its images are not asked for.
 
     Raises:
         TypeError: not exactly one of html and text is given, or one of another type.
@@ -201,7 +198,7 @@ def read(
     if (html is None) == (text is None):
         raise TypeError("give either html or text")
     if isinstance(html, etree._Element | etree._ElementTree):
-        page = read_page(html, images_of, with_canonical=with_canonical)
+        page = read_page(html, images_of)
         return Unjudged("by_script") if page.is_by_script else _bounded(page)
     if not isinstance(text, str | None) or not isinstance(html, str | bytes | None):
         given = text if html is None else html
@@ -211,24 +208,18 @@ def read(
     if html is not None:
         is_plain = type(html) is bytes and len(html) <= _LONGEST_READ
         read_it = _read_before if is_plain else _read_html
-        return read_it(html, content_type, images_of, with_canonical)
+        return read_it(html, content_type, images_of)
     text = text or ""
     return Unjudged("too_large") if len(text) > MAX_TEXT_LENGTH else Document(text)
 
 
-def read_page(
-    tree: etree._Element | etree._ElementTree,
-    images_of: str | None = None,
-    *,
-    with_canonical: bool = False,
-) -> Page:
+def read_page(tree: etree._Element | etree._ElementTree, images_of: str | None = None) -> Page:
     """Take a parsed page, or a part of one, apart: its images, too, if it has a URL `images_of`."""
     root = tree if isinstance(tree, etree._Element) else tree.getroot()
     if root is None or not isinstance(root.tag, str):
         return Page(())
     language, base, marked = _needed(root, images_of)
-    page = _page(language, base, parts_of(marked))
-    return replace(page, canonical=canonical_links(root)) if with_canonical else page
+    return replace(_page(language, base, parts_of(marked)), canonical=canonical_links(root))
 
 
 def markup_of(html: str | bytes, content_type: str | None) -> str | bytes | Unjudged:
@@ -247,7 +238,7 @@ def markup_of(html: str | bytes, content_type: str | None) -> str | bytes | Unju
 
 
 def _read_html(
-    html: str | bytes, content_type: str | None, images_of: str | None, with_canonical: bool
+    html: str | bytes, content_type: str | None, images_of: str | None
 ) -> Page | Unjudged:
     found = markup_of(html, content_type)
     if isinstance(found, Unjudged):
@@ -257,7 +248,7 @@ def _read_html(
     if root is None:
         return Unjudged("no_text")
     language, base, marked = _needed(root, images_of)
-    canonical = canonical_links(root) if with_canonical else ()
+    canonical = canonical_links(root)
     # Freed now, while it is in the processor's caches, the tree takes half the time.
     del root
     page = _page(language, base, parts_of(marked))

@@ -229,6 +229,7 @@ _PAGE = {
     "sketch": _bytes(is_sketch),
     "h1": _TEXT,
     "title": _TEXT,
+    "canonical_key": _HEX,
 }
 _CONTENT = {"text": _TEXT, "form": _bytes(lambda form: form == KEPT_AS_TEXT or unpack_page(form))}
 _FRAMES = {
@@ -239,7 +240,7 @@ _FRAMES = {
 }
 _OPTIONAL = {
     *("name", "ended", "reason", "original", "original_page", "distance", "similarity"),
-    *("language", "fingerprint", "text", "form", "state", "options"),
+    *("language", "fingerprint", "text", "form", "state", "options", "canonical_key"),
 }
 
 _FORGOTTEN = 0

@@ -83,6 +83,12 @@ class LiveRules:
         self._uses.update(rules)
         return Saving(tuple(rules), any(map(self._is_audit, rules)))
 
+    def page_at(self, url: str) -> int | None:
+        """Return the number of the page that a URL shows, as judged last; None: not seen yet."""
+        form = form_of(url)
+        known = None if form is None else self._found.known.get(self._found.rules.applied(form)[0])
+        return None if known is None else known.same
+
     def changes(self, url: str) -> bool:
         """Tell whether a rule changes a URL."""
         form = form_of(url)

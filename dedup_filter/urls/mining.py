@@ -39,6 +39,9 @@ or `segment`. Segments that differ mostly matter, so more must be seen that do n
 for some URLs only may be chance, as there are many ways to choose them."""
 _MOST_VALUES = max(_LEAST_VALUES.values())
 _EXAMPLES = 3
+ALIKE = 0.9
+"""Jaccard similarity to the page that it names as canonical from which a kept page counts as the
+same: where `?replytocom=7` says "Leave a Reply to Ann", a post of 93 words has .94."""
 
 
 class Page(NamedTuple):

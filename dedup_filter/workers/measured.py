@@ -98,10 +98,10 @@ class Source(NamedTuple):
             TypeError: not exactly one of html and text is given, or one of another type.
         """
         html, text, content_type, link = self.page
-        content = read(html, text, content_type, self.images_of, with_canonical=config.canonical)
+        content = read(html, text, content_type, self.images_of)
         if isinstance(content, Unjudged):
             return content
-        if config.canonical and link:
+        if link:
             links = {**dict.fromkeys(content.canonical), **dict.fromkeys(links_of_header(link))}
             content = replace(content, canonical=tuple(links))
         if isinstance(content, Page):

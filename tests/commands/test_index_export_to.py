@@ -95,7 +95,8 @@ def record(page, **fields):
 
 def told_by(line):
     """What the line of an export says of a page, as a table says it."""
-    told = {name: line[name] for name in line if name not in ("original", "sketch", "text", "form")}
+    left_out = ("original", "sketch", "canonical_key", "text", "form")
+    told = {name: line[name] for name in line if name not in left_out}
     digits = line["fingerprint"] and line["fingerprint"].removeprefix("0x").zfill(16)
     for place in range(4):
         told[f"b{place}"] = digits and int(digits[4 * place : 4 * place + 4], 16)

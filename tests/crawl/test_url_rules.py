@@ -201,3 +201,22 @@ def test_a_calendar_is_a_trap_until_something_new_comes(project, site, paragraph
     saved = on.stats["dedup/rules/requests_saved"]
     assert saved >= (0 if new else 120)
     assert on.stats["downloader/request_count"] == 241 - saved
+
+
+@pytest.mark.parametrize("names", [True, False], ids=["named", "not named"])
+def test_copies_with_a_line_more_are_the_page_that_they_name(project, site, paragraphs, names):
+    links = [f"/post/{n}{reply}" for reply in ("", "?reply=1{}", "?reply=2{}") for n in range(40)]
+    for place, link in enumerate(links):
+        n, path = place % 40, link.format(place)
+        # Of the first posts the reply has a name, so the filter keeps those.
+        line = "<p>Leave a reply to Ann of York.</p>" if "?" in path and n < 4 else ""
+        head = f'<link rel="canonical" href="/post/{n}">' if names else ""
+        body = paragraphs(n, link=line).replace("<html>", f"<html><head>{head}</head>")
+        site.add(path, body)
+        links[place] = f'<li><a href="{path}">{n}</a>'
+    site.add("/", "<html><body><ul>" + "".join(links) + "</ul></body></html>")
+    project.spider(LISTED.format(start=site.url, how=""))
+    crawl = project.crawl(DEDUP_URL_RULES="learn", DEDUP_INDEX="index")
+    assert len(crawl.items) >= 44
+    assert crawl.stats["dedup/rules/active"] == names
+    assert run("rules", str(project.folder / "index"))[0] == (0 if names else 1)

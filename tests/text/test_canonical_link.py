@@ -64,9 +64,8 @@ def test_links_of_a_header(header, wanted):
     assert links_of_header(header) == wanted
 
 
-def test_they_are_read_only_where_they_are_asked_for():
+def test_they_are_read_of_whatever_is_given():
     page = "<html><head><link rel=canonical href=/1></head><body><p>A text that is read.</p>"
     tree = html.fromstring(page)
     for given in (page, page.encode(), tree, tree.getroottree()):
-        assert read(given, None, None, with_canonical=True).canonical == ("/1",)
-        assert read(given, None, None).canonical == ()
+        assert read(given, None, None).canonical == ("/1",)

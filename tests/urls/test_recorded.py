@@ -2,6 +2,8 @@
 
 import random
 
+from command_line import run
+
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.upkeep import index_at
 from dedup_filter.urls.mining import Page
@@ -54,3 +56,40 @@ def test_a_page_dropped_for_its_canonical_one_is_the_same(tmp_path):
     found = crawl(tmp_path, [(f"{SITE}/all", page(whole)), (f"{SITE}/p", part)], canonical=True)
     assert found[1].reason == "canonical"
     assert [each.same for each in recorded_of(tmp_path)] == [1, 1]
+
+
+def test_a_kept_page_repeats_the_one_that_it_names_if_they_are_alike(tmp_path):
+    story, link = sentences(1, 12), f'<link rel="canonical" href="{SITE}/1#top">'
+    names = "Ann of York", "Ben of Leeds"
+    pages = [
+        page([*story, "Leave a reply."]),
+        *(page([*story, f"Leave a reply to {name}."], head=link) for name in names),
+        page([*story[:6], *sentences(2, 6)], head=link),  # half of it is another text
+        page([*story, "Leave a reply to Cid of Hull."]),  # it names nothing
+    ]
+    urls = [f"{SITE}/1", *(f"{SITE}/1?reply={n}" for n in range(4))]
+    verdicts = crawl(tmp_path, zip(urls, pages, strict=True))
+    assert {verdict.outcome for verdict in verdicts} == {"new"}
+    assert [verdict.canonical for verdict in verdicts] == [None, *[f"{SITE}/1#top"] * 3, None]
+    assert [each.same for each in recorded_of(tmp_path)] == [1, 1, 1, 4, 5]
+
+
+def test_what_repeats_such_a_page_is_the_same(tmp_path):
+    story, link = sentences(1, 12), f'<link rel="canonical" href="{SITE}/1">'
+    reply = page([*story, "Leave a reply to Ann of York."], head=link)
+    urls = f"{SITE}/1", f"{SITE}/1?reply=1", f"{SITE}/1?reply=2"
+    verdicts = crawl(tmp_path, zip(urls, [page(story), reply, reply], strict=True))
+    assert [verdict.outcome for verdict in verdicts] == ["new", "new", "exact"]
+    assert [each.same for each in recorded_of(tmp_path)] == [1, 1, 1]
+    lines = run("index", "export", str(tmp_path))[1]
+    assert run("index", "import", str(tmp_path / "again"), text=lines)[0] == 0
+    assert recorded_of(tmp_path / "again") == recorded_of(tmp_path)
+
+
+def test_a_page_that_came_before_the_one_that_it_names_is_another(tmp_path):
+    story, link = sentences(1, 12), f'<link rel="canonical" href="{SITE}/1">'
+    reply = page([*story, "Leave a reply to Ann of York."], head=link)
+    post = page([*story, "Leave a reply if you can."])
+    urls = f"{SITE}/1?reply", f"{SITE}/1", f"{SITE}/1?a"
+    crawl(tmp_path, zip(urls, [reply, post, post], strict=True))
+    assert [each.same for each in recorded_of(tmp_path)] == [1, 2, 2]

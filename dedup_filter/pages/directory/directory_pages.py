@@ -16,8 +16,8 @@ On disk every page with text is recorded; in memory only those that are kept or 
 could read of the others later. The index follows the store whenever it is asked.
 """
 
-from collections.abc import Container
-from contextlib import AbstractContextManager
+from collections.abc import Container, Sequence
+from contextlib import AbstractContextManager, suppress
 from time import time as now
 
 from dedup_filter.config import FilterConfig, expiry_seconds
@@ -37,7 +37,13 @@ from dedup_filter.pages.comparison import (
 from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import PageRecord, Place, canonical_key, measures_of
+from dedup_filter.pages.directory.records import (
+    PageRecord,
+    Place,
+    canonical_of,
+    measures_of,
+    url_key,
+)
 from dedup_filter.pages.frame_exchange import FrameExchange
 from dedup_filter.pages.near_pages import Asked
 
@@ -139,6 +145,14 @@ class DirectoryPages:
         """Tell what has become of a page that was recorded."""
         return self.store.fate(number)
 
+    def sketches(self, pages: Sequence[int]) -> dict[int, bytes]:
+        """Return the sketches of pages by their numbers; of those that are gone there is none."""
+        found = {}
+        for page in pages:
+            with suppress(KeyError):
+                found[page] = self.store.stored([page])[0].sketch
+        return found
+
     def transaction(self) -> AbstractContextManager[None]:
         """Do all that is done within, or nothing."""
         return self.store.transaction()
@@ -215,8 +229,8 @@ class DirectoryPages:
         """Return the last pages at the URL that a page names as canonical, see `kept_at`."""
         # A page that was kept with its links may be judged again without the option.
         is_asked = self._config.canonical and page.canonical
-        key = canonical_key(place, page.canonical) if is_asked else None
-        return {} if key is None else self.store.kept_at(key, _MOST_AT_URL)
+        url = canonical_of(place, page.canonical) if is_asked else None
+        return {} if url is None else self.store.kept_at(url_key(url), _MOST_AT_URL)
 
     def _candidates(
         self, place: Place, page: PageProfile, found: Found, canonical: Container[int]

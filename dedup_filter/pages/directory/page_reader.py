@@ -30,7 +30,7 @@ from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, cano
 
 Self = TypeVar("Self", bound="PageReader")
 
-FORMAT = 4
+FORMAT = 5
 APPLICATION = 0x44454455
 """By which SQLite's files are told from those of other programs: "DEDU"."""
 _CACHE_KIB = 65_536
@@ -387,8 +387,15 @@ class Snapshot(PageReader):
 
 def _record(row: Sequence[Any]) -> PageRecord:
     record = PageRecord._make(row)
-    bits = None if record.fingerprint is None else record.fingerprint & MASK
-    return record._replace(fingerprint=bits, is_pending=bool(record.is_pending))
+    return record._replace(
+        fingerprint=_unsigned(record.fingerprint),
+        canonical_key=_unsigned(record.canonical_key),
+        is_pending=bool(record.is_pending),
+    )
+
+
+def _unsigned(bits: int | None) -> int | None:
+    return None if bits is None else bits & MASK
 
 
 def statistics(reader: PageReader) -> tuple[dict[str, Any], list[dict[str, Any]]]:

@@ -496,7 +496,7 @@ class PageStore(PageReader):
 
     def _row(self, record: PageRecord) -> tuple[Any, ...]:
         """Write a record as a row of `COLUMNS`."""
-        page, url, host, digest, fingerprint, *plain, h1, title = record
+        page, url, host, digest, fingerprint, *plain, h1, title, canonical_key = record
         return (
             page or None,
             _column(url),
@@ -506,6 +506,7 @@ class PageStore(PageReader):
             *plain,
             _column(h1),
             _column(title),
+            None if canonical_key is None else signed(canonical_key),
         )
 
 

@@ -100,20 +100,20 @@ class Place(NamedTuple):
         return cls(url, host_of(url), url_key(url))
 
 
-def canonical_key(place: Place, links: Iterable[str]) -> int | None:
-    """Return the key of the URL that all links of a page name; None if that is its own, or none.
+def canonical_of(place: Place, links: Iterable[str]) -> str | None:
+    """Return the URL that all canonical links of a page name; None if that is its own, or none.
 
     Links that name different pages say nothing.
 
     >>> place = Place.of("https://example.com/a/1?print")
-    >>> canonical_key(place, ["1", "https://example.com/a/1#top"]) == url_key(place.url[:-6])
-    True
+    >>> canonical_of(place, ["1", "https://example.com/a/1"])
+    'https://example.com/a/1'
     """
     try:
-        keys = {url_key(urljoin(place.url, link)) for link in links}
+        urls = {url_key(url): url for url in (urljoin(place.url, link) for link in links)}
     except ValueError:  # "http://[1/"
         return None
-    return keys.pop() if len(keys) == 1 and place.key not in keys else None
+    return urls.popitem()[1] if len(urls) == 1 and place.key not in urls else None
 
 
 class Crawl(NamedTuple):
@@ -157,6 +157,9 @@ class PageRecord(NamedTuple):
     similarity: float | None = None
     h1: str = ""
     title: str = ""
+    canonical_key: int | None = None
+    """The key of the URL that a new page names as its canonical one, see `Verdict.canonical`; not
+    recorded on servers."""
 
     @property
     def headline(self) -> Headline:
@@ -188,6 +191,7 @@ class PageRecord(NamedTuple):
             original=found.original_page,
             distance=found.distance,
             similarity=found.similarity,
+            canonical_key=None if found.canonical is None else url_key(found.canonical),
         )
 
 

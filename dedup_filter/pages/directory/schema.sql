@@ -1,4 +1,4 @@
--- Format 4 of pages.sqlite3. Stored on disk: never change a meaning, add a format.
+-- Format 5 of pages.sqlite3. Stored on disk: never change a meaning, add a format.
 -- SQLite 3.24 or newer. Times are Unix seconds.
 
 CREATE TABLE meta (
@@ -43,6 +43,8 @@ CREATE TABLE pages (
     similarity  REAL,
     h1          TEXT NOT NULL,       -- '' if there is none; so is the title
     title       TEXT NOT NULL,
+    canonical_key INTEGER,           -- url_key of what a new page names as its canonical URL;
+                                     -- NULL: its own, or none
     sketch      BLOB NOT NULL        -- last: a row is read up to what is asked for
 );
 

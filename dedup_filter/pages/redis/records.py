@@ -75,7 +75,7 @@ def unpack_record(page: int, packed: bytes, is_pending: bool) -> PageRecord:
         raise ValueError(f"the record of page {page} is damaged, or of version {version}")
     measured = digest, value if is_long else None, sketch, words, language or None
     told = is_pending, *said, None if similarity < 0 else similarity, h1, title
-    return PageRecord._make((page, url, host_of(url), *measured, *seen, *told))
+    return PageRecord._make((page, url, host_of(url), *measured, *seen, *told, None))
 
 
 class SharedRecords:

@@ -16,7 +16,7 @@ became of a page; three for a batch of pages that are forgotten.
 
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from math import inf
 from time import monotonic, sleep
@@ -137,6 +137,11 @@ class RedisPages:
         records = [self._read[number] for number in sorted(self._read)]
         is_any = self._config.scope != "host"
         return [each for each in records if is_any or each.host == asked.host]
+
+    def sketches(self, pages: Sequence[int]) -> dict[int, bytes]:
+        """Return the sketches of pages by their numbers; of those that are gone there is none."""
+        there = [page for page in pages if page in self._replica]
+        return {record.page: record.sketch for record in self._records.records(there)}
 
     def fate(self, number: int) -> Fate:
         """Tell what has become of a page that was recorded, here or by another process."""

@@ -133,8 +133,6 @@ def rejudge(snapshot: Snapshot, options: Mapping[str, Any], watch: Watch) -> Rej
     after = FilterConfig.of({**noted, **options})
     if after.part_weights.image and not before.part_weights.image:
         raise ConfigError("image_weight was 0, so the images of the pages were not kept")
-    if after.canonical and not before.canonical:
-        raise ConfigError("canonical was False, so the canonical links of the pages were not kept")
     changed = [name for name in vars(before) if getattr(before, name) != getattr(after, name)]
     lacking, total = snapshot.without_form(), snapshot.count()
     if lacking:

@@ -136,3 +136,20 @@ def test_exactly_one_thing_is_asked_about(pages, given):
 def test_fingerprint_has_64_bits(pages):
     with pytest.raises(ValueError, match="18446744073709551616"):
         pages.find(fingerprint=2**64)
+
+
+def test_similarity_of_two_recorded_pages(place, article):
+    texts = [article(1, words=400), article(1, words=400) + article(2, words=100), article(3)]
+    with place.open() as pages:
+        one, more, other = (
+            pages.see(f"http://a.example/{n}", text=text).page for n, text in enumerate(texts)
+        )
+        assert pages.similarity(one, one) == 1
+        assert pages.similarity(one, more) == pages.similarity(more, one)
+        assert 0.6 < pages.similarity(one, more) < 0.95
+        assert pages.similarity(one, other) < 0.1
+        claimed = pages.claim("http://a.example/4", text=article(4, words=400))
+        assert pages.similarity(claimed.page, one) < 0.1
+        pages.release(claimed)
+        assert pages.similarity(claimed.page, one) is None
+        assert pages.similarity(one, claimed.page) is None

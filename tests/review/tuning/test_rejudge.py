@@ -279,8 +279,8 @@ def test_canonical_links_are_kept_with_the_pages(tmp_path, article):
     _, pages = rejudged(tmp_path / "on", canonical=False)
     assert [page.change for page in pages] == [None, "kept", "kept", None]
     crawled(feed, tmp_path / "off", keep_text=True)
-    with pytest.raises(ConfigError, match="canonical was False"):
-        rejudged(tmp_path / "off", canonical=True)
+    _, pages = rejudged(tmp_path / "off", canonical=True)
+    assert [page.change for page in pages] == [None, "dropped", "dropped", None]
 
 
 def test_estimates_believe_what_was_found_by_url(tmp_path, article):
