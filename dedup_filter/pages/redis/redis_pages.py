@@ -78,7 +78,8 @@ class RedisPages:
         """Pending pages that others repeat, and what was counted of those: taken back if a page is
         released, as they are judged anew then."""
         self._lost: set[int] = set()
-        """Those of which it cannot be known what has become: nothing repeats a page so numbered."""
+        """Pages that others waited for, and that were released here or may have been lost by a
+        server: it can give their numbers again, so nothing repeats a page so numbered."""
         seconds = self._records.seconds
         self.exchange = FrameExchange(LessonLists(process.connection, process.name, seconds))
         """With which what hosts have shown is told to other processes."""
@@ -237,6 +238,8 @@ class RedisPages:
     def release(self, number: int) -> None:
         """Forget a pending page; one that is not pending here is left as it is."""
         if number in self._log.held:
+            if number in self._awaited:
+                self._lost.add(number)
             self._end(number, is_kept=False)
             self._log.release(number)
             self._log.sync()

@@ -89,6 +89,23 @@ def test_a_crawler_never_has_two_claims_of_one_number(redis_server, crawlers):
     assert see(other, SECOND_AGAIN).outcome == "new"
 
 
+@pytest.mark.parametrize("is_lost_first", [True, False])
+def test_a_page_that_is_released_is_never_another_with_its_number(servers, crawler, is_lost_first):
+    one, other = crawler(servers), crawler(servers)
+    past = Past(servers.client())
+    claimed = claim(one, FIRST)
+    waiting = claim(one, FIRST_AGAIN)
+    assert waiting.original_page == claimed.page
+    if not is_lost_first:
+        one.release(claimed)
+    past.come_back()
+    assert see(other, SECOND).page == claimed.page
+    if is_lost_first:
+        one.release(claimed)
+    assert one.fate(claimed.page) == "gone"
+    assert see(one, FIRST_AGAIN).outcome == "new"
+
+
 def test_who_waits_for_a_page_is_not_told_of_another_with_its_number(
     redis_server, crawler, crawlers
 ):
