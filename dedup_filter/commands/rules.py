@@ -5,7 +5,9 @@ from collections.abc import Iterator
 import click
 
 from dedup_filter.commands import folders, json_option, progress, say, write_lines
+from dedup_filter.errors import ConfigError
 from dedup_filter.upkeep import index_at
+from dedup_filter.upkeep.whole_file import require_free
 from dedup_filter.urls.mining import Mined, Proven, mine
 from dedup_filter.urls.recorded import judged_pages
 from dedup_filter.urls.rules_file import as_objects, write_rules
@@ -50,7 +52,8 @@ def rules_command(
     crawl, and they are enough. It says what a URL can do without: a session's parameter, /print/,
     www. The rules together save that many of the crawl's requests.
 
-    The file is for the Scrapy add-on duplicate-url-discarder, pip install 'dedup-filter[urls]':
+    The file is for DEDUP_URL_RULES_FILE, or without this filter for the Scrapy add-on
+    duplicate-url-discarder, pip install 'dedup-filter[urls]':
 
     \b
     ADDONS = {"dedup_filter.urls.discarder.Addon": 600}
@@ -59,12 +62,18 @@ def rules_command(
     Exit codes: 0 done, 1 no rule is proven, 2 INDEX cannot be read or has no duplicates, or FILE
     cannot be written.
     """  # noqa: D301 - click must see the character
+    if output is not None:
+        require_free(output, may_replace=lambda _: force)
     with index_at(index).recorded() as recorded:
         pages = judged_pages(recorded)
         with progress(pages, "reading", len(recorded.entries.pages)) as shown:
             mined = mine(shown, min_support=min_support, min_precision=min_precision)
     if output is not None:
-        write_rules(output, mined.proven, force=force)
+        try:
+            write_rules(output, mined.proven, force=force)
+        except OSError as error:
+            reason = error.strerror or error
+            raise ConfigError(f"{output!r} cannot be written: {reason}") from error
     if as_json:
         counts = {name: value for name, value in mined._asdict().items() if isinstance(value, int)}
         write_lines([{"index": index, **counts, "rules": as_objects(mined.proven)}])

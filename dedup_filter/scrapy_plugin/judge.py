@@ -48,6 +48,8 @@ from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats, figures_of
 from dedup_filter.scrapy_plugin.visits import Judgement, Page, Visit
 from dedup_filter.text.page_fields import page_in, url_in
 
+_KEPT = ("new", "revisit")
+"""Outcomes of pages that are kept when an item of theirs has gone through."""
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, *[1.0] * 58)
 """Seconds between looks at the fate of a page's original: a minute; then the item is kept, also
 if so many originals came to nothing, one after the other."""
@@ -153,7 +155,7 @@ class Judge:
             visit = self._giver(item)
             if not visit.opted_out:
                 judgement = await self._final(self._page(item, visit), visit)
-                if not judgement.is_counted and judgement.verdict.outcome != "new":
+                if not judgement.is_counted and judgement.verdict.outcome not in _KEPT:
                     self._tell(judgement, visit)
                 self.stats.page(judgement)
         except Exception as fault:
@@ -349,7 +351,7 @@ class Judge:
         _, visit = self._claimed.pop(judgement.verdict.page, (None, None))
         if visit is not None:
             judgement.fate = fate
-            if fate == "kept" and judgement.verdict.outcome == "new":
+            if fate == "kept" and judgement.verdict.outcome in _KEPT:
                 self._tell(judgement, visit)
             if fate == "gone" and not judgement.verdict.is_duplicate:
                 self.stats.add("released")

@@ -23,6 +23,7 @@ from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 
 from dedup_filter.model import Verdict
+from dedup_filter.pages.directory.records import url_key
 from dedup_filter.pages.location import folder_of
 from dedup_filter.scrapy_plugin.held_requests import HeldRequests
 from dedup_filter.scrapy_plugin.index_calls import running_loop
@@ -67,8 +68,12 @@ class UrlRules:
         self._traps = Traps(parts_in(self._held.reasons()))
         self._unaudited: set[tuple[Reason, ...]] = set()
         """Reasons for which requests were held back since the last audit."""
+        self._saved = 0
+        """Requests that this run has held back and not made."""
+        self._named: dict[int, int] = {}
+        """The first page that names a URL as its canonical one, by the key of that URL."""
         self._same_as: dict[int, int] = {}
-        """Kept pages that repeat the one that they name as canonical, by their numbers."""
+        """New pages that repeat one that has the same canonical URL, by their numbers."""
         self._mining: asyncio.Task[None] | None = None
         self._stats.set("rules/active", len(self._live.active))
         for name in ("requests_saved", "audited", "contradicted"):
@@ -81,37 +86,47 @@ class UrlRules:
     def saw(self, urls: Sequence[str], verdict: Verdict, compare: Compare) -> None:
         """Note that a page with this verdict is shown at URLs: its own, and those that led there.
 
-        It is kept, or repeats one that is. One that is kept also repeats the page that it names as
-        canonical, if the two are alike.
+        It is kept, or repeats one that is. A new one also repeats one that came before and is
+        alike, if one of them names the other as its canonical page, or both name the same URL.
         """
         if not urls or verdict.reason in _NO_VERDICT:
             return
-        page, named = verdict.page, self._named(verdict)
-        if page is None or named is None:
+        page = verdict.page
+        other = None if page is None else self._of_one_canonical(page, urls[-1], verdict)
+        if page is None or other is None:
             self._saw(urls, verdict)
             return
 
         def compared(similarity: float | None) -> None:
             if similarity is not None and similarity >= ALIKE:
-                self._same_as[page] = named
+                self._same_as[page] = self._same_as.get(other, other)
             self._saw(urls, verdict)
 
-        compare(page, named, compared)
+        compare(page, other, compared)
 
-    def _named(self, verdict: Verdict) -> int | None:
-        """Return the page that a new one names as canonical; None: it names none that was seen."""
+    def _of_one_canonical(self, page: int, url: str, verdict: Verdict) -> int | None:
+        """Return a page that has the same canonical URL as a new one; None: none was seen."""
+        if verdict.outcome != "new":
+            return None
         try:
-            return None if verdict.canonical is None else self._live.page_at(verdict.canonical)
+            named = verdict.canonical
+            other = None if named is None else self._live.page_at(named)
+            key = url_key(named or url)
+            if other is None:
+                other = self._named.get(key)
+            if named is not None:
+                self._named.setdefault(key, page)
         except Exception as fault:
             self._stats.fault(fault, _RULES_FAILED)
             return None
+        return other
 
     def _saw(self, urls: Sequence[str], verdict: Verdict) -> None:
         try:
             cluster = verdict.cluster
             same = cluster if cluster is None else self._same_as.get(cluster, cluster)
             for url in urls:
-                retired = self._live.saw(url, same)
+                retired = self._live.saw(url, same, is_kept=not verdict.is_duplicate)
                 if retired:
                     self._retired(retired, url)
             self._look_for_traps(urls[-1], is_duplicate=verdict.is_duplicate)
@@ -141,6 +156,7 @@ class UrlRules:
         except Exception as fault:
             self._stats.fault(fault, _RULES_FAILED)
             return False
+        self._saved += 1
         self._stats.add("rules/requests_saved")
         return True
 
@@ -179,10 +195,12 @@ class UrlRules:
         for part in made:
             self._stats.add("rules/traps")
             logger.warning(
-                "Trap: of the last %d pages of %s hardly one was new; of requests into it one of "
-                "20 is made until something new comes",
+                "Trap: of the last %d pages of %s hardly one was new; %s",
                 LATEST,
                 printable(part.meaning, _LONGEST),
+                "of requests into it one of 20 is made until something new comes"
+                if self._is_applied
+                else 'with DEDUP_URL_RULES="apply" one of 20 requests into it would be made',
             )
         if freed:
             self._make_after_all()
@@ -220,13 +238,13 @@ class UrlRules:
     def _retired(self, rules: list[Rule], url: str | None) -> None:
         self._stats.add("rules/contradicted", len(rules))
         made = self._make_after_all()
-        for rule in rules:
-            logger.warning(
-                "URL rule retired: %s%s%s",
-                printable(rule.meaning, _LONGEST),
-                "" if url is None else f"; {printable(url, _LONGEST)} shows another page",
-                f"; {counted(made, 'request')} made after all" if made else "",
-            )
+        logger.warning(
+            "URL rule%s retired: %s%s%s",
+            "s" if len(rules) > 1 else "",
+            "; ".join(printable(rule.meaning, _LONGEST) for rule in rules),
+            "" if url is None else f"; {printable(url, _LONGEST)} shows another page",
+            f"; {counted(made, 'request')} made after all" if made else "",
+        )
         self._changed()
 
     def _make_after_all(self) -> int:
@@ -247,7 +265,9 @@ class UrlRules:
                 made += 1
             else:
                 self._stats.fault(request, "A request that was held back could not be made")
-        self._stats.add("rules/requests_saved", -made)
+        of_this_run = min(made, self._saved)  # the rest an earlier run of the job has counted
+        self._saved -= of_this_run
+        self._stats.add("rules/requests_saved", -of_this_run)
         return made
 
     @property

@@ -46,6 +46,8 @@ def _why_not(path: Path) -> str:
         return "no name of a file has a null character"
     if not path.parent.is_dir():
         return "there is no folder for it"
+    if not os.access(path.parent, os.W_OK):
+        return "nothing can be written in its folder"
     return "it is a folder" if path.is_dir() else ""
 
 

@@ -4,10 +4,11 @@
     saved_by(url)       the rules by which a request would show what the crawl has seen
     mining() -> take    now and then rules are looked for in all pages seen so far
 
-Guarantees: a request that no rule changes is always made, and so is one whose form no kept page of
-this very crawl has: rules of earlier crawls decide what is the same, never what was seen. One
-contradiction retires a rule for the crawl. The first use of a rule is an audit, then a share of
-its uses.
+Guarantees: a request that no rule changes is always made, and so is one of whose form this very
+crawl has seen no page, or one whose content it has not kept: rules, and pages, of earlier crawls
+decide what is the same, never what was seen. One contradiction retires a rule for the crawl. If it
+is of several rules together, those may be found again that hold for all pages seen so far. The
+first use of a rule is an audit, then a share of its uses.
 
 Cost: 10 us for a page, 10 us for a request, 250 bytes for a page and 1 KB for each that is kept.
 Mining is linear (`mining`), and done each time the pages have grown by half: 120 us for a page.
@@ -52,6 +53,9 @@ class LiveRules:
         self._pages: list[Page] = []
         self._uses = Counter[Rule]()
         self._retired: set[Rule] = set()
+        """Rules that do not hold, or that a page contradicts which could not be judged."""
+        self._kept: set[int] = set()
+        """Numbers of pages whose content is kept in this crawl."""
         self._due: float = _FIRST
         self._mined = 0
         """Pages in which rules were looked for the last time."""
@@ -78,7 +82,7 @@ class LiveRules:
             return None
         to, rules = self._found.rules.applied(form)
         known = self._found.known.get(to)
-        if not rules or known is None or known.form == form:
+        if not rules or known is None or known.form == form or known.same not in self._kept:
             return None
         self._uses.update(rules)
         return Saving(tuple(rules), any(map(self._is_audit, rules)))
@@ -94,18 +98,24 @@ class LiveRules:
         form = form_of(url)
         return form is not None and bool(self._found.rules.applied(form)[1])
 
-    def saw(self, url: str, same: int | None) -> list[Rule]:
+    def saw(self, url: str, same: int | None, *, is_kept: bool = True) -> list[Rule]:
         """Note a page that is kept, or that repeats a kept one; return rules that do not hold.
 
         Pages that were judged the same have the same number. None: the page could not be judged,
-        and its items are kept; that speaks against rules by which it repeats another.
+        and its items are kept; that speaks against rules by which it repeats another. `is_kept`:
+        whether this crawl keeps it, or else one before, or this one, has kept what it repeats.
         """
         form = form_of(url)
         if form is None:
             return []
         if same is not None:
             self._pages.append(Page(url, same))
-        return self._retire(self._found.add(form, same))
+            if is_kept:
+                self._kept.add(same)
+        wrong = self._found.add(form, same)
+        if same is None or len(wrong) == 1:
+            self._retired.update(wrong)
+        return self._retire(wrong)
 
     def mining(self) -> "Callable[[], _Found]":
         """Return a function that looks for rules in all pages so far; any thread may call it.
@@ -153,20 +163,21 @@ class LiveRules:
         while wrong:
             retired += wrong
             left = [proven for proven in self._found.proven if proven.rule not in wrong]
-            self._found = _Found(left, self._found.known.values())
+            self._found = _Found(left, (each[:2] for each in self._found.known.values()))
             # What follows a rule was proven of URLs as that left them.
             self._due = 0
             wrong = self._found.wrong
-        self._retired.update(retired)
         return retired
 
 
 class _Known(NamedTuple):
-    """The page last seen of those whose URLs have one form by the rules."""
+    """Of the pages whose URLs have one form by the rules, one that the fewest rules change."""
 
     form: Form
     """Of its URL, without rules."""
     same: int
+    rules: int
+    """How many rules change it: if none does, a contradiction is of the other page's alone."""
 
 
 class _Found:
@@ -187,9 +198,13 @@ class _Found:
         known = self.known.get(to)
         if known is None or known.form == form:
             if same is not None:
-                self.known[to] = _Known(form, same)  # of a page that has changed: the last
+                self.known[to] = _Known(
+                    form, same, len(used)
+                )  # of a page that has changed: the last
             return []
         if known.same == same:
+            if len(used) < known.rules:
+                self.known[to] = _Known(form, same, len(used))
             return []
         return list({**dict.fromkeys(used), **dict.fromkeys(self.rules.applied(known.form)[1])})
 

@@ -12,8 +12,8 @@ from dedup_filter.urls.mining import ALIKE, Page
 def judged_pages(recorded: Recorded) -> Iterator[Page]:
     """Yield the pages of an index that have a URL, with the number of the page that they repeat.
 
-    A kept page also repeats one that came before, if it names that as its canonical page and their
-    texts are alike. Cost: two passes over the records, 20 us a page.
+    A new page also repeats one that came before and is alike, if one of them names the other as its
+    canonical page, or both name the same URL. Cost: two passes over the records, 20 us a page.
 
     Raises:
         DedupError: no page in it repeats another, so nothing is to be learnt of it: a shared index
@@ -21,20 +21,24 @@ def judged_pages(recorded: Recorded) -> Iterator[Page]:
     """
     numbers = recorded.entries.pages.tolist()
     named = {record.canonical_key for record in recorded.records(numbers)} - {None}
-    named_at: dict[int, tuple[int, bytes]] = {}
-    """Number and sketch of the last page at each URL that is named."""
+    named_at: dict[int | None, tuple[int, bytes]] = {}
+    """Number and sketch of a page at each URL that is named, or of the first that names it."""
     original_of: dict[int, int] = {}
     for record in recorded.records(numbers):
-        original = record.original
-        if original is None and record.canonical_key in named_at:
-            page, sketch = named_at[record.canonical_key]
-            original = page if jaccard(record.sketch, sketch) >= ALIKE else None
+        original, key = record.original, record.canonical_key
+        own_key = url_key(record.url) if named and record.url else None
+        if original is None:
+            other = named_at.get(own_key if key is None else key)
+            if other is not None and jaccard(record.sketch, other[1]) >= ALIKE:
+                original = other[0]
+        if key is not None:
+            named_at.setdefault(key, (record.page, record.sketch))
+        if own_key in named:
+            named_at[own_key] = record.page, record.sketch
         if original is not None:
             # The original comes earlier, and repeats none unless it was replaced since.
             original_of[record.page] = original_of.get(original, original)
         if record.url:
-            if named and (key := url_key(record.url)) in named:
-                named_at[key] = record.page, record.sketch
             same = original_of.get(record.page, record.page)
             yield Page(record.url, same, record.first_crawl, record.crawl)
     if not original_of:

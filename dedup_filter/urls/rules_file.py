@@ -75,6 +75,8 @@ def read_rules(path: str | Path) -> list[Proven]:
         ConfigError: it cannot be read, or is none.
     """
     try:
+        if Path(path).exists() and not Path(path).is_file():
+            raise ConfigError(f"{str(path)!r} holds no rules: it is no file")
         values = json.loads(Path(path).read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{str(path)!r} holds no rules: {error}") from error
@@ -108,8 +110,17 @@ def _proven(value: object, where: str) -> Proven:
         support = int(evidence["support"])
         unconfirmed = int(evidence.get("unconfirmed", 0))
         examples = [(str(one), str(other)) for one, other in evidence["examples"]]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ConfigError(f"{where} is none ({type(error).__name__}: {error})") from error
-    if not rule.is_well_formed:
-        raise ConfigError(f"{where} is none of a known kind with its arguments")
+        are_listed = isinstance(given["arguments"], list)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise ConfigError(
+            f"{where} is not as dedup-filter writes it: an object with rule (origin, kind, "
+            "arguments) and evidence (support, examples)"
+        ) from None
+    if not (are_listed and rule.is_well_formed):
+        raise ConfigError(f"{where} has no known kind with its arguments")
+    parts = urlsplit(rule.origin)
+    if not (parts.scheme and parts.netloc and rule.origin == f"{parts.scheme}://{parts.netloc}"):
+        raise ConfigError(f"{where} has no origin such as https://example.com")
+    if support < 0 or unconfirmed < 0:
+        raise ConfigError(f"{where} has evidence below 0")
     return Proven(rule, Evidence(support, examples, unconfirmed))

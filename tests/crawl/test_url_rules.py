@@ -130,6 +130,32 @@ def test_a_crawl_learns_rules_and_the_next_one_applies_them(project, linked):
     assert not (project.folder / "index2" / "url_rules.json").exists()
 
 
+def test_a_later_crawl_of_the_same_index_still_gives_each_page(project, site, paragraphs):
+    """In the first each story is kept at the URL with a session, which is linked to last then."""
+
+    def link(urls):
+        listed = "".join(f'<li><a href="{url}">story</a>' for url in urls)
+        site.add("/", f"<html><body><ul>{listed}</ul></body></html>")
+
+    stories, with_sid = ([f"/story/{n}{sid}" for n in range(20)] for sid in ("", "?sid=x"))
+    others = [f"/story/{n}?sid=y{n}" for n in range(20)]
+    for url in [*stories, *with_sid, *others]:
+        site.add(url, paragraphs(int(url.partition("?")[0].rpartition("/")[2])))
+    project.spider(LISTED.format(start=site.url, how=""))
+    link([*with_sid, *stories, *others])
+    first = project.crawl(DEDUP_INDEX="index", DEDUP_URL_RULES="learn")
+    assert first.stats["dedup/rules/active"] >= 1
+    assert len(texts(first)) == 20
+    link([*stories, *others, *with_sid])
+    second = project.crawl(DEDUP_INDEX="index", DEDUP_URL_RULES="apply")
+    assert texts(second) == texts(first)
+    assert second.stats["dedup/revisits"] == 20
+    link([*with_sid, *stories, *others])
+    third = project.crawl(DEDUP_INDEX="index", DEDUP_URL_RULES="apply")
+    assert texts(third) == texts(first)
+    assert third.stats["dedup/rules/requests_saved"] > 10
+
+
 def test_a_contradiction_has_all_requests_made_after_all(project, listed, known):
     project.spider(LISTED.format(start=listed.url, how=""))
     off = project.crawl()
@@ -160,6 +186,7 @@ def test_a_resumed_job_makes_what_no_rule_holds_back_any_more(project, listed, k
     assert rule["args"] == ["sid"]
     file.write_text("[]")
     second = project.crawl(**job)
+    assert second.stats["dedup/rules/requests_saved"] == 0  # what the first has saved is its own
     assert texts(first) | texts(second) == texts(off)
     assert set(listed.asked) == everything
 

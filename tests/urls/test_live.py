@@ -99,6 +99,34 @@ def test_one_contradiction_retires_a_rule_for_good(same):
     assert list(live.proven()) == []
 
 
+def test_what_an_earlier_crawl_has_kept_saves_no_request_in_this_one():
+    live = LiveRules([Proven(SID, Evidence(50))], audit=0)
+    live.saw(story(1), 7, is_kept=False)  # it repeats what is kept of an earlier crawl
+    assert live.saved_by(story(1, "x")) is None
+    live.saw(story(1, "x"), 7)  # that page, seen again
+    assert live.saved_by(story(1, "y")) is not None
+
+
+LANG = Rule(SITE, "parameters", ("lang",))
+
+
+@pytest.mark.parametrize("is_plain_seen", [True, False])
+def test_a_contradiction_of_two_rules_together_is_not_the_end_of_both(is_plain_seen):
+    live = LiveRules([Proven(SID, Evidence(50)), Proven(LANG, Evidence(50))])
+    for n in range(40):
+        for sid in (None, f"a{n}"):
+            live.saw(story(n, sid), n)
+    live.saw(story(99, "x"), 99)
+    if is_plain_seen:
+        live.saw(story(99), 99)  # it stands for the story from now on
+    retired = live.saw(f"{story(99)}?lang=de", 100)
+    assert set(retired) == ({LANG} if is_plain_seen else {SID, LANG})
+    assert live.active == ([SID] if is_plain_seen else [])
+    live.take(live.mining()())
+    assert live.active == [SID]
+    assert live.saw(f"{story(98)}?lang=de", 101) == []
+
+
 def test_a_page_that_changes_contradicts_nothing():
     live = LiveRules([Proven(SID, Evidence(50))])
     live.saw(story(1), 1)

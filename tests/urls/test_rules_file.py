@@ -48,8 +48,8 @@ def test_the_add_on_makes_equal_what_the_rules_do(proven, tmp_path, kind):
     [
         ("", "holds no rules"),
         ("{}", "no list"),
-        ("[1]", "rule 0 is none"),
-        ('[{"rule": {}, "evidence": {}}]', "'origin'"),
+        ("[1]", "rule 0 is not as dedup-filter writes it"),
+        ('[{"rule": {}, "evidence": {}}]', r"rule \(origin, kind, "),
         ("[" * 100_000, "holds no rules"),
         ("\xff", "holds no rules"),
     ],
@@ -71,6 +71,9 @@ def test_a_file_with_errors_is_refused_in_one_sentence(tmp_path, content, said):
         {"arguments": [1]},
         {"origin": None},
         {"arguments": 7},
+        {"arguments": "sid"},
+        {"origin": "nonsense"},
+        {"origin": "https://a.example/"},
     ],
 )
 def test_a_rule_that_was_changed_by_hand_is_refused(tmp_path, proven, rule):
@@ -79,5 +82,20 @@ def test_a_rule_that_was_changed_by_hand_is_refused(tmp_path, proven, rule):
     values = json.loads(path.read_text())
     values[3]["rule"].update(rule)
     path.write_text(json.dumps(values))
-    with pytest.raises(ConfigError, match="rule 3 is none"):
+    with pytest.raises(ConfigError, match=r"rule 3 (is not as|has no) "):
         read_rules(path)
+
+
+def test_evidence_is_not_below_0(tmp_path, proven):
+    path = tmp_path / "rules.json"
+    write_rules(path, proven)
+    values = json.loads(path.read_text())
+    values[2]["evidence"]["support"] = -5
+    path.write_text(json.dumps(values))
+    with pytest.raises(ConfigError, match="rule 2 has evidence below 0"):
+        read_rules(path)
+
+
+def test_what_is_no_file_is_not_read():
+    with pytest.raises(ConfigError, match="it is no file"):
+        read_rules("/dev/zero")
