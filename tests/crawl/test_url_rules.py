@@ -137,19 +137,19 @@ def test_a_later_crawl_of_the_same_index_still_gives_each_page(project, site, pa
         listed = "".join(f'<li><a href="{url}">story</a>' for url in urls)
         site.add("/", f"<html><body><ul>{listed}</ul></body></html>")
 
-    stories, with_sid = ([f"/story/{n}{sid}" for n in range(20)] for sid in ("", "?sid=x"))
-    others = [f"/story/{n}?sid=y{n}" for n in range(20)]
+    stories, with_sid = ([f"/story/{n}{sid}" for n in range(40)] for sid in ("", "?sid=x"))
+    others = [f"/story/{n}?sid=y{n}" for n in range(40)]
     for url in [*stories, *with_sid, *others]:
         site.add(url, paragraphs(int(url.partition("?")[0].rpartition("/")[2])))
     project.spider(LISTED.format(start=site.url, how=""))
     link([*with_sid, *stories, *others])
     first = project.crawl(DEDUP_INDEX="index", DEDUP_URL_RULES="learn")
     assert first.stats["dedup/rules/active"] >= 1
-    assert len(texts(first)) == 20
+    assert len(texts(first)) == 40
     link([*stories, *others, *with_sid])
     second = project.crawl(DEDUP_INDEX="index", DEDUP_URL_RULES="apply")
     assert texts(second) == texts(first)
-    assert second.stats["dedup/revisits"] == 20
+    assert second.stats["dedup/revisits"] == 40
     link([*with_sid, *stories, *others])
     third = project.crawl(DEDUP_INDEX="index", DEDUP_URL_RULES="apply")
     assert texts(third) == texts(first)
