@@ -56,7 +56,7 @@ def profile_of(
         own=hashes,
         not_frame=hashes,
         whole=hashes,
-        passages=MeasuredPassages([passage], hashes, np.zeros(len(hashes), np.intp), 1),
+        passages=MeasuredPassages([passage], hashes, [0, len(hashes)], 1),
         sketch=sketch(hashes),
         word_count=words,
         language="en",

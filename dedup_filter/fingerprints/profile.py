@@ -200,8 +200,8 @@ class MeasuredPassages(NamedTuple):
     passages: Sequence[Passage]
     hashes: UInt32Array
     """Hashes of all shingles in page order, (n - size + 1,)."""
-    owners: npt.NDArray[np.intp]
-    """The number of the passage of each word, (n,), ascending."""
+    ends: Sequence[int]
+    """Words before each passage and, last, of all."""
     size: int
     """Words in a shingle."""
 
@@ -213,9 +213,8 @@ class MeasuredPassages(NamedTuple):
         Cost: 30 us, and 2 us a passage.
         """
         asked, there = ([0, *np.cumsum(each).tolist()] for each in found_in(self.hashes, sketch))
-        ends = np.searchsorted(self.owners, np.arange(len(self.passages) + 1)).tolist()
         most = len(self.hashes)
-        for passage, first, end in zip(self.passages, ends, ends[1:], strict=False):
+        for passage, first, end in zip(self.passages, self.ends, self.ends[1:], strict=False):
             is_short = end - first < _FEW_SHINGLES + self.size
             last = min(end if is_short else end - self.size + 1, most)
             start = min(max(first - self.size + 1, 0) if is_short else first, last)
@@ -305,7 +304,7 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
         passages=MeasuredPassages(
             passages,
             (analysis.hashes >> np.uint64(32)).astype(np.uint32),
-            analysis.tokens.owners,
+            np.searchsorted(analysis.tokens.owners, np.arange(len(passages) + 1)).tolist(),
             config.shingle_size,
         ),
         sketch=kept,
