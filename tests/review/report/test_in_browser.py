@@ -203,8 +203,14 @@ def test_judgements_are_exported_and_survive_a_reload(page, report):
     page.keyboard.press("u")
     assert page.locator("#label-count").inner_text() == "2 pairs judged"
     page.reload()
-    assert page.requests.count(report.as_uri()) == len(page.requests) == 2
-    page.requests.pop()
+    for _ in range(40):  # on a busy machine the browser's next process may learn of it a bit later
+        if page.locator("#label-count").inner_text() != "0 pairs judged":
+            break
+        page.wait_for_timeout(250)
+        page.reload()
+    assert page.locator("#label-count").inner_text() == "2 pairs judged"
+    assert set(page.requests) == {report.as_uri()}
+    del page.requests[1:]
     page.keyboard.press("2")
     page.select_option("#judged", "yes")
     expect(page.locator(ROWS)).to_have_count(2)
@@ -220,6 +226,21 @@ def test_judgements_are_exported_and_survive_a_reload(page, report):
     page.on("dialog", lambda dialog: dialog.accept())
     page.click("#clear-labels")
     assert page.locator("#label-count").inner_text() == "0 pairs judged"
+
+
+def test_a_reload_begins_with_all_pairs_and_no_filter(page, report):
+    page.keyboard.press("2")
+    expect(page.locator(ROWS).first).to_be_visible()
+    page.select_option("#judged", "yes")
+    page.select_option("#outcome", "1")
+    page.wait_for_selector("#duplicate-list .empty:not([hidden])")
+    page.reload()
+    page.requests.pop()
+    # A browser may put back what was in the fields after the scripts have run.
+    page.wait_for_timeout(500)
+    page.keyboard.press("2")
+    expect(page.locator(ROWS).first).to_be_visible()
+    assert [page.input_value(f"#{name}") for name in ("judged", "outcome")] == ["", ""]
 
 
 def test_a_page_that_came_twice_cannot_be_judged_by_its_url(page):
