@@ -196,11 +196,9 @@ class _Found:
         """Add a page; return the rules that it contradicts. None: one that could not be judged."""
         to, used = self.rules.applied(form)
         known = self.known.get(to)
-        if known is None or known.form == form:
+        if known is None or known.form == form:  # of a page that has changed the last counts
             if same is not None:
-                self.known[to] = _Known(
-                    form, same, len(used)
-                )  # of a page that has changed: the last
+                self.known[to] = _Known(form, same, len(used))
             return []
         if known.same == same:
             if len(used) < known.rules:
