@@ -173,7 +173,7 @@ class Verdict(NamedTuple):
     words: int = 0
     """Words of its main content, without what two earlier pages of the host have shown."""
     canonical: str | None = None
-    """URL that a new page names as its canonical one; None: its own, or none."""
+    """URL that the page names as its canonical one; None: its own, or none."""
 
     @property
     def cluster(self) -> int | None:

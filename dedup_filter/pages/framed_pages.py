@@ -114,7 +114,7 @@ class FramedPages:
             found = self._kept.compare(place, profile)
             if found.reason == "no_text":
                 return found
-            if found.outcome == "new":
+            if profile.canonical:
                 found = found._replace(canonical=canonical_of(place, profile.canonical))
             form = self._form_of(content)
             try:

@@ -73,7 +73,7 @@ class UrlRules:
         self._named: dict[int, int] = {}
         """The first page that names a URL as its canonical one, by the key of that URL."""
         self._same_as: dict[int, int] = {}
-        """New pages that repeat one that has the same canonical URL, by their numbers."""
+        """By the number of each kept page that was seen: what it counts as, mostly itself."""
         self._mining: asyncio.Task[None] | None = None
         self._stats.set("rules/active", len(self._live.active))
         for name in ("requests_saved", "audited", "contradicted"):
@@ -86,45 +86,46 @@ class UrlRules:
     def saw(self, urls: Sequence[str], verdict: Verdict, compare: Compare) -> None:
         """Note that a page with this verdict is shown at URLs: its own, and those that led there.
 
-        It is kept, or repeats one that is. A new one also repeats one that came before and is
-        alike, if one of them names the other as its canonical page, or both name the same URL.
+        It is kept, or repeats one that is. What is kept counts as the same as what came before and
+        is alike, if one names the other as its canonical page, or both name the same URL.
         """
         if not urls or verdict.reason in _NO_VERDICT:
             return
-        page = verdict.page
-        other = None if page is None else self._of_one_canonical(page, urls[-1], verdict)
-        if page is None or other is None:
+        kept = verdict.cluster
+        other = None if kept is None else self._of_one_canonical(kept, urls[-1], verdict.canonical)
+        if kept is None or other is None:
             self._saw(urls, verdict)
             return
 
         def compared(similarity: float | None) -> None:
             if similarity is not None and similarity >= ALIKE:
-                self._same_as[page] = self._same_as.get(other, other)
+                self._same_as[kept] = self._same_as.get(other, other)
             self._saw(urls, verdict)
 
-        compare(page, other, compared)
+        compare(kept, other, compared)
 
-    def _of_one_canonical(self, page: int, url: str, verdict: Verdict) -> int | None:
-        """Return a page that has the same canonical URL as a new one; None: none was seen."""
-        if verdict.outcome != "new":
-            return None
+    def _of_one_canonical(self, kept: int, url: str, named: str | None) -> int | None:
+        """Return a page with the same canonical URL as one that is seen for the first time.
+
+        `named`: that URL, if it is not the page's own. None: there is none, or the page is known.
+        """
         try:
-            named = verdict.canonical
             other = None if named is None else self._live.page_at(named)
             key = url_key(named or url)
             if other is None:
                 other = self._named.get(key)
             if named is not None:
-                self._named.setdefault(key, page)
+                self._named.setdefault(key, kept)
         except Exception as fault:
             self._stats.fault(fault, _RULES_FAILED)
             return None
-        return other
+        # One of which the rules have been told already cannot become another.
+        return None if kept in self._same_as else other
 
     def _saw(self, urls: Sequence[str], verdict: Verdict) -> None:
         try:
-            cluster = verdict.cluster
-            same = cluster if cluster is None else self._same_as.get(cluster, cluster)
+            kept = verdict.cluster
+            same = None if kept is None else self._same_as.setdefault(kept, kept)
             for url in urls:
                 retired = self._live.saw(url, same, is_kept=not verdict.is_duplicate)
                 if retired:

@@ -247,3 +247,8 @@ def test_copies_with_a_line_more_are_the_page_that_they_name(project, site, para
     assert len(crawl.items) >= 44
     assert crawl.stats["dedup/rules/active"] == names
     assert run("rules", str(project.folder / "index"))[0] == (0 if names else 1)
+    if names:  # the copies that are kept are revisits now
+        again = project.crawl(DEDUP_URL_RULES="apply", DEDUP_INDEX="index")
+        assert again.stats["dedup/rules/contradicted"] == 0
+        assert again.stats["dedup/rules/requests_saved"] > 10
+        assert len(again.items) >= 40

@@ -158,8 +158,8 @@ class PageRecord(NamedTuple):
     h1: str = ""
     title: str = ""
     canonical_key: int | None = None
-    """The key of the URL that a new page names as its canonical one, see `Verdict.canonical`; not
-    recorded on servers."""
+    """The key of the URL that a page which is kept names as its canonical one, see
+    `Verdict.canonical`; not recorded on servers."""
 
     @property
     def headline(self) -> Headline:
@@ -176,6 +176,7 @@ class PageRecord(NamedTuple):
         cls, place: Place, page: PageProfile, found: Verdict, moment: int, crawl: int
     ) -> "PageRecord":
         """Return the record of a page that was judged now, pending."""
+        is_repeat = found.outcome in REPEATS
         return cls(
             page=0,
             url=place.url,
@@ -191,7 +192,7 @@ class PageRecord(NamedTuple):
             original=found.original_page,
             distance=found.distance,
             similarity=found.similarity,
-            canonical_key=None if found.canonical is None else url_key(found.canonical),
+            canonical_key=None if is_repeat or not found.canonical else url_key(found.canonical),
         )
 
 
