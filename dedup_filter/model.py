@@ -54,7 +54,7 @@ class Document:
     whole_hash: int = field(default=0, compare=False)
     """64 bits of all text that is read, block by block; 0: `whole_text` is hashed instead."""
     canonical: tuple[str, ...] = field(default=(), compare=False)
-    """URLs that the page names as its canonical ones; only where they are asked for."""
+    """URLs that the page names as its canonical ones; may be relative."""
 
 
 @dataclass(frozen=True, slots=True)

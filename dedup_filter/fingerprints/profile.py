@@ -162,7 +162,7 @@ class PageProfile:
     frame_share: float = 0.0
     """Share of the words of the span that are frame of the host, 0 to 1."""
     canonical: tuple[str, ...] = ()
-    """URLs that the page names as its canonical ones, if asked for; may be relative."""
+    """URLs that the page names as its canonical ones; may be relative."""
 
     @property
     def reason(self) -> Reason:

@@ -68,8 +68,6 @@ class UrlRules:
         self._traps = Traps(parts_in(self._held.reasons()))
         self._unaudited: set[tuple[Reason, ...]] = set()
         """Reasons for which requests were held back since the last audit."""
-        self._saved = 0
-        """Requests that this run has held back and not made."""
         self._named: dict[int, int] = {}
         """The first page that names a URL as its canonical one, by the key of that URL."""
         self._same_as: dict[int, int] = {}
@@ -157,7 +155,6 @@ class UrlRules:
         except Exception as fault:
             self._stats.fault(fault, _RULES_FAILED)
             return False
-        self._saved += 1
         self._stats.add("rules/requests_saved")
         return True
 
@@ -266,9 +263,8 @@ class UrlRules:
                 made += 1
             else:
                 self._stats.fault(request, "A request that was held back could not be made")
-        of_this_run = min(made, self._saved)  # the rest an earlier run of the job has counted
-        self._saved -= of_this_run
-        self._stats.add("rules/requests_saved", -of_this_run)
+        # What an earlier run of the job has held back, that run has counted.
+        self._stats.add("rules/requests_saved", -min(made, self._stats.get("rules/requests_saved")))
         return made
 
     @property

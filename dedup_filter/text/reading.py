@@ -108,7 +108,7 @@ class Page:
     is_by_script: bool = False
     """Whether its text is made by scripts, so that the blocks say nothing of the page."""
     canonical: tuple[str, ...] = ()
-    """URLs that it names as its canonical ones, if asked for: see `canonical_link`."""
+    """URLs that it names as its canonical ones: see `canonical_link`."""
 
     @cached_property
     def shown(self) -> Shown:

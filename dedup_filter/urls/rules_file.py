@@ -75,14 +75,19 @@ def read_rules(path: str | Path) -> list[Proven]:
         ConfigError: it cannot be read, or is none.
     """
     try:
-        if Path(path).exists() and not Path(path).is_file():
-            raise ConfigError(f"{str(path)!r} holds no rules: it is no file")
-        values = json.loads(Path(path).read_text("utf-8"))
+        values = json.loads(_text_of(Path(path)))
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{str(path)!r} holds no rules: {error}") from error
     if not isinstance(values, list):
         raise ConfigError(f"{str(path)!r} holds no rules: no list of them")
     return [_proven(value, f"{str(path)!r}: rule {number}") for number, value in enumerate(values)]
+
+
+def _text_of(path: Path) -> str:
+    """Read a file; what is none, a device for instance, may have no end."""
+    if path.exists() and not path.is_file():
+        raise ValueError("it is no file")
+    return path.read_text("utf-8")
 
 
 def _flat(rule: Rule) -> list[str]:

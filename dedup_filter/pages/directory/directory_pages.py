@@ -227,7 +227,6 @@ class DirectoryPages:
 
     def _canonical(self, place: Place, page: PageProfile) -> dict[int, tuple[int, bytes]]:
         """Return the last pages at the URL that a page names as canonical, see `kept_at`."""
-        # A page that was kept with its links may be judged again without the option.
         is_asked = self._config.canonical and page.canonical
         url = canonical_of(place, page.canonical) if is_asked else None
         return {} if url is None else self.store.kept_at(url_key(url), _MOST_AT_URL)

@@ -176,7 +176,7 @@ class PageRecord(NamedTuple):
         cls, place: Place, page: PageProfile, found: Verdict, moment: int, crawl: int
     ) -> "PageRecord":
         """Return the record of a page that was judged now, pending."""
-        is_repeat = found.outcome in REPEATS
+        named = None if found.is_duplicate else found.canonical
         return cls(
             page=0,
             url=place.url,
@@ -192,7 +192,7 @@ class PageRecord(NamedTuple):
             original=found.original_page,
             distance=found.distance,
             similarity=found.similarity,
-            canonical_key=None if is_repeat or not found.canonical else url_key(found.canonical),
+            canonical_key=None if named is None else url_key(named),
         )
 
 

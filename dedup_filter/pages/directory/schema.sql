@@ -43,7 +43,7 @@ CREATE TABLE pages (
     similarity  REAL,
     h1          TEXT NOT NULL,       -- '' if there is none; so is the title
     title       TEXT NOT NULL,
-    canonical_key INTEGER,           -- url_key of what a new page names as its canonical URL;
+    canonical_key INTEGER,           -- url_key of what a kept page names as its canonical URL;
                                      -- NULL: its own, or none
     sketch      BLOB NOT NULL        -- last: a row is read up to what is asked for
 );
