@@ -220,6 +220,13 @@ def test_commands_and_their_options_are_there(name):
         assert set(given) <= there, arguments
 
 
+def test_readme_shows_the_command_that_tests_and_the_gate_runs_it():
+    command = "pip install -e '.[test]' && pytest"
+    assert f"$ {command}\n" in "".join(blocks(README, "console"))
+    gate = (ROOT / ".ci" / "run").read_text("utf-8")
+    assert re.search(rf"# README's test command.*\n +{re.escape(command)} ", gate)
+
+
 def test_crawls_have_spiders_and_settings_that_are_there():
     spiders = SpiderLoader.from_settings(Settings({"SPIDER_MODULES": SPIDER_MODULES})).list()
     for _, command, spider, *arguments in shown_commands("scrapy"):
