@@ -28,7 +28,6 @@ the next one, and at the end of the crawl; what repeats a page that cannot be re
 """
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -36,17 +35,16 @@ from typing import Any, TypeVar
 from urllib.parse import urljoin
 from weakref import WeakKeyDictionary, WeakSet
 
-from itemadapter import ItemAdapter
 from scrapy import Request
 from scrapy.http import Response
 
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import REPEATS, Fate, Reason, Verdict
 from dedup_filter.scrapy_plugin.index_calls import IndexCalls, pause
+from dedup_filter.scrapy_plugin.item_fields import ItemFields
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats, figures_of
 from dedup_filter.scrapy_plugin.visits import Judgement, Page, Visit
-from dedup_filter.text.page_fields import page_in, url_in
 
 _KEPT = ("new", "revisit")
 """Outcomes of pages that are kept when an item of theirs has gone through."""
@@ -57,8 +55,6 @@ if so many originals came to nothing, one after the other."""
 Result = TypeVar("Result")
 Compare = Callable[[int, int, Callable[[float | None], None]], None]
 """Tells the similarity of two recorded pages, None if it is not known: see `Judge.compare`."""
-
-logger = logging.getLogger("dedup_filter")
 
 
 class Judge:
@@ -80,13 +76,11 @@ class Judge:
         """Outcomes of pages whose items are to be dropped."""
         if self.drops and pages.config.revisit == "drop":
             self.drops.add("revisit")
-        self._names = settings.field_names
+        self._fields = ItemFields(settings.field_names)
         # Fields that are named are asked as if the items alone were to be.
-        is_by_names = settings.source == "auto" and self._names.name_page
+        is_by_names = settings.source == "auto" and self._fields.names.name_page
         self._source = "item" if is_by_names else settings.source
         self._reads_ahead = pages.has_workers and self._source != "item"
-        self._has_warned = False
-        """Whether the user knows that named fields are missing: the names may be misspelt."""
         self._calls = IndexCalls(pages, stats.spent)
         self._turn = asyncio.Lock()
         """Keeps other judgements out while a page is looked up and claimed. It is always free if
@@ -238,29 +232,17 @@ class Judge:
                     if not visit.expected:
                         self._giving.discard(visit)
                     return visit
-        url = self._url(item)
+        url = self._fields.url(item)
         there = [visit for visit in self._visits.values() if visit.url == url]
         return there[0] if len(there) == 1 else self._nobody
-
-    def _url(self, item: Any) -> str:
-        return (url_in(ItemAdapter(item), self._names) if ItemAdapter.is_item(item) else "") or ""
 
     def _page(self, item: Any, visit: Visit) -> Page:
         """Return what an item is judged by. Its URL may be relative to that of its response."""
         is_by_response = visit.is_one_page and self._source == "auto"
         if not is_by_response and self._source != "response":
-            is_item = ItemAdapter.is_item(item)
-            text = page_in(ItemAdapter(item), self._names) if is_item else "no_field"
-            if isinstance(text, str) and self._names.name_page and not self._has_warned:
-                self._has_warned = True
-                logger.warning(
-                    "%s without page text in the fields that DEDUP_HTML_FIELD and "
-                    "DEDUP_TEXT_FIELDS name (%s); it and others like it are kept unjudged",
-                    type(item).__name__,
-                    text,
-                )
+            text = self._fields.page(item)
             if not isinstance(text, str) or self._source == "item":
-                url = self._url(item)
+                url = self._fields.url(item)
                 with suppress(ValueError):  # such as http://[1/
                     return Page(urljoin(visit.url, url), text)
                 return Page(visit.url or url, text)

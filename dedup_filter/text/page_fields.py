@@ -31,6 +31,7 @@ _DOCUMENT = re.compile(
     r"([\ufeff\s\0]|<\?[^>]*>|<!--((?!-->).)*-->)*<(!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_TAG, _TAG_IN_BYTES = re.compile("<[a-zA-Z!/?]"), re.compile(b"<\0?[a-zA-Z!/?]")
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,15 @@ def is_document(content: Any) -> bool:
     """
     start = content[:_START] if isinstance(content, str | bytes) else ""
     return _DOCUMENT.match(decode(start) if isinstance(start, bytes) else start) is not None
+
+
+def has_tag(html: str | bytes) -> bool:
+    """Tell whether there is a tag in some markup: a text without one is no HTML.
+
+    >>> has_tag("a < b"), has_tag("<p>Hello"), has_tag("<p>Hello".encode("utf-16"))
+    (False, True, True)
+    """
+    return bool(_TAG.search(html) if isinstance(html, str) else _TAG_IN_BYTES.search(html))
 
 
 def _html_page(html: Any) -> PageText | Reason:

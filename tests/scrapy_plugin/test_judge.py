@@ -25,16 +25,6 @@ def outcomes_adding_up(stats):
     return sum(stats.get(f"dedup/{name}", 0) for name in names)
 
 
-def test_a_named_field_that_is_missing_is_told_once(make_crawl, respond, page, caplog):
-    crawl = make_crawl(DEDUP_HTML_FIELD="hmtl")
-
-    found = outcomes(crawl, respond("http://a/", page(1)), {"html": page(1)}, {"html": page(2)})
-
-    assert found == ["no_field", "no_field"]
-    assert [record.levelname for record in caplog.records] == ["WARNING"]
-    assert "DEDUP_HTML_FIELD" in caplog.text
-
-
 @pytest.mark.parametrize(
     ("settings", "meta", "count"),
     [({}, {}, 1), ({"DEDUP_SOURCE": "item"}, {}, 0), ({}, {"dedup": False}, 0)],

@@ -1,0 +1,73 @@
+"""Items -> the page and the URL in their fields, and a warning where a setting names a wrong field.
+
+    no_field, wrong_type    an item has no text in the fields that are named: their names may be
+                            misspelt
+    no_tag                  the field that is named for HTML holds text, such as a title
+
+The log has each of these once in a crawl, for the first such item.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from itemadapter import ItemAdapter
+
+from dedup_filter.model import Reason
+from dedup_filter.text.page_fields import FieldNames, PageText, has_tag, page_in, url_in
+from dedup_filter.wording import printable
+
+_LONGEST = 500
+"""Characters of a list of fields in a warning."""
+_NO_TAG = "no_tag"
+
+logger = logging.getLogger("dedup_filter")
+
+
+class ItemFields:
+    """Read the fields of the items of one crawl."""
+
+    def __init__(self, names: FieldNames) -> None:
+        self.names = names
+        self._warned: set[str] = set()
+
+    def url(self, item: Any) -> str:
+        """Return the URL of an item's page, "" if there is none in its fields."""
+        return url_in(_fields(item), self.names) or ""
+
+    def page(self, item: Any) -> PageText | Reason:
+        """Return what an item's page is read from, or the reason why its fields have none."""
+        fields = _fields(item)
+        page = page_in(fields, self.names)
+        problem = page if isinstance(page, str) else _without_tag(page)
+        if self.names.name_page and problem is not None and problem not in self._warned:
+            self._warned.add(problem)
+            logger.warning("%s %s", type(item).__name__, self._warning(fields, problem))
+        return page
+
+    def _warning(self, fields: Mapping[str, Any], problem: str) -> str:
+        if problem == _NO_TAG:
+            return (
+                f"without a tag in {_listed([self.names.html])}: DEDUP_HTML_FIELD is for the field "
+                "with the page's HTML; name fields with plain text in DEDUP_TEXT_FIELDS"
+            )
+        html = () if self.names.html is None else (self.names.html,)
+        named = (("DEDUP_HTML_FIELD", html), ("DEDUP_TEXT_FIELDS", self.names.text))
+        looked = ", ".join(f"{_listed(names)} ({setting})" for setting, names in named if names)
+        return (
+            f"without page text ({problem}): looked for {looked}; its fields are "
+            f"{_listed(fields) or 'none'}; it and others like it are kept unjudged"
+        )
+
+
+def _fields(item: Any) -> Mapping[str, Any]:
+    return ItemAdapter(item) if ItemAdapter.is_item(item) else {}
+
+
+def _without_tag(page: PageText) -> str | None:
+    html = page.html
+    return _NO_TAG if isinstance(html, str | bytes) and html.strip() and not has_tag(html) else None
+
+
+def _listed(names: Iterable[object]) -> str:
+    return printable(", ".join(map(repr, names)), _LONGEST)

@@ -1,0 +1,73 @@
+"""A setting that names a wrong field is told once, with what was looked for and what is there."""
+
+import pytest
+from scrapy import Field, Item
+
+NO_PAGE = "{item} without page text ({reason}): looked for {looked}; its fields are {there}; it and"
+
+
+class Book(Item):
+    name, about = Field(), Field()
+
+
+@pytest.fixture
+def warnings(make_crawl, caplog):
+    """Judge items by settings; return the warnings, and what was said of each item."""
+
+    def judge(settings, *items):
+        crawl = make_crawl(**settings)
+        verdicts = [crawl.put_through(item) for item in items]
+        assert {record.levelname for record in caplog.records} <= {"WARNING"}
+        return [record.getMessage() for record in caplog.records], [
+            verdict.reason or verdict.outcome for verdict in verdicts
+        ]
+
+    return judge
+
+
+@pytest.mark.parametrize(
+    ("settings", "item", "reason", "looked", "there"),
+    [
+        (
+            {"DEDUP_TEXT_FIELDS": "nosuch,n2"},
+            {"url": "http://a/", "title": "a", 5: 6},
+            "no_field",
+            "'nosuch', 'n2' (DEDUP_TEXT_FIELDS)",
+            "'url', 'title', 5",
+        ),
+        (
+            {"DEDUP_HTML_FIELD": "hmtl", "DEDUP_TEXT_FIELDS": "about"},
+            Book(name="a"),
+            "no_field",
+            "'hmtl' (DEDUP_HTML_FIELD), 'about' (DEDUP_TEXT_FIELDS)",
+            "'name'",
+        ),
+        ({"DEDUP_HTML_FIELD": "a"}, {"a": 5}, "wrong_type", "'a' (DEDUP_HTML_FIELD)", "'a'"),
+        ({"DEDUP_HTML_FIELD": "a"}, {"\n": 5}, "no_field", "'a' (DEDUP_HTML_FIELD)", r"'\n'"),
+        ({"DEDUP_HTML_FIELD": "a"}, {}, "no_field", "'a' (DEDUP_HTML_FIELD)", "none"),
+        ({"DEDUP_HTML_FIELD": "a"}, object(), "no_field", "'a' (DEDUP_HTML_FIELD)", "none"),
+    ],
+)
+def test_fields_without_a_page_are_named_once(warnings, settings, item, reason, looked, there):
+    [warning], found = warnings(settings, item, item)
+    item = type(item).__name__
+    assert warning.startswith(NO_PAGE.format(item=item, reason=reason, looked=looked, there=there))
+    assert found == [reason, reason]
+
+
+def test_a_field_for_html_without_a_tag_is_named_once(warnings, article):
+    items = [{"title": f"1 < 2 {article(n)}", "body": "<p>Hello"} for n in range(2)]
+    [warning], found = warnings({"DEDUP_HTML_FIELD": "title"}, *items)
+    assert warning.startswith("dict without a tag in 'title': DEDUP_HTML_FIELD is for ")
+    assert "DEDUP_TEXT_FIELDS" in warning
+    assert found == ["new", "new"]
+
+
+@pytest.mark.parametrize("html", ["", " ", "<p>Hello", "<p>Hello".encode("utf-16-be"), "</p>"])
+def test_html_and_nothing_give_no_warning(warnings, html):
+    assert warnings({"DEDUP_HTML_FIELD": "html"}, {"html": html})[0] == []
+
+
+def test_items_that_are_judged_by_their_response_need_no_fields(warnings):
+    items = [{"title": "no page"}, {"html": "<html>"}]
+    assert warnings({"DEDUP_SOURCE": "item"}, *items)[0] == []
