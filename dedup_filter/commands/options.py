@@ -55,12 +55,15 @@ filter_option = options_option("--option", "-o")
 
 
 def field_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a user name the fields of a feed; the command gets `fields`, as `FieldNames`."""
+    """Let a user name the fields of a feed; the command gets `fields`, as `FieldNames`.
+
+    The names of fields that lie within others are those of `path_to`.
+    """
 
     @click.option(
         "--html-field",
         metavar="NAME",
-        help="Field of items with a page's HTML; 'html' unless one is named.",
+        help="Field of items with a page's HTML, 'html' unless one is named; such as page.html.",
     )
     @click.option(
         "--text-fields",

@@ -15,6 +15,7 @@ lines, and in WARC files requests, images and the like.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -23,7 +24,15 @@ from dedup_filter.model import Reason
 from dedup_filter.scan.parquet import DamagedFileError, ParquetRows
 from dedup_filter.scan.streams import Stream
 from dedup_filter.text.decode import decode
-from dedup_filter.text.page_fields import FieldNames, PageText, page_in, url_in
+from dedup_filter.text.page_fields import (
+    FieldNames,
+    PageText,
+    names_in,
+    page_in,
+    path_to,
+    url_in,
+    value_at,
+)
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
 from dedup_filter.upkeep.lines import LONGEST_LINE
 from dedup_filter.warc.warc_record import ArchivedPage, Damage, WarcRecord
@@ -42,6 +51,8 @@ _ENDINGS: dict[str, Format] = {
 _SPACE = b" \t\r\n"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LINES_LOOKED_AT = 1_000
+_MOST_NAMES = 100
+"""Fields of a line that a message may name."""
 PIPE = "-"
 """The name of standard input, which has lines."""
 
@@ -142,20 +153,22 @@ def require_fields(files: Sequence[str], names: FieldNames) -> None:
         ConfigError: there is no such field in the first `_LINES_LOOKED_AT` objects.
         OSError: a file cannot be read.
     """
-    wanted = {*filter(None, (names.html, *names.text, names.url, names.date))} - {"html", "text"}
+    missing = {*filter(None, (names.html, *names.text, names.url, names.date))} - {"html", "text"}
     there: dict[str, None] = {}
     left = _LINES_LOOKED_AT
     for name in files:
         with Stream.open(Path(name)) as stream:
-            while not wanted <= there.keys() and left and (line := stream.readline(LONGEST_LINE)):
+            while missing and left and (line := stream.readline(LONGEST_LINE)):
                 item = _object(line)
                 if not isinstance(item, str):
-                    there |= dict.fromkeys(item)
+                    missing = {each for each in missing if not path_to(item, each)}
+                    there |= dict.fromkeys(islice(names_in(item), _MOST_NAMES))
                     left -= 1
-    if missing := sorted(wanted - there.keys()) if there else []:
+    if missing and there:
         raise ConfigError(
             f"none of the first {_LINES_LOOKED_AT - left:,} lines has a field "
-            f"{' or '.join(map(repr, missing))}; they have {', '.join(map(repr, there))[:500]}"
+            f"{' or '.join(map(repr, sorted(missing)))}; they have "
+            f"{', '.join(map(repr, there))[:500]}"
         )
 
 
@@ -233,4 +246,4 @@ def _object(line: bytes) -> dict[str, Any] | str:
 
 
 def _date(item: Mapping[str, object], names: FieldNames) -> object:
-    return None if names.date is None else item.get(names.date)
+    return None if names.date is None else value_at(item, names.date)

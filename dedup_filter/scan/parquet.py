@@ -5,13 +5,13 @@ with the schema and the compression of the file that they come from. A row group
 so that memory depends neither on the file nor on its row groups.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from dedup_filter.errors import ConfigError, DedupError
-from dedup_filter.text.page_fields import URL_NAMES, FieldNames
+from dedup_filter.text.page_fields import URL_NAMES, FieldNames, names_in, path_to
 
 _ROWS = 64
 """Rows that are read at once to be judged."""
@@ -65,26 +65,15 @@ class ParquetRows:
         """Return which columns are to be read.
 
         Raises:
-            ConfigError: one that is named is missing.
+            ConfigError: one that is named, or a field within one, is missing.
         """
-        there = self.schema.names
-        pages = [*filter(None, (names.html, *names.text))]
-        missing = [name for name in pages if name not in there]
-        if names.url and names.url not in there and names.url != _DEFAULTS.url:
-            missing.append(names.url)
-        may_miss = names.html == _DEFAULTS.html and names.text == _DEFAULTS.text
-        if may_miss and len(missing) < len(pages):
-            missing = []
-        if names.date is not None and names.date not in there:
-            missing.append(names.date)
-        if missing:
-            raise ConfigError(
-                f"{self._path} has no column {' or '.join(map(repr, missing))} (its columns: "
-                f"{', '.join(there)}); name those with --html-field, --text-fields, --url-field, "
-                "--date-field"
-            )
+        there = _fields_in(self.schema)
+        if missing := missing_columns(there, names):
+            raise ConfigError(f"{self._path} {missing}")
         urls = URL_NAMES if names.url is None else (names.url,)
-        return [name for name in there if name in (*pages, *urls, names.date)]
+        wanted = filter(None, (names.html, *names.text, *urls, names.date))
+        read = {path[0] for name in wanted if (path := path_to(there, name))}
+        return [name for name in there if name in read]
 
     def items(self, columns: Sequence[str], start: int) -> Iterator[tuple[int, int, Any]]:
         """Yield rows as mappings, each with its number and the bytes passed, from a row on."""
@@ -190,6 +179,35 @@ def require_alike(paths: Sequence[Path], names: FieldNames) -> None:
                 raise ConfigError(f"{path} has other columns than {first[0]}: scan it by itself")
     if first is None and damage is not None:
         raise damage
+
+
+def missing_columns(there: Mapping[str, Any], names: FieldNames) -> str | None:
+    """Say what is missing among columns, and fields within them; None: nothing that is needed."""
+    pages = [*filter(None, (names.html, *names.text))]
+    missing = [name for name in pages if not path_to(there, name)]
+    may_miss = names.html == _DEFAULTS.html and names.text == _DEFAULTS.text
+    if may_miss and len(missing) < len(pages):
+        missing = []
+    url = None if names.url == _DEFAULTS.url else names.url
+    missing += [name for name in (url, names.date) if name is not None and not path_to(there, name)]
+    if not missing:
+        return None
+    return (
+        f"has no column {' or '.join(map(repr, missing))} (its columns: "
+        f"{', '.join(names_in(there))}); name those with --html-field, --text-fields, "
+        "--url-field, --date-field"
+    )
+
+
+def _fields_in(fields: Iterable[Any]) -> dict[str, Any]:
+    """Return a mapping with the names of some columns, and of the fields within them."""
+    is_struct = _pyarrow().types.is_struct
+    return {
+        each.name: _fields_in(map(each.type.field, range(each.type.num_fields)))
+        if is_struct(each.type)
+        else None
+        for each in fields
+    }
 
 
 @contextmanager

@@ -8,13 +8,13 @@ The log has each of these once in a crawl, for the first such item.
 """
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from itemadapter import ItemAdapter
 
 from dedup_filter.model import Reason
-from dedup_filter.text.page_fields import FieldNames, PageText, has_tag, page_in, url_in
+from dedup_filter.text.page_fields import FieldNames, PageText, has_tag, names_in, page_in, url_in
 from dedup_filter.wording import printable
 
 _LONGEST = 500
@@ -33,11 +33,11 @@ class ItemFields:
 
     def url(self, item: Any) -> str:
         """Return the URL of an item's page, "" if there is none in its fields."""
-        return url_in(_fields(item), self.names) or ""
+        return url_in(_Fields(item), self.names) or ""
 
     def page(self, item: Any) -> PageText | Reason:
         """Return what an item's page is read from, or the reason why its fields have none."""
-        fields = _fields(item)
+        fields = _Fields(item)
         page = page_in(fields, self.names)
         problem = page if isinstance(page, str) else _without_tag(page)
         if self.names.name_page and problem is not None and problem not in self._warned:
@@ -56,12 +56,28 @@ class ItemFields:
         looked = ", ".join(f"{_listed(names)} ({setting})" for setting, names in named if names)
         return (
             f"without page text ({problem}): looked for {looked}; its fields are "
-            f"{_listed(fields) or 'none'}; it and others like it are kept unjudged"
+            f"{_listed(names_in(fields)) or 'none'}; it and others like it are kept unjudged"
         )
 
 
-def _fields(item: Any) -> Mapping[str, Any]:
-    return ItemAdapter(item) if ItemAdapter.is_item(item) else {}
+class _Fields(Mapping[str, Any]):
+    """The fields of an item, of whatever kind it and the items within it are."""
+
+    def __init__(self, item: Any) -> None:
+        self._item = ItemAdapter(item if ItemAdapter.is_item(item) else {})
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            value = self._item[name]
+        except AttributeError:  # a dataclass or attrs field that was never given a value
+            return None
+        return _Fields(value) if ItemAdapter.is_item(value) else value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._item)
+
+    def __len__(self) -> int:
+        return len(self._item)
 
 
 def _without_tag(page: PageText) -> str | None:

@@ -23,7 +23,7 @@ which cuts hot keys in parts; and no page has more than `MOST_COMPARED` candidat
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspark import StorageLevel
@@ -38,8 +38,9 @@ from dedup_filter.pages.comparison import MOST_COMPARED
 from dedup_filter.spark.dropped_pages import dropped_pages
 from dedup_filter.spark.fingerprint_pairs import neighbours
 from dedup_filter.spark.host_pass import TOLD, passer
-from dedup_filter.spark.plans import batches_of, content, cut
+from dedup_filter.spark.plans import batches_of, column, content, cut, fields_in
 from dedup_filter.spark.read_pages import READ, reader
+from dedup_filter.text.page_fields import names_in, path_to
 from dedup_filter.wording import counted
 
 logger = logging.getLogger(__name__)
@@ -65,7 +66,7 @@ def verdicts(
     pages: DataFrame,
     *,
     order: str | Sequence[str] | None = None,
-    columns: dict[str, str] | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
     prefix: str = "dedup_",
     host_pages: int = HOST_PAGES,
     **options: Any,
@@ -74,9 +75,11 @@ def verdicts(
 
     Read are the columns `url`, `html` (a string, or the bytes as they were fetched), `text` and
     `content_type`, as far as they are there; `columns` tells their names where those are others:
-    {"html": "body"}. A row with `html` is a page, one with only `text` a text without a frame.
-    `order` names the columns that tell which page came first; without it the order is that of the
-    rows. The options are those of `NearDuplicateFilter.open`.
+    {"html": "body", "text": ["title", "page.body"]}. The texts of several columns are joined.
+    "page.body" is the field "body" of the column "page", unless a column has that name. A row with
+    `html` is a page, one with only `text` a text without a frame. `order` names the columns that
+    tell which page came first; without it the order is that of the rows. The options are those of
+    `NearDuplicateFilter.open`.
 
     Added are, each after the prefix:
 
@@ -131,22 +134,33 @@ def _config(options: dict[str, Any], host_pages: int) -> FilterConfig:
     return FilterConfig.of(options)
 
 
-def _numbered(pages: DataFrame, columns: dict[str, str]) -> tuple[DataFrame, DataFrame]:
+def _numbered(
+    pages: DataFrame, columns: Mapping[str, str | Sequence[str]]
+) -> tuple[DataFrame, DataFrame]:
     """Return the pages with the number of each row, and what is read of them."""
     numbered = pages.withColumn("row", F.monotonically_increasing_id())
     if "row" in pages.columns:
         raise ConfigError("the column 'row' is needed for the numbers of rows: name it otherwise")
+    there = fields_in(pages.schema)
     read: list[Column] = [F.col("row")]
     for name in ("url", "html", "text", "content_type"):
-        column = columns.get(name, name)
-        if column not in pages.columns:
-            if name in columns:
-                raise ConfigError(f"there is no column {column!r}, only {pages.columns}")
-            read.append(F.lit(None).cast("string").alias(name))
-        else:
-            is_bytes = name == "html" and dict(pages.dtypes)[column] == "binary"
-            read.append(F.col(f"`{column}`").cast("binary" if is_bytes else "string").alias(name))
+        given = columns.get(name, name)
+        named = [given] if isinstance(given, str) else given
+        missing = [each for each in named if not path_to(there, each)]
+        if missing and name in columns:
+            raise ConfigError(f"there is no column {missing[0]!r}, only {[*names_in(there)]}")
+        found = F.lit(None) if missing else _joined([column(there, each) for each in named])
+        is_bytes = name == "html" and pages.select(found.alias(name)).dtypes[0][1] == "binary"
+        read.append(found.cast("binary" if is_bytes else "string").alias(name))
     return numbered, numbered.select(*read)
+
+
+def _joined(columns: Sequence[Column]) -> Column:
+    """Join the texts of columns, as far as there are any, by line breaks."""
+    if len(columns) == 1:
+        return columns[0]
+    texts = [each.cast("string") for each in columns]
+    return F.when(F.coalesce(*texts).isNotNull(), F.concat_ws("\n", *texts))
 
 
 def _in_order(read: DataFrame, numbered: DataFrame, order: str | Sequence[str] | None) -> DataFrame:

@@ -1,13 +1,16 @@
-"""Data frames of a loop -> data frames whose plans do not grow from round to round."""
+"""Data frames of a loop -> data frames whose plans do not grow; names of columns -> columns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as Spark's own manual has it
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
+
+from dedup_filter.text.page_fields import path_to
 
 _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
@@ -43,6 +46,19 @@ def batches_of(spark: SparkSession, rows: int) -> Iterator[None]:
             spark.conf.unset(_BATCH)
         else:
             spark.conf.set(_BATCH, before)
+
+
+def fields_in(rows: StructType) -> dict[str, Any]:
+    """Return a mapping with the names of some columns, and of the fields within them."""
+    return {
+        each.name: fields_in(each.dataType) if isinstance(each.dataType, StructType) else None
+        for each in rows
+    }
+
+
+def column(there: Mapping[str, Any], name: str) -> Column:
+    """Return a column of `fields_in`, or a field within one, by the name that `path_to` takes."""
+    return F.col(".".join(f"`{each}`" for each in path_to(there, name)))
 
 
 def arrow_schema(rows: StructType) -> pa.Schema:

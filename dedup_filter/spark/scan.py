@@ -12,7 +12,7 @@ Paths are those of Spark: of a file system that all executors see, or URLs (s3a:
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,10 +27,11 @@ from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.model import REPEATS
 from dedup_filter.scan.inputs import Format, format_of, read_line, records_in
 from dedup_filter.scan.outputs import MARK, Summary, marked
+from dedup_filter.scan.parquet import missing_columns
 from dedup_filter.scan.work import Scan, input_files
 from dedup_filter.spark.page_verdicts import VERDICT, verdicts
-from dedup_filter.spark.plans import arrow_schema, batches_of
-from dedup_filter.text.page_fields import URL_NAMES, FieldNames, PageText
+from dedup_filter.spark.plans import arrow_schema, batches_of, fields_in
+from dedup_filter.text.page_fields import URL_NAMES, FieldNames, PageText, path_to
 from dedup_filter.wording import printable
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def _valid(text: str | None) -> str | None:
 
 
 def _written(records: DataFrame, kind: Format | None, job: Scan) -> Summary:
-    columns = {"html": "body"} if kind == "warc" else {}
+    columns: dict[str, str | Sequence[str]] = {"html": "body"} if kind == "warc" else {}
     if kind == "parquet":
         columns = _columns(records, job.names)
     with batches_of(records.sparkSession, _BATCH):
@@ -195,16 +196,17 @@ def _written(records: DataFrame, kind: Format | None, job: Scan) -> Summary:
     return Summary(total, total - dropped, outcomes, reasons, without_url, bad_count, first_bad)
 
 
-def _columns(rows: DataFrame, names: FieldNames) -> dict[str, str]:
-    url = names.url or next((name for name in URL_NAMES if name in rows.columns), None)
-    given = {"html": names.html, "text": names.text[0] if names.text else None, "url": url}
-    there = {name: column for name, column in given.items() if column in rows.columns}
-    if "html" not in there and "text" not in there:
-        raise ConfigError(
-            f"there is no column {names.html!r} or {given['text']!r}, only {rows.columns}; name "
-            "those with --html-field, --text-fields and --url-field"
-        )
-    return {name: str(column) for name, column in there.items()}
+def _columns(rows: DataFrame, names: FieldNames) -> dict[str, str | Sequence[str]]:
+    there = fields_in(rows.schema)
+    if missing := missing_columns(there, names):
+        raise ConfigError(f"the input {missing}")
+    url = names.url or next((name for name in URL_NAMES if name in there), None)
+    given = {"html": [names.html], "text": names.text, "url": [url]}
+    found = {
+        name: [each for each in columns if each is not None and path_to(there, each)]
+        for name, columns in given.items()
+    }
+    return {name: columns for name, columns in found.items() if columns}
 
 
 def _mark() -> Any:

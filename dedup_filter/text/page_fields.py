@@ -9,11 +9,13 @@ The reasons:
     no_field     there is no such field, or no document, or more than one
     wrong_type   the field holds neither str nor bytes, nor a list of str
 
-Pure: fields are any mapping of names, such as a Scrapy item or an object of JSON.
+Fields are any mapping of names, such as a Scrapy item or an object of JSON. A named field may lie
+within others: "a.b" is the field of that name or, if there is none, the field "b" of the mapping in
+"a". Lists are not entered.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -31,6 +33,8 @@ _DOCUMENT = re.compile(
     r"([\ufeff\s\0]|<\?[^>]*>|<!--((?!-->).)*-->)*<(!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_DEEPEST = 4
+"""Fields within one another whose names `names_in` yields."""
 _TAG, _TAG_IN_BYTES = re.compile("<[a-zA-Z!/?]"), re.compile(b"<\0?[a-zA-Z!/?]")
 
 
@@ -87,6 +91,45 @@ def url_in(fields: Fields, names: FieldNames) -> str | None:
     return None
 
 
+def path_to(fields: Fields, name: str) -> tuple[str, ...]:
+    """Return the names of the fields that lead to a field, the outermost first; () if none do.
+
+    >>> path_to({"a": {"b": 1}}, "a.b"), path_to({"a": {"b": 1}, "a.b": 2}, "a.b")
+    (('a', 'b'), ('a.b',))
+    """
+    if name in fields:
+        return (name,)
+    parts = name.split(".")
+    for end in range(len(parts) - 1, 0, -1):
+        first, rest = ".".join(parts[:end]), ".".join(parts[end:])
+        inner = fields.get(first)
+        if isinstance(inner, Mapping) and (found := path_to(inner, rest)):
+            return (first, *found)
+    return ()
+
+
+def value_at(fields: Fields, name: str) -> Any:
+    """Return what a field holds, None if it is not there."""
+    path = path_to(fields, name)
+    value: Any = fields if path else None
+    for each in path:
+        value = value[each]
+    return value
+
+
+def names_in(fields: Fields, deepest: int = _DEEPEST) -> Iterator[str]:
+    """Yield the names of all fields, of one that lies within others as `path_to` takes it.
+
+    >>> list(names_in({"html": "<p>", "metadata": {"url": "http://a/", "tags": []}}))
+    ['html', 'metadata.url', 'metadata.tags']
+    """
+    for name, value in fields.items():
+        if isinstance(value, Mapping) and value and deepest > 1:
+            yield from (f"{name}.{inner}" for inner in names_in(value, deepest - 1))
+        else:
+            yield name
+
+
 def is_document(content: Any) -> bool:
     """Tell whether something begins as a whole HTML document does.
 
@@ -121,10 +164,7 @@ def _text_page(fields: Fields, names: FieldNames) -> PageText | Reason:
 
 def _value(fields: Fields, name: str) -> Any:
     """Return what a field holds; a list of strings, as item loaders leave it, is joined."""
-    try:
-        value = fields.get(name)
-    except AttributeError:  # a dataclass or attrs field that was never given a value
-        return None
+    value = value_at(fields, name)
     if isinstance(value, list | tuple) and _are_strings(value):
         return "\n".join(value)
     return value

@@ -187,7 +187,7 @@ def test_parquet_needs_the_columns_that_are_named(here):
     ):
         err = refused("scan", "a.parquet", "-o", "u.parquet", *options)
         assert "a.parquet has no column" in err
-        assert "row, url, more, text" in err
+        assert "row, url, more.a, text" in err
     pq.write_table(feed_table().drop_columns(["text", "url"]), "b.parquet")
     assert "no column 'html' or 'text'" in refused("scan", "b.parquet", "-o", "u.parquet")
     (here / "c.parquet").write_bytes((here / "a.parquet").read_bytes()[:-100])
@@ -392,6 +392,34 @@ def test_a_field_that_is_misspelt_is_refused_before_pages_are_judged_without_it(
         assert f"has a field '{arguments[1].rpartition(',')[2]}'; they have 'url'" in error
     assert [path.name for path in tmp_path.iterdir()] == ["feed.jsonl"]
     assert run("scan", feed, "-o", str(tmp_path / "u.jsonl"), "--url-field", "link")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["feed.jsonl", "feed.parquet"])
+def test_fields_within_others_are_read(here, name):
+    pages = [item(n) for n in range(6)]
+    items = [
+        {"page": {"at": each["url"], "parts": {"text": each["text"]}}, "seen": {"on": number}}
+        for number, each in enumerate([*pages, *pages])
+    ]
+    if name.endswith(".parquet"):
+        pq.write_table(pa.Table.from_pylist(items), name)
+    else:
+        write_jsonl(here / name, items)
+    options = ["--url-field", "page.at", "--text-fields", "page.parts.text"]
+    newest = ["--keep", "newest", "--date-field", "seen.on"]
+    output = here / f"u.{name.partition('.')[2]}"
+    found = scan(name, "-o", output, *options, *newest)
+    assert (found["without_url"], found["kept"]) == (0, 6)
+    if name.endswith(".parquet"):
+        assert pq.read_table(output).to_pylist() == items[6:]
+    else:
+        assert [*map(json.loads, output.read_text().splitlines())] == items[6:]
+    for wrong in ("page.parts", "page.parts.nosuch"):
+        more = ["--force", *options[:3], wrong]
+        code, _, error = run("scan", name, "-o", str(output), *more)
+        assert code == 2
+    assert "'page.parts.nosuch'" in error
+    assert "page.parts.text" in error
 
 
 def test_pages_without_a_url_are_told(tmp_path):

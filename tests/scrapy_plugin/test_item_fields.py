@@ -1,13 +1,39 @@
 """A setting that names a wrong field is told once, with what was looked for and what is there."""
 
+from dataclasses import dataclass, field
+
 import pytest
 from scrapy import Field, Item
+
+from dedup_filter.scrapy_plugin.item_fields import ItemFields
+from dedup_filter.text.page_fields import FieldNames, PageText
 
 NO_PAGE = "{item} without page text ({reason}): looked for {looked}; its fields are {there}; it and"
 
 
 class Book(Item):
     name, about = Field(), Field()
+
+
+@dataclass
+class Source:
+    page: str
+    never_set: str = field(init=False)
+
+
+@pytest.mark.parametrize("source", [Source("http://a/"), {"page": "http://a/"}])
+@pytest.mark.parametrize("kind", [dict, Book])
+def test_fields_within_items_of_any_kind_are_read(kind, source):
+    item = kind(name="a", about={"source": [], "from": source})
+    fields = ItemFields(FieldNames(text=("about.from.page", "name"), url="about.from.page"))
+    assert fields.page(item) == PageText(text="http://a/\na")
+    assert fields.url(item) == "http://a/"
+
+
+def test_a_field_that_was_never_set_is_none(caplog):
+    fields = ItemFields(FieldNames(html="never_set"))
+    assert fields.page(Source("a")) == "no_field"
+    assert "its fields are 'page'" in caplog.text
 
 
 @pytest.fixture
@@ -30,10 +56,10 @@ def warnings(make_crawl, caplog):
     [
         (
             {"DEDUP_TEXT_FIELDS": "nosuch,n2"},
-            {"url": "http://a/", "title": "a", 5: 6},
+            {"url": "http://a/", "title": "a", 5: 6, "meta": {"page": "a"}},
             "no_field",
             "'nosuch', 'n2' (DEDUP_TEXT_FIELDS)",
-            "'url', 'title', 5",
+            "'url', 'title', 5, 'meta.page'",
         ),
         (
             {"DEDUP_HTML_FIELD": "hmtl", "DEDUP_TEXT_FIELDS": "about"},
