@@ -155,7 +155,8 @@ class NearDuplicateFilter:
 
         Give either `html` (str, bytes or a parsed tree, which is not changed) or `text`.
         `content_type` and `link` are HTTP headers: the one helps to decode bytes, the other may
-        name a canonical URL. Frames are learnt by the host in the URL.
+        name a canonical URL. Frames are learnt by the host in the URL. Pages without a URL, "", are
+        judged as if they were of one host. A page with a key that is no URL is of no known host.
 
         Cost: 3 to 5 ms for a page of 100 KB, a third of it parsing. A shared index adds one to a
         few calls of the server. If the page repeats one that another process has pending, the call
@@ -181,8 +182,8 @@ class NearDuplicateFilter:
 
         The two can run in different threads: only this method touches a tree that was given.
         """
-        source = self._source(url, **page)
-        return ReadPage(Place.of(url), source.read(self.config))
+        source, place = self._given(url, **page)
+        return ReadPage(place, source.read(self.config))
 
     def find(self, url: str = "", *, fingerprint: int | None = None, **page: Any) -> list[NearPage]:
         """Return all kept pages within `max_distance` of a page or a fingerprint, nearest first.
@@ -228,7 +229,7 @@ class NearDuplicateFilter:
         Without workers (see `FilterConfig.workers`), and if a tree, or an instance of a subclass of
         str or bytes, is given, it is read at once.
         """
-        return self._submit(self._source(url, **page), Place.of(url))
+        return self._submit(*self._given(url, **page))
 
     def _submit(self, source: Source, place: Place, *, may_help: bool = False) -> Future[ReadPage]:
         # A tree cannot be sent to a process, nor a string of a class that is unknown there.
@@ -262,8 +263,9 @@ class NearDuplicateFilter:
     def see_many(self, pages: Iterable[Mapping[str, Any]]) -> Iterator[Verdict]:
         """Judge pages in their order, and keep them; workers read those ahead meanwhile.
 
-        Each page is the arguments of `see` by their names. With workers, up to 16 pages for each
-        are read ahead of a verdict. This process reads, too, what all workers are too busy for.
+        Each page is the arguments of `see` by their names; instead of a URL it may have a `Place`.
+        With workers, up to 16 pages for each are read ahead of a verdict. This process reads, too,
+        what all workers are too busy for.
 
         >>> texts = ["A crawler that meets the same article again has no need of it. " * 8] * 2
         >>> with NearDuplicateFilter.open(workers=2) as pages:
@@ -387,8 +389,7 @@ class NearDuplicateFilter:
         """Submit pages; an error comes as that of a last one, in its turn."""
         try:
             for page in pages:
-                source = self._source(**page)
-                yield self._submit(source, Place.of(page["url"]), may_help=True)
+                yield self._submit(*self._given(**page), may_help=True)
         except Exception as error:
             failed: Future[ReadPage] = Future()
             failed.set_exception(error)
@@ -409,20 +410,15 @@ class NearDuplicateFilter:
         if self._is_closed:
             raise DedupError("the filter is closed; open another one")
 
-    def _source(
-        self,
-        url: str,
-        html: Html | None = None,
-        text: str | None = None,
-        content_type: str | None = None,
-        link: str | None = None,
-    ) -> Source:
-        """Say what a page is read from."""
-        self._check_url(url)
-        if not isinstance(link, str | None):
-            raise TypeError(f"link is a str, not {type(link).__name__}")
-        page = PageText(html, text, content_type, link)
-        return Source(page, url if self.config.part_weights.image else None)
+    def _given(self, url: str | Place, **page: Any) -> tuple[Source, Place]:
+        """Say what a page is read from, and where it was found."""
+        if not isinstance(url, Place):
+            self._check_url(url)
+            url = Place.of(url)
+        given = PageText(**page)
+        if not isinstance(given.link, str | None):
+            raise TypeError(f"link is a str, not {type(given.link).__name__}")
+        return Source(given, url.url if self.config.part_weights.image else None), url
 
     def __len__(self) -> int:
         return len(self._kept)

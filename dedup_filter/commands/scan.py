@@ -113,8 +113,8 @@ def scan_command(as_json: bool, **given: Any) -> None:
         say(each, err=True)
     if summary.without_url and not as_json:
         say(
-            f"{counted(summary.without_url, 'page')} without a URL (--url-field): of what host is "
-            "not known, so pages that are made alike may be taken for copies",
+            f"{counted(summary.without_url, 'page')} without a URL (--url-field): judged as pages "
+            "of one host, so copies from different sites may be kept",
             err=True,
         )
     if not (summary.pages or as_json):

@@ -39,7 +39,7 @@ class GivenPage(NamedTuple):
     name: str
     """As the user gave it."""
     url: str
-    """Where it was found, after redirects; "" if it is a file."""
+    """Where it was found, after redirects; of a file whose URL is not known, its name."""
     page: PageText
 
 
@@ -56,7 +56,8 @@ def read_page(name: str, url: str = "") -> GivenPage:
     has_tag = kind != "text/plain" and _HAS_TAG.search(body[:_START])
     # What is no text at all is read as a page, which then says so.
     is_html = "html" in kind or has_tag or looks_binary(body)
-    return GivenPage(name, url, PageText(html=body) if is_html else PageText(text=decode(body)))
+    page = PageText(html=body) if is_html else PageText(text=decode(body))
+    return GivenPage(name, url or name, page)
 
 
 def _content(name: str) -> bytes:

@@ -41,7 +41,7 @@ class Summary(NamedTuple):
     reasons: dict[str, int]
     """Why pages were not judged."""
     without_url: int
-    """Pages without a URL: those of one host are not known as such."""
+    """Pages without a URL: they are judged as pages of one host."""
     bad: int
     """Records that are none."""
     first_bad: list[str]

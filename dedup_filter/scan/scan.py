@@ -31,6 +31,7 @@ from typing import Any, NamedTuple, cast
 from dedup_filter.errors import ConfigError, DedupError, StoreError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import REPEATS, Verdict
+from dedup_filter.pages.directory.records import Place
 from dedup_filter.scan.best_copy import Scanned, best_copies
 from dedup_filter.scan.inputs import (
     PIPE,
@@ -274,8 +275,9 @@ def _verdicts(
     def pages() -> Iterator[dict[str, Any]]:
         for file, record in records:
             ahead.append((file, record))
-            # A page without a URL is told by its place.
-            url = record.url or f"{files[file]}:{record.number}"
+            url: str | Place = record.url
+            if not url:
+                url = Place.without_url(f"{files[file]}:{record.number}")
             page = record.page
             if isinstance(page, PageText):
                 yield {"url": url, **page._asdict()}

@@ -78,7 +78,7 @@ TOLD = (
 )
 
 _SITE = "menu "
-"""What the names of sites begin with; no host has a blank in its name."""
+"""What the names of sites begin with; no host's name does."""
 _AN_ORIGINAL = 1
 """The number of the original of a page that is foretold to be dropped: it is kept, whichever."""
 

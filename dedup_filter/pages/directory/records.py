@@ -31,6 +31,8 @@ from dedup_filter.text.headlines import Headline
 
 _CANONICAL = re.compile(r"https?://[a-z0-9][a-z0-9.-]*/[A-Za-z0-9/_.~-]*")
 """Most URLs are in that form already, and to find that out takes 0.4 us instead of 6."""
+_NO_URL = "(no URL)"
+"""The host of all pages without a URL, a name that no host has. It is stored: never change it."""
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 TEXT_VERSION = 3
@@ -69,9 +71,16 @@ def canonical(url: str) -> str:
 def host_of(url: str) -> str:
     """Return the host of a URL, with its port if that is not the usual one; "" if it has none.
 
+    Pages without a URL may be of one host, so they are judged as if they were: by the rules that
+    tell pages of one template apart. A key that is no URL has no host: nothing else is of it.
+
     >>> host_of("https://example.com:8080/a"), host_of("HTTPS://me:secret@Example.com:443/a")
     ('example.com:8080', 'example.com')
+    >>> host_of("doc-17"), host_of("")
+    ('', '(no URL)')
     """
+    if not url:
+        return _NO_URL
     try:
         split = urlsplit(url)
     except ValueError:  # "http://[1/"
@@ -96,8 +105,13 @@ class Place(NamedTuple):
 
     @classmethod
     def of(cls, url: str) -> "Place":
-        """Read a URL."""
+        """Read a URL, "" for none."""
         return cls(url, host_of(url), url_key(url))
+
+    @classmethod
+    def without_url(cls, name: str) -> "Place":
+        """Give a page without a URL a name, by which it is recorded."""
+        return cls(name, _NO_URL, url_key(name))
 
 
 def canonical_of(place: Place, links: Iterable[str]) -> str | None:
@@ -160,6 +174,11 @@ class PageRecord(NamedTuple):
     canonical_key: int | None = None
     """The key of the URL that a page which is kept names as its canonical one, see
     `Verdict.canonical`; not recorded on servers."""
+
+    @property
+    def place(self) -> Place:
+        """Where its page was found."""
+        return Place(self.url, self.host, url_key(self.url))
 
     @property
     def headline(self) -> Headline:

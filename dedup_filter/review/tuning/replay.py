@@ -20,7 +20,7 @@ from dedup_filter.errors import StoreCorrupt
 from dedup_filter.filter import NearDuplicateFilter, ReadPage
 from dedup_filter.model import Verdict
 from dedup_filter.pages.directory.page_reader import PageReader
-from dedup_filter.pages.directory.records import KEPT_AS_TEXT, PageRecord, Place
+from dedup_filter.pages.directory.records import KEPT_AS_TEXT, PageRecord
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.workers.measured import Source, unpacked
 from dedup_filter.workers.pool import Content
@@ -40,7 +40,7 @@ def replayed(
             with NearDuplicateFilter(config, folder, crawl=f"crawl {crawl}") as pages:
                 for record in of_crawl:
                     content = _content(reader, record, config)
-                    verdict = pages.claim_read(ReadPage(Place.of(record.url), content))
+                    verdict = pages.claim_read(ReadPage(record.place, content))
                     pages.commit(verdict)
                     yield record, verdict
 
