@@ -164,7 +164,7 @@ class Verdict(NamedTuple):
     """Number of the record of `original`."""
     fingerprint: int | None = None
     """The simhash by which later pages find the page, 64 bits; None: it has no text of enough
-    words."""
+    words, or only stopwords."""
     refused: Refusal | None = None
     """Of a new page: why the nearest of its `candidates` is not its original; None: it has none."""
     frame_share: float = 0.0

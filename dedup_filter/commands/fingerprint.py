@@ -22,7 +22,7 @@ def fingerprint_command(pages: tuple[str, ...], options: dict[str, Any], *, as_j
     of a file, or its first tag. Nothing is known of a page's host, so what is in all its pages is
     left out only if it looks like a menu; an index knows more (see `find`).
 
-    A page that has no text of 20 words, or none at all, gets an empty line, and standard error
+    A page that has no text of 20 words, or only stopwords, gets an empty line, and standard error
     says why.
 
     \b

@@ -20,7 +20,7 @@ on must not change while there are indexes that were filled with it.
 Cost: 0.5 ms for 1,000 words.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -140,7 +140,8 @@ class PageProfile:
     around: Surroundings
     texts: tuple[Text, ...]
     """Those that candidates are looked up by: `own` and `rare`, as far as they differ and have
-    `MIN_WORDS` words; if neither has, `whole`, if it has; else none."""
+    `MIN_WORDS` words; if neither has, `whole`, if it has; else none. One without any feature, of
+    stopwords alone, is none of them."""
     own: UInt32Array
     """Hashes of the text `own`, however short it is."""
     not_frame: UInt32Array
@@ -171,7 +172,7 @@ class PageProfile:
 
     @property
     def fingerprint(self) -> int | None:
-        """What later pages find this one by; None: too short, or unread."""
+        """What later pages find this one by; None: too short, without features, or unread."""
         return self.texts[0].fingerprint if self.texts else None
 
 
@@ -237,12 +238,8 @@ class AnalysedTexts(NamedTuple):
     own: Analysis
     rare: Analysis
     whole: Analysis
-
-    @property
-    def found_by(self) -> list[Analysis]:
-        """The texts that candidates are looked up by, as far as they are read."""
-        long = [text for text in dict.fromkeys((self.own, self.rare)) if _is_long(text)]
-        return long or [text for text in [self.whole] if _is_long(text)]
+    found_by: Mapping[Analysis, int]
+    """The texts that candidates are looked up by, as far as they are read: their fingerprints."""
 
     @property
     def known_by(self) -> Analysis:
@@ -255,7 +252,7 @@ def _is_long(text: Analysis) -> bool:
 
 
 def analysed_texts(texts: PageTexts, config: FilterConfig) -> AnalysedTexts:
-    """Find the words of the three texts of a page. Cost: half of that of a profile."""
+    """Find the words of the three texts of a page. Cost: most of that of a profile."""
     parts = normalize_parts([passage.text for passage in texts.passages])
     analysis = analyse(
         parts,
@@ -263,13 +260,20 @@ def analysed_texts(texts: PageTexts, config: FilterConfig) -> AnalysedTexts:
         shingle_size=config.shingle_size,
         feature_hash=config.feature_hash,
     )
-    return AnalysedTexts(parts, analysis, *_cut(analysis, texts.passages))
+    own, rare, whole = _cut(analysis, texts.passages)
+    long = [text for text in dict.fromkeys((own, rare)) if _is_long(text)]
+    found_by = {
+        text: value
+        for text in long or filter(_is_long, [whole])
+        if (value := simhash(*features_of(texts.document, text, config))) is not None
+    }
+    return AnalysedTexts(parts, analysis, own, rare, whole, found_by)
 
 
 def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
     """Measure a page. Cost: 0.5 ms for 1,000 words."""
     document, passages, headline, around = texts
-    parts, analysis, own, rare, whole = analysed = analysed_texts(texts, config)
+    parts, analysis, own, rare, whole, found_by = analysed = analysed_texts(texts, config)
     title, known_by = normalize(document.title), analysed.known_by
     in_frame = np.array(
         [each.in_whole and each.times >= FRAME_TIMES for each in passages], np.bool_
@@ -290,13 +294,13 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
         around=around,
         texts=tuple(
             Text(
-                simhash(*features_of(document, text, config)),
+                value,
                 hashes[text],
                 text.word_count,
                 min(text.word_count, max(own.word_count, rare.word_count)),
                 text is own,
             )
-            for text in ([] if is_unread else analysed.found_by)
+            for text, value in ({} if is_unread else found_by).items()
         ),
         own=hashes[own],
         not_frame=hashes[rare if around.is_frame_known else own],
@@ -318,8 +322,11 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
     )
 
 
-def fingerprint(text: str, **options: object) -> int:
-    """Return the 64-bit fingerprint of a text; options as for `NearDuplicateFilter.open`."""
+def fingerprint(text: str, **options: object) -> int | None:
+    """Return the 64-bit fingerprint of a text; options as for `NearDuplicateFilter.open`.
+
+    None: the text has no feature, as it has no word, or only stopwords.
+    """
     if not isinstance(text, str):
         raise TypeError(f"a text is a str, not {type(text).__name__}")
     config = FilterConfig.of(options)

@@ -21,15 +21,18 @@ import numpy.typing as npt
 UInt64Array = npt.NDArray[np.uint64]
 
 
-def simhash(hashes: UInt64Array, weights: npt.NDArray[np.integer]) -> int:
+def simhash(hashes: UInt64Array, weights: npt.NDArray[np.integer]) -> int | None:
     """Return the fingerprint of features given as hashes and whole-number weights, both (n,).
 
-    No features at all give 0. Cost: about 64 multiplications a feature.
+    None: there are no features. Every number is a fingerprint, so texts without any would be equal
+    to one another. Cost: about 64 multiplications a feature.
 
     >>> simhash(np.array([0b1011, 0b0010], np.uint64), np.array([2, 1]))
     11
     """
     ones, total = _ones(hashes, weights)
+    if not total:
+        return None
     return int.from_bytes(np.packbits(2 * ones > total).tobytes(), "big")
 
 

@@ -156,6 +156,10 @@ def test_page_without_fingerprint_gets_an_empty_line(tmp_path):
     assert code == 1
     assert out.splitlines() == ["", f"{fingerprint(FIRST['text']):#018x}"]
     assert "too_short" in err
+    stopwords = as_file(tmp_path, "stopwords.txt", "it is not that of the " * 9)
+    assert run("fingerprint", stopwords)[:2] == (1, "\n")
+    _, out, _ = run("fingerprint", stopwords, "--json")
+    assert json.loads(out) == {"asked": stopwords, "fingerprint": None, "reason": "too_short"}
 
 
 def test_pairs_and_clusters_of_an_index_are_of_urls(index):

@@ -42,6 +42,9 @@ class TestTexts:
             ([new(words("n", MIN_WORDS))], [(True, 1)], MIN_WORDS),
             ([new(words("n", MIN_WORDS - 1))], [], MIN_WORDS - 1),
             ([new("n")], [], 1),
+            # So is a text of stopwords alone.
+            ([new("of the " * MIN_WORDS)], [], 2 * MIN_WORDS),
+            ([new("of the " * MIN_WORDS), shown_once("harbour")], [(False, 2)], 2 * MIN_WORDS + 1),
         ],
     )
     def test_of_a_page(self, passages, texts, words_of_page):

@@ -33,7 +33,8 @@ class Feature(NamedTuple):
 class Simhash(NamedTuple):
     """How a fingerprint came about."""
 
-    fingerprint: int
+    fingerprint: int | None
+    """None: there are no features."""
     features: list[Feature]
     """The most weighty first; of equal ones the first in the alphabet."""
     tallies: list[float]

@@ -40,7 +40,7 @@ def test_what_shapes_fingerprints_has_the_version_that_it_had():
         record.words,
     )
     assert found == (
-        3,
+        4,
         "2d2d8e7cc1dbea98",
         "8a761ae6f939ca8a84d2448ae5b5e947",
         "baf5aedcdbf1a5b5",
