@@ -184,7 +184,7 @@ class PlainPages:
         self.fault = StoreError("the disk is full")
         self.failing, self.failures = set(calls), times
 
-    def submit(self, url, *, html=None, text=None, content_type=None, link=None):
+    def submit(self, url, *, html=None, text=None, content_type=None, link=None, title=None):
         read = Future()
         read.set_result((url, html if text is None else text))
         return read

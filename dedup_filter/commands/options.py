@@ -72,18 +72,25 @@ def field_options(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Those with its text, with commas between; 'text' unless one is named.",
     )
     @click.option("--url-field", metavar="NAME", help="The one with its URL, such as 'url'.")
+    @click.option(
+        "--title-field",
+        metavar="NAME",
+        help="The one with the headline of a text, or of part of HTML.",
+    )
     @wraps(command)
     def named(
         *arguments: Any,
         html_field: str | None,
         text_fields: str,
         url_field: str | None,
+        title_field: str | None,
         **given: Any,
     ) -> Any:
         html, texts = html_field, tuple(filter(None, map(str.strip, text_fields.split(","))))
         if not html and not texts:
             html, texts = "html", ("text",)
-        return command(*arguments, fields=FieldNames(html, texts, url_field), **given)
+        fields = FieldNames(html, texts, url_field, title=title_field)
+        return command(*arguments, fields=fields, **given)
 
     return named
 

@@ -153,7 +153,7 @@ def require_fields(files: Sequence[str], names: FieldNames) -> None:
         ConfigError: there is no such field in the first `_LINES_LOOKED_AT` objects.
         OSError: a file cannot be read.
     """
-    missing = {*filter(None, (names.html, *names.text, names.url, names.date))} - {"html", "text"}
+    missing = {*names.all} - {"html", "text"}
     there: dict[str, None] = {}
     left = _LINES_LOOKED_AT
     for name in files:

@@ -70,9 +70,8 @@ class ParquetRows:
         there = _fields_in(self.schema)
         if missing := missing_columns(there, names):
             raise ConfigError(f"{self._path} {missing}")
-        urls = URL_NAMES if names.url is None else (names.url,)
-        wanted = filter(None, (names.html, *names.text, *urls, names.date))
-        read = {path[0] for name in wanted if (path := path_to(there, name))}
+        urls = URL_NAMES if names.url is None else ()
+        read = {path[0] for name in (*names.all, *urls) if (path := path_to(there, name))}
         return [name for name in there if name in read]
 
     def items(self, columns: Sequence[str], start: int) -> Iterator[tuple[int, int, Any]]:
@@ -188,14 +187,14 @@ def missing_columns(there: Mapping[str, Any], names: FieldNames) -> str | None:
     may_miss = names.html == _DEFAULTS.html and names.text == _DEFAULTS.text
     if may_miss and len(missing) < len(pages):
         missing = []
-    url = None if names.url == _DEFAULTS.url else names.url
-    missing += [name for name in (url, names.date) if name is not None and not path_to(there, name)]
+    others = {*names.all}.difference(pages, [_DEFAULTS.url])
+    missing += sorted(name for name in others if not path_to(there, name))
     if not missing:
         return None
     return (
         f"has no column {' or '.join(map(repr, missing))} (its columns: "
         f"{', '.join(names_in(there))}); name those with --html-field, --text-fields, "
-        "--url-field, --date-field"
+        "--url-field, --date-field, --title-field"
     )
 
 

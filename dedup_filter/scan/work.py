@@ -211,7 +211,7 @@ class Work:
         return {
             "format": 1,
             "inputs": inputs,
-            "fields": [job.names.html, [*job.names.text], job.names.url],
+            "fields": [job.names.html, [*job.names.text], job.names.url, job.names.title],
             "options": options,
             "index": None if job.index is None else str(job.index.absolute()),
         }

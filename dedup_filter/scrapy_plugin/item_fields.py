@@ -3,6 +3,7 @@
     no_field, wrong_type    an item has no text in the fields that are named: their names may be
                             misspelt
     no_tag                  the field that is named for HTML holds text, such as a title
+    no_title                the field that is named for the title is not there
 
 The log has each of these once in a crawl, for the first such item.
 """
@@ -19,7 +20,7 @@ from dedup_filter.wording import printable
 
 _LONGEST = 500
 """Characters of a list of fields in a warning."""
-_NO_TAG = "no_tag"
+_NO_TAG, _NO_TITLE = "no_tag", "no_title"
 
 logger = logging.getLogger("dedup_filter")
 
@@ -39,24 +40,34 @@ class ItemFields:
         """Return what an item's page is read from, or the reason why its fields have none."""
         fields = _Fields(item)
         page = page_in(fields, self.names)
-        problem = page if isinstance(page, str) else _without_tag(page)
+        problem = page if isinstance(page, str) else self._lack(page)
         if self.names.name_page and problem is not None and problem not in self._warned:
             self._warned.add(problem)
             logger.warning("%s %s", type(item).__name__, self._warning(fields, problem))
         return page
 
+    def _lack(self, page: PageText) -> str | None:
+        html = page.html
+        if isinstance(html, str | bytes) and html.strip() and not has_tag(html):
+            return _NO_TAG
+        return _NO_TITLE if self.names.title is not None and page.title is None else None
+
     def _warning(self, fields: Mapping[str, Any], problem: str) -> str:
+        names = self.names
+        html, title = ([] if name is None else [name] for name in (names.html, names.title))
+        there = f"its fields are {_listed(names_in(fields)) or 'none'}"
         if problem == _NO_TAG:
             return (
-                f"without a tag in {_listed([self.names.html])}: DEDUP_HTML_FIELD is for the field "
-                "with the page's HTML; name fields with plain text in DEDUP_TEXT_FIELDS"
+                f"without a tag in {_listed(html)}: DEDUP_HTML_FIELD is for the field with the "
+                "page's HTML; name fields with plain text in DEDUP_TEXT_FIELDS"
             )
-        html = () if self.names.html is None else (self.names.html,)
-        named = (("DEDUP_HTML_FIELD", html), ("DEDUP_TEXT_FIELDS", self.names.text))
-        looked = ", ".join(f"{_listed(names)} ({setting})" for setting, names in named if names)
+        if problem == _NO_TITLE:
+            return f"without a title: looked for {_listed(title)} (DEDUP_TITLE_FIELD); {there}"
+        named = {"HTML_FIELD": html, "TEXT_FIELDS": names.text, "TITLE_FIELD": title}
+        looked = [f"{_listed(each)} (DEDUP_{name})" for name, each in named.items() if each]
         return (
-            f"without page text ({problem}): looked for {looked}; its fields are "
-            f"{_listed(names_in(fields)) or 'none'}; it and others like it are kept unjudged"
+            f"without page text ({problem}): looked for {', '.join(looked)}; {there}; it and "
+            "others like it are kept unjudged"
         )
 
 
@@ -78,11 +89,6 @@ class _Fields(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._item)
-
-
-def _without_tag(page: PageText) -> str | None:
-    html = page.html
-    return _NO_TAG if isinstance(html, str | bytes) and html.strip() and not has_tag(html) else None
 
 
 def _listed(names: Iterable[object]) -> str:

@@ -81,6 +81,7 @@ class PluginSettings:
     html_field: str | None = _setting(None, "the name of an item field", _field_name)
     text_fields: tuple[str, ...] = _setting((), "a list of item fields", _field_names)
     url_field: str | None = _setting(None, "the name of an item field", _field_name)
+    title_field: str | None = _setting(None, "the name of an item field", _field_name)
     source: str = _setting("auto", *_one_of("auto", "item", "response"))
     follow_links: bool = _setting(True, "True or False", _flag)
     duplicates: str | None = _setting(None, "the path of a file", _path)
@@ -126,6 +127,11 @@ class PluginSettings:
                 'are known: it cannot go with DEDUP_SOURCE="item", DEDUP_HTML_FIELD or '
                 "DEDUP_TEXT_FIELDS"
             )
+        if plugin.title_field is not None and not plugin.field_names.name_page:
+            raise ConfigError(
+                "DEDUP_TITLE_FIELD is for items that are judged by their own fields: set "
+                "DEDUP_TEXT_FIELDS or DEDUP_HTML_FIELD, too"
+            )
         if plugin.url_rules == "apply" and plugin.action == "tag":
             raise ConfigError(
                 'DEDUP_URL_RULES="apply" saves requests whose items would be dropped, and with '
@@ -140,8 +146,8 @@ class PluginSettings:
 
     @property
     def field_names(self) -> FieldNames:
-        """The item fields that are named for the page and its URL."""
-        return FieldNames(self.html_field, self.text_fields, self.url_field)
+        """The item fields that are named for the page, its URL and its headline."""
+        return FieldNames(self.html_field, self.text_fields, self.url_field, title=self.title_field)
 
 
 _OWN = {f"DEDUP_{own.name.upper()}": own for own in fields(PluginSettings) if own.metadata}

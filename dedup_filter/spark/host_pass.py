@@ -122,7 +122,8 @@ class _Group:
     def _content(self, row: dict[str, Any]) -> PageHere | Measured | Unjudged:
         if row["is_html"]:
             return unpacked(row["form"], self._config)
-        return Source(PageText(text=row["form"].decode())).read(self._config)
+        text = PageText(text=row["form"].decode(), title=row["title"])
+        return Source(text).read(self._config)
 
 
 class ForetoldPages:

@@ -76,10 +76,11 @@ def verdicts(
     Read are the columns `url`, `html` (a string, or the bytes as they were fetched), `text` and
     `content_type`, as far as they are there; `columns` tells their names where those are others:
     {"html": "body", "text": ["title", "page.body"]}. The texts of several columns are joined.
-    "page.body" is the field "body" of the column "page", unless a column has that name. A row with
-    `html` is a page, one with only `text` a text without a frame. `order` names the columns that
-    tell which page came first; without it the order is that of the rows. The options are those of
-    `NearDuplicateFilter.open`.
+    "page.body" is the field "body" of the column "page", unless a column has that name. With
+    "title", a column is named that has the headlines of texts, or of HTML without a title. A row
+    with `html` is a page, one with only `text` a text without a frame. `order` names the columns
+    that tell which page came first; without it the order is that of the rows. The options are
+    those of `NearDuplicateFilter.open`.
 
     Added are, each after the prefix:
 
@@ -143,13 +144,15 @@ def _numbered(
         raise ConfigError("the column 'row' is needed for the numbers of rows: name it otherwise")
     there = fields_in(pages.schema)
     read: list[Column] = [F.col("row")]
-    for name in ("url", "html", "text", "content_type"):
-        given = columns.get(name, name)
+    for name in ("url", "html", "text", "content_type", "title"):
+        given = columns.get(name, () if name == "title" else name)
         named = [given] if isinstance(given, str) else given
         missing = [each for each in named if not path_to(there, each)]
         if missing and name in columns:
             raise ConfigError(f"there is no column {missing[0]!r}, only {[*names_in(there)]}")
-        found = F.lit(None) if missing else _joined([column(there, each) for each in named])
+        found = F.lit(None)
+        if named and not missing:
+            found = _joined([column(there, each) for each in named])
         is_bytes = name == "html" and pages.select(found.alias(name)).dtypes[0][1] == "binary"
         read.append(found.cast("binary" if is_bytes else "string").alias(name))
     return numbered, numbered.select(*read)
@@ -242,7 +245,7 @@ def _passed(
     of_site = F.struct(F.col("taught_by").alias("page"), "site", "lesson")
     of_page = lessons.groupBy("page").agg(F.array_sort(F.collect_list(of_site)).alias("lessons"))
     foretold = foretold.join(of_page, "page", "left").select(
-        "group", "page", "url", "is_html", "form", "is_dropped", "candidates", "lessons"
+        *("group", "page", "url", "is_html", "form", "title", "is_dropped", "candidates", "lessons")
     )
     in_order = foretold.repartition("group").sortWithinPartitions("group", "page")
     return in_order.mapInArrow(passer(config), TOLD)

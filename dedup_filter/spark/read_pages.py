@@ -1,6 +1,7 @@
 """Rows with HTML or text -> the same pages taken apart, a tenth of the bytes.
 
-    row, url, html, text, content type -> row, url, host, form | why the page cannot be judged
+    row, url, html, text, content type, title
+    -> row, url, host, form, title of a text | why the page cannot be judged
 
 The form of a page is that of `page_bytes`, from which all its texts can be chosen later, whatever
 its host turns out to show. Of a text it is the text.
@@ -29,6 +30,7 @@ READ = (
     .add("host", "string")
     .add("is_html", "boolean")
     .add("form", "binary")
+    .add("title", "string")
     .add("reason", "string")
 )
 
@@ -51,10 +53,12 @@ def _read(row: dict[str, Any], config: FilterConfig) -> dict[str, Any]:
     if html is None and text is None:
         return {**taken, "reason": "no_field"}
     if html is None:
-        return {**taken, "form": text.encode()}
+        return {**taken, "form": text.encode(), "title": row["title"]}
     images_of = url if config.part_weights.image else None
     try:
-        page = Source(PageText(html, None, row["content_type"]), images_of).read(config)
+        page = Source(
+            PageText(html, None, row["content_type"], title=row["title"]), images_of
+        ).read(config)
     except Exception:  # a billion pages do not fail for one; it is kept and counted
         return {**taken, "reason": "error"}
     if isinstance(page, Unjudged):

@@ -54,6 +54,7 @@ _RECORDS = (
     .add("body", "binary")
     .add("text", "string")
     .add("content_type", "string")
+    .add("title", "string")
     .add("_problem", "string")
 )
 
@@ -159,7 +160,7 @@ def _page(page: PageText | str) -> dict[str, Any]:
     if isinstance(page.html, bytes):
         return {"body": page.html, "content_type": page.content_type}
     assert isinstance(page.html, str | None), "a file holds no tree"
-    return {"html": _valid(page.html), "text": _valid(page.text)}
+    return {"html": _valid(page.html), "text": _valid(page.text), "title": _valid(page.title)}
 
 
 def _valid(text: str | None) -> str | None:
@@ -168,7 +169,9 @@ def _valid(text: str | None) -> str | None:
 
 
 def _written(records: DataFrame, kind: Format | None, job: Scan) -> Summary:
-    columns: dict[str, str | Sequence[str]] = {"html": "body"} if kind == "warc" else {}
+    columns: dict[str, str | Sequence[str]] = {"title": "title"}
+    if kind == "warc":
+        columns["html"] = "body"
     if kind == "parquet":
         columns = _columns(records, job.names)
     with batches_of(records.sparkSession, _BATCH):
@@ -201,7 +204,7 @@ def _columns(rows: DataFrame, names: FieldNames) -> dict[str, str | Sequence[str
     if missing := missing_columns(there, names):
         raise ConfigError(f"the input {missing}")
     url = names.url or next((name for name in URL_NAMES if name in there), None)
-    given = {"html": [names.html], "text": names.text, "url": [url]}
+    given = {"html": [names.html], "text": names.text, "url": [url], "title": [names.title]}
     found = {
         name: [each for each in columns if each is not None and path_to(there, each)]
         for name, columns in given.items()

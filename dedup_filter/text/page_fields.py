@@ -7,7 +7,7 @@ all of a page. Two different documents give none, because nothing tells which on
 The reasons:
 
     no_field     there is no such field, or no document, or more than one
-    wrong_type   the field holds neither str nor bytes, nor a list of str
+    wrong_type   a field holds neither str nor bytes, nor a list of str
 
 Fields are any mapping of names, such as a Scrapy item or an object of JSON. A named field may lie
 within others: "a.b" is the field of that name or, if there is none, the field "b" of the mapping in
@@ -47,6 +47,13 @@ class FieldNames:
     url: str | None = None
     date: str | None = None
     """That with the date of the page, where copies are chosen by it."""
+    title: str | None = None
+    """That with the headline of a page whose text, or part of HTML, has none."""
+
+    @property
+    def all(self) -> list[str]:
+        """All fields that are named."""
+        return [*filter(None, (self.html, *self.text, self.url, self.date, self.title))]
 
     @property
     def name_page(self) -> bool:
@@ -62,6 +69,8 @@ class PageText(NamedTuple):
     content_type: str | None = None
     link: str | None = None
     """The HTTP header of that name, which may name a canonical URL."""
+    title: str | None = None
+    """The headline of a text, or of HTML that has no title."""
 
     @property
     def size(self) -> int:
@@ -76,7 +85,8 @@ def page_in(fields: Fields, names: FieldNames) -> PageText | Reason:
     """Return the page of an item, or the reason why there is none."""
     if names.name_page:
         html = None if names.html is None else _value(fields, names.html)
-        return _text_page(fields, names) if html is None and names.text else _html_page(html)
+        page = _text_page(fields, names) if html is None and names.text else _html_page(html)
+        return page if isinstance(page, str) else _titled(page, fields, names)
     values = [_value(fields, name) for name in fields]
     documents = {value for value in values if is_document(value)}
     return _html_page(documents.pop()) if len(documents) == 1 else "no_field"
@@ -168,6 +178,11 @@ def _value(fields: Fields, name: str) -> Any:
     if isinstance(value, list | tuple) and _are_strings(value):
         return "\n".join(value)
     return value
+
+
+def _titled(page: PageText, fields: Fields, names: FieldNames) -> PageText | Reason:
+    title = None if names.title is None else _value(fields, names.title)
+    return page._replace(title=title) if isinstance(title, str | None) else "wrong_type"
 
 
 def _are_strings(values: list[Any] | tuple[Any, ...]) -> bool:

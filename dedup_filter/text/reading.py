@@ -187,19 +187,22 @@ def read(
     text: str | None,
     content_type: str | None,
     images_of: str | None = None,
+    title: str | None = None,
 ) -> Page | Document | Unjudged:
     """Return the page of some HTML, the document of a text, or why it cannot be judged.
 
-    `images_of` is the URL of the page, None: its images are not asked for.
+    `images_of` is the URL of the page, None: its images are not asked for. `title` is the headline
+    of a text, or of HTML that has no title.
 
     Raises:
         TypeError: not exactly one of html and text is given, or one of another type.
     """
     if (html is None) == (text is None):
         raise TypeError("give either html or text")
+    title = " ".join((title or "").split())[:MOST_OF_HEADLINE]
     if isinstance(html, etree._Element | etree._ElementTree):
         page = read_page(html, images_of)
-        return Unjudged("by_script") if page.is_by_script else _bounded(page)
+        return Unjudged("by_script") if page.is_by_script else _titled(_bounded(page), title)
     if not isinstance(text, str | None) or not isinstance(html, str | bytes | None):
         given = text if html is None else html
         raise TypeError(f"a page cannot be made of {type(given).__name__}")
@@ -208,9 +211,9 @@ def read(
     if html is not None:
         is_plain = type(html) is bytes and len(html) <= _LONGEST_READ
         read_it = _read_before if is_plain else _read_html
-        return read_it(html, content_type, images_of)
+        return _titled(read_it(html, content_type, images_of), title)
     text = text or ""
-    return Unjudged("too_large") if len(text) > MAX_TEXT_LENGTH else Document(text)
+    return Unjudged("too_large") if len(text) > MAX_TEXT_LENGTH else Document(text, title)
 
 
 def read_page(tree: etree._Element | etree._ElementTree, images_of: str | None = None) -> Page:
@@ -262,6 +265,13 @@ def _read_html(
 
 
 _read_before = lru_cache(_MOST_READ)(_read_html)
+
+
+def _titled(page: Page | Unjudged, title: str) -> Page | Unjudged:
+    """Give a page that has no title another one."""
+    if isinstance(page, Unjudged) or page.title or not title:
+        return page
+    return replace(page, title=title)
 
 
 def _bounded(page: Page) -> Page | Unjudged:

@@ -332,7 +332,7 @@ class _Lines:
             self.became["header"] += 1
         else:
             url, page = _page_in(line, self.names)
-            return {"url": url, "html": page.html, "text": page.text}
+            return {"url": url, **page._asdict()}
         return None
 
 

@@ -97,8 +97,8 @@ class Source(NamedTuple):
         Raises:
             TypeError: not exactly one of html and text is given, or one of another type.
         """
-        html, text, content_type, link = self.page
-        content = read(html, text, content_type, self.images_of)
+        html, text, content_type, link, title = self.page
+        content = read(html, text, content_type, self.images_of, title)
         if isinstance(content, Unjudged):
             return content
         if link:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from scrapy import Field, Item
+from scrapy.http import JsonResponse
 
 from dedup_filter.scrapy_plugin.item_fields import ItemFields
 from dedup_filter.text.page_fields import FieldNames, PageText
@@ -68,6 +69,13 @@ def warnings(make_crawl, caplog):
             "'hmtl' (DEDUP_HTML_FIELD), 'about' (DEDUP_TEXT_FIELDS)",
             "'name'",
         ),
+        (
+            {"DEDUP_TEXT_FIELDS": "a", "DEDUP_TITLE_FIELD": "b"},
+            {"a": "text", "b": 5},
+            "wrong_type",
+            "'a' (DEDUP_TEXT_FIELDS), 'b' (DEDUP_TITLE_FIELD)",
+            "'a', 'b'",
+        ),
         ({"DEDUP_HTML_FIELD": "a"}, {"a": 5}, "wrong_type", "'a' (DEDUP_HTML_FIELD)", "'a'"),
         ({"DEDUP_HTML_FIELD": "a"}, {"\n": 5}, "no_field", "'a' (DEDUP_HTML_FIELD)", r"'\n'"),
         ({"DEDUP_HTML_FIELD": "a"}, {}, "no_field", "'a' (DEDUP_HTML_FIELD)", "none"),
@@ -89,6 +97,16 @@ def test_a_field_for_html_without_a_tag_is_named_once(warnings, article):
     assert found == ["new", "new"]
 
 
+def test_a_title_that_is_missing_is_told_once(warnings, article):
+    settings = {"DEDUP_TEXT_FIELDS": "text", "DEDUP_TITLE_FIELD": "head"}
+    items = [{"head": "A title", "text": article(0)}] + [{"text": article(n)} for n in (1, 2)]
+    told, found = warnings(settings, *items)
+    assert told == [
+        "dict without a title: looked for 'head' (DEDUP_TITLE_FIELD); its fields are 'text'"
+    ]
+    assert found == ["new"] * 3
+
+
 @pytest.mark.parametrize("html", ["", " ", "<p>Hello", "<p>Hello".encode("utf-16-be"), "</p>"])
 def test_html_and_nothing_give_no_warning(warnings, html):
     assert warnings({"DEDUP_HTML_FIELD": "html"}, {"html": html})[0] == []
@@ -97,3 +115,15 @@ def test_html_and_nothing_give_no_warning(warnings, html):
 def test_items_that_are_judged_by_their_response_need_no_fields(warnings):
     items = [{"title": "no page"}, {"html": "<html>"}]
     assert warnings({"DEDUP_SOURCE": "item"}, *items)[0] == []
+
+
+def test_items_of_one_text_with_two_titles_are_two_pages(make_crawl, respond, article):
+    titles = ["Anna Berg", "Jonas Falk", "Anna Berg"]
+    items = [
+        {"url": f"https://www.example.com/{n}", "head": {"line": title}, "text": article(1, n)}
+        for n, title in enumerate(titles)
+    ]
+    settings = {"DEDUP_TEXT_FIELDS": "text", "DEDUP_TITLE_FIELD": "head.line"}
+    crawl, response = make_crawl(**settings), respond("https://www.example.com/", "", JsonResponse)
+    crawl.expect(response, *items)
+    assert [crawl.put_through(item, response).outcome for item in items] == ["new", "new", "near"]

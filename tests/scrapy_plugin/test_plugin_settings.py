@@ -37,6 +37,11 @@ def test_nothing_set_gives_the_defaults():
         ({"TEXT_FIELDS": ["title", "body"]}, "field_names", FieldNames(text=("title", "body"))),
         ({"TEXT_FIELDS": "None"}, "field_names", FieldNames()),
         ({"URL_FIELD": "link"}, "field_names", FieldNames(url="link")),
+        (
+            {"HTML_FIELD": "part", "TITLE_FIELD": "head"},
+            "field_names",
+            FieldNames(html="part", title="head"),
+        ),
         ({"ACTION": "tag"}, "action", "tag"),
         # Those of the filter get their type, too.
         ({"MAX_DISTANCE": "3"}, "options", {"max_distance": 3}),
@@ -56,6 +61,7 @@ def test_settings_are_read(settings, field, value):
     ("settings", "sentence"),
     [
         ({"MAX_DISTANCE": 65}, "DEDUP_MAX_DISTANCE must be a whole number from 0 to 12, not 65"),
+        ({"TITLE_FIELD": "head"}, "set DEDUP_TEXT_FIELDS or DEDUP_HTML_FIELD, too"),
         ({"FEATURES": "letters"}, "DEDUP_FEATURES must be .* not 'letters'"),
         ({"ACTION": "delete"}, 'DEDUP_ACTION must be "drop" or "tag", not \'delete\''),
         ({"ACTION": ["drop"]}, "DEDUP_ACTION must be"),

@@ -163,16 +163,20 @@ def test_texts_of_several_columns_and_of_fields_within_one_are_read(spark):
     texts = [(prose(each % 4), prose(10 + each % 2) if each else None) for each in range(8)]
     others = [prose(20 + each // 3) for each in range(8)]
     rows = spark.createDataFrame(
-        [(place, *row) for place, row in enumerate(zip(texts, others, strict=True))],
-        "place int, page struct<lead: string, body: string>, `page.lead` string",
+        [(n, *row, f"Part {n // 6}") for n, row in enumerate(zip(texts, others, strict=True))],
+        "place int, page struct<lead: string, body: string>, `page.lead` string, head string",
     ).coalesce(1)
-    given = {"columns": {"text": ["page.lead", "page.body"]}, "prefix": ""}
+    columns = {"text": ["page.lead", "page.body"], "title": "head"}
     # A column that has the name itself comes first.
     for frame, leads in ((rows, others), (rows.drop("page.lead"), [lead for lead, _ in texts])):
         said = [
             "\n".join(filter(None, (lead, body)))
             for lead, (_, body) in zip(leads, texts, strict=True)
         ]
-        wanted = [outcome for outcome, *_ in seen([{"url": "", "text": text} for text in said])]
-        assert [row.outcome for row in sorted(verdicts(frame, **given).collect())] == wanted
+        pages = [
+            {"url": "", "text": text, "title": f"Part {n // 6}"} for n, text in enumerate(said)
+        ]
+        wanted = [outcome for outcome, *_ in seen(pages)]
+        found = verdicts(frame, columns=columns, prefix="")
+        assert [row.outcome for row in sorted(found.collect())] == wanted
         assert {*wanted} >= {"new", "exact"}

@@ -94,6 +94,16 @@ def test_declared_language(declared: str, language: str | None):
     assert document(f"<html {declared}><p>text").language == language
 
 
+@pytest.mark.parametrize("given", [None, "", " ", "A\n b ", "x" * 300])
+def test_a_title_that_is_given_is_that_of_a_text_or_of_html_without_one(given):
+    title = {"A\n b ": "A b", "x" * 300: "x" * 200}.get(given, "")
+    assert read(None, "Some text", None, title=given) == Document("Some text", title)
+    for markup in ("<p>Some text", b"<p>Some text", parse("<p>Some text")):
+        assert read(markup, None, None, title=given).title == title
+    for markup in ("<title>Own</title>", b"<title>Own</title>", parse("<title>Own</title>a")):
+        assert read(markup, None, None, title=given).title == "Own"
+
+
 def test_title_is_the_first_and_not_that_of_a_picture():
     svg = "<svg><title>Icon</title></svg>"
     page = f"<body>{svg}<title>One</title><title>Two</title><p>text"

@@ -88,8 +88,8 @@ def judged(
     url: str, source: PageText, config: FilterConfig, known_of: KnownOf = nothing_learnt
 ) -> Judged | Unjudged:
     """Measure a page as a filter does that knows this of hosts, or tell why it cannot be judged."""
-    html, text, content_type, _ = source
-    content = read(html, text, content_type, url if config.part_weights.image else None)
+    html, text, content_type, _, title = source
+    content = read(html, text, content_type, url if config.part_weights.image else None, title)
     if isinstance(content, Unjudged):
         return content
     return judged_content(url, content, config, known_of, source)

@@ -52,6 +52,6 @@ def _judged_again(pages: RecordedPages, record: PageRecord, kept: KeptContent) -
         return None
     pages.require_scheme()
     if kept.form == KEPT_AS_TEXT:
-        return judged_content(record.url, Document(kept.text or ""), pages.config)
+        return judged_content(record.url, Document(kept.text or "", record.title), pages.config)
     page = kept.page()
     return None if page is None else judged_content(record.url, page, pages.config, pages.known)

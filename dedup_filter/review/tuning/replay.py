@@ -49,7 +49,7 @@ def _content(reader: PageReader, record: PageRecord, config: FilterConfig) -> Co
     form = reader.form(record.page)
     try:
         if form == KEPT_AS_TEXT:
-            return Source(PageText(text=reader.text(record.page))).read(config)
+            return Source(PageText(text=reader.text(record.page), title=record.title)).read(config)
         if form is not None:
             return unpacked(form, config)
         problem = "it was not kept"
