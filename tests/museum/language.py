@@ -9,16 +9,17 @@ from types import SimpleNamespace
 from typing import Any
 
 
-def _texts() -> SimpleNamespace:
-    """Read `words.txt`."""
+def read_texts(path: Path) -> SimpleNamespace:
+    """Read a file of the form of `words.txt`."""
     read = {
         "words": str.split,
         "phrases": lambda body: [" ".join(phrase.split()) for phrase in body.split("|")],
         "text": str,
     }
     texts: dict[str, Any] = {}
-    _, *blocks = Path(__file__).with_name("words.txt").read_text("utf-8").strip().split("\n\n")
-    for block in blocks:
+    for block in path.read_text("utf-8").strip().split("\n\n"):
+        if block.startswith("#"):
+            continue
         head, _, body = block.partition("\n")
         name, *language, form = head.split()
         if language:
@@ -28,7 +29,7 @@ def _texts() -> SimpleNamespace:
     return SimpleNamespace(**texts)
 
 
-TEXTS = _texts()
+TEXTS = read_texts(Path(__file__).with_name("words.txt"))
 NOTICE = dict(notice.split(": ") for notice in TEXTS.NOTICE)
 
 

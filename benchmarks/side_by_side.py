@@ -1,0 +1,260 @@
+"""Judges of pages, and their counts by group of page -> a table with a column for each judge.
+
+A page is a `Fetch`. A judge decides which earlier fetch it repeats. Two judges exist: this library,
+and trafilatura's main text with datasketch's MinHash LSH (3-word shingles, estimated Jaccard from
+0.8). The second is left out where its packages are not installed.
+
+A `Tally` compares each answer with the truth. Of copies it counts those that were found: dropped,
+and the named original says the same. Of other pages it counts those that were lost: dropped.
+"""
+
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from importlib.util import find_spec
+from typing import Any, NamedTuple, Protocol
+
+from judgement import shingles_of
+from stopwatch import figure
+
+from dedup_filter import NearDuplicateFilter, Verdict
+
+__all__ = ["JUDGES", "Answer", "Fetch", "Judge", "Tally", "new_judges"]
+
+THRESHOLD = 0.8
+PERMUTATIONS = 128
+
+
+class Fetch(NamedTuple):
+    """A page as a crawler gets it, and the truth about it."""
+
+    url: str
+    content: str
+    """HTML, or plain text if `is_text`."""
+    says: str
+    """Fetches that say the same thing are copies of one another."""
+    groups: tuple[tuple[str, str], ...]
+    """The rows that the fetch counts in: (name of a table, name of a row)."""
+    is_text: bool = False
+
+
+class Answer(NamedTuple):
+    """What a judge says of a fetch."""
+
+    original: str | None
+    """URL of the fetch that it repeats; None: it is new."""
+    rule: str = "-"
+    """Why a new page repeats none: the first rule that its nearest candidate does not meet."""
+    detail: str = ""
+
+
+class Judge(Protocol):
+    """Decides which earlier fetch a page repeats."""
+
+    def see(self, fetch: Fetch) -> Answer:
+        """Judge a fetch and remember it if it is new."""
+
+    def ask(self, fetch: Fetch) -> Answer:
+        """Judge a fetch and leave no trace of it."""
+
+
+class Ours:
+    """The library of this repository, with its defaults."""
+
+    def __init__(self) -> None:
+        self._pages = NearDuplicateFilter.open()
+
+    def see(self, fetch: Fetch) -> Answer:
+        """Judge and remember."""
+        return self._answer(self._pages.see(fetch.url, **self._given(fetch)))
+
+    def ask(self, fetch: Fetch) -> Answer:
+        """Judge and release."""
+        verdict = self._pages.claim(fetch.url, **self._given(fetch))
+        self._pages.release(verdict)
+        return self._answer(verdict)
+
+    @staticmethod
+    def _given(fetch: Fetch) -> dict[str, Any]:
+        return {"text" if fetch.is_text else "html": fetch.content}
+
+    @staticmethod
+    def _answer(verdict: Verdict) -> Answer:
+        if verdict.is_duplicate:
+            return Answer(verdict.original)
+        if (no := verdict.refused) is None:
+            return Answer(None, verdict.reason or "-")
+        detail = f"{no.found} found, {no.wanted} wanted, {no.distance} bits from {no.url}"
+        return Answer(None, no.rule, detail)
+
+
+class MinHashOfMainText:
+    """trafilatura and datasketch: the earliest page from the threshold on is the original."""
+
+    _shingles: dict[int, list[str]] = {}  # noqa: RUF012 - one cache for all judges of a run
+
+    def __init__(self) -> None:
+        from datasketch import MinHashLSH
+
+        self._index = MinHashLSH(threshold=THRESHOLD, num_perm=PERMUTATIONS)
+        self._sketches: list[Any] = []
+        self._urls: list[str] = []
+
+    def see(self, fetch: Fetch) -> Answer:
+        """Judge and remember."""
+        answer, sketch = self._judge(fetch)
+        if answer.original is None and sketch is not None:
+            self._index.insert(len(self._urls), sketch)
+            self._urls.append(fetch.url)
+            self._sketches.append(sketch)
+        return answer
+
+    def ask(self, fetch: Fetch) -> Answer:
+        """Judge only."""
+        return self._judge(fetch)[0]
+
+    def _judge(self, fetch: Fetch) -> tuple[Answer, Any]:
+        from datasketch import MinHash
+
+        shingles = self._shingles_of(fetch)
+        if shingles == [""]:
+            return Answer(None, "no text"), None
+        sketch = MinHash(num_perm=PERMUTATIONS)
+        sketch.update_batch([shingle.encode() for shingle in set(shingles)])
+        alike = {page: sketch.jaccard(self._sketches[page]) for page in self._index.query(sketch)}
+        near = [page for page, share in alike.items() if share >= THRESHOLD]
+        if near:
+            return Answer(self._urls[min(near)]), sketch
+        most = max(alike.values(), default=0)
+        return Answer(None, "similarity", f"{most:.2f} found, {THRESHOLD} wanted"), sketch
+
+    def _shingles_of(self, fetch: Fetch) -> list[str]:
+        """Cut the main text; the same page is often shown to several judges in a row."""
+        key = hash((fetch.content, fetch.is_text))
+        if key not in self._shingles:
+            given = (
+                {"text": fetch.content} if fetch.is_text else {"html": fetch.content, "text": ""}
+            )
+            if len(self._shingles) > 500:
+                self._shingles.clear()
+            self._shingles[key] = shingles_of(given)
+        return self._shingles[key]
+
+
+JUDGES: dict[str, tuple[Callable[[], Judge], tuple[str, ...]]] = {
+    "dedup_filter": (Ours, ()),
+    "trafilatura + MinHash": (MinHashOfMainText, ("trafilatura", "datasketch")),
+}
+"""Makers of judges, and the packages that each needs."""
+
+
+def new_judges() -> dict[str, Judge]:
+    """Make a judge of each kind that can run here, each with nothing seen."""
+    return {name: make() for name, (make, needs) in JUDGES.items() if all(map(find_spec, needs))}
+
+
+Row = tuple[str, str, str]
+"""What is counted ("found" or "lost"), table, row."""
+
+
+class Tally:
+    """Counts of answers by group."""
+
+    def __init__(self, *, is_verbose: bool = False) -> None:
+        self.pages: Counter[Row] = Counter()
+        self.counts: dict[str, Counter[Row]] = defaultdict(Counter)
+        """By judge: copies that were found, pages that were lost."""
+        self.misnamed: Counter[str] = Counter()
+        """By judge: copies that were dropped for a page that says something else."""
+        self.rules: dict[Row, Counter[str]] = defaultdict(Counter)
+        """The rules that made this library keep copies."""
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self._is_verbose = is_verbose
+
+    def judge(self, fetches: Iterable[Fetch], judges: dict[str, Judge]) -> None:
+        """Show the fetches of one crawl to each judge in their order, and count."""
+        says: dict[str, str] = {}
+        said: set[str] = set()
+        for fetch in fetches:
+            self.count(fetch, fetch.says in said, self.answers(judges, fetch, "see"), says)
+            says[fetch.url] = fetch.says
+            said.add(fetch.says)
+
+    def answers(self, judges: dict[str, Judge], fetch: Fetch, how: str) -> dict[str, Answer]:
+        """Let each judge answer; `how` is "see" or "ask"."""
+        answers = {}
+        for name, judge in judges.items():
+            start = time.process_time()
+            answers[name] = getattr(judge, how)(fetch)
+            self.seconds[name] += time.process_time() - start
+        return answers
+
+    def count(
+        self, fetch: Fetch, is_copy: bool, answers: dict[str, Answer], says: dict[str, str]
+    ) -> None:
+        """Compare the answers on one fetch with the truth; `says` is known by URL."""
+        rows = [("found" if is_copy else "lost", *group) for group in fetch.groups]
+        self.pages.update(rows)
+        for name, answer in answers.items():
+            is_dropped = answer.original is not None
+            is_found = is_dropped and says[str(answer.original)] == fetch.says
+            if is_found if is_copy else is_dropped:
+                self.counts[name].update(rows)
+            self.misnamed[name] += is_copy and is_dropped and not is_found
+            if is_found if is_copy else not is_dropped:
+                continue
+            if name == "dedup_filter" and is_copy:
+                rule = "a wrong original" if is_dropped else answer.rule
+                for row in rows:
+                    self.rules[row][rule] += 1
+            if self._is_verbose:
+                fate = "missed" if is_copy else "lost"
+                where = ", ".join(row for _, row in fetch.groups)
+                print(f"{fate} by {name}: {fetch.url} [{where}]: {_why(answer)}")
+
+    def report(self, *, as_json: bool) -> None:
+        """Print all tables, or their figures."""
+        for what, table in dict.fromkeys(row[:2] for row in self.pages):
+            rows = sorted((row for row in self.pages if row[:2] == (what, table)), key=_in_order)
+            if as_json:
+                self._print_figures(rows)
+            else:
+                self._print_table(what, table, rows)
+        for name, seconds in self.seconds.items():
+            figure(name, "named a wrong page", self.misnamed[name], "copies", as_json=as_json)
+            figure(name, "pages judged", seconds, "s", as_json=as_json)
+
+    def _print_figures(self, rows: list[Row]) -> None:
+        for what, table, row in rows:
+            case, pages = f"{table}: {row}", self.pages[what, table, row]
+            figure(case, "copies" if what == "found" else "pages", pages, "pages", as_json=True)
+            for name in self.seconds:
+                count = self.counts[name][what, table, row]
+                is_share = what == "found"
+                value, unit = count / pages if is_share else count, "share" if is_share else "pages"
+                figure(case, f"{what}, {name}", value, unit, as_json=True)
+
+    def _print_table(self, what: str, table: str, rows: list[Row]) -> None:
+        heading = f"{table}: {'share of copies found' if what == 'found' else 'pages lost'}"
+        last = " | rules that kept the rest" if what == "found" else ""
+        print(f"\n| {heading} | pages | {' | '.join(self.seconds)}{last} |")
+        print("|---" * (2 + len(self.seconds) + bool(last)) + "|")
+        for row in rows:
+            counts = [self.counts[name][row] for name in self.seconds]
+            shares = [f"{n / self.pages[row]:.2f}" if last else str(n) for n in counts]
+            rules = [_listed(self.rules[row])] if last else []
+            print("| " + " | ".join([row[2], str(self.pages[row]), *shares, *rules]) + " |")
+
+
+def _in_order(row: Row) -> str:
+    """Sort by name, and numbers in names by size."""
+    return re.sub(r"\d+", lambda number: number[0].zfill(6), row[2])
+
+
+def _why(answer: Answer) -> str:
+    return f"repeats {answer.original}" if answer.original else f"{answer.rule}: {answer.detail}"
+
+
+def _listed(rules: Counter[str]) -> str:
+    return ", ".join(f"{rule} {count}" for rule, count in rules.most_common(4))
