@@ -71,7 +71,12 @@ def exact_shingles(body: bytes) -> set[int]:
     tree: Any = lxml_html.fromstring(body)
     for element in tree.xpath("//script | //style | //head"):
         element.drop_tree()
-    words = re.findall(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+", tree.text_content().lower())
+    return text_shingles(tree.text_content())
+
+
+def text_shingles(text: str) -> set[int]:
+    """Return the hashes of the runs of four words (or Chinese characters) of a text."""
+    words = re.findall(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+", text.lower())
     return {hash(tuple(words[i : i + 4])) for i in range(max(len(words) - 3, 1))}
 
 

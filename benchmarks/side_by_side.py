@@ -18,19 +18,21 @@ from typing import Any, NamedTuple, Protocol
 from judgement import shingles_of
 from stopwatch import figure
 
-from dedup_filter import NearDuplicateFilter, Verdict
+from dedup_filter import NearDuplicateFilter
 
 __all__ = ["JUDGES", "Answer", "Fetch", "Judge", "Tally", "new_judges"]
 
 THRESHOLD = 0.8
 PERMUTATIONS = 128
+REMEMBERED = 500
+"""Sketches of pages that crawls show again."""
 
 
 class Fetch(NamedTuple):
     """A page as a crawler gets it, and the truth about it."""
 
     url: str
-    content: str
+    content: str | bytes
     """HTML, or plain text if `is_text`."""
     says: str
     """Fetches that say the same thing are copies of one another."""
@@ -55,9 +57,6 @@ class Judge(Protocol):
     def see(self, fetch: Fetch) -> Answer:
         """Judge a fetch and remember it if it is new."""
 
-    def ask(self, fetch: Fetch) -> Answer:
-        """Judge a fetch and leave no trace of it."""
-
 
 class Ours:
     """The library of this repository, with its defaults."""
@@ -67,20 +66,8 @@ class Ours:
 
     def see(self, fetch: Fetch) -> Answer:
         """Judge and remember."""
-        return self._answer(self._pages.see(fetch.url, **self._given(fetch)))
-
-    def ask(self, fetch: Fetch) -> Answer:
-        """Judge and release."""
-        verdict = self._pages.claim(fetch.url, **self._given(fetch))
-        self._pages.release(verdict)
-        return self._answer(verdict)
-
-    @staticmethod
-    def _given(fetch: Fetch) -> dict[str, Any]:
-        return {"text" if fetch.is_text else "html": fetch.content}
-
-    @staticmethod
-    def _answer(verdict: Verdict) -> Answer:
+        given: dict[str, Any] = {"text" if fetch.is_text else "html": fetch.content}
+        verdict = self._pages.see(fetch.url, **given)
         if verdict.is_duplicate:
             return Answer(verdict.original)
         if (no := verdict.refused) is None:
@@ -92,7 +79,7 @@ class Ours:
 class MinHashOfMainText:
     """trafilatura and datasketch: the earliest page from the threshold on is the original."""
 
-    _shingles: dict[int, list[str]] = {}  # noqa: RUF012 - one cache for all judges of a run
+    _known: dict[int, Any] = {}  # noqa: RUF012 - one memory for all judges of a run
 
     def __init__(self) -> None:
         from datasketch import MinHashLSH
@@ -103,43 +90,35 @@ class MinHashOfMainText:
 
     def see(self, fetch: Fetch) -> Answer:
         """Judge and remember."""
-        answer, sketch = self._judge(fetch)
-        if answer.original is None and sketch is not None:
-            self._index.insert(len(self._urls), sketch)
-            self._urls.append(fetch.url)
-            self._sketches.append(sketch)
-        return answer
-
-    def ask(self, fetch: Fetch) -> Answer:
-        """Judge only."""
-        return self._judge(fetch)[0]
-
-    def _judge(self, fetch: Fetch) -> tuple[Answer, Any]:
-        from datasketch import MinHash
-
-        shingles = self._shingles_of(fetch)
-        if shingles == [""]:
-            return Answer(None, "no text"), None
-        sketch = MinHash(num_perm=PERMUTATIONS)
-        sketch.update_batch([shingle.encode() for shingle in set(shingles)])
+        sketch = self._sketch(fetch)
+        if sketch is None:
+            return Answer(None, "no text")
         alike = {page: sketch.jaccard(self._sketches[page]) for page in self._index.query(sketch)}
         near = [page for page, share in alike.items() if share >= THRESHOLD]
         if near:
-            return Answer(self._urls[min(near)]), sketch
+            return Answer(self._urls[min(near)])
+        self._index.insert(len(self._urls), sketch)
+        self._urls.append(fetch.url)
+        self._sketches.append(sketch)
         most = max(alike.values(), default=0)
-        return Answer(None, "similarity", f"{most:.2f} found, {THRESHOLD} wanted"), sketch
+        return Answer(None, "similarity", f"{most:.2f} found, {THRESHOLD} wanted")
 
-    def _shingles_of(self, fetch: Fetch) -> list[str]:
-        """Cut the main text; the same page is often shown to several judges in a row."""
+    def _sketch(self, fetch: Fetch) -> Any:
+        """Return the sketch of the main text; many crawls may show the same page."""
+        from datasketch import MinHash
+
         key = hash((fetch.content, fetch.is_text))
-        if key not in self._shingles:
-            given = (
-                {"text": fetch.content} if fetch.is_text else {"html": fetch.content, "text": ""}
-            )
-            if len(self._shingles) > 500:
-                self._shingles.clear()
-            self._shingles[key] = shingles_of(given)
-        return self._shingles[key]
+        if key not in self._known:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            page: dict[str, Any] = {"text": fetch.content if fetch.is_text else ""}
+            if not fetch.is_text:
+                page["html"] = fetch.content
+            shingles = set(shingles_of(page)) - {""}
+            sketch = MinHash(num_perm=PERMUTATIONS)
+            sketch.update_batch([shingle.encode() for shingle in shingles])
+            self._known[key] = sketch if shingles else None
+        return self._known[key]
 
 
 JUDGES: dict[str, tuple[Callable[[], Judge], tuple[str, ...]]] = {
@@ -177,20 +156,16 @@ class Tally:
         says: dict[str, str] = {}
         said: set[str] = set()
         for fetch in fetches:
-            self.count(fetch, fetch.says in said, self.answers(judges, fetch, "see"), says)
+            answers = {}
+            for name, judge in judges.items():
+                start = time.process_time()
+                answers[name] = judge.see(fetch)
+                self.seconds[name] += time.process_time() - start
+            self._count(fetch, fetch.says in said, answers, says)
             says[fetch.url] = fetch.says
             said.add(fetch.says)
 
-    def answers(self, judges: dict[str, Judge], fetch: Fetch, how: str) -> dict[str, Answer]:
-        """Let each judge answer; `how` is "see" or "ask"."""
-        answers = {}
-        for name, judge in judges.items():
-            start = time.process_time()
-            answers[name] = getattr(judge, how)(fetch)
-            self.seconds[name] += time.process_time() - start
-        return answers
-
-    def count(
+    def _count(
         self, fetch: Fetch, is_copy: bool, answers: dict[str, Answer], says: dict[str, str]
     ) -> None:
         """Compare the answers on one fetch with the truth; `says` is known by URL."""
