@@ -11,6 +11,7 @@ A crawl mixes some twenty sites of one volatile part each ("none": nothing chang
 is shown again twice, 0, 3 or 30 pages of its site later: on its host, and on a mirror or elsewhere.
 
     sid, utm         another URL, the same frame, and all that is new at this fetch
+    sid again        the same four times more, of a quarter of the articles
     amp, print       a reduced frame; a print view ends in its URL or begins with the site's name
     mirror           another host with the same frame
     elsewhere        another site: same, short or other headline; byline and credit; an edited
@@ -61,8 +62,11 @@ ELSEWHERE = (
     *("same headline", "short headline", "other headline"),
     *("byline and credit", "edited sentence", "own opening"),
 )
-COPIES = (*dict.fromkeys(SAME_HOST), "mirror", *ELSEWHERE)
+AGAIN = "sid again"
+COPIES = (*dict.fromkeys(SAME_HOST), AGAIN, "mirror", *ELSEWHERE)
 GAPS = (0, 3, 30)
+AGAINS = 4
+"""Fetches of an article under more session ids: what its host has shown often may be its frame."""
 SERIES = 5
 """Pages of a series."""
 GOODS = ("size", "price", "colour", "stock")
@@ -118,7 +122,7 @@ class Crawl:
         return site
 
     def add_sites(self, sites: list[Site], copies: list[str]) -> None:
-        """Plan twelve articles of each site, and of each two copies."""
+        """Plan twelve articles of each site, of each two copies, of some four more."""
         for site in sites:
             others = [each for each in sites if each.texts is site.texts and each is not site]
             mirror = replace(site, host=f"mirror.{site.host}")
@@ -134,6 +138,9 @@ class Crawl:
                     time = start + (self.chance.choice(GAPS) + 0.5) / (3 * len(articles))
                     if kind in copies:
                         self.add(time, self.copy, kind, site, host, article)
+                for _ in range(AGAINS if AGAIN in copies and number % AGAINS == 0 else 0):
+                    time = start + self.chance.random()
+                    self.add(time, self.copy, AGAIN, site, site, article)
 
     def show(self, site: Site, article: Article) -> Fetch:
         """Publish an article."""
@@ -151,16 +158,18 @@ class Crawl:
         mark = self.chance.getrandbits(40)
         urls = {
             "sid": f"{own}?sid={mark:x}",
+            AGAIN: f"{own}?sid={mark:x}",
             "utm": f"{own}?utm_source=mail&utm_campaign={mark}",
             "amp": f"{own}/amp",
         }
-        on_host = f"{own}?view=print" if kind in SAME_HOST else address(host, article)
+        on_host = f"{own}?view=print" if host is source else address(host, article)
         groups = self._groups(kind, source, article)
         return Fetch(urls.get(kind, on_host), page, article.name, groups)
 
     @staticmethod
     def _groups(kind: str, site: Site, article: Article) -> tuple[tuple[str, str], ...]:
-        where = "same host" if kind in SAME_HOST else "elsewhere" if kind in ELSEWHERE else kind
+        is_away = kind in ELSEWHERE or kind == "mirror"
+        where = "elsewhere" if kind in ELSEWHERE else kind if is_away else "same host"
         groups = [("where", "all copies"), ("where", where), ("kind of copy", kind)]
         if kind in ("sid", "utm", "mirror"):
             groups.append(("volatile part", site.part or "none"))
