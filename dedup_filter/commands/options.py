@@ -63,19 +63,19 @@ def field_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--html-field",
         metavar="NAME",
-        help="Field of items with a page's HTML, 'html' unless one is named; such as page.html.",
+        help="Field with a page's HTML ('html'), such as page.html.",
     )
     @click.option(
         "--text-fields",
         metavar="NAMES",
         default="",
-        help="Those with its text, with commas between; 'text' unless one is named.",
+        help="Those with its text: 'text', or a,b,c.",
     )
     @click.option("--url-field", metavar="NAME", help="The one with its URL, such as 'url'.")
     @click.option(
         "--title-field",
         metavar="NAME",
-        help="The one with the headline of a text, or of part of HTML.",
+        help="The one with the headline of a text.",
     )
     @wraps(command)
     def named(

@@ -115,8 +115,11 @@ class HostWatch:
         return len(self._hosts)
 
     def see(self, url: str, verdict: Verdict) -> list[Warned]:
-        """Count a page; return what is to be told of its host now."""
-        host = host_of(url)
+        """Count a page; return the warnings about its host that are due now.
+
+        Pages without a URL or a host are passed over: nobody could look at them there.
+        """
+        host = host_of(url) if url else ""
         if not host:
             return []
         if host in self._hosts:

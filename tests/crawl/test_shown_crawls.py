@@ -123,12 +123,12 @@ def test_each_message_of_a_trouble_is_brought_about_here():
 @pytest.mark.parametrize(
     ("trouble", "settings"),
     [
-        ("Too many are dropped", ""),
-        ("Many are unjudged", " -s DEDUP_TEXT_FIELDS=body"),
+        ("Too many are dropped", [""]),
+        ("Many are unjudged", [" -s DEDUP_TEXT_FIELDS=body", " -s DEDUP_HTML_FIELD=title"]),
     ],
 )
 def test_troubles_of_a_crawl_are_told_as_they_are_shown(beginner, trouble, settings):
-    beginner.type(f"$ scrapy crawl news{settings}\n")
+    beginner.type("".join(f"$ scrapy crawl news{each}\n" for each in settings))
 
     require_printed(TROUBLES[trouble], beginner.printed)
 

@@ -56,7 +56,7 @@ def start_tls(start_redis, certificates):
 
 def is_kept_once(url):
     with NearDuplicateFilter.open(url) as one, NearDuplicateFilter.open(url) as other:
-        text = "the page of which there are two is kept once in the end " * 5
+        text = "the ferry of which there are two copies is kept once in the harbour " * 5
         assert one.see("http://a.example/", text=text).outcome == "new"
         assert other.see("http://b.example/", text=text).outcome == "exact"
         return one.forget("http://a.example/") == 1
