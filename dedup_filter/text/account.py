@@ -3,7 +3,8 @@
 What reads a page is built for speed and keeps no account of what it passes over. Here the same
 functions read it once more, with marks around what they would not write, and the white space aside,
 the characters of what was read are counted off against those of the blocks. So no rule is written
-down twice, and no character of a page is lost: all pieces together are all text nodes of the tree.
+down twice, and no character of a page is lost: all pieces together are all text nodes of the tree,
+and those of the pages in its frames.
 
     tree -> marked text, what is never read too -> runs of text in page order
     the same functions as for a crawl           -> blocks
@@ -14,6 +15,7 @@ Cost: three times that of reading the page.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 from lxml import etree
@@ -42,7 +44,8 @@ Unread = Literal[
 ]
 """Why text is in no block:
 
-    element     it is in an element that is never read: a script, a style sheet, a picture
+    element     it is in an element that is never read: a script, a style sheet, a list of options,
+                a picture apart from the text that it shows
     hidden      it is hidden, or in noscript, and more words are in sight
     template    it is in a template
     notice      it is a noscript that only asks for JavaScript
@@ -81,7 +84,7 @@ class Account(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """Text in a row, without a boundary of blocks inside."""
+    """Text in a row, without a boundary of blocks inside but the ends of its lines."""
 
     text: str
     section: str = ""
@@ -148,7 +151,7 @@ def _pieces(
     read, to_come = _Read(blocks), dict(rewritten)
     unread: dict[str, Unread] = {"nothing": "notice", "template": "template"}
     if not choice.reads_hidden:
-        unread["hidden"] = "hidden"
+        unread["hidden"] = unread["waiting"] = "hidden"
     data: Unread = "data_read" if choice.reads_data else "data"
     for text, section, piece in runs:
         if not text or text.isspace():
@@ -161,8 +164,9 @@ def _pieces(
             read.count_off(to_come.pop(piece, 0))
             yield Piece(text, "markup")
         else:
-            block = read.count_off(len(said(text)))
-            yield Piece(text, "title" if block in read.titles[1:] else "", block=block)
+            for block, lines in groupby(text.splitlines(keepends=True), read.block_of):
+                unread_title: Unread = "title" if block in read.titles[1:] else ""
+                yield Piece("".join(lines), unread_title, block=block)
 
 
 class _Read:
@@ -172,6 +176,10 @@ class _Read:
         self.titles = [block.position for block in blocks if block.kind == "title"]
         self._lengths = iter([len(said(block.text)) for block in blocks])
         self._position, self._left = -1, 0
+
+    def block_of(self, line: str) -> int:
+        """Return the position of the block that the next line belongs to: no block ends within."""
+        return max(self.count_off(len(said(line))), 0)  # white space may stand before all blocks
 
     def count_off(self, characters: int) -> int:
         """Return the position of the block in which the next so many characters end."""

@@ -1,10 +1,11 @@
 """Marked text -> blocks: a page as a list of small pieces of text, each with its place in it.
 
 A block is the text between one block-level boundary and the next: a paragraph, a heading, a list
-item, a table cell, or text that stands directly in a container. Blocks are in page order, never
-overlap, and together are all text that was given. Two blocks, of one page or of two, are the same
-piece of text if their `text` is equal. Other blocks may be dropped from a list: a block still tells
-where it stood.
+item, a table cell, or text that stands directly in a container. The end of a line is a boundary,
+too, unless wrapped prose goes on (see `lines`), or the text is a heading, which is one however it
+is broken. Blocks are in page order, never overlap, and together are all text that was given. Two
+blocks, of one page or of two, are the same piece of text if their `text` is equal. Other blocks may
+be dropped from a list: a block still tells where it stood.
 
 Containers are the block-level elements that hold text. They are kept as columns, because hundreds
 of pages may wait to be judged again (see `frames`), and an object for each container would be two
@@ -22,6 +23,7 @@ from typing import Literal, NamedTuple
 
 import xxhash
 
+from dedup_filter.text.lines import LINE_END, MOST_LINES, join_wrapped, with_line_ends
 from dedup_filter.text.marked_text import IMAGE, LINK, OPEN, UNIMAGE, UNLINK
 from dedup_filter.text.plain_text import count_words, is_spaced
 
@@ -37,10 +39,11 @@ _TAGS_OF_KIND: dict[Kind, str] = {
     "paragraph": "p blockquote",
     "item": "li dt dd",
     "cell": "td th",
-    "code": "pre listing plaintext xmp",
+    "code": "pre listing plaintext textarea xmp",
     "caption": "caption figcaption legend summary",
 }
 _KIND = {tag: kind for kind, tags in _TAGS_OF_KIND.items() for tag in tags.split()}
+_OF_ONE_LINE: tuple[Kind, ...] = ("title", "headline", "heading")
 
 _SURE_FRAMES = ("aside", "dialog", "footer", "menu", "nav")
 _NAMED_BY_CONTENT = ("article", "main")
@@ -203,12 +206,10 @@ def split_blocks(marked: str, role_of: Callable[[str], Role] = role_of) -> Cut:
     """
     # Heads and texts in turn: an empty head closes a container, the first has no effect.
     pieces = iter(["", *marked.split(OPEN)])
-    blocks: list[Block] = []
     images: list[tuple[str, int]] = []
     has_images = IMAGE[0] in marked
-    in_link = False
-    position = 0
-    containers = Containers()
+    cut = _Blocks()
+    containers, blocks = cut.containers, cut.blocks
     ends, parents = containers.ends, containers.parents
     inside = containers.open(_NO_ROLE, NOWHERE, 0)
     empty: list[str] = []  # open heads without text so far: most never get a container
@@ -218,7 +219,7 @@ def split_blocks(marked: str, role_of: Callable[[str], Role] = role_of) -> Cut:
         elif empty:
             empty.pop()
         else:
-            ends[inside] = position
+            ends[inside] = len(blocks)
             inside = parents[inside] if inside else 0
         # Two of three texts are the white space between two tags.
         if not raw or raw.isspace():
@@ -226,26 +227,46 @@ def split_blocks(marked: str, role_of: Callable[[str], Role] = role_of) -> Cut:
         for each in empty:
             # To slice a short head costs more than to compare its length.
             role = role_of(each if len(each) <= _MOST_OF_HEAD else each[:_MOST_OF_HEAD])
-            inside = containers.open(role, inside, position)
+            inside = containers.open(role, inside, len(blocks))
         empty.clear()
-        piece = raw
         if has_images:
             images += [(address, inside) for address in _IMAGE.findall(raw)]
-            piece = _IMAGE.sub("", raw)
-        measure = _known if len(piece) <= _SHORT else _measure
-        # A link around several blocks starts again in each.
-        measures = measure(LINK + piece if in_link else piece)
-        text, count, link_count, is_text, hashed, in_link = measures
-        if text:
-            kind = containers.roles[inside].kind
-            blocks.append(
-                Block(text, count, link_count, position, containers, inside, kind, is_text, hashed)
-            )
-            position += 1
+        cut.add(_IMAGE.sub("", raw) if has_images else raw, inside)
     while inside != NOWHERE:
-        ends[inside] = position
+        ends[inside] = len(blocks)
         inside = parents[inside]
     return Cut(blocks, [(image, containers.text_around(place)) for image, place in images])
+
+
+class _Blocks:
+    """The blocks of a page so far."""
+
+    def __init__(self) -> None:
+        self.containers = Containers()
+        self.blocks: list[Block] = []
+        self._room = MOST_LINES
+        self._in_link = False
+
+    def add(self, raw: str, inside: int) -> None:
+        """Add text, link marks in it, that stands between two boundaries in a container."""
+        containers, blocks = self.containers, self.blocks
+        kind = containers.roles[inside].kind
+        has_lines = LINE_END in raw or kind == "code"
+        for line in self._lines(raw, kind) if has_lines else (raw,):
+            measure = _known if len(line) <= _SHORT else _measure
+            # A link around several blocks starts again in each.
+            measures = measure(LINK + line if self._in_link else line)
+            text, count, link_count, is_text, hashed, self._in_link = measures
+            if text:
+                at = len(blocks), containers, inside
+                blocks.append(Block(text, count, link_count, *at, kind, is_text, hashed))
+
+    def _lines(self, raw: str, kind: Kind) -> list[str]:
+        if kind in _OF_ONE_LINE:
+            return [raw]
+        lines = (with_line_ends(raw) if kind == "code" else raw).split(LINE_END, self._room)
+        self._room -= len(lines) - 1
+        return join_wrapped(lines, [each.replace(LINK, "").replace(UNLINK, "") for each in lines])
 
 
 def text_hash(text: str) -> int:

@@ -5,13 +5,16 @@ A script may make what a reader sees from text that the page brings along:
     hidden, noscript     elements that a script shows, or that stand in for it
     script data          JSON and the like, of which the strings that are prose count
     template             never read: rows and dialogs are made of it
+    notes                never read: options, what stands in for images, values of inputs; they
+                         count only if they are more than is in sight, see `Choice.note`
 
 The first two are read if they have more words that are not in sight (outside frames, without links)
 than the page shows: so an article that waits for its script is read, while cookie dialogs and menus
 beside a text are not. Hidden text is read where it stands, strings of script data at the end, those
 of each script in a container of its own. Sentences that are in sight already count for nothing.
 Text that is not read is counted and hashed, so that two pages that differ in it are not taken for
-equal.
+equal. Counted apart is what waits for its script, all but hidden text without the mark of React's
+streaming: it may be the content of the page, while a dialog is beside it.
 
 The search in script data knows string literals of JSON, in their order, but no structure around
 them. So it serves ld+json, __NEXT_DATA__, `window.__NUXT__ = (function ...)`, React's streamed
@@ -30,11 +33,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, islice
+from math import floor
 
 import xxhash
 
-from dedup_filter.text.blocks import NOWHERE, Block, Cut, split_blocks
+from dedup_filter.text.blocks import NOWHERE, Block, Cut, split_blocks, text_hash
 from dedup_filter.text.decode import parse
+from dedup_filter.text.lines import with_line_ends
 from dedup_filter.text.marked_text import CLOSE, OPEN, Parts, marked_text, parts_of, without_marks
 from dedup_filter.text.plain_text import count_words
 
@@ -74,16 +79,21 @@ _MARKUP = re.compile("</?[a-zA-Z][^<>]*>")
 _WHOLE_WORD = re.compile(r"(?<![\w\-/.:#=])[^\W\d_]+(?![\w\-/#=(]|[.:]\w)")
 
 
-def read_concealed(parts: Parts, visible: Cut) -> tuple[Cut, tuple[float, int, bool]]:
+def read_concealed(
+    parts: Parts, visible: Cut
+) -> tuple[Cut, tuple[float, int, bool, int, float, int]]:
     """Choose what is read of a page of which `visible` is in sight.
 
-    Return that, and `unread_words`, `unread_hash` and `is_by_script` of the `Page`.
+    Return that, and `unread_words`, `unread_hash`, `is_by_script`, `notes_hash`, `waiting_words`
+    and `waiting_hash` of the `Page`.
     """
     choice = choose(parts, visible)
     cut = visible if choice.marked is parts.visible else split_blocks(choice.marked)
+    notes_hash = choice.note(parts.notes) if parts.notes else 0
     unread_hash = choice.unread.intdigest() if choice.unread_words else 0
     is_by_script = parts.has_scripts and choice.is_hull(parts.empty_ids)
-    return cut, (choice.unread_words, unread_hash, is_by_script)
+    of_waiting = choice.waiting_words, choice.waiting.intdigest() if choice.waiting_words else 0
+    return cut, (choice.unread_words, unread_hash, is_by_script, notes_hash, *of_waiting)
 
 
 def choose(parts: Parts, visible: Cut) -> "Choice":
@@ -123,24 +133,45 @@ class Choice:
         self.reads_hidden = False
         self.reads_data = False
         self.unread_words = 0.0
+        self.waiting_words = 0.0
         self.unread = xxhash.xxh3_64()
+        self.waiting = xxhash.xxh3_64()
         self._visible = visible
         self._taken = 0.0
 
-    def takes(self, texts: Sequence[str]) -> bool:
+    def takes(self, waiting: Sequence[str], hidden: Sequence[str] = ()) -> bool:
         """Tell whether texts are longer than what was read so far; leave them if not."""
-        words = sum(map(count_words, texts))
+        words = sum(map(count_words, [*waiting, *hidden]))
         if words > self._shown + self._taken:
             self._taken += words
             return True
-        self.leave(texts)
+        self.leave(hidden, waits=False)
+        self.leave(waiting)
         return False
 
-    def leave(self, texts: Iterable[str]) -> None:
+    def leave(self, texts: Iterable[str], *, waits: bool = True) -> None:
         """Count and hash text that is not read."""
         for text in texts:
-            self.unread_words += count_words(text)
-            self.unread.update(text.encode("utf-8", "surrogatepass") + b"\n")
+            words, line = count_words(text), text.encode("utf-8", "surrogatepass") + b"\n"
+            self.unread_words += words
+            self.unread.update(line)
+            if waits:
+                self.waiting_words += words
+                self.waiting.update(line)
+
+    def note(self, texts: Iterable[str]) -> int:
+        """Return 64 bits of what is beside the text; if it says more than is in sight, count it.
+
+        A list of all countries makes no page unread: it counts for no more than is in sight. Where
+        the page says more, an image in an advert, new at each fetch, must not tell it from itself.
+        """
+        noted = "\n".join(texts)
+        shown = sum([block.words for block in self._visible if block.kind != "title"])
+        if count_words(noted) > shown:
+            left = self.unread_words, self.waiting_words
+            self.leave([noted])
+            self.unread_words, self.waiting_words = (max(each, floor(shown)) for each in left)
+        return text_hash(noted)
 
     def unseen(self, texts: Iterable[str]) -> Iterator[str]:
         """Yield each text without the sentences that were seen before."""
@@ -174,9 +205,12 @@ class Choice:
 def _choose(parts: Parts, choice: Choice) -> None:
     """Add the text that is read to that in sight; leave the rest."""
     parts = parts._replace(segments=[without_markup(*segment) for segment in parts.segments])
-    hidden = split_blocks(parts.marked("hidden"))
-    if choice.takes(list(choice.unseen(_texts(hidden.blocks)))):
-        choice.marked = parts.marked("", "hidden")
+    hidden, waiting = (
+        list(choice.unseen(_texts(split_blocks(parts.marked(place)).blocks)))
+        for place in ("hidden", "waiting")
+    )
+    if choice.takes(waiting, hidden):
+        choice.marked = parts.marked("", "hidden", "waiting")
         choice.reads_hidden = True
     found, unsearched = prose_of(parts.data)
     of_scripts = [list(choice.unseen(texts)) for texts in found]
@@ -190,7 +224,7 @@ def _choose(parts: Parts, choice: Choice) -> None:
 
 def without_markup(place: str, segment: str) -> tuple[str, str]:
     """Read the markup of hidden text that is escaped HTML, as in the noscript of some pages."""
-    if place != "hidden" or not _MARKUP.search(segment):
+    if place not in ("hidden", "waiting") or not _MARKUP.search(segment):
         return place, segment
     pieces = segment.split(OPEN)  # texts and heads in turn
     pieces[0::2] = [
@@ -229,7 +263,7 @@ def _as_marked(of_scripts: Iterable[Sequence[str]]) -> str:
 
 
 def _paragraphs(texts: Iterable[str]) -> str:
-    return "".join([f"{OPEN}p {OPEN}{text}{CLOSE}" for text in texts])
+    return "".join([f"{OPEN}p {OPEN}{with_line_ends(text)}{CLOSE}" for text in texts])
 
 
 def _prose(data: str) -> Iterator[list[str]]:

@@ -104,6 +104,8 @@ class Content(NamedTuple):
     """All blocks that are in no page frame."""
     stretch: Sequence[Block]
     """Those from the first to the last of the content, in its container."""
+    body: tuple[int, int]
+    """First and end of the smallest container of the content, by positions on the page."""
 
     @property
     def own(self) -> Sequence[Block]:
@@ -117,7 +119,9 @@ class Content(NamedTuple):
 
     def left_out(self, blocks: Iterable[Block]) -> dict[int, LeftOut]:
         """Tell why blocks are no main content, by their positions; of those that were given."""
-        main, inside, candidates, stretch = ({block.position for block in part} for part in self)
+        main, inside, candidates, stretch = (
+            {block.position for block in part} for part in self[:4]
+        )
         first = min(stretch, default=0)
 
         def reason(place: int) -> LeftOut:
@@ -140,7 +144,8 @@ def find_content(blocks: Sequence[Block]) -> Content:
     text = [block for block in candidates if block.is_text]
     good = _good(candidates)
     if good:
-        containers, best = good[0].containers, _best_container(candidates, good)
+        containers = good[0].containers
+        inner, best = _best_container(candidates, good)
         first, end = containers.firsts[best], containers.ends[best]
         inside = [block for block in candidates if first <= block.position < end]
         stretch = _stretch(inside, set(good))
@@ -148,8 +153,10 @@ def find_content(blocks: Sequence[Block]) -> Content:
         enough = _LEAST_SHARE * _long_words(text)
         if word_sum(chosen) >= _MIN_WORDS and _long_words(chosen) >= enough:
             main = [*_headline(candidates, chosen[0]), *chosen]
-            return Content(main, inside, candidates, stretch)
-    return Content(text, blocks, candidates, candidates)
+            body = containers.firsts[inner], containers.ends[inner]
+            return Content(main, inside, candidates, stretch, body)
+    end = blocks[-1].position + 1 if blocks else 0
+    return Content(text, blocks, candidates, candidates, (0, end))
 
 
 def menus(blocks: Sequence[Block]) -> list[int]:
@@ -250,8 +257,8 @@ def _joins(block: Block, kinds: Sequence[str]) -> bool:
     return block.kind in kinds or (block.words > _LINE and block.is_text)
 
 
-def _best_container(blocks: Sequence[Block], good: Sequence[Block]) -> int:
-    """Return the number of the container that holds the content."""
+def _best_container(blocks: Sequence[Block], good: Sequence[Block]) -> tuple[int, int]:
+    """Return the numbers of the smallest container of the content, and of that around all of it."""
     containers = blocks[0].containers
     roles, parents = containers.roles, containers.parents
     words, good_words = words_before(blocks, containers), words_before(good, containers)
@@ -264,6 +271,7 @@ def _best_container(blocks: Sequence[Block], good: Sequence[Block]) -> int:
         roles[best].kind != "other" or _inside(good_words, containers, best) < enough
     ):
         best = parents[best]
+    inner = best
     around = parents[best]
     while around != NOWHERE:
         added = _inside(words, containers, around) - _inside(words, containers, best)
@@ -271,7 +279,7 @@ def _best_container(blocks: Sequence[Block], good: Sequence[Block]) -> int:
         if _inside(good_words, containers, around) - good_before < _MAIN_SHARE * added:
             break
         best, around = around, parents[around]
-    return best
+    return inner, best
 
 
 def _inside(before: Sequence[float], containers: Containers, number: int) -> float:

@@ -9,8 +9,9 @@ headlines are different pages, however alike their texts are: the manual pages o
 releases, two products.
 
 A section number in front may be missing, and so may the end of a headline of 40 characters or more
-("A long story about the sea…"). On one host, two numbers are two headlines ("3.37.1 released",
-"3.37.2 released"). On two hosts, two editions of a manual may number their sections differently.
+from a space on, or from within a word ("A long story about the se…"). On one host, two numbers are
+two headlines ("3.37.1 released", "3.37.2 released"). On two hosts, two editions of a manual may
+number their sections differently.
 
 Pure: what is known of the host comes as a function, which counts the pages that show something.
 """
@@ -19,16 +20,13 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from dedup_filter.text.plain_text import normalize
+from dedup_filter.text.plain_text import is_spaced, normalize
 from dedup_filter.text.reading import MOST_OF_HEADLINE, title_parts
+from dedup_filter.thresholds import CUT_HEADLINE, FRAME_TIMES
 
 TimesShown = Callable[[str], int]
 """A function: h1 or part of a title -> how many earlier pages of the host have shown it."""
 
-_SHARED = 2
-"""What so many pages of a host show, its pages share."""
-_LEAST_CUT = 40
-"""Characters from which the beginning of a headline counts as the whole."""
 _SECTION = re.compile(
     r"(?:(?:chapter|section|part|appendix|§)\s*[\w.]{1,12}[.:)]?|(?:\d+|[a-z])(?:[.]\d+)+[.:)]?|\d+[.:)])"
     r"\s+(?=\D)"
@@ -50,13 +48,13 @@ class Headline(NamedTuple):
         if self.has_own_h1(times_shown):
             return (normalize(self.h1),)
         written = [part for part in (*title_parts(self.title), self.h1) if part]
-        own = [part for part in title_parts(self.title) if times_shown(part) < _SHARED]
+        own = [part for part in title_parts(self.title) if times_shown(part) < FRAME_TIMES]
         rarest = sorted(written, key=times_shown)[:1]
         return tuple(filter(None, map(normalize, own or rarest)))
 
     def has_own_h1(self, times_shown: TimesShown) -> bool:
         """Tell whether there is an h1 that other pages do not share."""
-        return bool(self.h1) and times_shown(self.h1) < _SHARED
+        return bool(self.h1) and times_shown(self.h1) < FRAME_TIMES
 
     def everything(self) -> tuple[str, ...]:
         """Return the h1 and all parts of the title, normalised."""
@@ -79,16 +77,58 @@ def is_headed_alike(page: Headline, original: Headline, times_shown: TimesShown)
     return all(_is_among(part, theirs) for part in page.parts(times_shown))
 
 
-def is_headed_as_elsewhere(page: Headline, original: Headline, times_shown: TimesShown) -> bool:
-    """Tell whether a page of another host has the same headline.
+def shares_words(h1: str, title: str) -> bool:
+    """Whether an h1 has a word of the title, or there is no title to have words of.
 
-    What the pages of another host share is not known, and their frame may have an h1 of its own. So
-    it is enough if the h1 or the longest part of the title is there.
+    Of scripts without spaces a character is enough. The h1 of a frame ("Our partners") has none.
     """
-    of_title = Headline(title=page.title).parts(times_shown)
-    mine = [*page.parts(times_shown)[:1], *sorted(of_title, key=len)[-1:]]
-    theirs = list(map(_without_section, original.everything()))
-    return not mine or any(_is_among(_without_section(part), theirs) for part in mine)
+    texts = normalize(h1), normalize(title)
+    words = [set(text.split() if is_spaced(text) else text) for text in texts]
+    return not title or bool(words[0] & words[1])
+
+
+def headlines(headline: Headline, times_shown: TimesShown) -> set[str]:
+    """Return what may be the headline of a page: its own h1, and the longest part of its title."""
+    of_title = Headline(title=headline.title).parts(times_shown)
+    return {*headline.parts(times_shown)[:1], *sorted(of_title, key=len)[-1:]}
+
+
+def are_within(page: Headline, original: Headline, times_shown: TimesShown) -> bool:
+    """Whether the headline of one page stands in that of a page of another host, as whole words.
+
+    What the pages of the other host share is not known, and their frame may have an h1 of its own.
+    So it is enough if the h1 or the longest part of the title does. A page without headline agrees
+    with any.
+    """
+    mine, theirs = headlines(page, times_shown), headlines(original, _never_shown)
+    if not mine or not theirs:
+        return True
+    others = list(map(_without_section, original.everything()))
+    return any(_is_among(_without_section(part), others) for part in mine) or any(
+        _is_within(*sorted((one, other), key=len)) for one in mine for other in theirs
+    )
+
+
+def _never_shown(_: str) -> int:
+    return 0
+
+
+def _is_within(short: str, long: str) -> bool:
+    at = long.find(short)
+    while at >= 0:
+        end = at + len(short)
+        if not (
+            (at and _is_one_word(long[at - 1], short[0]))
+            or (end < len(long) and _is_one_word(short[-1], long[end]))
+        ):
+            return True
+        at = long.find(short, at + 1)
+    return False
+
+
+def _is_one_word(one: str, other: str) -> bool:
+    """Whether two characters in a row are of one word; scripts without spaces have no words."""
+    return one.isalnum() and other.isalnum() and is_spaced(one + other)
 
 
 def _is_among(part: str, others: Iterable[str]) -> bool:
@@ -104,4 +144,7 @@ def _is_same(one: str, other: str) -> bool:
     if one == other or _without_section(one) == other or one == _without_section(other):
         return True
     short, long = sorted((one.rstrip(_CUT_OFF), other.rstrip(_CUT_OFF)), key=len)
-    return short == long or (len(short) >= _LEAST_CUT and long.startswith(short))
+    if short == long or len(short) < CUT_HEADLINE or not long.startswith(short):
+        return short == long
+    # A name that goes on is another: "org.example.vector", "org.example.vector.jacobian".
+    return long[len(short)].isspace() or long[len(short)].isalnum()

@@ -3,10 +3,14 @@
     <div class="a">one <a href="/">two</a><p>three</div>
     OPEN "div a " OPEN "one " LINK "two" UNLINK OPEN "p " OPEN "three" CLOSE CLOSE
 
-CLOSE is two OPEN: an empty head. Split at OPEN, marked text gives texts and heads in turn.
+CLOSE is two OPEN: an empty head. Split at OPEN, marked text gives texts and heads in turn. A `br`
+is written as `LINE_END`.
 
     <div hidden>one</div><noscript>two</noscript>     likewise <template>
     HIDE OPEN "div  " OPEN "one" CLOSE UNHIDE HIDE OPEN "noscript " OPEN "two" CLOSE UNHIDE
+
+    <div hidden id="S:0">one</div>     as React streams what its script moves into sight
+    HIDE OPEN "div  S:" OPEN "one" CLOSE UNHIDE
 
     <script>go()</script><script>__STATE__ = {}</script><div id="app"></div>
     SCRIPT OPEN UNSCRIPT SCRIPT OPEN "__STATE__ = {}" UNSCRIPT SCRIPT "app" UNSCRIPT ...
@@ -14,11 +18,18 @@ CLOSE is two OPEN: an empty head. Split at OPEN, marked text gives texts and hea
     <img src="a.png">     only where images are asked for
     IMAGE "a.png" UNIMAGE
 
-    <svg>one</svg>        only where what is not read is asked for: see `account`
-    UNREAD "svg" OPEN "one" ENDUNREAD
+    <img alt="one"><select><option>two</select>       what is beside the text, not in it
+    SCRIPT "note" OPEN "one" UNSCRIPT SCRIPT "note" OPEN "two" UNSCRIPT
+
+    <svg><text>one</text></svg><iframe srcdoc="<p>two">
+    OPEN "svg " OPEN CLOSE OPEN "text " OPEN "one" CLOSE OPEN "iframe " OPEN OPEN "p " ...
+
+    <style>one</style>    only where what is not read is asked for: see `account`
+    UNREAD "style" OPEN "one" ENDUNREAD
 
 Block-level elements are those that browsers display as such (HTML Standard, section 15.3, flow
-content), table parts included; a declared shadow root is one, too. The text of a script is written
+content), table parts included; a declared shadow root is one, too, and what has the style
+attribute of one. The text of a script is written
 only if it may be data: JSON, or the state of a page. An empty element with an id is marked, for a
 script may fill it.
 
@@ -43,10 +54,23 @@ from typing import NamedTuple
 
 from lxml import etree
 
-_SKIPPED = (
-    "applet audio canvas datalist iframe noframes object select style svg textarea video".split()
-)
-"""Readers do not see the content of these as text of the page."""
+from dedup_filter.text.decode import parse
+from dedup_filter.text.lines import LINE_END
+
+_CHOICES = "audio canvas datalist iframe noframes select video".split()
+"""Elements whose text is one of several that a reader may see, or stands in for what they show."""
+_SKIPPED = ["style", "svg", *_CHOICES]
+"""Readers do not see the content of these as text of the page, but for that of pictures."""
+_PICTURE_TEXT = "text tspan textpath textPath a".split()
+"""Elements of SVG whose text is shown."""
+_PICTURE_BLOCKS = "text div p li td".split()
+"""Those that begin a block in a picture; of HTML those in a foreignObject."""
+_IN_PICTURES = [*_PICTURE_TEXT, *_PICTURE_BLOCKS, *"b code em i span strong th".split()]
+_NO_TEXT_INPUTS = " hidden checkbox radio password file range color "
+"""Types of inputs whose value is not shown as text; that of hidden ones is new at each fetch."""
+_MOST_FRAMES, _MOST_IN_FRAMES, _MOST_NESTING = 64, 2**20, 3
+"""Pages in `srcdoc` attributes that are read, their characters, and how deep they are nested. What
+is beyond counts as unread."""
 _LINKS = ("a", "button")
 """Their words count as link words: what a frame offers to press."""
 _CONTAINERS = (
@@ -55,10 +79,17 @@ _CONTAINERS = (
 ).split()
 """The block-level elements whose class and role are read."""
 _OTHER_BLOCKS = (
-    "address body caption center dir dt figcaption frameset h1 h2 h3 h4 h5 h6 hr html legend li "
-    "listing noscript optgroup p plaintext pre search summary tbody template tfoot th thead title "
-    "tr xmp"
+    "address applet body caption center dir dt figcaption frameset h1 h2 h3 h4 h5 h6 hr html "
+    "legend li listing noscript object optgroup p plaintext pre search summary tbody template "
+    "textarea tfoot th thead title tr xmp"
 ).split()
+
+_INLINE = "b em i label small span strong".split()
+"""Elements of which a style attribute may make a line. To look at each link would take 0.1 ms."""
+_STYLE = "translate(@style, ' ', '')"
+_IS_LINE = " or ".join(
+    f"contains({_STYLE}, 'display:{value}')" for value in ("block", "flex", "grid", "table", "list")
+)
 
 _MAX_DEPTH = 256
 _XHTML = "http://www.w3.org/1999/xhtml"
@@ -80,15 +111,27 @@ def _boundary(lead: int) -> str:
     return chr(lead) + "".join(chr(0xE000 + secrets.randbelow(0x1800)) for _ in range(3))
 
 
-_ALL = [_boundary(0xF800 + number) for number in range(11)]
-OPEN, LINK, UNLINK, HIDE, UNHIDE, SCRIPT, UNSCRIPT, IMAGE, UNIMAGE, UNREAD, ENDUNREAD = _ALL
+_ALL = [_boundary(0xF800 + number) for number in range(13)]
+OPEN, LINK, UNLINK, HIDE, UNHIDE, SCRIPT, UNSCRIPT, IMAGE, UNIMAGE, UNREAD, ENDUNREAD = _ALL[:11]
+_FRAME, _UNFRAME = _ALL[11:]
 CLOSE = OPEN + OPEN
 
 _ANY_MARK = re.compile("|".join(_ALL))
 _IMAGE = re.compile(f"{IMAGE}.*?{UNIMAGE}", re.DOTALL)
 _NOSCRIPT = f"{OPEN}noscript "
 _TEMPLATE = f"{OPEN}template "
+_TITLE = f"{OPEN}title {OPEN}"
+_WAITS = "S:"
+"""The end of the head of a hidden part that a script moves into sight: what its id begins with."""
+_IS_STREAMED = (
+    f"(@id | */@id)[contains(., '{_WAITS}')"
+    f" and not(translate(substring-after(., '{_WAITS}'), '0123456789abcdef', ''))]"
+)
+"""Rows stand in a table of their own, whose child has the id."""
+_NOTE = "note"
 _NOTHING = "nothing"
+_PLACES = ["hidden", "waiting", "template"]
+"""A piece belongs to the last of these that is around it."""
 _NOTICE = 400
 """Characters up to which a noscript that names JavaScript is a notice that asks for it."""
 
@@ -99,13 +142,15 @@ class Parts(NamedTuple):
     visible: str
     """What is in sight."""
     segments: Sequence[tuple[str, str]]
-    """The place ("" in sight, "hidden", "template") and the text of each, in page order; empty if
-    nothing is hidden."""
+    """The place ("" in sight, "hidden", "waiting", "template") and the text of each, in page order;
+    empty if nothing is hidden. Waiting is hidden text that a script moves into sight."""
     data: Sequence[str]
     """The texts of scripts that are data, or set the state of the page."""
     has_scripts: bool
     empty_ids: Sequence[str]
     """The ids of empty elements."""
+    notes: Sequence[str] = ()
+    """What a reader may see beside the text: options, alternatives of images, values of inputs."""
 
     def marked(self, *places: str) -> str:
         """Return the marked text that stands in some places."""
@@ -119,7 +164,31 @@ def marked_text(
 
     `with_unread`: also that of elements whose content is never read, between marks of its own.
     """
-    return str(_stylesheet(bool(_is_deep(tree)), with_images, with_unread)(tree))
+    room = [_MOST_FRAMES, _MOST_IN_FRAMES]
+    return _written(tree, (with_images, with_unread), room, _MOST_NESTING)
+
+
+def _written(
+    tree: etree._Element, options: tuple[bool, bool], room: list[int], nesting: int
+) -> str:
+    """Write a tree, and the pages in its frames as far as there is room, by number and length."""
+    marked = str(_stylesheet(bool(_is_deep(tree)), *options)(tree))
+    if _FRAME[0] not in marked:
+        return marked
+    first, *others = marked.split(_FRAME)
+    written = [first]
+    for page, _, after in (each.partition(_UNFRAME) for each in others):
+        room[:] = room[0] - 1, room[1] - len(page)
+        if not nesting or min(room) < 0:
+            room[1] += len(page)
+            inner = "" if options[1] else f"{SCRIPT}{_NOTE}{OPEN}{page}{UNSCRIPT}"
+        else:
+            inside = parse(page)
+            inner = "" if inside is None else _written(inside, options, room, nesting - 1)
+            # Nobody sees the title of a page in a frame.
+            inner = f"{OPEN}iframe {OPEN}{inner.replace(_TITLE, f'{OPEN}p {OPEN}')}{CLOSE}"
+        written += [inner, after]
+    return "".join(written)
 
 
 def parts_of(marked: str) -> Parts:
@@ -131,6 +200,9 @@ def parts_of(marked: str) -> Parts:
     first, *others = marked.split(SCRIPT)
     pieces = [piece.partition(UNSCRIPT) for piece in others]
     scripts = [script.partition(OPEN) for script, _, _ in pieces]
+    notes = [text for kind, is_script, text in scripts if is_script and kind == _NOTE]
+    if notes:
+        scripts = [each for each in scripts if each[:2] != (_NOTE, OPEN)]
     data = [text for kind, _, text in scripts if text and (kind or _STATE.search(text, 0, _START))]
     ids = [script for script, is_script, _ in scripts if not is_script]
     marked = "".join([first, *(after for _, _, after in pieces)])
@@ -138,7 +210,7 @@ def parts_of(marked: str) -> Parts:
     visible = "".join([text for place, text in segments if not place]) if segments else marked
     if not any(place for place, _ in segments):
         segments = []
-    return Parts(visible, segments, data, len(ids) < len(scripts), ids)
+    return Parts(visible, segments, data, len(ids) < len(scripts), ids, notes)
 
 
 def places_of(marked: str) -> list[str]:
@@ -163,7 +235,13 @@ def _stylesheet(is_deep: bool, with_images: bool, with_unread: bool) -> etree.XS
     templates = [
         # Only the element: if it is part of a larger tree, its tail stands beside it.
         '<xsl:template match="/"><xsl:apply-templates select="*"/></xsl:template>',
-        _template(_SKIPPED, unread),
+        _template(["style"], unread),
+        _template(["svg"], _picture(unread, with_unread)),
+        _template(_CHOICES, unread or _texts_note()),
+        _template(
+            ["iframe[@srcdoc]"], _text(_FRAME) + _value("@srcdoc") + _text(_UNFRAME) + unread
+        ),
+        *_noted_templates(inside, with_notes=not with_unread),
         _template(
             ["script"],
             _choice(
@@ -172,13 +250,15 @@ def _stylesheet(is_deep: bool, with_images: bool, with_unread: bool) -> etree.XS
                 ("true()", _text(f"{SCRIPT}{OPEN}{UNSCRIPT}") + unread),
             ),
         ),
-        _template(["br"], _text(" ") + inside),
+        _template(["br"], _text(LINE_END) + inside),
         _template(_LINKS, _text(LINK) + inside + _text(UNLINK)),
         _template([f"a[{_PLACE}]"], inside),
+        *(_styled_template(tag, inside) for tag in _INLINE),
     ]
     templates += [_block_template(tag, inside) for tag in _CONTAINERS + _OTHER_BLOCKS]
     if with_images:
-        image = _text(IMAGE) + _value("normalize-space(@src)") + _text(UNIMAGE)
+        note = "" if with_unread else _note("@alt")
+        image = note + _text(IMAGE) + _value("normalize-space(@src)") + _text(UNIMAGE)
         templates.append(_template(["img[normalize-space(@src)]"], image))
     if is_deep:
         templates.append(_deep_template(with_unread))
@@ -194,12 +274,64 @@ def _stylesheet(is_deep: bool, with_images: bool, with_unread: bool) -> etree.XS
 def _block_template(tag: str, inside: str) -> str:
     is_shown = {"template": _IS_SHADOW, "noscript": "false()"}.get(tag, "not(@hidden)")
     names = _value("@class") + _text(" ") + _value("@role") if tag in _CONTAINERS else ""
-    block = _text(f"{OPEN}{tag} ") + names + _text(OPEN) + inside + _text(CLOSE)
-    body = _choice((is_shown, block), ("true()", _text(HIDE) + block + _text(UNHIDE)))
+    head, rest = _text(f"{OPEN}{tag} ") + names, _text(OPEN) + inside + _text(CLOSE)
+    waits = f'<xsl:if test="{_IS_STREAMED}">{_text(_WAITS)}</xsl:if>' if names else ""
+    hidden = _text(HIDE) + head + waits + rest + _text(UNHIDE)
+    body = _choice((is_shown, head + rest), ("true()", hidden))
     if tag == "div":  # an empty one, which a script may fill
         root = _text(SCRIPT) + _value("@id") + _text(UNSCRIPT)
         body = f'<xsl:if test="{_EMPTY}">{root}</xsl:if>{body}'
     return _template([tag], body)
+
+
+def _noted_templates(inside: str, *, with_notes: bool) -> list[str]:
+    """Write the attributes that a reader sees, in front of what is inside."""
+    if not with_notes:
+        return []
+    kind = f"translate(@type, '{ascii_uppercase}', '{ascii_lowercase}')"
+    is_shown = f"not(contains('{_NO_TEXT_INPUTS}', concat(' ', {kind}, ' ')))"
+    value = _note("@value") + _note("@placeholder") + _note("@alt")
+    return [
+        _template(["img"], _note("@alt") + inside),
+        _template(["input"], _choice((is_shown, value)) + inside),
+    ]
+
+
+def _note(path: str) -> str:
+    value = f"normalize-space({path})"
+    body = _text(f"{SCRIPT}{_NOTE}{OPEN}") + _value(value) + _text(UNSCRIPT)
+    return f'<xsl:if test="{value}">{body}</xsl:if>'
+
+
+def _texts_note() -> str:
+    """Write all texts within an element as one note, a line each."""
+    line = _value("normalize-space()") + _text("&#10;")
+    lines = f'<xsl:for-each select="descendant::text()">{line}</xsl:for-each>'
+    body = _text(f"{SCRIPT}{_NOTE}{OPEN}") + lines + _text(UNSCRIPT)
+    return f'<xsl:if test="normalize-space()">{body}</xsl:if>'
+
+
+def _picture(unread: str, with_unread: bool) -> str:
+    """Write the text of a picture, if it shows any, as blocks in a row: see `_deep_template`."""
+    shown = " or ".join(f"parent::{tag}" for tag in _IN_PICTURES)
+    is_block = " or ".join(f"self::{tag}" for tag in _PICTURE_BLOCKS)
+    piece = _choice(
+        (is_block, _text(f"{CLOSE}{OPEN}text {OPEN}")),
+        ("self::br or (self::tspan and (@x or @dy))", _text(LINE_END)),
+        (f"self::text() and ({shown})", _value(".")),
+        ("self::text()", _unread("local-name(..)") if with_unread else ""),
+    )
+    texts = f'<xsl:for-each select="descendant::node()">{piece}</xsl:for-each>'
+    has_text = "descendant::*[self::text or self::foreignobject or self::foreignObject]"
+    block = _text(f"{OPEN}svg {OPEN}") + texts + _text(CLOSE)
+    return _choice((has_text, block), ("true()", unread))
+
+
+def _styled_template(tag: str, inside: str) -> str:
+    """Write an inline element that its style attribute makes a block."""
+    block = _text(f"{OPEN}{tag} {OPEN}") + inside + _text(CLOSE)
+    body = _choice((_IS_LINE, block), ("true()", inside))
+    return _template([f"{tag}[@style]"], body)  # any other predicate takes ten times as long
 
 
 def _unread(name: str) -> str:
@@ -215,10 +347,19 @@ def _deep_template(with_unread: bool) -> str:
 
     start = _text(CLOSE + OPEN) + _value("local-name()") + _text(f" {OPEN}")
     unread = is_one("parent", [*_SKIPPED, "script", "noscript", "template"])
-    of_unread = _choice(("self::text()", _unread("local-name(..)"))) if with_unread else ""
+    is_choice = is_one("parent", _CHOICES)
+    of_unread = (
+        _choice(("self::text()", _unread("local-name(..)")))
+        if with_unread
+        else _choice(
+            (f"self::text() and ({is_choice})", _note(".")),
+            ("self::img", _note("@alt")),
+            ("self::iframe", _note("@srcdoc")),
+        )
+    )
     piece = _choice(
         (is_one("self", _CONTAINERS + _OTHER_BLOCKS), start),
-        ("self::br", _text(" ")),
+        ("self::br", _text(LINE_END)),
         (f"not(self::text()) or {unread}", of_unread),
         (is_one("parent", _LINKS), _text(LINK) + _value(".") + _text(UNLINK)),
         ("true()", _value(".")),
@@ -263,13 +404,15 @@ def _segments(marked: str) -> Iterator[tuple[str, str]]:
     """Yield the place and the text of each piece between marks of hiding, if there are any."""
     if HIDE[0] not in marked:
         return
-    around: list[bool] = []  # the hidden parts around a piece: whether each is a template
+    around: list[str] = []  # the places of the hidden parts around a piece
     for is_hidden, hidden in enumerate(_split(marked, HIDE)):
         for is_end, piece in enumerate(_split(hidden, UNHIDE)):
             if is_end:
                 around.pop()
             elif is_hidden:
-                around.append(piece.startswith(_TEMPLATE))
+                waits = piece.split(OPEN, 2)[1].endswith(_WAITS)
+                is_template = piece.startswith(_TEMPLATE)
+                around.append("template" if is_template else "waiting" if waits else "hidden")
             if not around:
                 yield "", piece
                 continue
@@ -277,7 +420,7 @@ def _segments(marked: str) -> Iterator[tuple[str, str]]:
             if not _has_text(shown) or (len(around) == 1 and _is_notice(shown)):
                 yield _NOTHING, shown
             else:
-                yield "template" if True in around else "hidden", shown
+                yield max(around, key=_PLACES.index), shown
 
 
 def _has_text(piece: str) -> bool:

@@ -18,7 +18,7 @@ from sys import getsizeof
 from dedup_filter.text.blocks import NOWHERE, Block, Containers, Role, text_hash
 from dedup_filter.text.reading import Page
 
-_FORMAT = 2
+_FORMAT = 3
 _PACKED_APART = ("containers", "inside", "hash")
 _FIELDS = [field.name for field in fields(Block) if field.name not in _PACKED_APART]
 """Fields of a block with plain values. A page packed with other fields is refused."""
@@ -38,7 +38,14 @@ def pack_page(page: Page) -> bytes:
         "format": _FORMAT,
         "title": page.title,
         "language": page.language,
-        "unread": (page.unread_words, page.unread_hash, page.is_by_script),
+        "unread": (
+            page.unread_words,
+            page.unread_hash,
+            page.is_by_script,
+            page.notes_hash,
+            page.waiting_words,
+            page.waiting_hash,
+        ),
         "headings": True,
         "images": page.images,
         "containers": [

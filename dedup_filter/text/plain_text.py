@@ -126,6 +126,15 @@ def count_words(text: str) -> float:
     return (100 * len(rest.split()) + hundredths) / 100
 
 
+def columns(text: str) -> int:
+    """Return how wide a text is in a terminal, where Chinese characters take two columns.
+
+    >>> columns("two words"), columns("近似重复")
+    (9, 8)
+    """
+    return len(text) if is_spaced(text) else len(text) + _take_out(_IDEOGRAPHS, text)[1]
+
+
 def is_spaced(text: str) -> bool:
     """Tell whether a text has no character of a script without spaces.
 

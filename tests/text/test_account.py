@@ -1,5 +1,7 @@
 """What became of each character of a page, against the text nodes of its tree."""
 
+from html import escape
+
 import pytest
 from bad_pages import KINDS, SMALL
 from hypothesis import given, settings
@@ -16,15 +18,23 @@ def bare(text):
     return "".join(text.split())
 
 
+def texts_in(tree):
+    """All text in page order; that of a page in a frame comes before that of the frame itself."""
+    texts = []
+    for found in tree.xpath("//text() | //iframe/@srcdoc"):
+        inner = parse(found) if found.is_attribute else None
+        texts += [] if found.is_attribute else [found]
+        texts += [] if inner is None else texts_in(inner)
+    return texts
+
+
 def accounted(markup):
     """Account for a page, and verify that for all of it, by the blocks that the filter reads."""
     tree = parse(markup)
     if tree is None:
         return []
     found = account(tree)
-    assert bare("".join(piece.text for piece in found.pieces)) == bare(
-        "".join(tree.xpath("//text()"))
-    )
+    assert bare("".join(piece.text for piece in found.pieces)) == bare("".join(texts_in(tree)))
     page = page_of(markup)
     assert [b.text for b in found.blocks if b.kind != "title"] == [b.text for b in page.blocks]
     if not {piece.unread for piece in found.pieces} & {"markup", "data_read"}:
@@ -72,10 +82,16 @@ def left(markup):
         ("<script>go()</script>", {"element script": "go()"}),
         ("<script type=application/ld+json>{'a': 1}</script>", {"data": "{'a': 1}"}),
         ("<div hidden>not <b>seen</b></div>", {"hidden": "not seen"}),
+        ("<div hidden id=S:0>not <b>seen</b></div>", {"hidden": "not seen"}),
         ("<noscript>Please enable JavaScript.</noscript>", {"notice": "Please enable JavaScript."}),
         ("<template>a row <p hidden>more</template>", {"template": "a row more"}),
         ("<title>One</title><title>Two</title>", {"title": "Two"}),
         ("<p>a<svg>b</svg>c<a href=/>d</a>", {"element svg": "b"}),
+        (
+            "<svg><desc>a</desc><text>b<title>c</title></text></svg>",
+            {"element desc": "a", "element title": "c"},
+        ),
+        ("<textarea>a</textarea><object>b</object><video>c</video>", {"element video": "c"}),
         ("<div>" * 300 + "<p>e<select>f</select>g", {"element select": "f"}),
     ],
 )
@@ -96,4 +112,19 @@ def test_text_around_what_is_hidden_is_of_one_block():
         ("two", "", 1),
         ("x", "template", None),
         (" three", "", 1),
+    ]
+
+
+def test_pages_in_frames_are_told_where_they_stand():
+    inner = "<p>two<iframe srcdoc='<p>three'></iframe><style>p {}</style>"
+    framed = f"<p>one</p><iframe srcdoc='{escape(inner)}'>no</iframe>four"
+    pieces = account(parse(framed)).pieces
+    told = [(piece.text, piece.unread, piece.block) for piece in pieces]
+    assert told == [
+        ("one", "", 0),
+        ("two", "", 1),
+        ("three", "", 2),
+        ("p {}", "element", None),
+        ("no", "element", None),
+        ("four", "", 3),
     ]

@@ -15,9 +15,13 @@ from dedup_filter.text.reading import read_page
 
 UNSEEN = (
     "<script>var a</script><style>p {}</style><noscript>no</noscript><!-- comment -->"
-    "<template><p>x</p></template><svg><title>icon</title><text>x</text></svg>"
-    "<select><option>one<option>two</select><textarea>x</textarea><iframe src=x>no</iframe>"
+    "<template><p>x</p></template><svg><title>icon</title>x</svg>"
+    "<select><option>one<option>two</select><video>no</video><iframe src=x>no</iframe>"
     "<div hidden><p>x</p></div>"
+)
+PICTURE = (
+    "<text>one <tspan>two</tspan></text><text><tspan x=0>three</tspan><tspan dy=1em>four</tspan>"
+    "</text><foreignObject><div><b>five</b></div></foreignObject>"
 )
 BEFORE = "More than anything that is hidden"
 
@@ -26,8 +30,28 @@ BEFORE = "More than anything that is hidden"
     ("markup", "texts"),
     [
         ("<div>a <b>b</b>c<p>d</p>e<ul><li>f<li>g</ul></div>", ["a bc", "d", "e", "f", "g"]),
-        ("<p>  one\n\t two<br>three<br/>\xa0four </p>", ["one two three four"]),
+        ("<p>  one\n\t two<br>three<br/>\xa0four </p>", ["one two", "three", "four"]),
+        ("<h1>one<br>two</h1><h2>three<br>four</h2><br>five", ["one two", "three four", "five"]),
+        ("<pre>one\n  two\r\n\nthree<b>\nfour</b></pre>", ["one", "two", "three", "four"]),
+        ("<xmp>one\ntwo</xmp><pre><p>one\ntwo</p></pre>", ["one", "two", "one two"]),
+        (
+            "<p>one <span style='display: block'>two</span>three<b style=display:flex>four</b>",
+            ["one", "two", "three", "four"],
+        ),
+        (
+            "<p>one<i style='display: inline-block'>two</i><u style='color: red'>three</u></p>",
+            ["onetwothree"],
+        ),
+        ("<td>one<br>two<ul><li>three<br><br>four", ["one", "two", "three", "four"]),
         (f"<p>{BEFORE}</p>{UNSEEN}<p>after</p>", [BEFORE, "after"]),
+        (
+            "a<textarea>one\ntwo</textarea>b<object data=x>three</object>c",
+            ["a", "one", "two", "b", "three", "c"],
+        ),
+        (
+            f"a<svg><title>t</title><desc>d</desc><g>{PICTURE}</g></svg>b",
+            ["a", "one two", "three", "four", "five", "b"],
+        ),
     ],
 )
 def test_texts(markup, texts):
@@ -51,6 +75,8 @@ def test_kinds():
             "<div>x <a href='/'><div>one two</div><p>three</p> four</a> five</div>",
             [(1, 0), (2, 2), (1, 1), (2, 1)],
         ),
+        # One that begins in a line goes on in the next.
+        ("<p>one <a href=/>two<br>three<br></a>four</p>", [(2, 1), (1, 1), (1, 0)]),
     ],
 )
 def test_link_words(markup, counts):

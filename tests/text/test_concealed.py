@@ -89,6 +89,36 @@ def test_beside_more_text_in_sight_it_is_counted_and_hashed(markup):
     assert found.unread_hash == page_of(shown * 2 + markup).unread_hash
 
 
+ROWS = f"<table><tr id=list-S:1f><td>{ARTICLE}</table>"
+
+
+@pytest.mark.parametrize(
+    ("markup", "waits"),
+    [
+        (DATA, True),
+        (f"<template>{ARTICLE}</template>", True),
+        (f"<div hidden><template>{ARTICLE}</template></div>", True),
+        # React streams what its script moves into sight.
+        (f"<div hidden id=S:0><p>{ARTICLE}</p></div>", True),
+        (f"<div hidden id=S:0><section><p hidden>{ARTICLE}</p></section></div>", True),
+        (ROWS.replace("table", "table hidden", 1), True),
+        (f"<div hidden>{ARTICLE}</div>", False),
+        (f"<div hidden id=S:top>{ARTICLE}</div>", False),
+        (f"<noscript>{ARTICLE}</noscript>", False),
+    ],
+)
+def test_what_waits_for_a_script_is_counted_and_hashed_apart(markup, waits):
+    shown = f"<p>{OTHER * 10}</p>"
+    found = page_of(shown + markup)
+    assert found.unread_words == len(ARTICLE.split())
+    of_unread = found.unread_words, found.unread_hash
+    assert (found.waiting_words, found.waiting_hash) == (of_unread if waits else (0, 0))
+    dialog = f"<div hidden><p>{LEGAL}</p></div>"
+    beside = page_of(shown + markup + dialog)
+    assert beside.unread_hash != found.unread_hash
+    assert (beside.waiting_words, beside.waiting_hash) == (found.waiting_words, found.waiting_hash)
+
+
 def test_what_is_in_sight_is_not_read_again_from_script_data():
     found = page_of(f"<p>{ARTICLE.replace('. ', '.</p><p>')}</p>" + DATA)
     assert len(found.blocks) == 2
@@ -171,7 +201,7 @@ def test_any_string_of_json_is_read_as_json_reads_it_and_other_strings_do_no_har
         (rf'x = "{PROSE} \x41 \q \u12 \' \ud800 \ud83d\ude00', [f"{PROSE} A q u12 ' ? 😀"]),
         (
             json.dumps(f"<h2>Ice</h2><p hidden>no</p><script>x</script><p>{PROSE}<br>So &amp; so."),
-            ["Ice", f"{PROSE} So & so."],
+            ["Ice", PROSE, "So & so."],
         ),
         (f"x({json.dumps(json.dumps(json.dumps({'a': [PROSE]})))})", [PROSE]),
     ],

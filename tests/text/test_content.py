@@ -41,7 +41,7 @@ def framed(article: str) -> str:
         ),
         (
             f"<h1>On f</h1><p>{FIRST}</p><pre>def f(x):\n  return x</pre><p>{SECOND}</p>",
-            ["On f", FIRST, "def f(x): return x", SECOND],
+            ["On f", FIRST, "def f(x):", "return x", SECOND],
         ),
         (
             f"<p>{FIRST.replace('ice', '<a href=/i>ice</a>')}</p><ul>{MENU}</ul><p>{SECOND}</p>",

@@ -1,5 +1,6 @@
 """Marked text is what a walk over the tree writes, for any tree, and nothing in it is changed."""
 
+import re
 import threading
 
 from hypothesis import example, given
@@ -8,6 +9,7 @@ from lxml import etree, html
 
 from dedup_filter.text.blocks import split_blocks
 from dedup_filter.text.decode import parse
+from dedup_filter.text.lines import LINE_END
 from dedup_filter.text.marked_text import (
     CLOSE,
     HIDE,
@@ -25,14 +27,36 @@ from dedup_filter.text.marked_text import (
 
 XHTML = "{http://www.w3.org/1999/xhtml}"
 NAMED = "div ul td table section nav".split()
-BLOCKS = "html body tbody p h1 hr li td tr title pre noscript template".split() + NAMED
+BLOCKS = (
+    "html body tbody p h1 hr li td tr title pre noscript template textarea object".split() + NAMED
+)
+ATTRIBUTES_OF = {"img": ["alt"], "input": ["value", "alt"]}
+IN_PICTURES = "text tspan a div p li td span b".split()
 TAGS = (
     "div p span a b br li ul td tr table h1 title script style noscript nav section button"
-    f" template template pre hr x-y svg img {XHTML}p {XHTML}a {{urn:x}}p"
+    f" template template pre hr x-y svg text tspan textarea object select input img"
+    f" {XHTML}p {XHTML}a {{urn:x}}p"
 ).split()
 ATTRIBUTES = st.dictionaries(
-    st.sampled_from(["class", "id", "role", "hidden", "href", "name", "src", "type"]),
-    st.sampled_from(["", "#", "#top", "/a", "nav comments", " x\n y ", "<&>'\"", "联合", "a/json"]),
+    st.sampled_from(
+        [
+            "class",
+            "id",
+            "role",
+            "hidden",
+            "href",
+            "name",
+            "src",
+            "type",
+            "style",
+            "alt",
+            "value",
+            "x",
+        ]
+    ),
+    st.sampled_from(["", "#", "#top", "/a", "nav comments", " x\n y ", "<&>'\"", "联合", "a/json"])
+    | st.sampled_from(["S:", "S:0", "reader-S:1f", "S:top", "s:0"])
+    | st.sampled_from(["display: block", "color: red;display:inline-table", "x;display:table-row"]),
     max_size=3,
 ) | st.sampled_from([{"shadowrootmode": mode} for mode in ("open", "Closed", "İpen", "none")])
 TEXT = st.text(
@@ -46,36 +70,85 @@ def walked(element, with_images):
     """Write marked text node by node."""
     namespace, _, tag = str(element.tag).rpartition("}")
     tag = tag if namespace in ("", XHTML[:-1]) else ""
-    if not isinstance(element.tag, str) or tag in ("style", "svg"):
-        return ""
+    leaf = written_whole(element, tag, with_images)
+    if leaf is not None:
+        return leaf
     get = element.get
-    if tag == "script":
-        data = str(element.xpath("string()"))
-        if "json" in get("type", ""):
-            return f"{SCRIPT}json{OPEN}{data}{UNSCRIPT}"
-        return f"{SCRIPT}{OPEN}{data if '__' in data[:300] else ''}{UNSCRIPT}"
-    src = " ".join(get("src", "").split())
-    if with_images and tag == "img" and src:
-        return f"{IMAGE}{src}{UNIMAGE}"
     inside = element.text or ""
+    if tag in ("img", "input"):
+        inside = "".join(note(normalized(get(name, ""))) for name in ATTRIBUTES_OF[tag]) + inside
     for child in element:
         inside += walked(child, with_images) + (child.tail or "")
+    style = get("style", "").replace(" ", "")
     if tag not in BLOCKS:
         leads_away = "name" not in element.attrib
         if "href" in element.attrib:
             leads_away = not get("href").startswith("#")
         is_link = tag == "button" or (tag == "a" and leads_away)
-        return f"{LINK}{inside}{UNLINK}" if is_link else f"{' ' * (tag == 'br')}{inside}"
+        inside = f"{LINK}{inside}{UNLINK}" if is_link else f"{LINE_END * (tag == 'br')}{inside}"
+        is_line = tag in ("b", "span") and ("y:block" in style or "y:table" in style)
+        return f"{OPEN}{tag} {OPEN}{inside}{CLOSE}" if is_line else inside
     is_empty = tag == "div" and "id" in element.attrib and not element.xpath("*")
     is_empty = is_empty and not str(element.xpath("normalize-space()"))
     names = f"{get('class', '')} {get('role', '')}" if tag in NAMED else ""
-    block = f"{OPEN}{tag} {names}{OPEN}{inside}{CLOSE}"
+    rest = f"{OPEN}{inside}{CLOSE}"
+    block = f"{OPEN}{tag} {names}{rest}"
     if tag == "template":
         is_hidden = get("shadowrootmode", "").encode().lower() not in (b"open", b"closed")
     else:
         is_hidden = tag == "noscript" or "hidden" in element.attrib
     root = f"{SCRIPT}{get('id')}{UNSCRIPT}" if is_empty else ""
-    return root + (f"{HIDE}{block}{UNHIDE}" if is_hidden else block)
+    ids = [each.get("id", "") for each in (element, *element) if isinstance(each.tag, str)]
+    streamed = "S:" if tag in NAMED and any(re.fullmatch(".*S:[0-9a-f]*", i) for i in ids) else ""
+    hidden = f"{HIDE}{OPEN}{tag} {names}{streamed}{rest}{UNHIDE}"
+    return root + (hidden if is_hidden else block)
+
+
+def written_whole(element, tag, with_images):
+    """Write an element whose inside is no part of the text around; None: it is another one."""
+    get, found = element.get, None
+    src = " ".join((get("src") or "").split())
+    if not isinstance(element.tag, str) or tag == "style":
+        found = ""
+    elif tag == "svg":
+        found = picture(element)
+    elif tag == "select":
+        texts = element.xpath("descendant::text()")
+        found = note("".join(f"{normalized(text)}\n" for text in texts))
+    elif tag == "script":
+        data = str(element.xpath("string()"))
+        is_json = "json" in get("type", "")
+        data = data if is_json or "__" in data[:300] else ""
+        found = f"{SCRIPT}{'json' * is_json}{OPEN}{data}{UNSCRIPT}"
+    elif with_images and tag == "img" and src:
+        found = f"{note(normalized(get('alt', '')))}{IMAGE}{src}{UNIMAGE}"
+    return found
+
+
+def note(text):
+    return f"{SCRIPT}note{OPEN}{text}{UNSCRIPT}" if text.strip("\n") else ""
+
+
+def normalized(text):
+    """Return a text as XPath's normalize-space() does."""
+    return " ".join(filter(None, re.split("[ \t\r\n]+", text)))
+
+
+def picture(element):
+    """Write the shown text of a picture, each text node by itself."""
+    if not element.xpath("descendant::text"):
+        return ""
+    written = f"{OPEN}svg {OPEN}"
+    for node in element.xpath("descendant::node()"):
+        if isinstance(node, str):
+            parent = node.getparent()
+            parent = parent.getparent() if node.is_tail else parent
+            written += node if parent.tag in IN_PICTURES else ""
+        elif node.tag in ("text", "div", "p", "li", "td"):
+            written += f"{CLOSE}{OPEN}text {OPEN}"
+        elif node.tag == "br" or (node.tag == "tspan" and "x" in node.attrib):
+            written += LINE_END
+    return written + CLOSE
 
 
 def build(tag, attributes, text, tail, children):
@@ -140,7 +213,8 @@ def test_what_is_deeper_than_256_levels_is_written_as_blocks_in_a_row():
         visible = parts_of(marked_text(nested(depth, inside))).visible
         blocks = split_blocks(visible).blocks
         kinds = [(block.text, block.link_words, block.kind) for block in blocks]
-        assert kinds == [("1 2 3", 0, "paragraph"), ("4 5", 1, "headline"), ("6", 0, "item")]
+        lines = [("1 2", 0, "paragraph"), ("3", 0, "paragraph")]
+        assert kinds == [*lines, ("4 5", 1, "headline"), ("6", 0, "item")]
 
 
 def test_trees_of_any_depth_in_a_thread_with_a_small_stack():

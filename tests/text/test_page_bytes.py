@@ -41,13 +41,22 @@ def test_the_same_content_is_chosen_from_it(html, chance):
     assert restored.images == page.images
     unread = restored.unread_words, restored.unread_hash, restored.is_by_script
     assert unread == (page.unread_words, page.unread_hash, page.is_by_script)
+    assert restored.notes_hash == page.notes_hash
+    waiting = restored.waiting_words, restored.waiting_hash
+    assert waiting == (page.waiting_words, page.waiting_hash)
     # What is left of a page when its host's frame is taken off it must be judged alike, too.
     left = [number for number in range(len(page.blocks)) if chance.random() < 0.5]
     for numbers in (range(len(page.blocks)), left):
-        there = find_content([restored.blocks[number] for number in numbers])
-        here = find_content([page.blocks[number] for number in numbers])
-        assert [texts(each) for each in there] == [texts(each) for each in here]
-        assert restored.document(there.own) == page.document(here.own)
+        unframed = [[each.blocks[number] for number in numbers] for each in (restored, page)]
+        there, here = map(find_content, unframed)
+        assert list(map(texts, there[:4])) == list(map(texts, here[:4]))
+        assert there.body == here.body
+        found, expected = (
+            restored.document(there.own, unframed[0]),
+            page.document(here.own, unframed[1]),
+        )
+        assert found == expected
+        assert (found.whole_hash, found.own_hash) == (expected.whole_hash, expected.own_hash)
 
 
 def test_pages_packed_when_blocks_had_other_fields_are_refused(monkeypatch):

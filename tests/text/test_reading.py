@@ -10,7 +10,7 @@ from text_samples import FIRST, MARKUP, SECOND, page_of
 from dedup_filter.model import Document
 from dedup_filter.text.content import find_content
 from dedup_filter.text.decode import parse
-from dedup_filter.text.reading import read, read_page
+from dedup_filter.text.reading import Page, read, read_page
 
 PAGE = """<!DOCTYPE html>
 <html lang="en-GB"><head><title>
@@ -34,8 +34,11 @@ MAIN = (
 
 def extract(tree: etree._Element | etree._ElementTree) -> Document:
     """The document of a page of which nothing but its tree is known."""
-    page = read_page(tree)
-    return page.document(find_content(page.blocks).main)
+    return with_main_text(read_page(tree))
+
+
+def with_main_text(page: Page) -> Document:
+    return page.document(find_content(page.blocks).main, page.blocks)
 
 
 def whole_text(tree: etree._Element) -> str:
@@ -161,8 +164,7 @@ def hashed(*urls):
 
 
 def images_of(markup):
-    page = page_of(markup, URL)
-    return list(page.document(find_content(page.blocks).main).images)
+    return list(with_main_text(page_of(markup, URL)).images)
 
 
 def test_images_of_an_article_count_and_those_of_its_frame_do_not():
@@ -230,7 +232,9 @@ def test_any_mixture_gives_a_page_which_is_not_read_otherwise_because_of_its_ima
     positions = [block.position for block in page.blocks]
     assert positions == sorted(set(positions))
     assert (page.unread_hash == 0) == (page.unread_words == 0)
-    found = page.document(find_content(page.blocks).main).images
+    assert (page.waiting_hash == 0) == (page.waiting_words == 0)
+    assert page.waiting_words <= page.unread_words
+    found = with_main_text(page).images
     assert len(found) <= len(page.images) <= markup.count("<img src")
-    assert page.document([]).images == ()
-    assert set(found) <= set(page.document(page.blocks).images)
+    assert page.document([], []).images == ()
+    assert set(found) <= set(page.document(page.blocks, page.blocks).images)
