@@ -17,7 +17,7 @@ from stopwatch import figure
 from dedup_filter import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile, PageTexts, profile
 from dedup_filter.model import Document
-from dedup_filter.pages.comparison import MOST_COMPARED
+from dedup_filter.pages.candidates import MOST_COMPARED
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.location import MEMORY, open_store
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.fingerprints.profile import (
-    MIN_WORDS,
+    DIGEST_BYTES,
     MeasuredPassages,
     PageProfile,
     Passage,
@@ -17,10 +17,11 @@ from dedup_filter.fingerprints.profile import (
 )
 from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.model import Verdict
-from dedup_filter.pages.comparison import Overtaken
 from dedup_filter.pages.directory.records import Place
 from dedup_filter.pages.location import KeptPages
+from dedup_filter.pages.redis.shared_log import Overtaken
 from dedup_filter.text.headlines import Headline
+from dedup_filter.thresholds import MIN_WORDS
 
 __all__ = ["made_profile", "made_sketch", "profile_of", "see"]
 
@@ -34,7 +35,7 @@ def made_profile(chance: random.Random, words: int, fingerprint: int | None = No
     """Make a page with a headline; equal chances give equal pages."""
     if fingerprint is None:
         fingerprint = chance.getrandbits(64)
-    digest = chance.randbytes(16)
+    digest = chance.randbytes(DIGEST_BYTES)
     headline = Headline("", digest.hex())
     return profile_of(digest, fingerprint, _hashes(chance, words), words, headline)
 
@@ -43,26 +44,24 @@ def profile_of(
     digest: bytes, fingerprint: int, hashes: npt.NDArray[np.uint32], words: int, headline: Headline
 ) -> PageProfile:
     """Make a page of one passage, new on its host; with few words it has no fingerprint."""
-    text = Text(fingerprint, hashes, words, words, is_own=True)
-    passage = Passage("", 0, in_own=True, in_rare=True, in_whole=True)
+    text = Text("new", fingerprint, hashes, words)
+    passage = Passage("", 0, "prose", in_new=True, in_main=True, in_span=True)
     return PageProfile(
         digest=digest,
         is_blank=False,
         is_unread=False,
         unread_words=0,
+        waiting_words=0,
         headline=headline,
         around=Surroundings(),
         texts=(text,) if words >= MIN_WORDS else (),
-        own=hashes,
-        not_frame=hashes,
-        whole=hashes,
-        passages=MeasuredPassages([passage], hashes, [0, len(hashes)], 1),
+        passages=MeasuredPassages([passage], hashes, [0, len(hashes)], 1, hashes.astype(np.uint64)),
         sketch=sketch(hashes),
         word_count=words,
         language="en",
         shingles=words,
         shingles_without_stopword=0,
-        was_shown=False,
+        new_share=1.0,
     )
 
 

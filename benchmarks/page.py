@@ -87,7 +87,7 @@ def time_steps(pages: list[Page], config: FilterConfig) -> dict[str, float]:
         watch.time("free the tree", trees.clear)
         blocks = watch.time("blocks", partial(_blocks, marked))
         content = watch.time("content", partial(find_content, blocks)).main
-        document = TextPage(blocks).document(content)
+        document = TextPage(blocks).document(content, blocks)
         texts = PageTexts.of(document)
         measured = watch.time("profile", partial(profile, texts, config))
         if measured.fingerprint is not None:
@@ -110,7 +110,7 @@ def time_floors(pages: list[Page]) -> dict[str, float]:
         watch.time("blocks", partial(_hashed_pieces, marked))
         blocks = _blocks(marked)
         watch.time("content", partial(word_sum, blocks))
-        document = TextPage(blocks).document(find_content(blocks).main)
+        document = TextPage(blocks).document(find_content(blocks).main, blocks)
         watch.time("profile", partial(_looked_up, document.text, known))
     return watch.milliseconds(len(pages))
 

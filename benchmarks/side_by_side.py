@@ -19,6 +19,7 @@ from judgement import shingles_of
 from stopwatch import figure
 
 from dedup_filter import NearDuplicateFilter
+from dedup_filter.review.explanation.refusals import why
 
 __all__ = ["JUDGES", "Answer", "Fetch", "Judge", "Tally", "new_judges"]
 
@@ -47,7 +48,7 @@ class Answer(NamedTuple):
     original: str | None
     """URL of the fetch that it repeats; None: it is new."""
     rule: str = "-"
-    """Why a new page repeats none: the first rule that its nearest candidate does not meet."""
+    """Why a new page repeats none: what of it its nearest candidate lacks."""
     detail: str = ""
 
 
@@ -72,8 +73,7 @@ class Ours:
             return Answer(verdict.original)
         if (no := verdict.refused) is None:
             return Answer(None, verdict.reason or "-")
-        detail = f"{no.found} found, {no.wanted} wanted, {no.distance} bits from {no.url}"
-        return Answer(None, no.rule, detail)
+        return Answer(None, no.rule, f"{why(no)}, {no.distance} bits away")
 
 
 class MinHashOfMainText:

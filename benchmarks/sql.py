@@ -32,6 +32,7 @@ from postgres_servers import PostgresServer
 from shown_commands import DOCS, blocks
 
 from dedup_filter import HammingIndex, add_hamming_distance
+from dedup_filter.fingerprints.profile import DIGEST_BYTES
 from dedup_filter.pages.directory.page_reader import signed
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.upkeep.databases import target_at
@@ -60,7 +61,7 @@ def records(stored: list[int]) -> Iterator[PageRecord]:
             page=page,
             url=f"https://www.paper-{page % 1_000}.example.com/news/{page:012}.html",
             host=f"www.paper-{page % 1_000}.example.com",
-            digest=page.to_bytes(16, "big"),
+            digest=page.to_bytes(DIGEST_BYTES, "big"),
             fingerprint=bits,
             sketch=b"",
             words=500,

@@ -32,7 +32,7 @@ from made_profiles import made_profile, made_sketch, see_all
 from stopwatch import figure
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.fingerprints.profile import DIGEST_BYTES, PageProfile
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import PageRecord, Scheme
@@ -57,7 +57,7 @@ def pages(first: int) -> Iterator[PageRecord]:
             page=0,
             url=url,
             host=host,
-            digest=chance.randbytes(16),
+            digest=chance.randbytes(DIGEST_BYTES),
             fingerprint=chance.getrandbits(64),
             sketch=made_sketch(chance, 640),
             words=640,

@@ -4,6 +4,7 @@ Plain frozen data without behaviour of their own, so that every layer may use th
 none has to know another.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -51,8 +52,17 @@ class Document:
     """Words of the page that are not read: in hidden parts, or in the data of scripts."""
     unread_hash: int = 0
     """64 bits of that text; 0 for none."""
+    waiting_words: float = 0
+    """Words not read that may be the content of the page, for they wait for a script: all but those
+    of text that is merely hidden."""
+    waiting_hash: int = 0
+    """64 bits of that text; 0 for none."""
     whole_hash: int = field(default=0, compare=False)
-    """64 bits of all text that is read, block by block; 0: `whole_text` is hashed instead."""
+    """64 bits of all text that is read, block by block, and of the page's notes; 0: `whole_text` is
+    hashed instead."""
+    own_hash: int = field(default=0, compare=False)
+    """64 bits of the normal form of all that is not known to be frame, and of the notes; 0: that of
+    `whole_text`."""
     canonical: tuple[str, ...] = field(default=(), compare=False)
     """URLs that the page names as its canonical ones; may be relative."""
 
@@ -85,40 +95,27 @@ class NearPage(NamedTuple):
     """Number of its record."""
 
 
-Rule = Literal[
-    "similarity",
-    "headline",
-    "span",
-    "unread",
-    "new_blocks",
-    "blocks",
-    "own",
-    "not_frame",
-    "story",
-]
-"""What a page that is near another must meet to be a repeat of it (`pages.comparison`):
+Rule = Literal["headline", "hidden", "paragraph", "lines", "words"]
+"""What is missing in a page that is near another, so that this one does not repeat it:
 
-    similarity  the other has enough of the phrases of the text that it was found by
-    headline    they are headed alike
-    span        on one site: the other has enough of all from the first to the last of the main text
-    unread      on one site: not more of the page was left unread than is its own
-    new_blocks  on one site: the blocks that the other lacks and the host never showed are few
-    blocks      on one host: all blocks that the other lacks are few
-    own         on two sites: the other has enough of the blocks that the host never showed
-    not_frame   on two sites: the other has enough of all blocks that are no frame
-    story       on two sites, headed otherwise: the other has nearly all of a long text
+    headline   it has another headline
+    hidden     it does not hide the text that this page hides, which is more than the page shows
+    paragraph  a paragraph
+    lines      lines and links
+    words      too many words in all
 """
 
 
 class Refusal(NamedTuple):
-    """Why a page that is near another does not repeat it: the first rule that it does not meet."""
+    """Why a page that is near another does not repeat it: what is missing in that page."""
 
     rule: Rule
-    found: float | None
-    """The share of phrases, or for "unread", "new_blocks" and "blocks" the words, that count for
-    the rule; None for "headline"."""
-    wanted: float | None
-    """The least share, or for these three the most words, with which the rule is met."""
+    words: float
+    """Words that are missing; 0 for "headline"."""
+    allowed: float
+    """Words that may be missing."""
+    text: str
+    """The first block that is missing; for "headline" the page's own."""
     page: int
     """The number of the other page."""
     distance: int
@@ -205,6 +202,14 @@ class Verdict(NamedTuple):
             "cluster": self.cluster,
             "fingerprint": as_hex(self.fingerprint),
         }
+
+    def named(self, url_of: Callable[[int], str]) -> "Verdict":
+        """Add the URL of the page's original, or of the page that was refused as such."""
+        if self.original_page is not None:
+            return self._replace(original=url_of(self.original_page))
+        if self.refused is not None:
+            return self._replace(refused=self.refused._replace(url=url_of(self.refused.page)))
+        return self
 
     def as_unjudged(self, reason: Reason) -> "Verdict":
         """Return the verdict on the same page if it cannot be judged after all."""

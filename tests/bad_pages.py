@@ -158,10 +158,8 @@ KINDS = {
     "picture alone": around("<title>A picture</title><img src=ID.jpg alt='TEXT'>", NO_TEXT),
     "nothing": around("", NO_TEXT),
     "noise": Kind(lambda *page: random.Random(f"{page}").randbytes(5000), BINARY),
-    # One shingle, and two edits bring three more: unlike the page without them.
     "a megabyte of a word": Kind(
-        lambda seed, edits: f"<p>{f'word{seed} ' * 170_000}{'edited ' * edits}",
-        ("new", "exact", "new", "new"),
+        lambda seed, edits: f"<p>{f'word{seed} ' * 170_000}{'edited ' * edits}", JUDGED
     ),
     "a megabyte in one word": Kind(
         lambda seed, edits: f"<p>{LATIN[seed] * 1_000_000}{'edited' * edits}", SHORT

@@ -3,6 +3,7 @@
 import numpy as np
 
 from benchmarks.made_profiles import profile_of
+from dedup_filter.fingerprints.profile import DIGEST_BYTES
 from dedup_filter.text.headlines import Headline
 
 
@@ -11,9 +12,14 @@ def hashes_of(seed, count=99, most=2**32):
     return np.unique(np.random.default_rng(seed).integers(0, most, count, np.uint32))
 
 
+def made_digest(number):
+    """Digests of two numbers differ in all that two pages can be equal in."""
+    return number.to_bytes(16, "big") + bytes(DIGEST_BYTES - 16)
+
+
 def made_profile(digest, fingerprint, hashes, words=99, headline=Headline()):  # noqa: B008
     """A page of one passage, new on its host; with few words it has no fingerprint."""
-    return profile_of(digest.to_bytes(16, "big"), fingerprint, hashes, words, headline)
+    return profile_of(made_digest(digest), fingerprint, hashes, words, headline)
 
 
 def said_profile(texts, config):

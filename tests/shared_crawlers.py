@@ -22,8 +22,8 @@ from patience import PATIENCE, PROCESSES
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import profile
-from dedup_filter.pages.comparison import Overtaken
 from dedup_filter.pages.redis import process, redis_pages
+from dedup_filter.pages.redis.shared_log import Overtaken
 from dedup_filter.workers import measured
 
 K = 3

@@ -4,6 +4,7 @@ from hashlib import blake2b
 
 from made_profiles import hashes_of
 
+from dedup_filter.fingerprints.profile import DIGEST_BYTES
 from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import PageRecord, Scheme
@@ -18,7 +19,7 @@ def measures(number, **fields):
     """Measures that no other number has; fingerprints have all 64 bits in use."""
     seed = str(number).encode()
     made = {
-        "digest": blake2b(seed, digest_size=16).digest(),
+        "digest": blake2b(seed, digest_size=DIGEST_BYTES).digest(),
         "fingerprint": int.from_bytes(blake2b(seed, digest_size=8).digest(), "big"),
         "sketch": sketch(hashes_of(list(seed))),
         "words": 100,

@@ -276,7 +276,7 @@ def test_every_public_name_exists_and_is_documented():
     ("kind", "tables", "left_out"),
     [
         (NearDuplicateFilter, ["method", "method for pending pages"], {"open"}),
-        (Verdict, ["field"], {"as_unjudged"}),
+        (Verdict, ["field"], {"as_unjudged", "named"}),
         (HammingIndex, ["method of `HammingIndex`"], {"add_new"}),
     ],
 )

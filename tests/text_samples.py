@@ -20,7 +20,9 @@ PIECES = [
     *(
         "<div>|</div>|<p>|</p>|<nav>|</nav>|<a href=/>|</a>|<ul><li>|</ul>|<table><tr><td>|"
         "</table>|<noscript>|</noscript>|<pre>|<br>|<h1>|</h1>|<h2>|<form>|</form>|<aside>|"
-        "<div class=comments>|<div hidden>|<title>|</title>|<svg>|<base href=http://b/c/>|<img>|"
+        "<div class=comments>|<textarea>|</textarea>|<svg><text>|</svg>|<tspan x=1>|"
+        "<select><option>|</select>|<object>|<video>|<img alt=a>|<input value=b>|"
+        "<div hidden>|<title>|</title>|<svg>|<base href=http://b/c/>|<img>|"
         "<img src=''>|<img src=a.png>|<img src='http://[1/'>|<img src=data:,x>|word|&lt;p&gt;|"
         "\\u12|<script>__x=|<script type=application/json>|</script>|<template>|</template>|"
         "<template shadowrootmode=open>"

@@ -57,7 +57,7 @@ def compare_command(
 
     A and B are URLs, paths of files, or standard input (-). A is taken for a page that was kept,
     and B for one that comes after it. For each distance k (0 to 12) the filter's verdict on B is
-    told, and which rule B does not meet if it is near and kept all the same.
+    told, and what of B is missing in A if it is near and kept all the same.
 
     With --index the options of its crawls hold. URLs that are in the index are not fetched: they
     are compared as recorded. B is judged if all its blocks were kept (DEDUP_KEEP_TEXT).
@@ -96,7 +96,6 @@ def _as_object(found: Comparison) -> dict[str, Any]:
         "verdicts": None
         if found.verdicts is None
         else [{"max_distance": k, **_verdict(each)} for k, each in enumerate(found.verdicts)],
-        "lost_blocks": found.lost_blocks,
         "only_in_first": found.only_in_first,
         "only_in_second": found.only_in_second,
         "changes": None if found.changes is None else [each._asdict() for each in found.changes],
@@ -173,16 +172,12 @@ def _tell_verdicts(found: Comparison) -> None:
     if found.verdicts is None:
         head("VERDICT: B cannot be judged again, as its blocks were not kept (DEDUP_KEEP_TEXT)")
         return
-    head('VERDICT ON B, if A was kept, by distance k ("there" is A)')
+    head("VERDICT ON B, if A was kept, by distance k")
     said = enumerate(map(_said, found.verdicts))
     for sentence, group in groupby(said, key=lambda each: each[1]):
         distances = [distance for distance, _ in group]
         span = str(distances[0]) if len(distances) == 1 else f"{distances[0]} to {distances[-1]}"
         entry(f"  k {span}", sentence)
-    if found.lost_blocks:
-        head("BLOCKS OF B THAT A LACKS")
-        for block in found.lost_blocks:
-            paragraph(block)
 
 
 def _said(verdict: Verdict) -> str:
@@ -196,7 +191,7 @@ def _said(verdict: Verdict) -> str:
         )
         return f"{verdict.outcome}: it repeats A ({counted(verdict.distance or 0, 'bit')}{share})"
     if verdict.refused is not None:
-        return f"new: near, but {why(verdict.refused)} ({verdict.refused.rule})"
+        return f"kept: {why(verdict.refused)}"
     return "new: not near"
 
 

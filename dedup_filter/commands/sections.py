@@ -16,7 +16,7 @@ from dedup_filter.wording import printable
 COLUMNS = 100
 _INDENT = 2
 TEXTS = (
-    "(own: without what an earlier page of its host has shown; rare: without what two have shown; "
+    "(new: without what an earlier page of its host has shown; main: without what two have shown; "
     "span: all from the first to the last block)"
 )
 """What the names of a page's texts mean."""

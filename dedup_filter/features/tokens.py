@@ -8,6 +8,8 @@ A text is cut into runs of one kind of script, and each run into words:
     Hangul                                                   into overlapping pairs, word by word
     Thai, Lao, Khmer, Burmese, Tibetan                       into overlapping triples
 
+A sign that says something is a word, too: "wifi ✓" and "wifi ✗", "−5" and "5", "€ 5" and "£ 5".
+
 So "Python编程入门 for 初学者" gives words of both languages in their order, and no script is left
 out. Where nothing separates words, pairs and triples of characters stand for them, as in the CJK
 analysers of search engines: triples in alphabets, whose pairs are too few to tell texts apart.
@@ -46,9 +48,14 @@ _MARKS = (
     "\u0900-\u0963\u0971-\u0df3"
 )
 
+_SIGNS = (
+    "\u00a2-\u00a5\u00b1\u20a0-\u20cf\u2212\u2605\u2606\u2610-\u2612\u2705\u2713-\u2718\u274c\u274e"
+)
+"""Beyond ASCII: currencies, plus-minus and minus, stars, boxes, ticks and crosses."""
+
 _NEXT_PART = "\x1f"
 """Stands between the parts of a text: ASCII's unit separator, which no normal form has."""
-_SPACED_WORD = re.compile(rf"[\w{_MARKS}]+(?:['’][\w{_MARKS}]+)*")
+_SPACED_WORD = re.compile(rf"[\w{_MARKS}]+(?:['’][\w{_MARKS}]+)*|[{_SIGNS}]")
 _SPACED_WORD_OR_NEXT_PART = re.compile(rf"{_SPACED_WORD.pattern}|{_NEXT_PART}")
 _ASCII = bytes(range(0x80))
 _SPACE_BETWEEN_WORDS = bytes(
@@ -57,6 +64,7 @@ _SPACE_BETWEEN_WORDS = bytes(
 )
 """A table for bytes of UTF-8: ASCII that is in no word and not between parts becomes a space."""
 _SEPARATOR_BEYOND_ASCII = re.compile(rf"[^\w{_MARKS}’]")
+_SIGN = re.compile(f"[{_SIGNS}]")
 _MANY_SEPARATORS = 20
 _LOOSE_APOSTROPHES = {
     apostrophe: re.compile(rf"{apostrophe}(?:(?![^\s'’])|(?<![^\s'’]{apostrophe}))")
@@ -162,7 +170,8 @@ def _spaced(text: str, body: bytes, beyond_ascii: str) -> str:
         return " ".join(_SPACED_WORD_OR_NEXT_PART.findall(text))
     spaced = body.translate(_SPACE_BETWEEN_WORDS).decode("utf-8", "surrogatepass")
     for separator in separators:
-        spaced = spaced.replace(separator, " ")
+        word = f" {separator} " if _SIGN.match(separator) else " "
+        spaced = spaced.replace(separator, word)
     for apostrophe, loose in _LOOSE_APOSTROPHES.items():
         if apostrophe in spaced:
             spaced = loose.sub(" ", spaced)

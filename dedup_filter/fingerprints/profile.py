@@ -1,18 +1,19 @@
 """A page's texts -> profile: all measures that its judgement needs, and all that is kept of it.
 
-    all text; the span    -> digest                                     (exact repeats)
-    own, rare, the span   -> words -> shingles -> their hashes          (confirmation)
-    own and rare, or span -> features -> fingerprint                    (candidates)
-    shingles of all three -> sketch                                     (kept)
+    all text, unread text    -> digest                                     (exact repeats)
+    new, main, span          -> words -> shingles -> their hashes          (confirmation)
+    new and main, or span    -> features -> fingerprint                    (candidates)
+    shingles of all three    -> sketch                                     (kept)
 
-The texts of a page consist of the same passages. Their words are found in one pass, and each text
-is measured by its share of them:
+The texts of a page consist of passages, its blocks. Their words are found in one pass, and each
+text is measured by its share of them:
 
-    own     the main content of the blocks that its host has not shown yet
-    rare    the main content of those that it has shown at most once
-    whole   the span: all blocks from the first to the last of the main content, frame included
+    new     the main content of the blocks that its host has not shown yet
+    main    the main content of those that are not known to be frame of the host
+    span    all blocks from the first to the last of `main`, frame included
 
-"All text" is all that was read of the page, outside the span too.
+Once the host has shown something, passages outside these texts that it has not shown belong to the
+page, too: they are compared, but found by nothing.
 
 Guarantee: the same texts and options give the same profile on every machine. What a profile depends
 on must not change while there are indexes that were filled with it.
@@ -22,7 +23,7 @@ Cost: 0.5 ms for 1,000 words.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -34,43 +35,64 @@ from dedup_filter.features.recipes import RECIPES, Features, part_features
 from dedup_filter.fingerprints.simhash import simhash
 from dedup_filter.fingerprints.sketch import distinct_hashes, found_in, sketch, union
 from dedup_filter.model import Document, Reason
+from dedup_filter.text.blocks import text_hash
 from dedup_filter.text.headlines import Headline
+from dedup_filter.text.lines import text_blocks
 from dedup_filter.text.plain_text import count_words, normalize, normalize_parts
+from dedup_filter.text.reading import MOST_OF_HEADLINE, title_parts
+from dedup_filter.thresholds import FRAME_TIMES, HALF, LINE_WORDS, MIN_WORDS
 
-MIN_WORDS = 20
-"""Words of an ordinary sentence. Pages may have the same shorter text by chance ("Photo: Reuters",
-"No results"), so no candidates are looked up by it."""
+DIGEST_BYTES = 24
+EQUAL_DIGEST = slice(0, 16)
+"""The bytes of a digest that are the same for pages with the same title, text and unread text."""
+UNREAD_DIGEST = slice(8, 16)
+"""Those that are the same for pages with the same unread text."""
+WAITING_DIGEST = slice(12, 16)
+"""Those of them that are the same for pages with the same unread text that waits for a script."""
+MAIN_DIGEST = slice(8, 24)
+"""Those that are the same for pages with the same title, unread text, and text that is no frame."""
 
-LONG_WORDS = 60
-"""In a text of fewer words, one edited sentence is a quarter of the text (see `comparison`)."""
-
-FRAME_TIMES = 2
-"""A block that so many pages of a host have shown belongs to its frame."""
-
-MAIN_DIGEST = 8
-"""The byte of a digest at which the part of title, span and unread text begins."""
-
-_FEW_SHINGLES = 3
-"""A passage with at most so many shingles of its own is known by all shingles that hold a word of
-it: of so few, a sketch can hardly tell."""
-
-_LITTLE_NEW = 0.02
-"""Share of new words up to which the host of a page has shown that page before."""
 
 UInt32Array = npt.NDArray[np.uint32]
+UInt64Array = npt.NDArray[np.uint64]
+
+
+PassageKind = Literal["prose", "line", "link"]
+"""What a block of a page is: sentences; a name, a price, a date; or mostly links."""
 
 
 class Passage(NamedTuple):
-    """A block of a page, and which of its texts hold it; `in_whole`: it is in the span."""
+    """A block of a page, and where it stands."""
 
     text: str
     times: int
     """How many earlier pages of its host have shown it."""
-    in_own: bool
-    in_rare: bool
-    in_whole: bool
+    kind: PassageKind
+    in_new: bool
+    """Whether it is of the text `new`; likewise of `main` and `span`."""
+    in_main: bool
+    in_span: bool
+    is_beside: bool = False
+    """Whether it stands outside the body of the main content."""
+    is_framed: bool = False
+    """Whether it stands in a frame of the page: aside, nav, footer ..."""
     is_above: bool = False
     """Whether it stands above all links and outside the main text."""
+    has_links: bool = False
+
+    @property
+    def is_value(self) -> bool:
+        """Whether it is a line of the article: a size, a price. Other pages may show it, too."""
+        return self.kind == "line" and self.in_span and not self.is_beside
+
+    @property
+    def is_compared_elsewhere(self) -> bool:
+        """Whether it can be compared with pages of other hosts.
+
+        Their sketches have only their texts. What stands above the menus of one host is its banner
+        ("This is a copy of ...").
+        """
+        return (self.in_new or self.in_main or self.in_span) and not self.is_above
 
 
 def _never_shown(_: str) -> int:
@@ -85,9 +107,12 @@ class Surroundings(NamedTuple):
     is_frame_known: bool = False
     """Whether the host's frame is known, and left out of the page's own texts."""
     is_view: bool = False
-    """Whether the page is a print view: all kept pages of the host have menus, and it has none."""
+    """Whether the page is a print view: nearly all kept pages of the host have menus, and it has
+    none."""
     is_of_site: Callable[[str], bool] | None = None
     """Whether another host shows its pages in the same frame; None: no host does."""
+    is_plain: bool = False
+    """Whether there are none: the page is a plain text."""
 
 
 class PageTexts(NamedTuple):
@@ -102,26 +127,38 @@ class PageTexts(NamedTuple):
 
     @classmethod
     def of(cls, document: Document) -> "PageTexts":
-        """Make one passage of a document that has no frame."""
-        only = Passage(document.text, 0, in_own=True, in_rare=True, in_whole=True)
-        return cls(document, [only], Headline("", document.title))
+        """Make passages of the paragraphs and lines of a document, which has no frame.
+
+        Its headline is its title, or else the short line that it begins with.
+        """
+        blocks = [(text, count_words(text) <= LINE_WORDS) for text in text_blocks(document.text)]
+        passages = [
+            Passage(
+                text, 0, "line" if is_line else "prose", in_new=True, in_main=True, in_span=True
+            )
+            for text, is_line in blocks
+        ]
+        begins_with_line = len(blocks) > 1 and blocks[0][1] and not document.title
+        first = blocks[0][0][:MOST_OF_HEADLINE] if begins_with_line else ""
+        return cls(document, passages, Headline(first, document.title), Surroundings(is_plain=True))
+
+
+TextName = Literal["new", "main", "span"]
 
 
 class Text(NamedTuple):
     """One text of a page."""
 
+    name: TextName
     fingerprint: int
     hashes: UInt32Array
     """Hashes of its shingles, distinct, ascending."""
     word_count: int
-    own_word_count: int
-    """How many of the words are no frame."""
-    is_own: bool
-    """Whether it is the text `own`."""
 
-    def has(self, passage: Passage) -> bool:
-        """Tell whether a passage counts when this text is compared; a new one always does."""
-        return passage.in_own or passage.in_whole or (passage.in_rare and not self.is_own)
+    def holds(self, passage: Passage) -> bool:
+        """Whether a passage is of this text."""
+        in_text: bool = getattr(passage, f"in_{self.name}")
+        return in_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,26 +166,23 @@ class PageProfile:
     """What a page is compared by, and what is kept of it."""
 
     digest: bytes
-    """16 bytes. Those before `MAIN_DIGEST` are the same for pages with the same title, all text and
-    unread text; the others for pages with the same title, span and unread text."""
+    """`DIGEST_BYTES`: hashes of title, all text and unread text, by which equal pages are found; of
+    unread text (4 bytes) and what of it waits for a script (4 bytes); of title and all text that
+    is not known to be frame."""
     is_blank: bool
     """Whether all text of the page has no letter and no digit."""
     is_unread: bool
     """Whether more words were not read than were: the page repeats only what it equals."""
     unread_words: float
+    waiting_words: float
+    """Those of them that may be the content of the page: see `Document`."""
     headline: Headline
     around: Surroundings
     texts: tuple[Text, ...]
-    """Those that candidates are looked up by: `own` and `rare`, as far as they differ and have
-    `MIN_WORDS` words; if neither has, `whole`, if it has; else none. One without any feature, of
+    """Those that candidates are looked up by: `new` and `main`, as far as they differ and have
+    `MIN_WORDS` words; if neither has, `span`, if it has; else none. One without any feature, of
     stopwords alone, is none of them."""
-    own: UInt32Array
-    """Hashes of the text `own`, however short it is."""
-    not_frame: UInt32Array
-    """Hashes of the text `rare`; of `own` while the frame of the host is not known."""
-    whole: UInt32Array
-    """Hashes of the span."""
-    passages: "CountedIn"
+    passages: "ComparedPassages"
     sketch: bytes
     """Sketch of the shingles of all three texts."""
     word_count: int
@@ -158,8 +192,8 @@ class PageProfile:
     """Shingles of the text that the page is known by."""
     shingles_without_stopword: int
     """How many of these have too few function words around them to be a sentence's."""
-    was_shown: bool
-    """Whether earlier pages of the host have shown nearly all of it."""
+    new_share: float
+    """Words of `new` as a share of those of `main`."""
     frame_share: float = 0.0
     """Share of the words of the span that are frame of the host, 0 to 1."""
     canonical: tuple[str, ...] = ()
@@ -169,6 +203,18 @@ class PageProfile:
     def reason(self) -> Reason:
         """Why no candidates are looked up; only for pages without `texts`."""
         return "by_script" if self.is_unread else "too_short"
+
+    @property
+    def was_shown(self) -> bool:
+        """Whether earlier pages of the host have shown all of it, or half and its headline.
+
+        The latter is an edition of one of them. While the frame of the host is not known, that half
+        may be frame.
+        """
+        heads = [self.headline.h1] if self.headline.h1 else title_parts(self.headline.title)
+        times = min(map(self.around.times_shown, heads), default=0)
+        is_edition = self.around.is_frame_known and 0 < times < FRAME_TIMES
+        return self.new_share <= (HALF if is_edition else 0)
 
     @property
     def fingerprint(self) -> int | None:
@@ -181,18 +227,27 @@ class CountedPassage(NamedTuple):
 
     passage: Passage
     words: int
-    shingles: int
-    asked: int
-    """How many of the shingles the sketch can tell of."""
+    phrases: int
+    """Its shingles; of a passage with fewer words than a shingle those that hold all of them."""
+    sampled: int
+    """How many of these the sketch samples."""
     there: int
-    """How many of these it has."""
+    """How many of the sampled ones it has."""
+
+    @property
+    def missing(self) -> float:
+        """Estimate of its words that the other page lacks: all, if its sketch samples none."""
+        return self.words * (1 - self.there / self.sampled) if self.sampled else self.words
 
 
-class CountedIn(Protocol):
+class ComparedPassages(Protocol):
     """The passages of a page, wherever they are."""
 
     def counted_in(self, sketch: bytes) -> Iterator[CountedPassage]:
         """Yield each passage with what a sketch has of it."""
+
+    def said_in(self, sketch: bytes, words: UInt64Array, title: str) -> tuple[set[int], set[int]]:
+        """Return which of some words stand in a shingle that a sketch has, and which do not."""
 
 
 class MeasuredPassages(NamedTuple):
@@ -205,27 +260,48 @@ class MeasuredPassages(NamedTuple):
     """Words before each passage and, last, of all."""
     size: int
     """Words in a shingle."""
+    words: UInt64Array
+    """Hashes of all words in page order, (n,)."""
 
     def counted_in(self, sketch: bytes) -> Iterator[CountedPassage]:
         """Yield each passage with what a sketch has of it.
 
-        A passage of few words is known by all shingles that hold a word of it.
+        A passage with fewer words than a shingle is there if any shingle with all of its words is:
+        its neighbours may be others.
 
         Cost: 30 us, and 2 us a passage.
         """
-        asked, there = ([0, *np.cumsum(each).tolist()] for each in found_in(self.hashes, sketch))
-        most = len(self.hashes)
+        are_sampled, are_there = found_in(self.hashes, sketch)
+        sampled, there = ([0, *np.cumsum(each).tolist()] for each in (are_sampled, are_there))
+        most, size = len(self.hashes), self.size
         for passage, first, end in zip(self.passages, self.ends, self.ends[1:], strict=False):
-            is_short = end - first < _FEW_SHINGLES + self.size
-            last = min(end if is_short else end - self.size + 1, most)
-            start = min(max(first - self.size + 1, 0) if is_short else first, last)
-            yield CountedPassage(
-                passage,
-                end - first,
-                last - start,
-                asked[last] - asked[start],
-                there[last] - there[start],
-            )
+            is_short = end - first < size
+            start, last = (max(end - size, 0), first + 1) if is_short else (first, end - size + 1)
+            last = min(last, most)
+            start = min(start, last)
+            told, known = sampled[last] - sampled[start], there[last] - there[start]
+            known = told if is_short and known else known
+            yield CountedPassage(passage, end - first, last - start, told, known)
+
+    def said_in(self, sketch: bytes, words: UInt64Array, title: str) -> tuple[set[int], set[int]]:
+        """Return which of some words, (n,), stand in a shingle that a sketch has, and which do not.
+
+        The words are hashes. A word whose shingles are not sampled is in neither set; the passage
+        that is the title does not count. Cost: 0.1 ms for 1,000 words.
+        """
+        are_sampled, are_there = found_in(self.hashes, sketch)
+        is_title = np.array([each.text == title for each in self.passages], np.bool_)
+        places = np.flatnonzero(np.isin(self.words, words))
+        places = places[~is_title[np.searchsorted(self.ends[1:], places, "right")]]
+        said: set[int] = set()
+        lacking: set[int] = set()
+        for place in places.tolist():
+            around = slice(max(place - self.size + 1, 0), place + 1)
+            if are_there[around].any():
+                said.add(int(self.words[place]))
+            elif are_sampled[around].any():
+                lacking.add(int(self.words[place]))
+        return said, lacking - said
 
 
 class AnalysedTexts(NamedTuple):
@@ -235,16 +311,21 @@ class AnalysedTexts(NamedTuple):
     """The normalised passages."""
     all: Analysis
     """That of all passages."""
-    own: Analysis
-    rare: Analysis
-    whole: Analysis
+    new: Analysis
+    main: Analysis
+    span: Analysis
     found_by: Mapping[Analysis, int]
     """The texts that candidates are looked up by, as far as they are read: their fingerprints."""
 
     @property
     def known_by(self) -> Analysis:
         """The text that the page is known by."""
-        return next(iter(self.found_by), self.own)
+        return next(iter(self.found_by), self.main)
+
+
+def are_equal(digest: bytes, other: bytes) -> bool:
+    """Whether two pages have the same title, text and unread text, with the frame or without it."""
+    return any(digest[part] == other[part] for part in (EQUAL_DIGEST, MAIN_DIGEST))
 
 
 def _is_long(text: Analysis) -> bool:
@@ -260,64 +341,59 @@ def analysed_texts(texts: PageTexts, config: FilterConfig) -> AnalysedTexts:
         shingle_size=config.shingle_size,
         feature_hash=config.feature_hash,
     )
-    own, rare, whole = _cut(analysis, texts.passages)
-    long = [text for text in dict.fromkeys((own, rare)) if _is_long(text)]
+    new, main, span = _cut(analysis, texts.passages)
+    long = [text for text in dict.fromkeys((new, main)) if _is_long(text)]
     found_by = {
         text: value
-        for text in long or filter(_is_long, [whole])
+        for text in long or filter(_is_long, [span])
         if (value := simhash(*features_of(texts.document, text, config))) is not None
     }
-    return AnalysedTexts(parts, analysis, own, rare, whole, found_by)
+    return AnalysedTexts(parts, analysis, new, main, span, found_by)
 
 
 def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
     """Measure a page. Cost: 0.5 ms for 1,000 words."""
     document, passages, headline, around = texts
-    parts, analysis, own, rare, whole, found_by = analysed = analysed_texts(texts, config)
+    _, analysis, new, main, span, found_by = analysed = analysed_texts(texts, config)
     title, known_by = normalize(document.title), analysed.known_by
-    in_frame = np.array(
-        [each.in_whole and each.times >= FRAME_TIMES for each in passages], np.bool_
-    )
+    in_frame = np.array([each.in_span and each.times >= FRAME_TIMES for each in passages], np.bool_)
     all_text = document.whole_text or document.text
     is_unread = 0 < document.unread_words > count_words(all_text)
-    hashes = {text: distinct_hashes(text.hashes) for text in dict.fromkeys((own, rare, whole))}
+    hashes = {text: distinct_hashes(text.hashes) for text in dict.fromkeys((new, main, span))}
     kept = sketch(union(list(hashes.values())))
-    span = " ".join(part for part, each in zip(parts, passages, strict=True) if each.in_whole)
-    is_span = len(passages) == 1 and passages[0].in_whole and passages[0].text == all_text
-    said = document.whole_hash or (span if is_span else normalize(all_text))
+    said = document.whole_hash or normalize(all_text)
+    own = document.own_hash or text_hash(normalize(all_text))
     return PageProfile(
-        digest=_digest(title, said, span, document.unread_hash),
+        digest=_digest(title, said, own, document),
         is_blank=not (known_by.word_count or is_unread or any(map(str.isalnum, all_text))),
         is_unread=is_unread,
         unread_words=document.unread_words,
+        waiting_words=document.waiting_words,
         headline=headline,
         around=around,
         texts=tuple(
             Text(
+                "new" if text is new else "main" if text is main else "span",
                 value,
                 hashes[text],
                 text.word_count,
-                min(text.word_count, max(own.word_count, rare.word_count)),
-                text is own,
             )
             for text, value in ({} if is_unread else found_by).items()
         ),
-        own=hashes[own],
-        not_frame=hashes[rare if around.is_frame_known else own],
-        whole=hashes[whole],
         passages=MeasuredPassages(
             passages,
             (analysis.hashes >> np.uint64(32)).astype(np.uint32),
             np.searchsorted(analysis.tokens.owners, np.arange(len(passages) + 1)).tolist(),
             config.shingle_size,
+            analysis.values.hashes,
         ),
         sketch=kept,
         word_count=known_by.word_count,
         language=analysis.language,
         shingles=len(known_by.hashes),
         shingles_without_stopword=int(np.count_nonzero(~known_by.is_sentence)),
-        was_shown=own.word_count <= _LITTLE_NEW * rare.word_count,
-        frame_share=analysis.tokens.count(in_frame) / max(whole.word_count, 1),
+        new_share=new.word_count / max(main.word_count, 1),
+        frame_share=analysis.tokens.count(in_frame) / max(span.word_count, 1),
         canonical=document.canonical,
     )
 
@@ -337,8 +413,9 @@ def fingerprint(text: str, **options: object) -> int | None:
 
 
 def _cut(analysis: Analysis, passages: Sequence[Passage]) -> list[Analysis]:
-    """Return the analyses of the texts `own`, `rare` and `whole`; equal texts share one object."""
-    choices = np.array([each[2:5] for each in passages], np.bool_).reshape(len(passages), 3).T
+    """Return the analyses of the texts `new`, `main` and `span`; equal texts share one object."""
+    rows = [(each.in_new, each.in_main, each.in_span) for each in passages]
+    choices = np.array(rows, np.bool_).reshape(len(passages), 3).T
     made: dict[bytes, Analysis] = {}
     for choice in choices:
         key = choice.tobytes()
@@ -366,7 +443,9 @@ def features_of(document: Document, analysis: Analysis, config: FilterConfig) ->
     )
 
 
-def _digest(title: str, all_text: str | int, span: str, unread: int) -> bytes:
+def _digest(title: str, all_text: str | int, own_text: int, document: Document) -> bytes:
+    unread, waiting = f"{document.unread_hash}", f"{document.waiting_hash}"
     # No normal form has a line's end.
-    said = [f"{title}\n{text}\n{unread}" for text in (all_text, span)]
-    return b"".join(xxhash.xxh3_64_digest(each.encode("utf-8", "surrogatepass")) for each in said)
+    said = [f"{title}\n{all_text}\n{unread}", unread, waiting, f"{title}\n{own_text}"]
+    hashes = [xxhash.xxh3_64_digest(each.encode("utf-8", "surrogatepass")) for each in said]
+    return hashes[0] + hashes[1][:4] + hashes[2][4:] + hashes[3]

@@ -13,13 +13,8 @@ from dataclasses import dataclass, field
 
 from dedup_filter.text.page_bytes import pack_page, page_nbytes
 from dedup_filter.text.reading import Page
+from dedup_filter.thresholds import FRAME_TIMES, MOST
 
-TELLING_PAGES = 2
-"""A frame is known when this many later pages have shown it. One is not enough: two pages may share
-a block by chance, and parts that vary (a list of headlines) show as such on the third page only."""
-_SAME_TEMPLATE = 0.25
-"""Share of an early page's new blocks that another page of its template shows at least. The others
-vary: headlines, and the text of the page."""
 _MOST_WAITING = 1_000
 _MOST_WAITING_OF_HOST = 16
 """Few hosts have more templates."""
@@ -50,7 +45,7 @@ class EarlyPage:
     @property
     def is_waiting(self) -> bool:
         """Whether it is to be judged again."""
-        return self.tellings < TELLING_PAGES
+        return self.tellings < FRAME_TIMES
 
 
 class EarlyPages:
@@ -105,7 +100,7 @@ class EarlyPages:
         due = [
             early
             for early in siblings.values()
-            if shown is None or len(early.new & shown) >= _SAME_TEMPLATE * len(early.new)
+            if shown is None or len(early.new & shown) >= (1 - MOST) * len(early.new)
         ]
         for early in due:
             early.tellings += 1
@@ -139,5 +134,5 @@ class EarlyPages:
     def _give_up(self, row: int) -> None:
         early = self._waiting[row]
         self.let_go([row])
-        early.tellings = TELLING_PAGES  # if it is due just now, it must not be written down again
+        early.tellings = FRAME_TIMES  # if it is due just now, it must not be written down again
         self.given_up.append(row)

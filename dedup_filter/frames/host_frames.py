@@ -43,21 +43,19 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.fingerprints.profile import FRAME_TIMES, Surroundings
-from dedup_filter.frames.early_pages import TELLING_PAGES, EarlyPage, EarlyPages
+from dedup_filter.fingerprints.profile import Surroundings
+from dedup_filter.frames.early_pages import EarlyPage, EarlyPages
 from dedup_filter.text.blocks import text_hash
 from dedup_filter.text.content import ANY_MENU
-from dedup_filter.text.headlines import Headline
+from dedup_filter.text.headlines import Headline, shares_words
 from dedup_filter.text.reading import MOST_OF_HEADLINE, Shown, part_hash
+from dedup_filter.thresholds import FRAME_TIMES, MENU_SHARE, THIRD
 
 _FORMAT = 1
 _HEAD = struct.Struct("<BII")
 _MOST_BLOCKS = 1_000_000
 """Of all hosts together: about 100 MB."""
 _MOST_BLOCKS_OF_HOST = 20_000
-_MOSTLY_NEW = 1 / 3
-"""Share of new words, and of links among these, from which a page may be the first of another
-template. With fewer links it may be a long article in a light frame."""
 
 
 @dataclass(slots=True)
@@ -75,7 +73,7 @@ class Host:
     @property
     def is_frame_known(self) -> bool:
         """Whether enough pages were kept."""
-        return self.pages >= TELLING_PAGES
+        return self.pages >= FRAME_TIMES
 
     def to_bytes(self) -> bytes:
         """Return it as bytes. Most counts are 1, so compressed they take next to nothing."""
@@ -126,6 +124,7 @@ class Known:
     """Empty if the frame of the host is known."""
     seen_itself: int = 0
     """1 if the host has learnt from this page already."""
+    sisters: Sequence[Host] = ()
 
     @cached_property
     def frame_times(self) -> FrameTimes:
@@ -141,7 +140,7 @@ class Known:
 
     @property
     def tellings(self) -> int:
-        """How many pages have told of the page's template: it is early unless `TELLING_PAGES` have.
+        """How many pages have told of the page's template: it is early unless `FRAME_TIMES` have.
 
         A page that is mostly new is the first of another template.
         """
@@ -149,8 +148,8 @@ class Known:
         are_new = [block not in known for block in shown.blocks]
         new_words = sum(compress(shown.words, are_new))
         new_links = sum(compress(shown.link_words, are_new))
-        is_new = new_words >= _MOSTLY_NEW * sum(shown.words)
-        return 0 if is_new and new_links >= _MOSTLY_NEW * new_words else self.host.pages
+        is_new = new_words >= THIRD * sum(shown.words)
+        return 0 if is_new and new_links >= THIRD * new_words else self.host.pages
 
     @property
     def teaches(self) -> list[tuple[str, Collection[int]]]:
@@ -176,7 +175,7 @@ class Known:
             self.times_headed,
             self.host.is_frame_known,
             self._is_view(),
-            self._is_of_site if self.sites else None,
+            self._is_of_site if self.sisters else None,
         )
 
     @property
@@ -184,6 +183,7 @@ class Known:
         """The title, and the last h1 that fewer than `FRAME_TIMES` other pages of the host show."""
         times, most = self.times_headed, FRAME_TIMES + self.seen_itself
         own = [text for text in self.shown.h1 if times(text) < most]
+        own = [text for text in own if shares_words(text, self.shown.title)] or own
         return Headline((own or [""])[-1][:MOST_OF_HEADLINE], self.shown.title[:MOST_OF_HEADLINE])
 
     def times_headed(self, part: str) -> int:
@@ -192,17 +192,19 @@ class Known:
 
     def _is_of_site(self, other: str) -> bool:
         """Tell whether a page of another host was seen that is of one of these sites."""
-        return self._times([host_hash(other)], self.sites)[0] > 0
+        return self._times([host_hash(other)], self.sisters)[0] > 0
 
     def _is_view(self) -> bool:
-        """Tell whether all other kept pages of the host have menus, and this page has none of them.
+        """Tell whether nearly all other kept pages of the host have menus, and this one has none.
 
         Where all pages of the host were dropped, one of them must have menus.
         """
         times, own, menus = self.host.sightings, self.seen_itself, self.shown.menus
         others = max(self.host.pages - own, 1)
         with_menus = times.get(ANY_MENU, 0) - (own if menus else 0)
-        return with_menus >= others and all(times.get(menu, 0) <= own for menu in menus)
+        return with_menus >= MENU_SHARE * others and all(
+            times.get(menu, 0) <= own for menu in menus
+        )
 
     @staticmethod
     def _times(hashes: Sequence[int], hosts: Sequence[Host]) -> list[int]:
@@ -238,9 +240,9 @@ class Frames:
         if latest is not None and (id(latest.shown), latest.host.name, latest.seen_itself) == asked:
             return latest
         known = self.of(host)
-        menus = () if known.is_frame_known else shown.menus
-        sites = [self.of(f"menu {menu:016x}") for menu in menus]
-        self._latest = Known(shown, known, sites, seen_itself)
+        sisters = [self.of(f"menu {menu:016x}") for menu in shown.menus]
+        sites = () if known.is_frame_known else sisters
+        self._latest = Known(shown, known, sites, seen_itself, sisters)
         return self._latest
 
     def learn(
@@ -257,7 +259,7 @@ class Frames:
             taught = [block for block in taught if block not in known.sightings]
         elif known.early:
             # Whether the first pages of a host have one template is not known yet.
-            due = self.early.due(known.early, None if known.pages <= TELLING_PAGES else set(taught))
+            due = self.early.due(known.early, None if known.pages <= FRAME_TIMES else set(taught))
         if early is not None:
             self.early.wait(known.early, early)
         self._hosts[host] = known

@@ -4,7 +4,7 @@
 
 Blocks that earlier pages of the host have shown are left out before the main content is chosen. If
 only one has shown a block, it is either frame or the text that this page repeats (a print view,
-another session id). So the index is asked with both texts, `own` and `rare`, and `comparison` finds
+another session id). So the index is asked with both texts, `new` and `main`, and `comparison` finds
 out which candidate holds what the page says. A page of mostly links (a table of contents) is judged
 with its links, as the few sentences on it may stand on many such pages.
 
@@ -33,14 +33,15 @@ from functools import partial
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.frames.early_pages import TELLING_PAGES, EarlyPage
+from dedup_filter.frames.early_pages import EarlyPage
 from dedup_filter.frames.host_frames import Frames, Host, Known, Lesson, pack, unpack
 from dedup_filter.model import Verdict
-from dedup_filter.pages.comparison import Overtaken
 from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames
 from dedup_filter.pages.directory.records import KEPT_AS_TEXT, Place, canonical_of
 from dedup_filter.pages.location import KeptPages
+from dedup_filter.pages.redis.shared_log import Overtaken
 from dedup_filter.text.reading import Page, Shown
+from dedup_filter.thresholds import FRAME_TIMES
 from dedup_filter.wording import counted
 from dedup_filter.workers.measured import Measured, PageHere, unpacked
 from dedup_filter.workers.pool import MeasurablePage
@@ -213,7 +214,7 @@ class FramedPages:
         self._taught.page = number if page.is_kept else 0
         (host, shown), *of_sites = known.teaches
         early = None
-        if page.is_kept and known.tellings < TELLING_PAGES:
+        if page.is_kept and known.tellings < FRAME_TIMES:
             # A worker may forget the blocks.
             must_pack = page.here is None and self._store is None
             content = page.pack() if must_pack else page.here

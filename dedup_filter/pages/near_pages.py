@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile
 from dedup_filter.fingerprints.sketch import contained, shared
 from dedup_filter.model import NearPage
 from dedup_filter.pages.directory.records import PageRecord
@@ -54,7 +54,7 @@ class Asked(NamedTuple):
         for record in records:
             if record.is_pending:
                 continue
-            if record.digest == self.digest:
+            if self.digest is not None and record.digest[EQUAL_DIGEST] == self.digest[EQUAL_DIGEST]:
                 found.append(NearPage(record.url, 0, 1.0, record.page))
                 continue
             for number, each in enumerate(self.fingerprints):

@@ -396,13 +396,12 @@ def describe(url: str, verdict: Verdict) -> str:
 
 
 def describe_refusal(url: str, refusal: Refusal) -> str:
-    """Say in one line why a page does not repeat one that it is near.
+    """Say in one line what of a page is missing in the one that it is near.
 
-    >>> describe_refusal("http://a/2", Refusal("headline", None, None, 7, 3, "http://a/1"))
-    '(3 bits): http://a/2 does not repeat http://a/1: they have other headlines'
+    >>> describe_refusal("http://a/2", Refusal("lines", 2, 0, "Size 40", 7, 3, "http://a/1"))
+    '(3 bits): http://a/2: 2 words of lines missing in http://a/1, 0 allowed: "Size 40"'
     """
-    bits = counted(refusal.distance, "bit")
-    return f"({bits}): {_shown(url)} does not repeat {_shown(refusal.url)}: {why(refusal)}"
+    return f"({counted(refusal.distance, 'bit')}): {_shown(url)}: {why(refusal)}"
 
 
 def _shown(url: str | None) -> str:

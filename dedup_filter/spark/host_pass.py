@@ -30,10 +30,11 @@ import xxhash
 from pyspark.sql.types import ArrayType, LongType, StructType
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile, are_equal
 from dedup_filter.frames.host_frames import Lesson
 from dedup_filter.model import Fate, Unjudged, Verdict
-from dedup_filter.pages.comparison import Candidate, examined, relation, verdict_on
+from dedup_filter.pages.candidates import Candidate, relation
+from dedup_filter.pages.comparison import examined, verdict_on
 from dedup_filter.pages.directory.page_reader import MASK, signed
 from dedup_filter.pages.directory.records import Place
 from dedup_filter.pages.framed_pages import FramedPages
@@ -56,7 +57,7 @@ TOLD = (
     # page
     .add("reason", "string")
     .add("language", "string")
-    .add("digest", "binary")
+    .add("equal_digest", "binary")
     .add("texts", ArrayType(LongType()))
     .add("teaches", "boolean")
     .add("was_dropped", "boolean")
@@ -64,6 +65,7 @@ TOLD = (
     .add("version", "long")
     .add("since", "long")
     .add("fingerprint", "long")
+    .add("digest", "binary")
     .add("sketch", "binary")
     .add("headline", "string")
     # examined, with `version`
@@ -72,6 +74,7 @@ TOLD = (
     .add("distance", "integer")
     .add("share", "double")
     .add("rule", "string")
+    .add("is_exact", "boolean")
     # site, lesson
     .add("site", "string")
     .add("lesson", "binary")
@@ -170,7 +173,7 @@ class ForetoldPages:
         self.tell_page(
             reason=None if page.texts else page.reason,
             language=page.language,
-            digest=page.digest,
+            equal_digest=page.digest[EQUAL_DIGEST],
             texts=[signed(text.fingerprint) for text in page.texts],
             teaches=not page.was_shown,
         )
@@ -236,10 +239,11 @@ class ForetoldPages:
                 each["sketch"],
                 Headline(*json.loads(each["headline"])),
                 page=each["page"],
+                digest=each["digest"],
             )
             for each, distance in asked.values()
         ]
-        for candidate, share, unmet in examined(page, candidates, least):
+        for candidate, share, refusal in examined(page, candidates, least):
             self._tell(
                 "examined",
                 other=candidate.page,
@@ -247,7 +251,8 @@ class ForetoldPages:
                 text=candidate.text,
                 distance=candidate.distance,
                 share=share,
-                rule=unmet and unmet[0],
+                rule=refusal and refusal.rule,
+                is_exact=are_equal(page.digest, candidate.digest),
             )
 
     def _tell_version(self, number: int, page: PageProfile) -> None:
@@ -255,13 +260,15 @@ class ForetoldPages:
             return
         since, fingerprint = self._row["page"], signed(page.fingerprint)
         headline = json.dumps(page.headline)  # also half a surrogate, which Arrow has no form for
-        all_of_it = f"{number} {since} {fingerprint} {headline} ".encode() + page.sketch
+        all_of_it = f"{number} {since} {fingerprint} {headline} ".encode()
+        all_of_it += page.digest + page.sketch
         self._tell(
             "version",
             page=number,
             version=signed(xxhash.xxh3_64_intdigest(all_of_it)),
             since=since,
             fingerprint=fingerprint,
+            digest=page.digest,
             sketch=page.sketch,
             headline=headline,
         )

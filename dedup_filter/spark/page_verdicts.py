@@ -32,9 +32,8 @@ from pyspark.sql import functions as F  # noqa: N812 - as Spark's own manual has
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
-from dedup_filter.fingerprints.profile import MAIN_DIGEST
 from dedup_filter.model import REPEATS
-from dedup_filter.pages.comparison import MOST_COMPARED
+from dedup_filter.pages.candidates import MOST_COMPARED
 from dedup_filter.spark.dropped_pages import dropped_pages
 from dedup_filter.spark.fingerprint_pairs import neighbours
 from dedup_filter.spark.host_pass import TOLD, passer
@@ -56,7 +55,7 @@ _BATCH = 64
 """Pages that Python is given at a time: 7 MB of HTML."""
 _UNUSED = ("canonical", "layout", "max_pages", "expire_days", "keep_text", "revisit", "workers")
 
-_STORED = ("host", "fingerprint", "sketch", "headline")
+_STORED = ("host", "fingerprint", "digest", "sketch", "headline")
 """What a candidate is compared by."""
 VERDICT = "outcome original distance similarity cluster reason language".split()
 """The columns of a verdict, each after the prefix that is asked for."""
@@ -323,21 +322,22 @@ def _candidates(
 
 def _edges(told: DataFrame, candidates: DataFrame) -> DataFrame:
     """Return the pairs of a page and an earlier one that it repeats."""
-    examined = told.where("kind = 'examined' AND rule IS NULL").select("page", "version", "share")
+    examined = told.where("kind = 'examined' AND rule IS NULL")
+    examined = examined.select("page", "version", "share", "is_exact")
     edges = candidates.select("page", "version", "other", "text", "distance")
     return cut(edges.join(examined, ["page", "version"]))
 
 
 def _nodes(told: DataFrame, config: FilterConfig) -> DataFrame:
     """Return the pages that can be kept, and in what equal ones are equal."""
-    pages = told.where("kind = 'page' AND digest IS NOT NULL")
+    pages = told.where("kind = 'page' AND equal_digest IS NOT NULL")
     # As a text: what is binary comes to the driver as a bytearray, which no set can hold.
-    written = [F.hex(name) if name == "digest" else F.col(name) for name in _keys(config)]
+    written = [F.hex(name) if name == "equal_digest" else F.col(name) for name in _keys(config)]
     return pages.select("page", F.concat_ws(" ", *written).alias("equal"))
 
 
 def _keys(config: FilterConfig) -> list[str]:
-    return ["digest", "host"] if config.scope == "host" else ["digest"]
+    return ["equal_digest", "host"] if config.scope == "host" else ["equal_digest"]
 
 
 def _lessons(told: DataFrame) -> DataFrame:
@@ -387,30 +387,28 @@ def _verdicts(
     """Name the original of each page that is dropped: an equal page, or else the nearest."""
     measured = told.where("kind = 'page'")
     measured = measured.select("page", F.col("reason").alias("why"), "language", *_keys(config))
-    kept = measured.where("digest IS NOT NULL").join(dropped, "page", "left_anti")
+    kept = measured.where("equal_digest IS NOT NULL").join(dropped, "page", "left_anti")
     equal = kept.groupBy(*_keys(config)).agg(F.min("page").alias("equal"))
-    best = F.struct("distance", (-F.col("share")).alias("lacks"), "text", "other")
+    best = F.struct("distance", (-F.col("share")).alias("lacks"), "text", "other", "is_exact")
     near = edges.join(kept.select(F.col("page").alias("other")), "other", "left_semi")
     near = near.groupBy("page").agg(F.min(best).alias("best"))
     known = measured.join(equal, _keys(config), "left").join(near, "page", "left")
     is_equal = F.col("equal") < F.col("page")
     known = known.select(
-        *["page", "why", "language", "digest"],
+        *["page", "why", "language"],
         F.when(is_equal, F.col("equal")).otherwise(F.col("best.other")).alias("of"),
         F.when(is_equal, 0).otherwise(F.col("best.distance")).alias("distance"),
         F.when(is_equal, 1.0).otherwise(-F.col("best.lacks")).alias("similarity"),
+        F.when(is_equal, True).otherwise(F.col("best.is_exact")).alias("is_exact"),
     )
-    originals = pages.join(kept.select("page", "digest"), "page").select(
-        F.col("page").alias("of"),
-        F.col("url").alias("original"),
-        F.col("digest").alias("digest_of"),
+    originals = pages.join(kept.select("page"), "page").select(
+        F.col("page").alias("of"), F.col("url").alias("original")
     )
     found = pages.select("page", "row", "reason").join(known, "page", "left")
     found = found.join(originals, "of", "left")
-    main = [F.substring(name, MAIN_DIGEST + 1, MAIN_DIGEST) for name in ("digest", "digest_of")]
     why = F.coalesce("reason", "why")
     is_repeat = F.col("of").isNotNull()
-    outcome = F.when(is_repeat, F.when(main[0] == main[1], "exact").otherwise("near"))
+    outcome = F.when(is_repeat, F.when(F.col("is_exact"), "exact").otherwise("near"))
     outcome = outcome.when(why.isNotNull(), "unjudged").otherwise("new")
     return cut(
         found.select(

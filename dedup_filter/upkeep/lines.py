@@ -1,6 +1,6 @@
 """What an index holds -> lines of JSON -> an index. The format of an export, which users keep.
 
-    {"dedup_filter_export": 3, "scheme": {...}, "crawls": [...]}        first line
+    {"dedup_filter_export": 4, "scheme": {...}, "crawls": [...]}        first line
     {"page": 1, "url": ..., "outcome": "new", ..., "sketch": ...}       a page
     {"frames_of": "example.com", "state": ..., "lessons": [...], ...}   a host's frames
 
@@ -37,6 +37,7 @@ import xxhash
 
 from dedup_filter.errors import DedupError
 from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.fingerprints.profile import DIGEST_BYTES
 from dedup_filter.fingerprints.sketch import is_sketch
 from dedup_filter.frames import host_frames
 from dedup_filter.hamming.hamming_index import HammingIndex
@@ -59,7 +60,7 @@ from dedup_filter.wording import as_time
 
 HEADER_KEY = "dedup_filter_export"
 FRAMES_KEY = "frames_of"
-FORMAT = 3
+FORMAT = 4
 LONGEST_LINE = 128 * 2**20
 """Bytes. The largest page that is judged has 16 MiB of characters, six bytes each if escaped."""
 
@@ -225,7 +226,7 @@ _PAGE = {
     "first_crawl": _NUMBER,
     "crawl": _NUMBER,
     "fingerprint": _HEX,
-    "digest": _bytes(lambda digest: len(digest) == 16),
+    "digest": _bytes(lambda digest: len(digest) == DIGEST_BYTES),
     "sketch": _bytes(is_sketch),
     "h1": _TEXT,
     "title": _TEXT,

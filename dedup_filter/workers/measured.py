@@ -1,6 +1,6 @@
 """What a page is read from -> the page, and how often its host has shown each block -> its profile.
 
-A page's three texts, own, rare and whole, are those of `profile`. Pure: what is known of the host
+A page's three texts, new, main and span, are those of `profile`. Pure: what is known of the host
 comes as numbers, so it does not matter in which process this runs.
 """
 
@@ -10,11 +10,10 @@ from typing import NamedTuple
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import (
-    FRAME_TIMES,
-    MIN_WORDS,
     PageProfile,
     PageTexts,
     Passage,
+    PassageKind,
     Surroundings,
     profile,
 )
@@ -26,6 +25,7 @@ from dedup_filter.text.content import Content, find_content, first_link, whole_c
 from dedup_filter.text.page_bytes import pack_page, unpack_page
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.reading import Page, read
+from dedup_filter.thresholds import FRAME_TIMES, LINE_WORDS, MIN_WORDS
 
 
 class Measured(NamedTuple):
@@ -37,20 +37,21 @@ class Measured(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """The blocks of the three texts of a page, and how the first two were chosen."""
+    """The blocks of the three texts of a page, and how they were chosen."""
 
-    own: Sequence[Block]
-    rare: Sequence[Block]
-    whole: Sequence[Block]
+    new: Sequence[Block]
+    main: Sequence[Block]
+    span: Sequence[Block]
+    unframed: Sequence[Block]
+    """All blocks that are not known to be frame of the host."""
     of_new: Content
     """The content of the blocks that the host has not shown."""
-    of_rare: Content
-    """That of those that it has shown less than `FRAME_TIMES`."""
+    of_unframed: Content
 
     @property
     def known_by(self) -> Sequence[Block]:
         """The blocks of the text that the page is known by."""
-        return self.own if word_sum(self.own) >= MIN_WORDS else self.rare
+        return self.new if word_sum(self.new) >= MIN_WORDS else self.main
 
 
 class PageHere:
@@ -113,8 +114,8 @@ def texts_of(page: Page, known: FrameTimes) -> PageTexts:
     """Return the texts that a page is judged by, but for its headline and the frames around it."""
     contents = contents_of(page, known.times)
     return PageTexts(
-        page.document(contents.known_by, contents.rare),
-        _passages(page.blocks, known.times, contents[:3]),
+        page.document(contents.known_by, contents.unframed, contents.main),
+        _passages(page.blocks, known.times, contents),
         around=Surroundings(is_frame_known=known.is_frame_known),
     )
 
@@ -130,31 +131,47 @@ def contents_of(page: Page, times: Sequence[int]) -> Contents:
     `times` is how many earlier pages have shown each block.
     """
     blocks = page.blocks
-    new = [block for block, shown in zip(blocks, times, strict=True) if shown < 1]
-    not_frame = [block for block, shown in zip(blocks, times, strict=True) if shown < FRAME_TIMES]
+    unframed = [block for block, shown in zip(blocks, times, strict=True) if shown < FRAME_TIMES]
+    unseen = [block for block, shown in zip(blocks, times, strict=True) if not shown]
     of_all = find_content(blocks)
-    of_rare = of_all if len(not_frame) == len(blocks) else find_content(not_frame)
-    of_own = of_rare if len(new) == len(not_frame) else find_content(new)
-    own = of_own.own if any(times) else of_own.main
-    whole = whole_content(blocks, of_all.main)
-    return Contents(own, of_rare.main, whole, of_own, of_rare)
+    of_unframed = of_all if len(unframed) == len(blocks) else find_content(unframed)
+    of_new = of_unframed if len(unseen) == len(unframed) else find_content(unseen)
+    # While nothing is known to be frame, the links around the content may be the menus.
+    new = of_new.own if any(times) else of_new.main
+    span = whole_content(blocks, of_all.main)
+    return Contents(new, of_unframed.main, span, unframed, of_new, of_unframed)
 
 
-def _passages(
-    blocks: Sequence[Block], times: Sequence[int], texts: Sequence[Sequence[Block]]
-) -> list[Passage]:
-    own, rare, whole = ({block.position for block in text} for text in texts)
-    shown_in = own | rare | whole
+def _passages(blocks: Sequence[Block], times: Sequence[int], contents: Contents) -> list[Passage]:
+    new, main, span = ({block.position for block in text} for text in contents[:3])
+    unframed = {block.position for block in contents.of_unframed.candidates}
+    first, end = contents.of_unframed.body
     below = first_link(blocks)
+    is_host_known = any(times)
     return [
         Passage(
             block.text,
             shown,
-            place in own,
-            place in rare,
-            place in whole,
-            place < below and place not in whole,
+            _kind(block, after),
+            place in new,
+            place in main,
+            place in span,
+            is_beside=not first <= place < end,
+            is_framed=shown < FRAME_TIMES and place not in unframed,
+            is_above=place < below and place not in span,
+            has_links=block.link_words > 0,
         )
-        for block, shown in zip(blocks, times, strict=True)
-        if (place := block.position) in shown_in
+        for block, after, shown in zip(blocks, [*blocks, None][1:], times, strict=True)
+        if (place := block.position) in main
+        or place in span
+        or place in new
+        or (is_host_known and not shown)
     ]
+
+
+def _kind(block: Block, after: Block | None) -> PassageKind:
+    """Return what a block is; a heading belongs to the links below it ("Read also")."""
+    is_label = block.kind == "heading" and after is not None and not after.is_text
+    if is_label or not block.is_text:
+        return "link"
+    return "line" if block.words <= LINE_WORDS else "prose"

@@ -24,11 +24,11 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any, BinaryIO, NamedTuple
 
-from dedup_filter.fingerprints.profile import CountedIn, CountedPassage
-from dedup_filter.frames.early_pages import TELLING_PAGES
+from dedup_filter.fingerprints.profile import ComparedPassages, CountedPassage, UInt64Array
 from dedup_filter.frames.host_frames import Frames, FrameTimes, Known, Lesson
 from dedup_filter.model import Unjudged
 from dedup_filter.text.reading import Shown
+from dedup_filter.thresholds import FRAME_TIMES
 from dedup_filter.workers.measured import Measured, PageHere
 
 _MOST_KEPT = 512
@@ -39,15 +39,22 @@ _MOST_BLOCKS = 200_000
 
 
 class PackedPassages:
-    """The passages of a page as bytes, which are most of an answer and are rarely asked for."""
+    """The passages of a page as bytes: most of an answer, needed only with candidates."""
 
-    def __init__(self, passages: CountedIn) -> None:
+    def __init__(self, passages: ComparedPassages) -> None:
         self._packed = pickle.dumps(passages, protocol=5)
 
     def counted_in(self, sketch: bytes) -> Iterator[CountedPassage]:
         """Yield each passage with what a sketch has of it. Cost: 0.2 ms more than in a worker."""
-        passages: CountedIn = pickle.loads(self._packed)  # noqa: S301 - written by a worker
-        return passages.counted_in(sketch)
+        return self._passages().counted_in(sketch)
+
+    def said_in(self, sketch: bytes, words: UInt64Array, title: str) -> tuple[set[int], set[int]]:
+        """Return which of some words stand in a shingle that a sketch has, and which do not."""
+        return self._passages().said_in(sketch, words, title)
+
+    def _passages(self) -> ComparedPassages:
+        passages: ComparedPassages = pickle.loads(self._packed)  # noqa: S301 - written by a worker
+        return passages
 
 
 class Reading(NamedTuple):
@@ -116,7 +123,7 @@ class WorkerPages:
         known = self._frames.known(host, page.shown)
         expected = known.frame_times
         measured = page.measure(expected)
-        may_wait = host and known.tellings < TELLING_PAGES
+        may_wait = host and known.tellings < FRAME_TIMES
         packed = page.pack() if may_wait or page.is_form_kept else None
         self._learn(ticket, page, known)
         return Reading(page.shown, expected, _packed(measured), packed)

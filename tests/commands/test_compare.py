@@ -13,6 +13,8 @@ from text_samples import CHINESE, FIRST, SECOND
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.commands.sections import COLUMNS, columns_of
+from dedup_filter.review.explanation.refusals import why
+from dedup_filter.scrapy_plugin.pipeline import describe_refusal
 
 HOSTILE = "\x9b31mred\u202e"
 ONE = f"<title>{HOSTILE}</title><p>{FIRST} {SECOND}</p><p>{CHINESE * 3}</p><p>Price: 17</p>"
@@ -35,9 +37,8 @@ def test_sections_for_people(pair):
     assert (code, err) == (0, "")
     assert not {"\x1b", "\x9b", "\u202e"} & set(out)
     assert max(map(columns_of, out.splitlines())) <= COLUMNS
-    reason = r"new: near, but it has \d+ words in blocks that are not there .* \(new_blocks\)"
-    assert re.search(reason, " ".join(out.split()))
-    assert "BLOCKS OF B THAT A LACKS\n  Price: 18\n" in out
+    reason = f'kept: 2 words of lines missing in {HERE[1]}, 0 allowed: "Price: 18"'
+    assert reason in " ".join(out.split())
     assert "[-Tuesday-] {+\\x9b31mred\\u202e+} to discuss" in out
     assert "怎样让港口在[-冬-]{+夏+}季保持开放" in out
     assert "ONLY A SAYS\n  The committee met on Tuesday" in out
@@ -55,13 +56,29 @@ def test_one_object(pair):
         verdict = pages.see(HERE[3], html=OTHER)
     last = found["verdicts"][-1]
     assert (last["outcome"], last["candidates"]) == (verdict.outcome, verdict.candidates)
-    assert last["refused"]["rule"] == verdict.refused.rule == "new_blocks"
-    assert last["refused"]["found"] == verdict.refused.found
+    assert last["refused"]["rule"] == verdict.refused.rule == "lines"
+    assert last["refused"]["words"] == verdict.refused.words == 2
+    assert last["refused"]["text"] == "Price: 18"
     assert last["refused"]["distance"] == found["distance"]
-    assert found["lost_blocks"] == ["Price: 18"]
     assert found["distance"] == len(found["differing_bits"])
     assert found["second"]["title"] == HOSTILE
     json.dumps(found, allow_nan=False)
+
+
+def test_why_it_is_kept_is_what_the_log_of_a_crawl_says(tmp_path):
+    paths = [tmp_path / f"{n}.html" for n in range(2)]
+    lines_of_page = HOSTILE, f"{HOSTILE}2"
+    for path, line in zip(paths, lines_of_page, strict=True):
+        path.write_text(ONE.replace("Price: 17", line), encoding="utf-8")
+    code, out, _ = run("compare", *map(str, paths), *HERE)
+    assert code == 0
+    with NearDuplicateFilter.open() as pages:
+        pages.see(HERE[1], html=paths[0].read_text(encoding="utf-8"))
+        verdict = pages.see(HERE[3], html=paths[1].read_text(encoding="utf-8"))
+    logged = describe_refusal(HERE[3], verdict.refused)
+    assert logged.partition(f"{HERE[3]}: ")[2] == why(verdict.refused)
+    assert why(verdict.refused).endswith(': "\\x9b31mred\\u202e2"')
+    assert f"kept: {why(verdict.refused)}" in " ".join(out.split())
 
 
 def test_pages_that_differ_in_nothing(pair):

@@ -20,6 +20,7 @@ with suppress(ImportError):
     import resource
 
 from dedup_filter.errors import DedupError
+from dedup_filter.fingerprints.profile import DIGEST_BYTES
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.upkeep.databases import target_at
 
@@ -78,7 +79,7 @@ def record(page, **fields):
     given = {
         "url": f"https://example.com/{page}",
         "host": "example.com",
-        "digest": bytes(range(16)),
+        "digest": bytes(range(DIGEST_BYTES)),
         "fingerprint": page,
         "sketch": b"",
         "words": 9,

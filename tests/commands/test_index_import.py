@@ -20,11 +20,12 @@ def imported(location, *items, options=()):
 
 
 def test_reads_html_or_else_text_and_nothing_else(place):
+    one, two = article(1), article(5)
     items = [
-        {"url": "https://example.com/1", "html": f"<p>{article(1)}</p>", "text": "A teaser."},
+        {"url": "https://example.com/1", "html": f"<p>{one}</p><p>{two}</p>", "text": "A teaser."},
         {"url": "https://example.com/2", "html": None, "text": article(2)},
         {"url": "https://example.com/3", "text": article(2), "body": article(4)},
-        {"url": "https://example.com/4", "text": article(1), "link": "https://example.org"},
+        {"url": "https://example.com/4", "text": f"{one}\n\n {two}", "link": "https://example.org"},
         {"url": "https://example.com/5", "text": ""},
     ]
     found = imported(place.new("index"), *items)

@@ -112,6 +112,7 @@ def test_commands_of_the_worked_example_work_on_two_editions_of_a_manual(
 def test_each_message_of_a_trouble_is_brought_about_here():
     assert TROUBLES.keys() == {
         "Too many are dropped",
+        "Too few are dropped",
         "Many are unjudged",
         "The index is in use",
         "SchemeMismatch",
@@ -131,6 +132,21 @@ def test_troubles_of_a_crawl_are_told_as_they_are_shown(beginner, trouble, setti
     beginner.type("".join(f"$ scrapy crawl news{each}\n" for each in settings))
 
     require_printed(TROUBLES[trouble], beginner.printed)
+
+
+def test_why_a_page_is_kept_is_told_as_it_is_shown(project, crawl_server, make_site, article):
+    """Two sizes of one pair of boots; the texts of this seed are 3 bits apart."""
+    links = "".join(f'<a href="/{number}">/{number}</a>' for number in (1, 2))
+    boots = f"<title>Boots</title><main><h1>Boots</h1><p>{article(3)}</p>"
+    pages = {f"/{number}": f"{boots}<p>Size {38 + number}</p></main>" for number in (1, 2)}
+    shop = make_site({"/": f"<title>Shop</title><main>{links}</main>", **pages})
+    visitor = Reader(project, crawl_server, shop, "https://shop.example")
+    visitor.write(ADD_ON)
+    visitor.write(SPIDER.replace("news.example", "shop.example"))
+
+    visitor.type("$ scrapy crawl news\n")
+
+    require_printed(TROUBLES["Too few are dropped"], visitor.printed)
 
 
 def test_troubles_of_an_index_are_told_as_they_are_shown(beginner, project):

@@ -235,8 +235,8 @@ def test_copies_with_a_line_more_are_the_page_that_they_name(project, site, para
     links = [f"/post/{n}{reply}" for reply in ("", "?reply=1{}", "?reply=2{}") for n in range(40)]
     for place, link in enumerate(links):
         n, path = place % 40, link.format(place)
-        # Of the first posts the reply has a name, so the filter keeps those.
-        line = "<p>Leave a reply to Ann of York.</p>" if "?" in path and n < 4 else ""
+        # Of the first posts the reply has a name of its own, so the filter keeps those.
+        line = f"<p>Leave a reply to Ann the {n}th of York.</p>" if "?" in path and n < 4 else ""
         head = f'<link rel="canonical" href="/post/{n}">' if names else ""
         body = paragraphs(n, link=line).replace("<html>", f"<html><head>{head}</head>")
         site.add(path, body)

@@ -43,6 +43,10 @@ RUNS = [
         ("the cat sat.", ["the", "cat", "sat"]),
         ("don't l’été", ["don't", "l’été"]),
         ("snake_case e-mail 3.14", ["snake_case", "e", "mail", "3", "14"]),
+        ("wifi ✓, bath ✗", ["wifi", "✓", "bath", "✗"]),
+        ("−5 °c or €5", ["−", "5", "c", "or", "€", "5"]),
+        ("★★☆ 价格¥9", ["★", "★", "☆", "价格", "¥", "9"]),
+        ("it’€s → • © +", ["it", "€", "s"]),
         ("привет, мир", ["привет", "мир"]),
         ("مرحبا بالعالم", ["مرحبا", "بالعالم"]),
         ("हिन्दी में", ["हिन्दी", "में"]),
@@ -67,17 +71,17 @@ def test_no_letter_is_passed_over_and_none_invented(text):
     assert {c for word in tokens(text) for c in word if c.isalnum()} == letters
 
 
-@given(st.text(alphabet="ab1_'’\"é“”…—. \n\t\xa0\u0301\u064b\ud800я", max_size=40))
+@given(st.text(alphabet="ab1_'’\"é“”…—€✓. \n\t\xa0\u0301\u064b\ud800я", max_size=40))
 def test_spaced_words_are_runs_of_word_characters_with_apostrophes_inside(text):
     word = r"[\w\u0301\u064b]+"
-    assert tokens(text) == re.findall(f"{word}(?:['’]{word})*", text)
+    assert tokens(text) == re.findall(f"{word}(?:['’]{word})*|[€✓]", text)
 
 
 class TestParts:
     @given(
         st.sampled_from(
             [
-                "the cat's sat on mat 3.5 привет 'tis é \u0301\x1f",
+                "the cat's sat on mat 3.5 €−✗★ привет 'tis é \u0301\x1f",
                 "the 在网上购买的商品 中文。,《网页》去重",
             ]
         ).flatmap(

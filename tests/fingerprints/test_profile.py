@@ -7,9 +7,11 @@ import pytest
 from measured_pages import aside, frame, measured, new, shown_once, words
 
 from dedup_filter.config import FilterConfig
+from dedup_filter.features.analysis import hash_words
 from dedup_filter.fingerprints.profile import (
+    EQUAL_DIGEST,
     MAIN_DIGEST,
-    MIN_WORDS,
+    UNREAD_DIGEST,
     PageProfile,
     PageTexts,
     Passage,
@@ -18,6 +20,7 @@ from dedup_filter.fingerprints.profile import (
 from dedup_filter.fingerprints.sketch import contained
 from dedup_filter.model import Document
 from dedup_filter.text.headlines import Headline
+from dedup_filter.thresholds import LINE_WORDS, MIN_WORDS
 
 CONFIG = FilterConfig()
 
@@ -33,57 +36,50 @@ class TestTexts:
     @pytest.mark.parametrize(
         ("passages", "texts", "words_of_page"),
         [
-            # Whether each text is of new blocks only, and how many of the passages are in it.
-            ([NEW, new(words("c", 30))], [(True, 2)], 60),
-            ([NEW, ONCE, FRAME], [(True, 1), (False, 2)], 30),
-            # A short text of new blocks is asked for nothing; if both are short, the whole is.
-            ([new(words("n", MIN_WORDS - 1)), ONCE], [(False, 2)], MIN_WORDS - 1 + 50),
-            ([new(words("n", 10)), shown_once(words("o", 9)), FRAME], [(False, 3)], 39),
-            ([new(words("n", MIN_WORDS))], [(True, 1)], MIN_WORDS),
+            # The name of each text that is looked up, and how many of the passages are in it.
+            ([NEW, new(words("c", 30))], [("new", 2)], 60),
+            ([NEW, ONCE, FRAME], [("new", 1), ("main", 2)], 30),
+            # A short text of new blocks is not looked up; if both are short, the span is.
+            ([new(words("n", MIN_WORDS - 1)), ONCE], [("main", 2)], MIN_WORDS - 1 + 50),
+            ([new(words("n", 10)), shown_once(words("o", 9)), FRAME], [("span", 3)], 39),
+            ([new(words("n", MIN_WORDS))], [("new", 1)], MIN_WORDS),
             ([new(words("n", MIN_WORDS - 1))], [], MIN_WORDS - 1),
             ([new("n")], [], 1),
-            # So is a text of stopwords alone.
+            # A text of stopwords alone has no fingerprint.
             ([new("of the " * MIN_WORDS)], [], 2 * MIN_WORDS),
-            ([new("of the " * MIN_WORDS), shown_once("harbour")], [(False, 2)], 2 * MIN_WORDS + 1),
+            ([new("of the " * MIN_WORDS), shown_once("harbour")], [("main", 2)], 2 * MIN_WORDS + 1),
         ],
     )
     def test_of_a_page(self, passages, texts, words_of_page):
         page = measured(*passages)
-        assert [text.is_own for text in page.texts] == [is_own for is_own, _ in texts]
+        assert [text.name for text in page.texts] == [name for name, _ in texts]
         assert page.word_count == words_of_page
         for text, (_, count) in zip(page.texts, texts, strict=True):
             written = "\n".join(passage.text for passage in passages[:count])
             alone = of_text(written)
             assert text.fingerprint == alone.fingerprint
-            assert np.array_equal(text.hashes, alone.whole)
+            assert np.array_equal(text.hashes, alone.texts[0].hashes)
             assert text.word_count == len(written.split())
         assert page.fingerprint == (page.texts[0].fingerprint if texts else None)
-        of_new = [passage.text for passage in passages if passage.in_own]
-        assert np.array_equal(page.not_frame, of_text("\n".join(of_new)).whole)
-        for hashes in (page.not_frame, *(text.hashes for text in page.texts), page.whole):
-            there, asked, _ = contained(hashes, [page.sketch])
-            assert there[0] == asked[0] == len(hashes)
+        for text in page.texts:
+            there, sampled, _ = contained(text.hashes, [page.sketch])
+            assert there[0] == sampled[0] == len(text.hashes)
 
-    def test_that_are_equal_are_measured_once(self):
-        (text,) = measured(NEW, ONCE._replace(in_own=True)).texts
-        page = measured(NEW, FRAME, is_frame_known=True)
-        assert page.own is page.not_frame
-        assert page.own is not page.whole
-        assert text.own_word_count == text.word_count
+    def test_that_are_equal_are_looked_up_once(self):
+        (text,) = measured(NEW, ONCE._replace(in_new=True)).texts
+        assert text.word_count == 80
 
-    def test_have_what_is_new_wherever_it_stands(self):
-        own, rare = measured(NEW, ONCE).texts
-        beside = Passage("", 1, in_own=False, in_rare=False, in_whole=True)
-        only_rare = Passage("", 1, in_own=False, in_rare=True, in_whole=False)
-        assert [text.has(new("")) for text in (own, rare)] == [True, True]
-        assert [text.has(beside) for text in (own, rare)] == [True, True]
-        assert [text.has(only_rare) for text in (own, rare)] == [False, True]
+    def test_hold_their_passages(self):
+        of_new, of_main = measured(NEW, ONCE).texts
+        beside = Passage("", 1, "line", in_new=False, in_main=False, in_span=True)
+        shown = Passage("", 1, "line", in_new=False, in_main=True, in_span=False)
+        assert [text.holds(new("")) for text in (of_new, of_main)] == [True, True]
+        assert [text.holds(beside) for text in (of_new, of_main)] == [False, False]
+        assert [text.holds(shown) for text in (of_new, of_main)] == [False, True]
 
 
-def test_where_the_frame_is_known_other_hosts_are_compared_by_what_is_rare():
-    page = measured(NEW, ONCE, FRAME, is_frame_known=True)
-    assert page.not_frame is page.texts[1].hashes
-    unknown = measured(NEW, ONCE, FRAME)
+def test_what_is_known_of_the_frame_changes_no_measure():
+    page, unknown = measured(NEW, ONCE, FRAME, is_frame_known=True), measured(NEW, ONCE, FRAME)
     assert (page.fingerprint, page.sketch) == (unknown.fingerprint, unknown.sketch)
     assert page.word_count == unknown.word_count
 
@@ -92,27 +88,45 @@ class TestDigest:
     PAGE = Document("text", "Title", "en", "menu\ntext")
 
     @pytest.mark.parametrize(
-        ("change", "is_same", "is_same_main"),
+        ("change", "changed"),
         [
-            ({"language": "de", "headings": ("x",), "images": (1,)}, True, True),
-            ({"text": "ＴＥＸＴ\u00a0", "title": "TITLE"}, True, True),
-            ({"whole_text": "other menu\ntext"}, False, True),
-            ({"text": "texts"}, True, False),
-            ({"title": "Other"}, False, False),
-            ({"unread_hash": 7}, False, False),
+            ({"language": "de", "headings": ("x",), "images": (1,)}, ""),
+            ({"text": "texts"}, ""),
+            ({"whole_text": "ＭＥＮＵ\u00a0\ntext", "title": "TITLE"}, ""),
+            ({"whole_text": "other menu\ntext"}, "all own"),
+            ({"title": "Other"}, "all own"),
+            ({"unread_hash": 7}, "all unread"),
+            ({"unread_hash": 7, "waiting_hash": 7}, "all unread waiting"),
+            # The texts of a page that is taken apart are hashed already.
+            ({"own_hash": 7}, "own"),
+            ({"whole_hash": 8}, "all"),
+            ({"own_hash": 7, "whole_hash": 8}, "all own"),
         ],
         ids=str,
     )
-    def test_is_that_of_the_normal_form_of_title_whole_text_and_main_text(
-        self, change, is_same, is_same_main
+    def test_has_a_part_for_all_text_one_for_what_is_unread_and_one_without_the_frame(
+        self, change, changed
     ):
         page, other = (
             profile(PageTexts.of(each), CONFIG).digest
             for each in (self.PAGE, dataclasses.replace(self.PAGE, **change))
         )
-        assert len(page) == 16
-        assert (page[:MAIN_DIGEST] == other[:MAIN_DIGEST]) == is_same
-        assert (page[MAIN_DIGEST:] == other[MAIN_DIGEST:]) == is_same_main
+        assert len(page) == 24
+        parts = {"all": slice(8), "unread": slice(8, 16), "own": slice(16, 24)}
+        parts["waiting"] = slice(12, 16)
+        found = [name for name, part in parts.items() if page[part] != other[part]]
+        assert found == changed.split()
+
+    def test_of_pages_in_other_frames_differs_in_all_text_only(self):
+        page, other = (
+            profile(
+                PageTexts.of(dataclasses.replace(self.PAGE, whole_hash=of_all, own_hash=7)), CONFIG
+            ).digest
+            for of_all in (8, 9)
+        )
+        assert page[EQUAL_DIGEST] != other[EQUAL_DIGEST]
+        assert page[MAIN_DIGEST] == other[MAIN_DIGEST]
+        assert page[UNREAD_DIGEST] == other[UNREAD_DIGEST]
 
 
 class TestUnread:
@@ -138,25 +152,79 @@ class TestPassages:
         counts = [each[1:] for each in page.passages.counted_in(other.sketch)]
         assert counts == [(30, 28, 28, 28), (12, 10, 10, 6), (30, 28, 28, 0)]
 
-    def test_few_words_are_known_by_all_shingles_that_hold_one(self):
+    def test_few_words_are_there_if_any_shingle_with_all_of_them_is(self):
         page = measured(new(words("a", 30)), new("price 17"), new(words("c", 30)))
-        other = of_text(f"{words('a', 30)}\nprice 18\n{words('c', 30)}")
-        for held, there in ((page, 4), (other, 1)):
-            counted = list(page.passages.counted_in(held.sketch))
-            assert counted[1][1:] == (2, 4, 4, there)
+        others = {
+            f"{words('a', 30)}\nprice 18\n{words('c', 30)}": 0,
+            f"{words('a', 30)}\nprice 17\n{words('x', 30)}": 2,
+        }
+        for other, there in others.items():
+            counted = list(page.passages.counted_in(of_text(other).sketch))
+            assert counted[1][1:] == (2, 2, 2, there)
+
+    def test_words_are_said_where_a_shingle_with_them_is(self):
+        page = measured(new("Thirsk title"), new("the harbour of Thirsk " + words("a", 30)))
+        other = of_text("the harbour of Ely " + words("a", 30))
+        thirsk, harbour, of = hash_words(["thirsk", "harbour", "of"]).tolist()
+        asked = np.array([thirsk, harbour, of], np.uint64)
+        said, lacking = page.passages.said_in(other.sketch, asked, "Thirsk title")
+        assert (said, lacking) == ({harbour, of}, {thirsk})
 
     @pytest.mark.parametrize("texts", [["a"], ["", "a b", ""], ["…", "…"], [""]])
     def test_without_shingles_of_their_own_are_counted_too(self, texts):
         page = measured(*map(new, texts))
         counted = list(page.passages.counted_in(page.sketch))
         assert len(counted) == len(texts)
-        assert all(0 <= each.there == each.asked <= each.shingles for each in counted)
+        assert all(0 <= each.there == each.sampled <= each.phrases for each in counted)
 
 
-@pytest.mark.parametrize(("count", "was_shown"), [(4, True), (5, False)])
-def test_a_page_was_shown_if_two_words_in_a_hundred_are_new(count, was_shown):
-    page = measured(new(words("n", count)), shown_once(words("b", 200)))
-    assert page.was_shown == was_shown
+class TestWasShown:
+    """Whether a page says again what earlier pages of its host have shown."""
+
+    HEADED = Headline("Ice in the harbour")
+
+    @pytest.mark.parametrize("is_frame_known", [True, False])
+    @pytest.mark.parametrize("times", [0, 1, 2])
+    def test_if_nothing_is_new(self, times, is_frame_known):
+        around = {"times_shown": lambda _: times, "is_frame_known": is_frame_known}
+        shown, news = [shown_once(words("b", 60))], [new("line")]
+        assert measured(*shown, headline=self.HEADED, **around).was_shown
+        is_edition = times == 1 and is_frame_known
+        assert measured(*shown, *news, headline=self.HEADED, **around).was_shown == is_edition
+
+    @pytest.mark.parametrize(("count", "was_shown"), [(60, True), (61, False)])
+    def test_if_it_is_an_edition_half_of_which_one_page_has_shown(self, count, was_shown):
+        page = measured(
+            new(words("n", count)),
+            shown_once(words("b", 60)),
+            headline=self.HEADED,
+            times_shown=lambda _: 1,
+            is_frame_known=True,
+        )
+        assert page.was_shown == was_shown
+
+    @pytest.mark.parametrize(
+        ("headline", "is_edition"),
+        [
+            (Headline("Ice", "Snow | The Paper"), True),
+            (Headline("Snow", "Ice | The Paper"), False),
+            # The title counts if there is no h1, and of it the part that fewest pages show.
+            (Headline("", "Ice | The Paper"), True),
+            (Headline("", "Snow | The Paper"), False),
+            (Headline("", "The Paper"), False),
+            (Headline("The Paper", "Ice"), False),
+            (Headline(), False),
+        ],
+    )
+    def test_if_the_headline_of_that_edition_was_shown_by_one_page(self, headline, is_edition):
+        page = measured(
+            new(words("n", 30)),
+            shown_once(words("b", 60)),
+            headline=headline,
+            times_shown=lambda part: {"Ice": 1, "The Paper": 9}.get(part, 0),
+            is_frame_known=True,
+        )
+        assert page.was_shown == is_edition
 
 
 def test_sentences_are_counted_by_the_text_that_the_page_is_known_by():
@@ -174,7 +242,7 @@ def test_sentences_are_counted_by_the_text_that_the_page_is_known_by():
         ([NEW, ONCE, aside(words("x", 100))], 0),
         ([FRAME], 1),
         # Frame outside of the span is none of it.
-        ([NEW, FRAME._replace(in_whole=False)], 0),
+        ([NEW, FRAME._replace(in_span=False)], 0),
         ([new("")], 0),
     ],
 )
@@ -182,9 +250,29 @@ def test_the_share_of_the_span_that_is_frame(passages, share):
     assert measured(*passages).frame_share == share
 
 
-def test_a_document_without_a_frame_is_taken_as_it_is():
-    texts = PageTexts.of(Document("text", "Title"))
-    assert texts.headline == Headline("", "Title")
-    assert texts.around.times_shown("Title") == 0
-    assert not texts.around.is_frame_known
-    assert [passage[1:] for passage in texts.passages] == [(0, True, True, True, False)]
+PROSE = words("p", LINE_WORDS + 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "passages", "headline"),
+    [
+        ("text", "Title", [("text", "line")], ("", "Title")),
+        # A text that is nothing but a line has no headline; nor has one that begins with prose.
+        ("text", "", [("text", "line")], ("", "")),
+        (f"{PROSE}\n\nb", "", [(PROSE, "prose"), ("b", "line")], ("", "")),
+        (f"\n a \tb\r\n\n{PROSE}\n", "", [("a b", "line"), (PROSE, "prose")], ("a b", "")),
+        (f"a\n{PROSE}", "Title", [("a", "line"), (PROSE, "prose")], ("", "Title")),
+        (f"a\n\n{words('p', 16)}", "", [("a", "line"), (words("p", 16), "line")], ("a", "")),
+        (f"{'x' * 300}\nb", "", [("x" * 300, "line"), ("b", "line")], ("x" * 200, "")),
+        ("", "", [], ("", "")),
+    ],
+)
+def test_a_text_is_its_paragraphs_and_lines(text, title, passages, headline):
+    texts = PageTexts.of(Document(text, title))
+    assert [(each.text, each.kind) for each in texts.passages] == passages
+    assert texts.headline == headline
+    assert {each[1:2] + each[3:] for each in texts.passages} <= {
+        (0, True, True, True, *4 * [False])
+    }
+    assert (texts.around.times_shown("Title"), texts.around.is_frame_known) == (0, False)
+    assert texts.around.is_plain

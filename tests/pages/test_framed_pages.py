@@ -3,6 +3,7 @@
 from functools import partial
 
 import pytest
+from made_text import prose
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.fingerprints.profile import PageProfile, profile
@@ -86,12 +87,10 @@ def test_what_was_shown_once_gives_a_second_text_and_what_was_shown_twice_none(m
 
 
 @pytest.mark.parametrize(("others", "is_frame_known"), [([], False), ([page(2)], True)])
-def test_what_was_shown_once_is_no_frame_from_the_third_page_on(measured, others, is_frame_known):
-    more = f"<p>{' '.join(WORDS[330:390])}.</p>"
-    outcomes(*others, page(0, more), page(1, more))
+def test_the_frame_of_a_host_is_known_from_its_third_page_on(measured, others, is_frame_known):
+    outcomes(*others, page(0), page(1))
     judged = next(found for text, found in measured if text.startswith(WORDS[90]))
-    own, rare = judged.texts
-    assert judged.not_frame is (rare if is_frame_known else own).hashes
+    assert judged.around.is_frame_known == is_frame_known
 
 
 def test_pages_are_counted_that_are_headed_by_an_h1_or_a_part_of_a_title(compared):
@@ -100,6 +99,35 @@ def test_pages_are_counted_that_are_headed_by_an_h1_or_a_part_of_a_title(compare
     outcomes(*(head + page(number) for number, head in enumerate(heads)))
     parts = ["Paper", "Story 1", "Letters 0", "Letters 1", "Letters", "section 1"]
     assert times_headed(compared, *parts) == [3, 1, 2, 1, 0, 0]
+
+
+class TestEditions:
+    """An article comes again with a paragraph more, and teaches nothing of the frame."""
+
+    MORE = f"<p>{prose(70, words=45)}</p>"
+
+    @staticmethod
+    def story(seed: int, more: str = "", beside: int = 0, menu: str = MENU) -> str:
+        """An article below a menu, with three headlines beside it."""
+        title = f"Story {seed} of the harbour"
+        text = "".join(f"<p>{prose(10 * seed + n, words=60)}</p>" for n in range(4))
+        headlines = "".join(f"<p>{prose(500 + beside + n, words=12)}</p>" for n in range(3))
+        aside = f"<aside><h2>Read also</h2>{headlines}</aside>" if menu else ""
+        return (
+            f"<html><title>{title}</title>{menu and f'<nav><ul>{menu}</ul></nav>'}"
+            f"<main><article><h1>{title}</h1>{text}{more}</article></main>{aside}</html>"
+        )
+
+    def test_leave_the_copies_of_the_article_to_be_found(self, pages):
+        """Under session ids, with other headlines beside it, and for print."""
+        others = [self.story(number, beside=20 * number) for number in range(1, 5)]
+        edition = self.story(5, self.MORE, beside=200)
+        copies = [self.story(5, beside=beside) for beside in (300, 400, 500)]
+        for number, html in enumerate([*others, self.story(5), edition]):
+            assert pages.see(f"http://a.example/{number}", html=html).outcome == "new"
+        for number, html in enumerate([*copies, self.story(5, menu="")]):
+            found = pages.see(f"http://a.example/copy{number}", html=html)
+            assert (found.outcome, found.original) == ("near", "http://a.example/4")
 
 
 class TestSites:

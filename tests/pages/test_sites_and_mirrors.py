@@ -27,9 +27,9 @@ def mirrored(url, text):
 
 
 def printed(url, text):
-    """A print view, which names its address and the day."""
-    line = f"Printed from {url} on 22 November. For personal use only, {'thank you, ' * 9}goodbye."
-    return f"<p>The Daily Paper, print edition</p><p>{text}</p><p>{line}</p>"
+    """A print view, which names its address and the day: all that is new on its host."""
+    line = f"Printed from {url} on 22 November. For personal use only. Thank you."
+    return f"<p>The Daily Paper of the harbour, print edition</p><p>{text}</p><p>{line}</p>"
 
 
 def see(pages, articles, host="a.example", shown=in_frame, path="{}"):
@@ -140,8 +140,8 @@ def test_a_front_page_of_several_articles_repeats_none_of_them(pages, earlier, a
     front = [*story(30), *story(10), *story(11)]
     assert see(pages, {"": front}) == ["new"]
     assert see(pages, {"?sid=1": front}) == ["exact"]
-    assert see(pages, {"": front}, "other.example", mirrored) == ["exact"]
-    assert see(pages, {30: story(30)}) == ["exact"]
+    assert see(pages, {"": front}, "other.example", mirrored) == ["near"], "in another frame"
+    assert see(pages, {30: story(30)}) == ["near"], "there it is in another frame, too"
 
 
 def test_a_notice_that_comes_to_be_shown_is_no_edit(pages, earlier):
@@ -152,3 +152,24 @@ def test_a_notice_that_comes_to_be_shown_is_no_edit(pages, earlier):
     assert set(see(pages, below)) == {"new"}
     alone = {number: story(number) for number in range(22, 26)}
     assert set(see(pages, alone, "mirror.example", mirrored)) <= COPIES
+
+
+@pytest.mark.parametrize(
+    ("hidden", "is_copy"),
+    [
+        ("<div hidden><p>{}</p></div>", True),
+        # A server streams what a script moves into sight: it may be the article.
+        ('<div hidden id="S:0"><p>{}</p></div>', False),
+        ('<script type=application/json>{{"body": "{}"}}</script>', False),
+    ],
+)
+def test_other_hidden_text_makes_a_page_if_it_waits_for_a_script(hidden, is_copy):
+    """While the frame of the host is not known, all that both pages show may be frame."""
+    others = (hidden.format(paragraph("hidden", number)) for number in range(2))
+    pages = {
+        f"http://a.example/{n}": framed("<p>".join(story(1))) + other
+        for n, other in enumerate(others)
+    }
+    with NearDuplicateFilter.open() as seen:
+        outcomes = [seen.see(url, html=html).outcome for url, html in pages.items()]
+    assert outcomes == ["new", "near" if is_copy else "new"]

@@ -24,7 +24,7 @@ from dedup_filter.scan.work import Scan
 from dedup_filter.text.page_fields import FieldNames
 
 FIELDS = FieldNames("html", ("text",), "url")
-END = "And the last of the cranes was taken down when the winter came to the quay. " * 3
+END = "And the last of the cranes was taken down when the winter came to the quay. " * 2
 
 
 def page(url, number=0, changed=0, end="", canonical=None, **fields):
@@ -181,6 +181,18 @@ def test_a_copy_that_lacks_what_another_says_is_not_kept_for_it(tmp_path):
     assert [item["url"] for item in kept] == ["http://b.example/"]
 
 
+@pytest.mark.parametrize(("host", "best"), [("b.example", 1), ("long.a.example", 0)])
+def test_on_one_host_half_as_much_may_be_missing_in_the_best_copy(tmp_path, host, best):
+    whole, part = " ".join(PARAGRAPHS[:12]), " ".join(PARAGRAPHS[:10])
+    items = [
+        {"url": "http://long.a.example/whole", "text": whole},
+        {"url": f"http://{host}/", "text": part},
+    ]
+    kept, duplicates = scanned(tmp_path, items, "shortest-url")
+    assert [item["url"] for item in kept] == [items[best]["url"]]
+    assert len(duplicates) == 1
+
+
 def test_equal_pages_with_little_text_have_a_best_copy_too(tmp_path):
     html = "<title>Gallery</title><p>Photo: J. Doe"
     items = [{"url": f"http://a.example/{path}", "html": html} for path in ("first", "b", "c")]
@@ -273,7 +285,7 @@ def test_what_cannot_be_meant_is_refused(tmp_path, arguments):
     assert arguments[0] in err
 
 
-@pytest.mark.parametrize("killed_in", ["canonical_links_of", "least_share", "_repeat", "shared"])
+@pytest.mark.parametrize("killed_in", ["canonical_links_of", "_repeat", "shared"])
 def test_a_scan_that_is_killed_while_it_chooses_goes_on(tmp_path, killed_in):
     wanted = scanned(tmp_path, ITEMS, "canonical")
     child = os.fork()

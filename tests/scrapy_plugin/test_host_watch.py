@@ -19,9 +19,9 @@ PAGES = {
     "half frame": NEW._replace(frame_share=0.89),
     "no words": NEW._replace(language=None, shingles_without_stopword=241),
     "few words": NEW._replace(language=None, shingles_without_stopword=240),
-    "same text": NEW._replace(refused=Refusal("headline", None, None, 5, 0, "http://a/5")),
-    "near text": NEW._replace(refused=Refusal("headline", None, None, 5, 1, "http://a/5")),
-    "new block": NEW._replace(refused=Refusal("new_blocks", 9, 0, 5, 0, "http://a/5")),
+    "same text": NEW._replace(refused=Refusal("headline", 0, 0, "Ice", 5, 0, "http://a/5")),
+    "near text": NEW._replace(refused=Refusal("headline", 0, 0, "Ice", 5, 1, "http://a/5")),
+    "new line": NEW._replace(refused=Refusal("lines", 9, 0, "Ice", 5, 0, "http://a/5")),
     "list": NEW._replace(shingles_without_stopword=300),
     "scripts": Verdict("unjudged", reason="by_script"),
     "no text": Verdict("unjudged", reason="no_text"),
@@ -127,7 +127,7 @@ def test_each_warning_comes_at_the_first_page_for_which_the_oracle_has_reason(se
         ([PAGES["too short"]] * 500, []),
         ([PAGES["list"], NEW, PAGES["short"]] * 200, []),
         # Pages of one template.
-        ([PAGES["near text"], PAGES["new block"]] * 100, []),
+        ([PAGES["near text"], PAGES["new line"]] * 100, []),
         # Crawled before.
         ([PAGES["revisit"]] * 500, []),
         # A login from page 600 on, which all of the others then are.

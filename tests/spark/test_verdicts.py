@@ -16,7 +16,7 @@ SCHEMA = "place int, url string, html string, text string"
 VERDICT = ("outcome", "original", "distance", "similarity", "reason", "language")
 
 
-def page(host, number, seed, edits=0, words=170):
+def page(host, number, seed, edits=0, words=170, hidden=""):
     """A page in the frame of its host: its text, between a menu, a notice and a footer."""
     menu = "".join(f'<li><a href="/{each}">Section {each} of {host}</a></li>' for each in range(9))
     said = "".join(f"<p>{each}.</p>" for each in prose(seed, edits, words).split("."))
@@ -25,6 +25,7 @@ def page(host, number, seed, edits=0, words=170):
         "url": f"http://{host}/{number}",
         "html": f"<html lang=en><head><title>Story {seed} - {host}</title></head><body>"
         f"<ul>{menu}</ul><h1>Story {seed}</h1><div>{said}</div><div><p>{notice}</p></div>"
+        f"<div hidden><p>{hidden}</p></div>"
         f"<p>Copyright {host}, all rights reserved by the people of {host}</p></body></html>",
     }
 
@@ -38,6 +39,18 @@ def crawl():
     pages += [page("mixed.example", number, number % 6 + 18, number % 3) for number in range(9)]
     pages += [page("short.example", number, 50 + number % 2, 0, 30) for number in range(4)]
     pages += [page("twice.example", number, 60) for number in range(3)]
+    pages += [page("again.example", number, 61 + number % 5) for number in range(10)]
+    pages += [
+        page(
+            "hides.example",
+            number,
+            80 + number // 3,
+            number % 3,
+            400,
+            prose(90 + number // 6, words=430),
+        )
+        for number in range(12)
+    ]
     draw.shuffle(pages)
     texts = [prose(70 + each % 5, each // 5 % 3) for each in range(15)]
     pages += [

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import fingerprints
 
+from dedup_filter.fingerprints.profile import DIGEST_BYTES
 from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.frames.host_frames import Host, pack
 from dedup_filter.frames.host_frames import Lesson as FrameLesson
@@ -39,7 +40,7 @@ records = st.builds(
     page=st.integers(7, 2**63 - 1),
     url=texts,
     host=texts,
-    digest=st.binary(min_size=16, max_size=16),
+    digest=st.binary(min_size=DIGEST_BYTES, max_size=DIGEST_BYTES),
     fingerprint=st.none() | fingerprints,
     sketch=st.sets(hashes).map(lambda shown: sketch(np.array(sorted(shown), np.uint32))),
     words=st.integers(0, 2**40),

@@ -21,19 +21,17 @@ from contextlib import AbstractContextManager, suppress
 from time import time as now
 
 from dedup_filter.config import FilterConfig, expiry_seconds
-from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile
 from dedup_filter.model import Fate, Verdict
-from dedup_filter.pages.comparison import (
+from dedup_filter.pages.candidates import (
     MOST_COMPARED,
     Candidate,
     Found,
-    compared,
     found_by_texts,
     found_by_url,
-    named,
     relation,
-    verdict_on,
 )
+from dedup_filter.pages.comparison import compared, verdict_on
 from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.directory.page_store import PageStore
@@ -111,7 +109,8 @@ class DirectoryPages:
         canonical = self._canonical(place, page)
         alike = dict.fromkeys(self._index.of_digest(page.digest, host), (0, 0))
         candidates = self._candidates(place, page, alike, canonical)
-        if all(each.digest != page.digest for each in candidates):
+        equal = page.digest[EQUAL_DIGEST]
+        if all(each.digest[EQUAL_DIGEST] != equal for each in candidates):
             near, most = self._index.near, MOST_COMPARED + 1
             look_ups = (near(text.fingerprint, host, most) for text in page.texts)
             found, capped = found_by_texts(look_ups)
@@ -122,7 +121,7 @@ class DirectoryPages:
         verdict = compared(
             page, candidates, self._config.min_similarity, place.key, self.store.crawl.__eq__
         )
-        return named(verdict, self.store.url)
+        return verdict.named(self.store.url)
 
     def find(self, asked: Asked) -> list[PageRecord]:
         """Return the records of all pages with a digest, or within k bits of a fingerprint.

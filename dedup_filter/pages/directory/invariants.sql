@@ -26,7 +26,7 @@ WHERE EXISTS (SELECT 1 FROM pages WHERE original > id)
 UNION ALL
 SELECT 'a sketch or digest has another length'
 WHERE EXISTS (
-    SELECT 1 FROM pages WHERE length(digest) != 16
+    SELECT 1 FROM pages WHERE length(digest) != 24
     OR length(sketch) NOT BETWEEN 2 AND :most_sketch_bytes OR length(sketch) % 2
 )
 UNION ALL

@@ -35,7 +35,7 @@ _NO_URL = "(no URL)"
 """The host of all pages without a URL, a name that no host has. It is stored: never change it."""
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
-TEXT_VERSION = 4
+TEXT_VERSION = 5
 """Of everything in `text`, `features` and `fingerprints` that is no option: which blocks are
 content, the normal form, words, weights. Raise it with any change after which some page gets
 another fingerprint, digest or sketch; `tests/pages/directory/test_scheme.py` watches some."""
@@ -151,7 +151,7 @@ class PageRecord(NamedTuple):
     url: str
     host: str
     digest: bytes
-    """16 bytes."""
+    """24 bytes, see `PageProfile`."""
     fingerprint: int | None
     """None: the page is too short to be near another."""
     sketch: bytes

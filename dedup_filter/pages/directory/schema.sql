@@ -1,4 +1,4 @@
--- Format 5 of pages.sqlite3. Stored on disk: never change a meaning, add a format.
+-- Format 6 of pages.sqlite3. Stored on disk: never change a meaning, add a format.
 -- SQLite 3.24 or newer. Times are Unix seconds.
 
 CREATE TABLE meta (

@@ -22,10 +22,10 @@ from dedup_filter.model import Outcome
 from dedup_filter.pages.directory.records import PageRecord, host_of
 from dedup_filter.pages.redis.connection import Connection
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 
-_VERSION = 2
-_FIXED = struct.Struct("<BBBBfIIIIIQ16sH")
+_VERSION = 3
+_FIXED = struct.Struct("<BBBBfIIIIIQ24sH")
 _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _NONE = 255
 _AT_ONCE = 1_000
@@ -34,7 +34,7 @@ _AT_ONCE = 1_000
 def pack_record(record: PageRecord) -> bytes:
     """Write a record; the page's number and whether it is pending are not in it.
 
-    54 bytes of fixed fields, little-endian, the sketch, then language, reason, h1, title and URL
+    62 bytes of fixed fields, little-endian, the sketch, then language, reason, h1, title and URL
     as lines of UTF-8.
 
     Raises:

@@ -26,24 +26,21 @@ from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.model import Fate, Outcome, Verdict
-from dedup_filter.pages.comparison import (
+from dedup_filter.pages.candidates import (
     MOST_COMPARED,
     Candidate,
     Found,
-    Overtaken,
-    compared,
     found_by_texts,
-    named,
     relation,
-    verdict_on,
 )
+from dedup_filter.pages.comparison import compared, verdict_on
 from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.records import PageRecord, Place, measures_of, url_key
 from dedup_filter.pages.frame_exchange import FrameExchange, LessonLists
 from dedup_filter.pages.near_pages import Asked
 from dedup_filter.pages.redis.process import LEASE, Process
 from dedup_filter.pages.redis.replica import Entry
-from dedup_filter.pages.redis.shared_log import MOST_AT_ONCE, SharedLog
+from dedup_filter.pages.redis.shared_log import MOST_AT_ONCE, Overtaken, SharedLog
 
 _BATCHES = 100
 """An index of `max_pages` gives room for a hundredth of them at a time, or for `MOST_AT_ONCE`."""
@@ -302,7 +299,7 @@ class RedisPages:
         # one; a job that is resumed may meet it.
         is_ours = self._process.crawl.__le__
         verdict = compared(page, candidates, self._config.min_similarity, place.key, is_ours)
-        return named(verdict, lambda number: self._read[number].url)
+        return verdict.named(lambda number: self._read[number].url)
 
     def _is_still(self, found: Verdict, place: Place, page: PageProfile, number: int) -> bool:
         """Tell whether a page is still what it was found to be, after all that stands before it."""

@@ -29,7 +29,6 @@ from itertools import chain
 from typing import Any, Final
 
 from dedup_filter.config import FilterConfig, expiry_seconds
-from dedup_filter.pages.comparison import Overtaken
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.redis.connection import Connection
 from dedup_filter.pages.redis.process import Process
@@ -46,6 +45,10 @@ _SPARE_EVENTS = 4 * CHUNK
 """Events that may tell of no page, beside as many as tell of one."""
 OTHER_LOG = -1
 _UNKNOWN_PAGES = -2
+
+
+class Overtaken(Exception):  # noqa: N818 - no fault: it says what to do
+    """Another process has changed what a page repeats; the page is to be compared again."""
 
 
 class SharedLog:

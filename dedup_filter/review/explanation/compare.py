@@ -12,7 +12,6 @@ from typing import Any
 from dedup_filter.config import FilterConfig
 from dedup_filter.hamming.planner import plan
 from dedup_filter.model import Unjudged, Verdict
-from dedup_filter.pages.comparison import Candidate, lost_blocks, relation
 from dedup_filter.review.explanation.judged import Judged
 from dedup_filter.review.explanation.named_page import NamedPage, page_in
 from dedup_filter.review.explanation.side import Likeness, Side, likeness
@@ -31,8 +30,6 @@ from dedup_filter.upkeep import Index
 
 _LEAST_PLANNED = 1_000_000
 """Pages for which the tables of an index are planned at least."""
-_BY_BLOCKS = ("new_blocks", "blocks")
-"""Rules of `Refusal` for which blocks are named."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +54,6 @@ class Comparison:
     verdicts: list[Verdict] | None
     """On the second page if the first was kept, at distance 0, 1, ...; None: too little of it is
     recorded."""
-    lost_blocks: list[str]
-    """The blocks of the second page that the first lacks, if it is refused for that."""
     only_in_first: list[str] | None
     """Sentences of its text that the other lacks; None: the text of one of them is not known."""
     only_in_second: list[str] | None
@@ -116,9 +111,7 @@ def _comparison(
     layout = config.tables or plan(most, max(kept, _LEAST_PLANNED))
     stored = next(iter(first.fingerprints.values()), None)
     found = None if stored is None else _nearest(stored, second, most)
-    lost, texts = [], None
-    if verdicts is not None and found is not None:
-        lost = _lost_blocks(pages, verdicts, found[0], first)
+    texts = None
     if first.text is not None and second.text is not None:
         texts = first.text, second.text
     differing = 0 if stored is None or found is None else stored ^ found[2]
@@ -133,7 +126,6 @@ def _comparison(
         [] if found is None else look_ups(0, differing, layout, most),
         likeness(first, second),
         verdicts,
-        lost,
         None if texts is None else only_in(*texts),
         None if texts is None else only_in(*reversed(texts)),
         None if texts is None else word_changes(*texts),
@@ -148,16 +140,3 @@ def _nearest(stored: int, second: Side, most: int) -> tuple[int, int, int] | Non
     ]
     within = [each for each in found if each[1] <= most]
     return next(iter(within), min(found, key=lambda each: each[1], default=None))
-
-
-def _lost_blocks(
-    pages: Sequence[NamedPage], verdicts: Sequence[Verdict], text: int, first: Side
-) -> list[str]:
-    """Return the blocks that are lost, if the last verdict that refuses the first says so."""
-    refused = [each.refused for each in verdicts if each.refused is not None][-1:]
-    found = pages[1].judged
-    if not (refused and refused[0].rule in _BY_BLOCKS and isinstance(found, Judged)):
-        return []
-    related = relation(found.profile, found.place.host, first.host)
-    candidate = Candidate(text, refused[0].distance, *related, first.sketch, first.headline)
-    return [passage.text for passage in lost_blocks(found.profile, candidate)]

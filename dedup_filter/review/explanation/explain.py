@@ -30,7 +30,7 @@ class JudgedText:
     """One of the texts that a page is looked up by, or its span."""
 
     name: str
-    """"own", "rare", "span": see the terminology; several that are equal have all their names."""
+    """"new", "main", "span": see the terminology; several that are equal have all their names."""
     words: int
     fingerprint: int | None
     """None: nothing is looked up by it."""
@@ -146,8 +146,8 @@ def _texts(found: Judged) -> list[JudgedText]:
     """Tell which texts there are, equal ones once."""
     analysed = found.analysed
     named: dict[int, list[str]] = {}
-    texts = {id(each): each for each in (analysed.own, analysed.rare, analysed.whole)}
-    for name, text in (("own", analysed.own), ("rare", analysed.rare), ("span", analysed.whole)):
+    texts = {id(each): each for each in (analysed.new, analysed.main, analysed.span)}
+    for name, text in (("new", analysed.new), ("main", analysed.main), ("span", analysed.span)):
         named.setdefault(id(text), []).append(name)
     looked_up = [] if found.profile.is_unread else analysed.found_by
     fingerprints = {
@@ -185,7 +185,7 @@ def _of_record(found: Explanation, page: NamedPage) -> Explanation:
         title=record.title,
         headline=record.headline.everything(),
         host=record.host,
-        texts=[JudgedText("own", record.words, record.fingerprint)],
+        texts=[JudgedText("new", record.words, record.fingerprint)],
         text=page.kept.text,
         fingerprint=record.fingerprint,
         digest=record.digest.hex(),

@@ -67,11 +67,11 @@ class Judged:
         return Measured(self.profile, None)
 
     @property
-    def rare_text(self) -> str:
+    def main_text(self) -> str:
         """The main text of what no two pages of its host have shown."""
         if self.framed is None:
             return self.texts.document.text
-        return "\n".join(block.text for block in self.framed.contents.rare)
+        return "\n".join(block.text for block in self.framed.contents.main)
 
     @property
     def text(self) -> str:

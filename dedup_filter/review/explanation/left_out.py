@@ -19,7 +19,6 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
-from dedup_filter.fingerprints.profile import FRAME_TIMES
 from dedup_filter.model import Unjudged
 from dedup_filter.review.explanation.judged import Framed, Judged
 from dedup_filter.text.account import Account, Piece, account
@@ -28,6 +27,7 @@ from dedup_filter.text.decode import parse
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.plain_text import count_words
 from dedup_filter.text.reading import Page, markup_of
+from dedup_filter.thresholds import FRAME_TIMES
 
 
 class Left(NamedTuple):
@@ -66,7 +66,7 @@ def _kept(page: Page) -> Account:
 
 def _left_out(framed: Framed, found: Account) -> Iterator[Left]:
     kept = {block.position for block in framed.contents.known_by}
-    span = {block.position for block in framed.contents.whole}
+    span = {block.position for block in framed.contents.span}
     blocks = {block.position: block for block in found.blocks}
     reasons = _Reasons(framed, found)
     told = set()
@@ -103,9 +103,9 @@ class _Reasons:
         self._of_pieces = {piece.block for piece in found.pieces}
         times = framed.known.times_shown().tolist()
         self._times = dict(zip((block.position for block in page.blocks), times, strict=True))
-        is_own = contents.known_by is contents.own
+        is_new = contents.known_by is contents.new
         content, self._most = (
-            (contents.of_new, 0) if is_own else (contents.of_rare, FRAME_TIMES - 1)
+            (contents.of_new, 0) if is_new else (contents.of_unframed, FRAME_TIMES - 1)
         )
         given = [block for block in page.blocks if self._times[block.position] <= self._most]
         self._left: Mapping[int, str] = content.left_out(given)

@@ -1,37 +1,30 @@
-"""Why a page that is near another does not repeat it -> words for people."""
+"""Why a page that is near another does not repeat it -> a sentence for people."""
 
 from dedup_filter.model import Refusal, Rule
+from dedup_filter.wording import printable
 
-_WHY: dict[Rule, str] = {
-    "similarity": "{found} of the phrases of its text are there, {wanted} are wanted",
-    "headline": "they have other headlines",
-    "span": "{found} of the phrases of its main content, frame included, are there, {wanted} are "
-    "wanted",
-    "unread": "{found} of it were not read (hidden parts, script data), more than the {wanted} of "
-    "its own text",
-    "new_blocks": "it has {found} in blocks that are not there and that its host never showed "
-    "before; at most {wanted} may be missing",
-    "blocks": "it has {found} in blocks that are not there; at most {wanted} may be missing",
-    "own": "{found} of its phrases that its host had not shown are there, {wanted} are wanted",
-    "not_frame": "{found} of its phrases that are no frame are there, {wanted} are wanted",
-    "story": "they have other headlines, and {found} of its phrases are there, {wanted} are wanted",
+_OF: dict[Rule, str] = {
+    "hidden": "of hidden text ",
+    "paragraph": "of a paragraph ",
+    "lines": "of lines ",
+    "words": "",
 }
-_IN_WORDS = ("unread", "new_blocks", "blocks")
-"""Rules whose figures are words; those of the others are shares."""
+_LONGEST_QUOTE = 60
+_LONGEST_URL = 500
 
 
 def why(refusal: Refusal) -> str:
-    """Say which rule a page does not meet; "there" is the other page.
+    r"""Say what of a page is missing in the one that it is near, fit for a log or a terminal.
 
-    >>> why(Refusal("similarity", 0.612, 0.8, page=1, distance=3))
-    '61.2 % of the phrases of its text are there, 80 % are wanted'
-    >>> why(Refusal("blocks", 12, 0, page=1, distance=3))
-    'it has 12 words in blocks that are not there; at most 0 words may be missing'
+    >>> why(Refusal("lines", 2, 0, "Size 40", page=1, distance=3, url="http://a/1"))
+    '2 words of lines missing in http://a/1, 0 allowed: "Size 40"'
+    >>> print(why(Refusal("headline", 0, 0, "Chair\x1b", page=1, distance=3, url="http://a/1")))
+    headline missing in http://a/1: "Chair\x1b"
     """
-
-    def shown(figure: float | None) -> str:
-        if refusal.rule in _IN_WORDS:
-            return f"{figure or 0:,.4g} words"
-        return f"{100 * (figure or 0):.3g} %"
-
-    return _WHY[refusal.rule].format(found=shown(refusal.found), wanted=shown(refusal.wanted))
+    text = printable(refusal.text, _LONGEST_QUOTE)
+    quote = f': "{text}"' if text else ""
+    original = printable(refusal.url or "", _LONGEST_URL) or "a page without URL"
+    if refusal.rule == "headline":
+        return f"headline missing in {original}{quote}"
+    words, allowed = (f"{figure:,.4g}" for figure in (refusal.words, refusal.allowed))
+    return f"{words} words {_OF[refusal.rule]}missing in {original}, {allowed} allowed{quote}"

@@ -43,7 +43,7 @@ class Side:
     headline: Headline = field(default_factory=Headline)
     digest: str = ""
     fingerprints: Mapping[str, int] = field(default_factory=dict)
-    """By the texts "own", "rare" or "span" that it is looked up by; "recorded": that of a record.
+    """By the texts "new", "main" or "span" that it is looked up by; "recorded": that of a record.
     It is found by the first."""
     text: str | None = None
     """Its main text without what two pages of its host have shown; None: it is not known. What one
@@ -90,7 +90,7 @@ class Side:
         cls, name: str, found: Judged, url: str, outcome: str | None, original: str | None
     ) -> "Side":
         analysed, measured = found.analysed, found.profile
-        named = {"span": analysed.whole, "rare": analysed.rare, "own": analysed.own}
+        named = {"span": analysed.span, "main": analysed.main, "new": analysed.new}
         names = {id(text): name for name, text in named.items()}
         looked_up = zip(measured.texts, analysed.found_by, strict=False)
         return cls(
@@ -104,8 +104,8 @@ class Side:
             headline=measured.headline,
             digest=measured.digest.hex(),
             fingerprints={names[id(words)]: text.fingerprint for text, words in looked_up},
-            text=found.rare_text,
-            advertisements=advertisements(analysed.rare),
+            text=found.main_text,
+            advertisements=advertisements(analysed.main),
             hashes=union([distinct_hashes(each.hashes) for each in named.values()]),
             sketch=measured.sketch,
         )

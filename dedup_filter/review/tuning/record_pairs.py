@@ -2,13 +2,14 @@
 
     fingerprints within k bits  -> of each page, the nearest earlier pages
     sketches of both            -> the share of the later page that the earlier one has
-    that, headlines, lengths    -> up to which `min_similarity` the later page repeats the earlier
+    that, hosts, headlines      -> up to which `min_similarity` the later page repeats the earlier
 
-Records lack the pages themselves, so this is an estimate where pages have a frame: the share is
-that of all text from the first to the last block of the main content, and blocks that the earlier
-page lacks are not looked for. Of pairs that a crawl has confirmed, the recorded share is taken.
+Records lack the pages themselves, so this is an estimate where pages have a frame or say a phrase
+twice: the share is that of the distinct phrases of all their texts, and lines and paragraphs that
+the earlier page lacks are not looked for. Of pairs that a crawl has confirmed, the recorded share
+is taken.
 
-A page with the digest of an earlier one repeats it at every setting, and makes no pairs of its own.
+A page that equals an earlier one repeats it at every setting, and makes no pairs of its own.
 
 Cost: 5 us a page and 30 us a pair.
 """
@@ -21,14 +22,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dedup_filter.fingerprints.profile import EQUAL_DIGEST
 from dedup_filter.fingerprints.sketch import shared
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.hamming.near_pairs import pair_blocks
 from dedup_filter.hamming.pairs import IntpArray, UInt64Array, distinct
-from dedup_filter.pages.comparison import MOST_COMPARED, STORY_BOUND, STORY_WORDS, least_share
+from dedup_filter.pages.candidates import MOST_COMPARED
 from dedup_filter.pages.directory.page_reader import MASK, PageReader
-from dedup_filter.text.headlines import Headline, is_headed_alike, is_headed_as_elsewhere
+from dedup_filter.text.headlines import Headline, are_within, is_headed_alike
 from dedup_filter.text.reading import title_parts
+from dedup_filter.thresholds import HALF
 from dedup_filter.upkeep.results import Watch
 
 FloatArray = npt.NDArray[np.float64]
@@ -63,7 +66,7 @@ class Pages(NamedTuple):
     are_long: BoolArray
     """Whether each has a fingerprint; the others have too little text."""
     twins: IntpArray
-    """The place of the first page with the same digest, that of the page itself if it is that."""
+    """The place of the first page that is equal, that of the page itself if it is that."""
     originals: IntpArray
     """The place of the page that each repeated in the crawl, -1 for none."""
     distances: IntpArray
@@ -100,7 +103,8 @@ def pages_of(reader: PageReader) -> Pages:
     ids, hosts, words, are_kept, prints, originals, distances, similarities, digests = columns
     places = {number: place for place, number in enumerate(ids)}
     first: dict[bytes, int] = {}
-    twins = [first.setdefault(digest, place) for place, digest in enumerate(digests)]
+    equal = (digest[EQUAL_DIGEST] for digest in digests)
+    twins = [first.setdefault(digest, place) for place, digest in enumerate(equal)]
     return Pages(
         np.array(ids, np.intp),
         np.array(hosts, np.intp),
@@ -253,18 +257,15 @@ class Alike:
         jaccards = there / np.maximum(asked + size - there, 1)
         is_known = (pages.originals[later] == earlier) & (pages.similarities[later] >= 0)
         shares = np.where(is_known, pages.similarities[later], shares)
-        limits = shares.copy()
+        # Half of the words that `min_similarity` lets be missing may be missing in these.
+        are_halved = (pages.hosts[later] == pages.hosts[earlier]) | (jaccards < HALF)
+        limits = np.where(are_halved, np.maximum(1 - (1 - shares) / HALF, 0), shares)
         for number in np.flatnonzero(~is_known & (shares >= _LEAST_SHARE)).tolist():
-            share, words = float(shares[number]), int(pages.words[later[number]])
-            is_enough = share >= least_share(words, float(jaccards[number]), 0)
-            is_story = words >= STORY_WORDS and share >= STORY_BOUND
-            if not (
-                is_enough and self._is_same(int(later[number]), int(earlier[number]), is_story)
-            ):
+            if not self._is_same(int(later[number]), int(earlier[number])):
                 limits[number] = NEVER
         return shares, limits
 
-    def _is_same(self, later: int, earlier: int, is_story: bool) -> bool:
+    def _is_same(self, later: int, earlier: int) -> bool:
         """Tell whether two pages may be the same by their headlines."""
         headline, other = self._contents[later][0], self._contents[earlier][0]
         if headline == other:
@@ -272,7 +273,7 @@ class Alike:
         times = self._times_shown(later, headline)
         if self._pages.hosts[later] == self._pages.hosts[earlier]:
             return is_headed_alike(headline, other, times)
-        return is_story or is_headed_as_elsewhere(headline, other, times)
+        return are_within(headline, other, times)
 
     def _times_shown(self, place: int, headline: Headline) -> Callable[[str], int]:
         """Return a function that counts the other pages of a page's host that show something."""

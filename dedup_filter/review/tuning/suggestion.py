@@ -17,7 +17,7 @@ import numpy as np
 from dedup_filter.config import FilterConfig
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.hamming.pairs import IntpArray
-from dedup_filter.pages.comparison import MOST_COMPARED
+from dedup_filter.pages.candidates import MOST_COMPARED
 from dedup_filter.review.tuning.chance import Chance
 from dedup_filter.review.tuning.record_pairs import FloatArray, Pages, Pairs, originals_at
 from dedup_filter.wording import counted
@@ -136,5 +136,5 @@ def count_dropped(originals: IntpArray) -> int:
 
 
 def exact_copies(pages: Pages) -> int:
-    """Count the pages with the digest of an earlier one: dropped at every setting."""
+    """Count the pages that equal an earlier one: dropped at every setting."""
     return int(np.count_nonzero(pages.twins != np.arange(pages.size)))

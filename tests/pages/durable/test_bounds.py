@@ -5,7 +5,7 @@ from made_profiles import said_profile
 from site_pages import NOTICE, framed
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.pages.comparison import MOST_COMPARED
+from dedup_filter.pages.candidates import MOST_COMPARED
 from dedup_filter.pages.directory.records import KEPT_AS_TEXT
 from dedup_filter.text.page_bytes import pack_page
 from dedup_filter.text.reading import read
@@ -118,6 +118,16 @@ def test_of_more_pages_within_reach_than_are_compared_the_nearest_are(place, mon
         for number, outcome in ((1, "near"), (MOST_COMPARED + 1, "new")):
             found = pages.see("http://b.example/4", text=f"{1000 + number} 0 {number} 99")
             assert found.outcome == outcome, "of equally near ones the first are compared"
+
+
+def test_a_page_is_found_among_any_number_that_scripts_build_in_the_same_shell(place):
+    shell = "<title>Shop</title><div id=root></div><script src=a.js></script><script>show({})"
+    with place.open() as pages:
+        for number in range(MOST_COMPARED + 2):
+            found = pages.see(f"http://a.example/{number}", html=shell.format(number))
+            assert (found.outcome, found.reason) == ("unjudged", "by_script")
+        again = pages.see("http://b.example/", html=shell.format(number))
+        assert (again.outcome, again.original) == ("exact", f"http://a.example/{number}")
 
 
 def test_a_crowd_takes_no_more_memory_than_as_many_strangers(monkeypatch):

@@ -112,7 +112,7 @@ class TestPagesOfASite:
         [
             ("<p>Read by {} people.</p>", "revisit"),
             (
-                f"<p>A paragraph that came later to say{' this and that' * 6} of what was new.</p>",
+                f"<p>A paragraph of page {{0}} came later to say{' this {0} and that' * 6}.</p>",
                 "new",
             ),
         ],

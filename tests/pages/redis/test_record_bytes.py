@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dedup_filter.fingerprints.profile import DIGEST_BYTES
 from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.model import Outcome
 from dedup_filter.pages.directory.records import PageRecord, host_of
@@ -26,7 +27,7 @@ records = st.builds(
     lambda url, **drawn: PageRecord(url=url, host=host_of(url), **drawn),
     url=urls,
     page=st.integers(1, 2**48),
-    digest=st.binary(min_size=16, max_size=16),
+    digest=st.binary(min_size=DIGEST_BYTES, max_size=DIGEST_BYTES),
     fingerprint=st.one_of(st.none(), st.integers(0, 2**64 - 1)),
     sketch=st.lists(uint32).map(lambda drawn: sketch(np.unique(np.array(drawn, np.uint32)))),
     words=uint32,

@@ -1,6 +1,5 @@
-"""Each rule has words of its own, with its figures in them."""
+"""A refusal is told in one sentence, with its figures, and fit for a terminal."""
 
-import re
 from typing import get_args
 
 import pytest
@@ -8,19 +7,32 @@ import pytest
 from dedup_filter.model import Refusal, Rule
 from dedup_filter.review.explanation.refusals import why
 
+URL = "http://a.example/1"
+
 
 @pytest.mark.parametrize("rule", get_args(Rule))
-def test_each_rule_is_told_with_its_figures(rule):
-    in_words = rule in ("unread", "new_blocks", "blocks")
-    found, wanted = (1_234.5, 6.25) if in_words else (0.512, 0.8)
-    told = why(Refusal(rule, found, wanted, 7, 3))
-    figures = re.findall(r"[\d.,]+ (?:%|words)", told)
-    if rule == "headline":
-        assert figures == []
-    else:
-        assert figures == (["1,234 words", "6.25 words"] if in_words else ["51.2 %", "80 %"])
+def test_each_rule_is_told_with_figures_page_and_text(rule):
+    told = why(Refusal(rule, 1_234.5, 6.25, "Size 40", 7, 3, URL))
+    assert told.endswith(': "Size 40"')
+    assert f" missing in {URL}" in told
+    figures = "1,234 words" in told, "6.25 allowed" in told
+    assert figures == ((False, False) if rule == "headline" else (True, True))
 
 
 def test_no_two_rules_are_told_alike():
-    told = {why(Refusal(rule, 0.5, 0.5, 1, 1)) for rule in get_args(Rule)}
+    told = {why(Refusal(rule, 2, 1, "", 7, 3, URL)) for rule in get_args(Rule)}
     assert len(told) == len(get_args(Rule))
+
+
+def test_a_sentence_has_no_quote_if_no_text_is_known_and_says_if_there_is_no_url():
+    assert (
+        why(Refusal("words", 2, 1, "", 7, 3)) == "2 words missing in a page without URL, 1 allowed"
+    )
+
+
+def test_text_and_url_of_a_page_are_escaped_and_cut():
+    hostile = "\x1b[31mred\u202e\n" * 1_000
+    for rule in get_args(Rule):
+        told = why(Refusal(rule, 2, 1, hostile, 7, 3, hostile))
+        assert told.isprintable()
+        assert len(told) < 3_000

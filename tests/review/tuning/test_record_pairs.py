@@ -3,10 +3,10 @@
 import random
 from contextlib import nullcontext
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from index_feed import article as report
 from made_profiles import hashes_of
 from store_pages import folder_store, memory_store, page
 
@@ -27,7 +27,8 @@ def stored(pages):
             page(
                 number,
                 fingerprint=fingerprint,
-                digest=digest.to_bytes(16, "big"),
+                # What is frame of its host does not make it another page.
+                digest=digest.to_bytes(16, "big") + number.to_bytes(8, "big"),
                 sketch=sketch(hashes_of(hashes)),
                 host=f"h{host}",
                 h1="",
@@ -131,14 +132,18 @@ def test_a_page_repeats_the_nearest_that_is_kept(pages, bits, share):
 
 @pytest.fixture(scope="module")
 def texts():
-    """Versions of texts in which more and more paragraphs are replaced, in any order."""
+    """Versions of texts in which more and more words are replaced, in any order.
+
+    No phrase is there twice: a filter counts phrases, and sketches distinct ones.
+    """
     chance = random.Random(4)
     made = []
     for number in range(12):
-        words = report(number).split()
+        words = " ".join(f"r{number}x{place} of the" for place in range(70)).split()
         for edition in range(4):
             edited = [
-                f"w{number}x{edition}" if chance.random() < edition / 25 else w for w in words
+                f"w{number}x{edition}x{place}" if chance.random() < edition / 25 else word
+                for place, word in enumerate(words)
             ]
             made.append((f"https://{number}.example/{edition}", " ".join(edited)))
     chance.shuffle(made)
@@ -160,29 +165,32 @@ def test_of_texts_a_setting_makes_what_a_filter_makes(texts, tmp_path, bits, sha
         assert found == [pages.see(**each).original for each in texts]
 
 
-def test_headlines_and_short_texts_decide_as_in_a_crawl(tmp_path):
-    pages = {
-        "same host, other headline": {"h1": "One"},
-        "same host, same headline": {"h1": "Headline"},
-        "short": {"words": 30},
-        "other host, other headline": {"h1": "One", "host": "other.example"},
+def test_headlines_hosts_and_sizes_decide_as_in_a_crawl(tmp_path):
+    elsewhere, other_headline = {"host": "other.example"}, {"h1": "One"}
+    pages = {  # fields; how many of the first page's 200 phrases it has, and how many others
+        "same host, other headline": (other_headline, 190, 0),
+        "other host, other headline": (elsewhere | other_headline, 190, 0),
+        "same host, nothing is missing": ({}, 180, 0),
+        "same host, a tenth is missing": ({}, 180, 20),
+        "other host, a tenth is missing": (elsewhere, 180, 20),
+        "other host, part of a larger page": (elsewhere, 72, 8),
     }
-    most = hashes_of(1, 100)
+    first, others = np.split(hashes_of(1, 220), [200])
     with folder_store(tmp_path) as store:
-        store.insert(page(0, fingerprint=1, h1="Headline", title="", sketch=sketch(most)))
-        for number, given in enumerate(pages.values(), 1):
-            fields = {"h1": "Headline", "title": "", **given}
-            fields["sketch"] = sketch(most[: 90 + number])
-            store.insert(page(number, fingerprint=1, **fields))
-        there = pages_of(store)
-        pairs = pairs_of(store, there)
-    first = pairs.earlier == 0
-    limits = dict(zip(pages, pairs.limits[first].tolist(), strict=True))
+        store.insert(page(0, fingerprint=1, h1="Headline", title="", sketch=sketch(first)))
+        for number, (fields, shared, missing) in enumerate(pages.values(), 1):
+            hashes = np.concatenate([first[:shared], others[:missing]])
+            given = {"h1": "Headline", "title": "", "sketch": sketch(hashes), **fields}
+            store.insert(page(number, fingerprint=1, **given))
+        pairs = pairs_of(store, pages_of(store))
+    limits = dict(zip(pages, pairs.limits[pairs.earlier == 0].tolist(), strict=True))
     assert limits == {
         "same host, other headline": NEVER,
-        "same host, same headline": 1.0,
-        "short": 1.0,
         "other host, other headline": NEVER,
+        "same host, nothing is missing": 1.0,
+        "same host, a tenth is missing": pytest.approx(0.8),
+        "other host, a tenth is missing": pytest.approx(0.9),
+        "other host, part of a larger page": pytest.approx(0.8),
     }
 
 

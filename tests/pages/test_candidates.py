@@ -1,0 +1,82 @@
+"""Which stored pages a page is compared with, and how their hosts are related to its own."""
+
+from dataclasses import replace
+
+import pytest
+from measured_pages import measured, new, shown_once, words
+
+from dedup_filter.fingerprints.profile import Surroundings
+from dedup_filter.fingerprints.sketch import contained
+from dedup_filter.model import Match
+from dedup_filter.pages.candidates import MOST_COMPARED, found_by_texts, found_by_url, relation
+
+
+class TestFoundByTexts:
+    def test_each_page_is_found_by_the_first_text_that_it_is_near_to(self):
+        near = [[Match(7, 0, 3), Match(5, 0, 4)], [Match(5, 0, 1), Match(6, 0, 2)]]
+        assert found_by_texts(near) == ({7: (0, 3), 5: (0, 4), 6: (1, 2)}, 0)
+        assert found_by_texts(near, before=6) == ({5: (0, 4)}, 0)
+        assert found_by_texts([]) == ({}, 0)
+
+    def test_the_nearest_of_each_text_are_found_and_it_is_said_how_often_there_were_more(self):
+        many = [Match(row, 0, row // 9) for row in range(MOST_COMPARED + 1)]
+        found, capped = found_by_texts([many, [Match(900, 0, 0)], many[:MOST_COMPARED]])
+        assert [*found] == [*range(MOST_COMPARED), 900]
+        assert capped == 1
+
+
+class TestFoundByUrl:
+    """The page that is named as canonical is found at any distance if its text tells enough."""
+
+    FAR = (1 << 64) - 1
+
+    @pytest.mark.parametrize(("there", "is_found"), [(75, True), (74, False), (100, True)])
+    def test_if_it_has_three_quarters_of_the_phrases_that_its_sketch_can_tell_of(
+        self, there, is_found
+    ):
+        page = measured(new(words("a", 102)))
+        kept = measured(new(words("a", there + 2)))
+        found = found_by_url(page, {3: (page.fingerprint ^ self.FAR, kept.sketch)})
+        assert found == ({3: (0, 64)} if is_found else {})
+
+    def test_if_its_sketch_can_tell_of_enough_phrases_or_of_all(self):
+        """The sketch of a page of many more words samples few of those that both have."""
+        more, found = new(words("more", 600)), {}
+        for count in range(90, 180):
+            page = measured(new(words("a", count)))
+            kept = measured(new(words("a", count)), more).sketch
+            sampled = int(contained(page.texts[0].hashes, [kept])[1][0])
+            found.setdefault(sampled, set()).add(bool(found_by_url(page, {3: (0, kept)})))
+        assert {31, 32} <= set(found)
+        assert found == {sampled: {sampled >= 32} for sampled in found}
+        short = measured(new(words("a", 32)))
+        assert found_by_url(short, {3: (0, short.sketch)})
+
+    def test_by_the_nearest_of_its_texts(self):
+        page = measured(new(words("a", 60)), shown_once(words("b", 60)))
+        assert len(page.texts) == 2
+        for number, text in enumerate(page.texts):
+            stored = {3: (text.fingerprint ^ 1, page.sketch)}
+            assert found_by_url(page, stored) == {3: (number, 1)}
+
+    def test_a_page_without_a_text_finds_none(self):
+        page = measured(new("short"))
+        assert found_by_url(page, {3: (0, page.sketch)}) == {}
+
+
+@pytest.mark.parametrize(
+    ("own_host", "host", "sites", "expected"),
+    [
+        ("a", "a", None, (True, False)),
+        ("a", "b", None, (False, False)),
+        ("a", "b", {"b"}, (False, True)),
+        ("a", "c", {"b"}, (False, False)),
+        ("a", "a", {"a", "b"}, (True, True)),
+        # Two pages without a host are of no host.
+        ("", "", None, (False, False)),
+    ],
+)
+def test_hosts_are_the_same_or_show_the_same_menus(own_host, host, sites, expected):
+    is_of_site = None if sites is None else sites.__contains__
+    page = replace(measured(new("page")), around=Surroundings(is_of_site=is_of_site))
+    assert relation(page, own_host, host) == expected
