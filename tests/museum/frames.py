@@ -5,6 +5,7 @@ tables, or the bare frame of a manual. A wrap puts the text in there where a rea
 tree does not look.
 """
 
+import html
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -171,6 +172,11 @@ def folded(of: Furniture, body: str, layout: Layout) -> str:
 def without_script(of: Furniture, body: str, layout: Layout) -> str:
     """The text is for who runs no scripts."""
     return layout(of, f"{LOADING}<noscript>{body}</noscript>")
+
+
+def in_srcdoc(of: Furniture, body: str, layout: Layout) -> str:
+    """The text is the document of an inner frame."""
+    return layout(of, f'<h1>{of.title}</h1><iframe srcdoc="{html.escape(body)}"></iframe>')
 
 
 def next_data(of: Furniture, body: str, layout: Layout) -> str:

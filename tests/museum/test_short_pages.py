@@ -42,6 +42,26 @@ ON_ONE_HOST = {
 }
 
 
+NOTES = f"<p>{TEXTS.EVENTS['en'][0]} {TEXTS.EVENTS['en'][1]} {TEXTS.EVENTS['en'][2]}</p>"
+SHOWN = {
+    "signs of numbers": ["<p>5 °C</p>", "<p>−5 °C</p>"],
+    "ticks and crosses": ["<p>Wifi ✓</p>", "<p>Wifi ✗</p>"],
+    "lines by breaks": ["<p>Room 4<br>Anna</p>", "<p>Room 5<br>Anna</p>"],
+    "text of a field": ["<textarea>Two herons.</textarea>", "<textarea>A soup pot.</textarea>"],
+    "text of a drawing": ["<svg><text>North</text></svg>", "<svg><text>South</text></svg>"],
+    "an inner frame": [
+        '<iframe srcdoc="&lt;p&gt;Two herons."></iframe>',
+        '<iframe srcdoc="&lt;p&gt;A soup pot."></iframe>',
+    ],
+}
+"""What a reader sees of pages that say nothing else of their own."""
+NOTED = {
+    "options": ["<select><option>Oak</select>", "<select><option>Ash</select>"],
+    "alternatives of pictures": ['<img src="/1" alt="Oak">', '<img src="/1" alt="Ash">'],
+}
+NOT_FOUND = "<p>We are sorry: the page {} is not on this site. {}</p>".format
+
+
 def dropped(pages: list[str], hosts: str = "a") -> list[int]:
     """Show the pages to a filter, hosts in turn; give the numbers of those it would drop."""
     with NearDuplicateFilter.open() as known:
@@ -56,6 +76,26 @@ def dropped(pages: list[str], hosts: str = "a") -> list[int]:
 @pytest.mark.parametrize("pages", ON_ONE_HOST.values(), ids=ON_ONE_HOST)
 def test_pages_of_one_host(pages):
     assert dropped(pages) == []
+
+
+@pytest.mark.parametrize("shown", SHOWN.values(), ids=SHOWN)
+def test_pages_of_one_host_that_show_something_else(shown):
+    assert dropped([page("Notes", f"<h1>Notes</h1>{NOTES}{each}") for each in shown]) == []
+
+
+@pytest.mark.parametrize("noted", NOTED.values(), ids=NOTED)
+def test_pages_that_differ_in_what_is_beside_their_text_are_not_equal(pages, noted):
+    """Beside one text it is no reason to keep a page, but the verdict tells."""
+    one, other = (page("Notes", f"<h1>Notes</h1>{NOTES}{each}") for each in noted)
+    shown = [one, other, one]
+    found = [pages.see(f"https://a.example/{n}", html=each) for n, each in enumerate(shown)]
+    assert [each.outcome for each in found] == ["new", "near", "exact"]
+
+
+def test_a_message_that_repeats_the_path_asked_for_is_one_page():
+    paths = ["/area/1", "/shop/bench", "/wp-login.php"]
+    shown = [NOT_FOUND(path, TEXTS.PAYWALL) for path in paths]
+    assert dropped([page("Not found", f"<h1>Not found</h1>{each}") for each in shown]) == [1, 2]
 
 
 def test_first_pages_of_several_hosts_with_the_same_legal_notice():
