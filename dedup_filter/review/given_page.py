@@ -39,14 +39,15 @@ class GivenPage(NamedTuple):
     name: str
     """As the user gave it."""
     url: str
-    """Where it was found, after redirects; of a file whose URL is not known, its name."""
+    """Where it was found, after redirects; "" if that is not known."""
     page: PageText
 
 
 def read_page(name: str, url: str = "") -> GivenPage:
     """Fetch a page, or read it from a file, or from standard input ("-").
 
-    `url` is where a file was found: its host tells which frame it has.
+    `url` is where a file was found: its host tells which frame it has. Files without one are judged
+    as pages of one host.
     """
     if _IS_URL.match(name):
         return _fetched(name)
@@ -57,7 +58,7 @@ def read_page(name: str, url: str = "") -> GivenPage:
     # What is no text at all is read as a page, which then says so.
     is_html = "html" in kind or has_tag or looks_binary(body)
     page = PageText(html=body) if is_html else PageText(text=decode(body))
-    return GivenPage(name, url or name, page)
+    return GivenPage(name, url, page)
 
 
 def _content(name: str) -> bytes:

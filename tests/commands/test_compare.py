@@ -32,6 +32,13 @@ def pair(tmp_path):
 HERE = ("--url", "http://a.example/1", "--url", "http://a.example/2")
 
 
+def test_files_without_urls_are_judged_as_pages_of_one_host(pair):
+    (alone,), (on_host,) = (lines("compare", "--json", *pair, *urls) for urls in ((), HERE))
+    rules = [each["refused"] and each["refused"]["rule"] for each in alone["verdicts"]]
+    assert rules == [each["refused"] and each["refused"]["rule"] for each in on_host["verdicts"]]
+    assert "lines" in rules
+
+
 def test_sections_for_people(pair):
     code, out, err = run("compare", *pair, *HERE)
     assert (code, err) == (0, "")
