@@ -36,7 +36,7 @@ from dedup_filter.fingerprints.simhash import simhash
 from dedup_filter.fingerprints.sketch import distinct_hashes, found_in, sketch, union
 from dedup_filter.model import Document, Reason
 from dedup_filter.text.blocks import text_hash
-from dedup_filter.text.headlines import Headline
+from dedup_filter.text.headlines import Headline, TimesShown, never_shown
 from dedup_filter.text.lines import text_blocks
 from dedup_filter.text.plain_text import count_words, normalize, normalize_parts
 from dedup_filter.text.reading import MOST_OF_HEADLINE, title_parts
@@ -95,15 +95,10 @@ class Passage(NamedTuple):
         return (self.in_new or self.in_main or self.in_span) and not self.is_above
 
 
-def _never_shown(_: str) -> int:
-    return 0
-
-
 class Surroundings(NamedTuple):
     """What is known of a page's host, and of the site that it belongs to."""
 
-    times_shown: Callable[[str], int] = _never_shown
-    """How many earlier pages have shown an h1 or a part of a title."""
+    times_shown: TimesShown = never_shown
     is_frame_known: bool = False
     """Whether the host's frame is known, and left out of the page's own texts."""
     is_view: bool = False

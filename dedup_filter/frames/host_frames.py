@@ -120,11 +120,15 @@ class Known:
 
     shown: Shown
     host: Host
-    sites: Sequence[Host] = ()
-    """Empty if the frame of the host is known."""
     seen_itself: int = 0
     """1 if the host has learnt from this page already."""
     sisters: Sequence[Host] = ()
+    """The sites whose pages have the menus of this page."""
+
+    @property
+    def sites(self) -> Sequence[Host]:
+        """Those whose frame is borrowed: none once the frame of the host is known."""
+        return () if self.host.is_frame_known else self.sisters
 
     @cached_property
     def frame_times(self) -> FrameTimes:
@@ -241,8 +245,7 @@ class Frames:
             return latest
         known = self.of(host)
         sisters = [self.of(f"menu {menu:016x}") for menu in shown.menus]
-        sites = () if known.is_frame_known else sisters
-        self._latest = Known(shown, known, sites, seen_itself, sisters)
+        self._latest = Known(shown, known, seen_itself, sisters)
         return self._latest
 
     def learn(

@@ -16,7 +16,7 @@ from dedup_filter.features.languages import function_words
 from dedup_filter.features.tokens import tokens_of_parts
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.pages.candidates import Candidate
-from dedup_filter.text.headlines import are_within, headlines, is_headed_alike
+from dedup_filter.text.headlines import are_within, headlines, is_headed_alike, never_shown
 from dedup_filter.thresholds import HALF
 
 
@@ -36,7 +36,7 @@ def are_headed_alike(page: PageProfile, candidate: Candidate) -> bool:
 
 def _are_told_by_shared_text(page: PageProfile, candidate: Candidate) -> bool:
     mine = _words_of(headlines(page.headline, page.around.times_shown), page)
-    theirs = _words_of(headlines(candidate.headline, lambda _: 0), page)
+    theirs = _words_of(headlines(candidate.headline, never_shown), page)
     words = np.array(sorted(set().union(*mine, *theirs)), np.uint64)
     said, lacking = page.passages.said_in(candidate.sketch, words, page.headline.h1)
     for one in mine:

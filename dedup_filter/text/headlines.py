@@ -27,6 +27,12 @@ from dedup_filter.thresholds import CUT_HEADLINE, FRAME_TIMES
 TimesShown = Callable[[str], int]
 """A function: h1 or part of a title -> how many earlier pages of the host have shown it."""
 
+
+def never_shown(_: str) -> int:
+    """Count pages of a host of which nothing is known."""
+    return 0
+
+
 _SECTION = re.compile(
     r"(?:(?:chapter|section|part|appendix|§)\s*[\w.]{1,12}[.:)]?|(?:\d+|[a-z])(?:[.]\d+)+[.:)]?|\d+[.:)])"
     r"\s+(?=\D)"
@@ -100,17 +106,13 @@ def are_within(page: Headline, original: Headline, times_shown: TimesShown) -> b
     So it is enough if the h1 or the longest part of the title does. A page without headline agrees
     with any.
     """
-    mine, theirs = headlines(page, times_shown), headlines(original, _never_shown)
+    mine, theirs = headlines(page, times_shown), headlines(original, never_shown)
     if not mine or not theirs:
         return True
     others = list(map(_without_section, original.everything()))
     return any(_is_among(_without_section(part), others) for part in mine) or any(
         _is_within(*sorted((one, other), key=len)) for one in mine for other in theirs
     )
-
-
-def _never_shown(_: str) -> int:
-    return 0
 
 
 def _is_within(short: str, long: str) -> bool:

@@ -90,9 +90,7 @@ class Side:
         cls, name: str, found: Judged, url: str, outcome: str | None, original: str | None
     ) -> "Side":
         analysed, measured = found.analysed, found.profile
-        named = {"span": analysed.span, "main": analysed.main, "new": analysed.new}
-        names = {id(text): name for name, text in named.items()}
-        looked_up = zip(measured.texts, analysed.found_by, strict=False)
+        texts = analysed.new, analysed.main, analysed.span
         return cls(
             name,
             url,
@@ -103,10 +101,10 @@ class Side:
             words=measured.word_count,
             headline=measured.headline,
             digest=measured.digest.hex(),
-            fingerprints={names[id(words)]: text.fingerprint for text, words in looked_up},
+            fingerprints={text.name: text.fingerprint for text in measured.texts},
             text=found.main_text,
             advertisements=advertisements(analysed.main),
-            hashes=union([distinct_hashes(each.hashes) for each in named.values()]),
+            hashes=union([distinct_hashes(each.hashes) for each in texts]),
             sketch=measured.sketch,
         )
 
