@@ -53,16 +53,16 @@ class Document:
     unread_hash: int = 0
     """64 bits of that text; 0 for none."""
     waiting_words: float = 0
-    """Words not read that may be the content of the page, for they wait for a script: all but those
-    of text that is merely hidden."""
+    """Unread words that wait for a script, so that they may be the page's content: all but hidden
+    text that no script is known to move into sight."""
     waiting_hash: int = 0
     """64 bits of that text; 0 for none."""
     whole_hash: int = field(default=0, compare=False)
     """64 bits of all text that is read, block by block, and of the page's notes; 0: `whole_text` is
     hashed instead."""
     own_hash: int = field(default=0, compare=False)
-    """64 bits of the normal form of all that is not known to be frame, and of the notes; 0: that of
-    `whole_text`."""
+    """64 bits of the notes and of the normal form of all text that is not known to be frame; 0:
+    `whole_text` is hashed instead."""
     canonical: tuple[str, ...] = field(default=(), compare=False)
     """URLs that the page names as its canonical ones; may be relative."""
 

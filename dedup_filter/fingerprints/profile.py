@@ -44,13 +44,13 @@ from dedup_filter.thresholds import FRAME_TIMES, HALF, LINE_WORDS, MIN_WORDS
 
 DIGEST_BYTES = 24
 EQUAL_DIGEST = slice(0, 16)
-"""The bytes of a digest that are the same for pages with the same title, text and unread text."""
+"""Bytes of a digest: equal if title, all text and unread text are."""
 UNREAD_DIGEST = slice(8, 16)
-"""Those that are the same for pages with the same unread text."""
+"""Bytes of a digest: equal if the unread text is."""
 WAITING_DIGEST = slice(12, 16)
-"""Those of them that are the same for pages with the same unread text that waits for a script."""
+"""Bytes of a digest: equal if the part of the unread text that waits for a script is."""
 MAIN_DIGEST = slice(8, 24)
-"""Those that are the same for pages with the same title, unread text, and text that is no frame."""
+"""Bytes of a digest: equal if title, unread text and all text without the host's frame are."""
 
 
 UInt32Array = npt.NDArray[np.uint32]
@@ -107,7 +107,7 @@ class Surroundings(NamedTuple):
     is_of_site: Callable[[str], bool] | None = None
     """Whether another host shows its pages in the same frame; None: no host does."""
     is_plain: bool = False
-    """Whether there are none: the page is a plain text."""
+    """Whether the page is a plain text, which has no host's frame around it."""
 
 
 class PageTexts(NamedTuple):
@@ -170,7 +170,7 @@ class PageProfile:
     """Whether more words were not read than were: the page repeats only what it equals."""
     unread_words: float
     waiting_words: float
-    """Those of them that may be the content of the page: see `Document`."""
+    """Unread words that wait for a script, so that they may be the page's content."""
     headline: Headline
     around: Surroundings
     texts: tuple[Text, ...]
@@ -188,7 +188,7 @@ class PageProfile:
     shingles_without_stopword: int
     """How many of these have too few function words around them to be a sentence's."""
     new_share: float
-    """Words of `new` as a share of those of `main`."""
+    """Words of the text `new`, divided by the words of `main`."""
     frame_share: float = 0.0
     """Share of the words of the span that are frame of the host, 0 to 1."""
     canonical: tuple[str, ...] = ()

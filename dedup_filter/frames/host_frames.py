@@ -144,9 +144,9 @@ class Known:
 
     @property
     def tellings(self) -> int:
-        """How many pages have told of the page's template: it is early unless `FRAME_TIMES` have.
+        """Number of earlier pages with this page's template; below `FRAME_TIMES` the page is early.
 
-        A page that is mostly new is the first of another template.
+        It is 0 if the page is mostly new: then it is the first of another template.
         """
         shown, known = self.shown, self.host.sightings
         are_new = [block not in known for block in shown.blocks]
@@ -201,7 +201,7 @@ class Known:
     def _is_view(self) -> bool:
         """Tell whether nearly all other kept pages of the host have menus, and this one has none.
 
-        Where all pages of the host were dropped, one of them must have menus.
+        If no page of the host was kept, one dropped page must have menus.
         """
         times, own, menus = self.host.sightings, self.seen_itself, self.shown.menus
         others = max(self.host.pages - own, 1)

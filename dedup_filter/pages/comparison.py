@@ -18,9 +18,9 @@ links. With `min_similarity=None` only fingerprints decide (Manku et al. 2007). 
 
 A host whose pages have the menus of the candidate's host counts as the same one until its own
 frame is known; one of the two headlines must stand in the other. An article has `ARTICLE_WORDS`
-words of prose that both pages have, and no page before until the frame is known; what stands
-outside its body is beside it. What other pages of the host have shown before is missing only if it
-is a line of the article: a size, a price. A page that says less than its original repeats it.
+words of prose that both pages have; what stands outside its body is beside it. What other pages of
+the host have shown is missing only if it is a line of the article: a size, a price. A page that
+says less than its original repeats it.
 
 If a page repeats several, its original is one of this crawl; else one of an earlier crawl at the
 same URL (the page is that one, seen again: "revisit"); else another of an earlier crawl. Among
@@ -239,7 +239,7 @@ def _without_beside(
 ) -> list[CountedPassage]:
     """Leave out what is new beside an article, up to a share of its prose.
 
-    Links within its body only beside prose of its own: the introduction of a list is no article.
+    Links within its body need prose in `own`: the introduction of a list is not its article.
     """
     prose = [each for each in blocks if each.passage.kind == "prose" and each.passage.in_main]
     shared, of_own = (sum(e.words - e.missing for e in some) for some in (prose, own & {*prose}))

@@ -100,7 +100,7 @@ def headlines(headline: Headline, times_shown: TimesShown) -> set[str]:
 
 
 def are_within(page: Headline, original: Headline, times_shown: TimesShown) -> bool:
-    """Whether the headline of one page stands in that of a page of another host, as whole words.
+    """Whether one of two headlines, of pages of two hosts, contains the other as whole words.
 
     What the pages of the other host share is not known, and their frame may have an h1 of its own.
     So it is enough if the h1 or the longest part of the title does. A page without headline agrees

@@ -60,14 +60,14 @@ from dedup_filter.text.lines import LINE_END
 _CHOICES = "audio canvas datalist iframe noframes select video".split()
 """Elements whose text is one of several that a reader may see, or stands in for what they show."""
 _SKIPPED = ["style", "svg", *_CHOICES]
-"""Readers do not see the content of these as text of the page, but for that of pictures."""
+"""Elements whose content is not read as text of the page; of svg only its text elements are."""
 _PICTURE_TEXT = "text tspan textpath textPath a".split()
 """Elements of SVG whose text is shown."""
 _PICTURE_BLOCKS = "text div p li td".split()
 """Those that begin a block in a picture; of HTML those in a foreignObject."""
 _IN_PICTURES = [*_PICTURE_TEXT, *_PICTURE_BLOCKS, *"b code em i span strong th".split()]
 _NO_TEXT_INPUTS = " hidden checkbox radio password file range color "
-"""Types of inputs whose value is not shown as text; that of hidden ones is new at each fetch."""
+"""Types of inputs whose value a reader does not see as text. Hidden values change at each fetch."""
 _MOST_FRAMES, _MOST_IN_FRAMES, _MOST_NESTING = 64, 2**20, 3
 """Pages in `srcdoc` attributes that are read, their characters, and how deep they are nested. What
 is beyond counts as unread."""
@@ -85,7 +85,8 @@ _OTHER_BLOCKS = (
 ).split()
 
 _INLINE = "b em i label small span strong".split()
-"""Elements of which a style attribute may make a line. To look at each link would take 0.1 ms."""
+"""Inline elements that a style attribute may turn into a block. Links are left out: to look at the
+style of each would take 0.1 ms a page."""
 _STYLE = "translate(@style, ' ', '')"
 _IS_LINE = " or ".join(
     f"contains({_STYLE}, 'display:{value}')" for value in ("block", "flex", "grid", "table", "list")

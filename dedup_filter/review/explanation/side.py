@@ -43,8 +43,8 @@ class Side:
     headline: Headline = field(default_factory=Headline)
     digest: str = ""
     fingerprints: Mapping[str, int] = field(default_factory=dict)
-    """By the texts "new", "main" or "span" that it is looked up by; "recorded": that of a record.
-    It is found by the first."""
+    """Text name ("new", "main", "span") -> fingerprint that candidates are looked up by. A record
+    has one, "recorded". Later pages find the page by the first."""
     text: str | None = None
     """Its main text without what two pages of its host have shown; None: it is not known. What one
     page has shown may be that of the other page."""

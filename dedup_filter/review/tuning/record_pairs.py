@@ -66,7 +66,7 @@ class Pages(NamedTuple):
     are_long: BoolArray
     """Whether each has a fingerprint; the others have too little text."""
     twins: IntpArray
-    """The place of the first page that is equal, that of the page itself if it is that."""
+    """Place of the first page that equals each page; its own place if there is no earlier one."""
     originals: IntpArray
     """The place of the page that each repeated in the crawl, -1 for none."""
     distances: IntpArray
