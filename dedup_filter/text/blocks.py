@@ -16,7 +16,7 @@ Cost: 0.6 ms for a page of 100 KB (200 blocks in 200 containers), in any script.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple
@@ -106,18 +106,20 @@ class Containers:
         """Of each and those around it, the outermost that is "sure" page frame, else the innermost
         that is "named"; `NOWHERE`: there is none."""
 
-    def open(self, role: Role, parent: int, first: int) -> int:
-        """Add a container that holds no block yet; return its number."""
-        number = len(self.roles)
-        self.roles.append(role)
-        self.parents.append(parent)
-        self.firsts.append(first)
-        self.ends.append(first)
+    def open(self, roles: Sequence[Role], parent: int, first: int) -> int:
+        """Add containers that hold no block yet, each within the one before; return the last."""
         frame = NOWHERE if parent == NOWHERE else self.frames[parent]
-        if role.frame and (frame == NOWHERE or self.roles[frame].frame != "sure"):
-            frame = number
-        self.frames.append(frame)
-        return number
+        all_roles, parents, frames = self.roles, self.parents, self.frames
+        for role in roles:
+            parents.append(parent)
+            parent = len(all_roles)
+            if role.frame and (frame == NOWHERE or all_roles[frame].frame != "sure"):
+                frame = parent
+            all_roles.append(role)
+            frames.append(frame)
+        self.firsts += [first] * len(roles)
+        self.ends += [first] * len(roles)
+        return parent
 
     def text_around(self, number: int) -> tuple[int, int]:
         """Return first and end of the smallest container with text around a place.
@@ -204,16 +206,16 @@ def split_blocks(marked: str, role_of: Callable[[str], Role] = role_of) -> Cut:
     `role_of` is called with the head of each container in the order of their numbers, but for the
     first, which has none.
     """
-    # Heads and texts in turn: an empty head closes a container, the first has no effect.
-    pieces = iter(["", *marked.split(OPEN)])
+    # Texts and heads in turn: an empty head closes a container.
+    pieces = marked.split(OPEN)
     images: list[tuple[str, int]] = []
     has_images = IMAGE[0] in marked
     cut = _Blocks()
     containers, blocks = cut.containers, cut.blocks
     ends, parents = containers.ends, containers.parents
-    inside = containers.open(_NO_ROLE, NOWHERE, 0)
+    inside = containers.open([_NO_ROLE], NOWHERE, 0)
     empty: list[str] = []  # open heads without text so far: most never get a container
-    for head, raw in zip(pieces, pieces, strict=True):
+    for head, raw in zip(["", *pieces[1::2]], pieces[0::2], strict=True):
         if head:
             empty.append(head)
         elif empty:
@@ -224,14 +226,18 @@ def split_blocks(marked: str, role_of: Callable[[str], Role] = role_of) -> Cut:
         # Two of three texts are the white space between two tags.
         if not raw or raw.isspace():
             continue
-        for each in empty:
+        if empty:
             # To slice a short head costs more than to compare its length.
-            role = role_of(each if len(each) <= _MOST_OF_HEAD else each[:_MOST_OF_HEAD])
-            inside = containers.open(role, inside, len(blocks))
-        empty.clear()
+            roles = [
+                role_of(each if len(each) <= _MOST_OF_HEAD else each[:_MOST_OF_HEAD])
+                for each in empty
+            ]
+            inside = containers.open(roles, inside, len(blocks))
+            empty.clear()
         if has_images:
             images += [(address, inside) for address in _IMAGE.findall(raw)]
-        cut.add(_IMAGE.sub("", raw) if has_images else raw, inside)
+            raw = _IMAGE.sub("", raw)
+        cut.add(raw, inside)
     while inside != NOWHERE:
         ends[inside] = len(blocks)
         inside = parents[inside]

@@ -22,15 +22,14 @@ _LINK = re.compile(r"<([^<>]*)>([^<>]*)")
 """A link in a header, and its parameters."""
 _RELATION = re.compile(r""";\s*rel\s*=\s*("[^"]*"|[^\s";,]*)""", re.IGNORECASE)
 _base = etree.XPath("string((//base/@href)[1])")
+_candidates = etree.XPath(
+    "head/link[contains(translate(@rel, 'ACILNO', 'acilno'), 'canonical')][@href]"
+)
 
 
 def canonical_links(root: etree._Element) -> tuple[str, ...]:
     """Return the different URLs that the head of a page names as canonical."""
-    links = (
-        link.get("href", "")
-        for link in root.iterfind("head/link")
-        if _is_canonical(link.get("rel", ""))
-    )
+    links = (link.get("href") for link in _candidates(root) if _is_canonical(link.get("rel")))
     if not (found := _different(links)):
         return ()
     base = str(_base(root)).strip()

@@ -77,7 +77,7 @@ def unpack_page(packed: bytes) -> Page:
         raise ValueError(f"these bytes are no packed page of format {_FORMAT}")
     containers = Containers()
     for kind, frame, parent, first, end in read["containers"]:
-        number = containers.open(Role(kind, frame), NOWHERE if parent is None else parent, first)
+        number = containers.open([Role(kind, frame)], NOWHERE if parent is None else parent, first)
         containers.ends[number] = end
     blocks = [
         Block(
