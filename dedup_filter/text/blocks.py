@@ -236,8 +236,7 @@ def split_blocks(marked: str, role_of: Callable[[str], Role] = role_of) -> Cut:
             empty.clear()
         if has_images:
             images += [(address, inside) for address in _IMAGE.findall(raw)]
-            raw = _IMAGE.sub("", raw)
-        cut.add(raw, inside)
+        cut.add(_IMAGE.sub("", raw) if has_images else raw, inside)
     while inside != NOWHERE:
         ends[inside] = len(blocks)
         inside = parents[inside]
