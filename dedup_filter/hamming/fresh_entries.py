@@ -1,7 +1,7 @@
 """The pairs added last, until the tables take them in.
 
     two arrays   fingerprints, rows        compared with every query, all of them
-    SortedList   (fingerprint, row)        in the order of table 1: is a pair there?
+    SortedList   (fingerprint, row)        in the order of table 1: is a pair there? rows of one?
 
 A SortedList for each table takes longer than comparing all (measures: docs/decisions/0005).
 
@@ -42,6 +42,11 @@ class FreshEntries:
         """Return the same as tuples: for a few, in less time."""
         fingerprints, rows = self.pairs_at(places)
         return list(zip(fingerprints.tolist(), rows.tolist(), strict=True))
+
+    def rows_of(self, fingerprint: int) -> list[int]:
+        """Return the rows of one fingerprint. Cost: a bisection."""
+        first = fingerprint << ROW_BITS
+        return [entry - first for entry in self._sorted.irange(first, first + (1 << ROW_BITS) - 1)]
 
     def add(self, fingerprint: int, row: int) -> None:
         """Add a pair. Requires: it is not there yet, and there is room."""

@@ -200,8 +200,8 @@ class Tables:
         self.runs, self.rows = runs, rows
         self.entries = runs[0].entries
         """Of the first table: the fingerprints in ascending order, each with its row."""
-        self.is_scanned = len(runs) == 1
-        """Whether there is only the first table, all of whose entries are candidates."""
+        self.is_scanned = len(runs) < len(layout.tables_needed(max_distance))
+        """Whether tables were left out: then all entries of the first one are candidates."""
         self.dead_count = 0
         self._dead = np.zeros(len(rows), bool)
         """Which pairs, by their places in the first table, were removed."""
@@ -215,7 +215,7 @@ class Tables:
         """Sort distinct pairs into tables, or only into the first one."""
         order = pairs.fingerprints.argsort(kind="stable")
         fingerprints = pairs.fingerprints[order]
-        shapes = layout.tables_needed(max_distance)[: 1 if is_scanned else None]
+        shapes = _shapes(layout, max_distance, is_scanned=is_scanned)
         runs = [Run.of(shape, fingerprints) for shape in shapes]
         return cls(layout, max_distance, runs, _packed(pairs.rows[order]))
 
@@ -253,7 +253,8 @@ class Tables:
 
         Yields None after each table, and then all. Requires: nothing is removed meanwhile.
         """
-        is_alike = layout == self.layout and is_scanned == self.is_scanned
+        count = len(_shapes(layout, self.max_distance, is_scanned=is_scanned))
+        is_alike = layout == self.layout and count == len(self.runs)
         if not is_alike or coming.size > len(self) // 2:  # to sort all of it is the quicker then
             pairs = Pairs.joined([self.pairs, coming])
             yield Tables.of(layout, self.max_distance, pairs, is_scanned=is_scanned)
@@ -349,6 +350,11 @@ class Tables:
         spans = map(self._span_of, set(fingerprints.tolist()))
         return [place for span in spans for place in range(span.start, span.stop)]
 
+    def rows_of(self, fingerprint: int) -> list[int]:
+        """Return the rows of one fingerprint, those left out that were removed. Cost: 2 us."""
+        here = self._span_of(fingerprint)
+        return [row for _, row in self.listed([*range(here.start, here.stop)])]
+
     def __contains__(self, pair: tuple[int, int]) -> bool:
         here = self._span_of(pair[0])
         return here.start < here.stop and pair[1] in self.pairs_at(here).rows
@@ -396,6 +402,11 @@ class Tables:
             is_many = len(probes) * _PROBE_US + met * _MET_US > _TABLE_US + met * _CANDIDATE_US
             ways.append((run, probes if is_many else probes.tolist()))
         return self._ways.setdefault(distance, ways)
+
+
+def _shapes(layout: Layout, max_distance: int, *, is_scanned: bool) -> tuple[TableShape, ...]:
+    """Return the tables to be made: all that are needed, or only the first, to be scanned."""
+    return layout.tables_needed(max_distance)[: 1 if is_scanned else None]
 
 
 def _counts(permuted: UInt64Array, bits: int) -> IntpArray:

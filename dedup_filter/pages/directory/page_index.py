@@ -19,7 +19,7 @@ if it is a sign of damage. They are written when the index is closed, when they 
 and when more than half of the saved entries plus 50,000 have changed.
 
 A digest is found by its first 64 bits, in sorted arrays as fingerprints are (an index for distance
-0, which has one table and probes nothing); whether all of it is the same the store tells.
+0: one table, and a bisection of it); whether all of it is the same the store tells.
 
 Cost: with tables that are up to date, and in the system's memory, an index of 10 million pages is
 open after 0.06 s; making them anew takes 3 s a million (`benchmarks/store.py --filter`).
