@@ -39,7 +39,7 @@ from dedup_filter import HammingIndex
 from dedup_filter.hamming.layout import TableShape, directory_bits, moved, probe_keys
 from dedup_filter.hamming.pairs import IntpArray, places_in
 from dedup_filter.hamming.planner import plan
-from dedup_filter.hamming.tables import Run
+from dedup_filter.hamming.run import Run
 
 PAGE = 4096
 BLOCK_BYTES = 1024

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from strategies import fingerprints
 
 from dedup_filter.hamming import hamming_index
-from dedup_filter.hamming.hamming_index import FRESH, HammingIndex
-from dedup_filter.hamming.tables import Run
+from dedup_filter.hamming.hamming_index import HammingIndex
+from dedup_filter.hamming.run import Run
 
 few = st.one_of(st.sampled_from([0, 1, 2**63, 2**64 - 1]), fingerprints)
 changes = st.lists(
@@ -53,13 +53,13 @@ def many():
 def test_a_look_up_among_many_compares_few(many, max_distance, monkeypatch):
     index = HammingIndex(max_distance, expected=len(many))
     index.add_many(many, np.arange(len(many)))
-    compared, near = [], hamming_index._near
+    compared, near = [], hamming_index.near_places
 
     def counting(entries, *others):
         compared.append(len(entries))
         return near(entries, *others)
 
-    monkeypatch.setattr(hamming_index, "_near", counting)
+    monkeypatch.setattr(hamming_index, "near_places", counting)
     assert [match.row for match in index.within(int(many[7]))] == [7]
     assert sum(compared) <= 100
 
@@ -70,12 +70,12 @@ def test_additions_beside_many_are_merged_and_not_sorted_with_them(many, max_dis
     index.add_many(many, np.arange(len(many)))
     make = Run.of
 
-    def of_few(shape, entries):
-        assert len(entries) < len(many)
-        return make(shape, entries)
+    def of_few(shape, pairs):
+        assert pairs.size < len(many)
+        return make(shape, pairs)
 
     monkeypatch.setattr(Run, "of", of_few)
-    for row in range(2 * FRESH + 1):
+    for row in range(10_000):
         index.add(row, row)
-    assert len(index._old) > len(many)
+    assert len(index._tables[0].run.entries) > len(many)
     assert index.rows_of(5) == [5]
