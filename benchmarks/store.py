@@ -2,11 +2,13 @@
 
     python benchmarks/store.py [--json] [--pages COUNT ...] [--one-by-one PAGES] [--folder FOLDER]
     python benchmarks/store.py --filter [--json] [--pages COUNT ...] [--see PAGES]
+    python benchmarks/store.py --steps [--json] [--pages COUNT ...] [--distance K ...]
 
 With `--filter` it is the record and the index together, as the filter has them, on disk and in
 memory: pages judged, recorded and indexed per second beyond so many that are there already, the
 size of all files, and how long it takes to open the index. The pages that are there are made by
-SQLite itself, the others have their profiles ready.
+SQLite itself, the others have their profiles ready. With `--steps` each question that a page asks
+of both is timed by itself, on disk: what grows with the index shows when several counts are given.
 
 Pages come with measures ready, so what counts is the store alone: their URLs are 59 characters
 long, a fifth of them are dropped as near-duplicates, and digests, fingerprints and sketches are
@@ -34,6 +36,7 @@ from stopwatch import figure
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import DIGEST_BYTES, PageProfile
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
+from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import PageRecord, Scheme
 from dedup_filter.pages.location import MEMORY, open_store, scheme_of
@@ -131,6 +134,53 @@ def look_ups(store: PageStore, samples: int) -> dict[str, float]:
     return {name: timed(look_up).cpu / samples for name, look_up in work.items()}
 
 
+def steps_of_a_page(
+    store: PageStore, index: PageIndex, samples: int
+) -> dict[str, Callable[[int], object]]:
+    """Return all that a page asks of store and index, each by the number of a sample.
+
+    All other statements of a page write, and read only rows that they find by a number.
+    """
+    chance = random.Random(0)
+    pages = [chance.randint(1, store.last_page) for _ in range(samples)]
+    asked = store.stored(pages)
+    others = [chance.getrandbits(64) for _ in range(samples)]
+    digests = [chance.randbytes(DIGEST_BYTES) for _ in range(samples)]
+    prints = [store.record(page).fingerprint or 0 for page in pages]
+    return {
+        "changes taken in": lambda _: index.follow(store),
+        "digest, not there": lambda n: index.of_digest(digests[n], 0),
+        "digest, there": lambda n: index.of_digest(asked[n].digest, 0),
+        "text, not there": lambda n: index.near(others[n], 0, 65),
+        "text, there": lambda n: index.near(prints[n], 0, 65),
+        "record of a candidate": lambda n: store.stored(pages[n : n + 1]),
+        "pages at a canonical URL": lambda n: store.kept_at(asked[n].url_key, 4),
+        "host": lambda n: store.known_host(asked[n].host),
+        "fate of an original": lambda n: store.fate(pages[n]),
+        "number of pages": lambda _: store.count(is_kept=True),
+        "oldest pages": lambda _: store.oldest(1, is_kept=True),
+    }
+
+
+def measure_steps(folder: Path, count: int, distance: int, samples: int) -> Iterator[Figure]:
+    """Yield metric, value and unit of all that a page asks of an index that holds so many."""
+    config = FilterConfig(max_distance=distance, canonical=True)
+    with PageStore.open(folder, scheme_of(config)) as store:
+        store.start_crawl(START)
+        fill_by_sql(store, count)
+        store.index_urls(is_wanted=True)
+        index = PageIndex.opened(store, distance, by_host=False)
+        for name, step in steps_of_a_page(store, index, samples).items():
+            rounds = [timed(partial(each_of, step, samples)).cpu for _ in range(3)]
+            yield name, min(rounds) / samples * 1e6, "us"
+
+
+def each_of(step: Callable[[int], object], samples: int) -> None:
+    """Do a step for each sample."""
+    for number in range(samples):
+        step(number)
+
+
 def measure(folder: Path, count: int, one_by_one: int) -> Iterator[Figure]:
     """Yield metric, value and unit."""
     source = pages(1)
@@ -167,9 +217,9 @@ def fill_by_sql(store: PageStore, count: int) -> None:
             LIMIT {count})
         INSERT INTO pages SELECT n, 0, 1, 1 + n % {HOSTS},
             printf('https://www.paper-%04d.example.com/news/%012d.html', n % {HOSTS}, n),
-            random(), randomblob(16), random(), 640, 'en', {START}, {START}, 1, 1, 'new',
-            NULL, NULL, NULL, NULL, printf('What page %d is about', n),
-            printf('What page %d is about - The Paper', n), ?
+            random(), randomblob({DIGEST_BYTES}), random(), 640, 'en', {START}, {START}, 1, 1,
+            'new', NULL, NULL, NULL, NULL, printf('What page %d is about', n),
+            printf('What page %d is about - The Paper', n), NULL, ?
         FROM numbers""",
         (made_sketch(random.Random(0), 640),),
     )
@@ -268,17 +318,21 @@ def main() -> None:
     parser.add_argument("--pages", type=int, nargs="+", default=[100_000, 1_000_000])
     parser.add_argument("--one-by-one", type=int, default=5_000, help="pages flushed one by one")
     parser.add_argument("--filter", action="store_true", help="record and index together")
+    parser.add_argument("--steps", action="store_true", help="all that a page asks, each by itself")
     parser.add_argument("--see", type=int, default=50_000, help="pages seen with --filter")
     parser.add_argument("--distance", type=int, nargs="+", default=[3, 12], help="k, with --filter")
     parser.add_argument("--folder", type=Path, help="where to write (a temporary folder)")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     for count in options.pages:
-        for distance in options.distance if options.filter else [None]:
+        for distance in options.distance if options.filter or options.steps else [None]:
             with tempfile.TemporaryDirectory(dir=options.folder) as parent:
                 folder, case = Path(parent) / "index", f"store of {count:,}"
                 if distance is None:
                     figures = measure(folder, count, options.one_by_one)
+                elif options.steps:
+                    case = f"index of {count:,}, k = {distance}"
+                    figures = measure_steps(folder, count, distance, 5_000)
                 else:
                     case = f"index of {count:,}, k = {distance}"
                     figures = measure_filter(folder, count, options.see, distance)

@@ -1,40 +1,39 @@
-"""Fingerprints with rows -> all that lie within k bits of the one asked for.
+"""Fingerprints with rows -> all that lie within k bits of a query: an index of permuted tables.
 
-    add ->  fresh    the last 4,096 pairs, compared with every query, all of them
-              | sealed when full
-            young    small sorted tables, beside many old entries
-              | merged when full
-            old      the large sorted tables
+    fingerprint ─┬─ table 1: blocks A | B C D      each orders all fingerprints by one permutation
+                 ├─ table 2: blocks B | A C D      of their blocks, so that those which agree in
+                 ├─ table 3: blocks C | A B D      the leading blocks are neighbours (see `layout`)
+                 └─ table 4: blocks D | A B C
 
-    within  ->  candidates of old and young ─┬─ compared at once ─┬─ hits -> first tables -> rows
-                fresh entries, all of them   ┘                    └─ places -> rows
-                a lone first table, all of it: by itself             places -> rows
+    add     ->  every table (see `permuted_table`), and one plain column of fresh pairs
+    within  ->  of every table, what agrees with the query, or nearly, in the leading blocks:
+                the candidates of all runs, compared in one numpy call ─┬─ matches, nearest first
+                fresh pairs, from the SortedLists or the column ────────┘
+    merge   ->  when enough is fresh, the fresh pairs of one table go into its run, with each
+                addition those of another table
 
-Up to 262,144 old entries, the young tables are merged as soon as they have any. Beyond, they grow
-to y entries: with n old ones, an addition moves n / y entries of each table by merges and y / 8,192
-by sealing. That is least for y = sqrt(2 * 4,096 * n); y is half of that, because look-ups ask the
-young tables, too. A merge is also made when a quarter of the old pairs have been removed; one that
-makes twice as many entries as planned for may sort all by a new layout, unless that was chosen.
+With n pairs in the runs, merges move all n after each f additions, and a look-up with many probes
+compares f fresh pairs. The sum is least where f grows with the square root of n.
 
-If there are more candidates than entries, as nearly all share a prefix and every table has them,
-the first table is scanned instead: so a look-up costs at most a little more than a scan.
+If there are more candidates than pairs, as crowds share a prefix that every table leads to, the run
+of one table is compared as a whole instead. So is that of a small index. A look-up never
+costs much more than that.
+
+A removed pair is remembered, and left out of what is found, until a quarter of the pairs have been
+removed: then all tables are made anew without them.
 
 Guarantee: a look-up returns every stored row within the distance, once, and nothing else, at once
 after `add`, for every k from 0 to 12 and every accepted layout. A call that raises an error, also
 for want of memory, leaves the index as it was.
 
-Cost: measured by `python benchmarks/index.py`. A merge takes 10 to 20 ns an entry and table, and
-beside many old entries each table is merged with another addition: beside 10 million, three or four
-in 140,000 take 0.1 to 0.2 s each. To sort by another layout, 0.1 us an entry and table. Not for
-several threads at a time.
+Cost: measured by `python benchmarks/index.py`. Not for several threads at a time.
 
 Manku, Jain and Das Sarma (2007), section 3. Where we differ: the tables take additions all the
-time, by merges of sorted runs (as in LevelDB); neighbours of a prefix are probed; and a look-up
-returns all matches, not only one.
+time; neighbours of a prefix are probed; and a look-up returns all matches, not only one.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import isqrt
 from operator import itemgetter
 from typing import NamedTuple
@@ -42,54 +41,55 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.hamming.fresh_entries import FreshEntries
+from dedup_filter.hamming.fresh_column import FreshColumn, near_places
 from dedup_filter.hamming.layout import Layout
+from dedup_filter.hamming.many_queries import near_in_runs
 from dedup_filter.hamming.pairs import (
     NO_PAIRS,
     Integers,
     IntpArray,
     Pairs,
-    Places,
     RowArray,
     UInt64Array,
+    distinct,
     fingerprint_of,
     fingerprints_of,
+    places_in,
     row_of,
     rows_of,
 )
+from dedup_filter.hamming.permuted_table import PermutedTable, Places
 from dedup_filter.hamming.planner import plan, scan_limit
-from dedup_filter.hamming.tables import SealedArrays, Tables
+from dedup_filter.hamming.run import Directory, PackedRows, Run
 from dedup_filter.model import Match
 
 UInt8Array = npt.NDArray[np.uint8]
 
-FRESH = 4096
-"""Most fresh pairs. Comparing all of them with a query takes 2.5 us."""
-
-_FEW_OLD = 262_144
-"""Old entries up to which a merge of every 4,096 pairs costs less than asking young tables."""
-
+_LEAST_FRESH = 4096
+"""Fresh pairs before which no table is merged, and removed ones before which none is made anew."""
+_FRESH_PER_PAIR = 64
+"""Fresh pairs are at most the square root of so many times the pairs of a run: 25,000 beside 10
+million. To compare these takes 15 us, and to merge 4 tables half a second in all."""
 _BULK = 1024
-"""From so many pairs on, adding them together is quicker than one by one; so is looking many up in
-tables of the fresh pairs that are made for them, up to `_MANY_PROBES` for each."""
-
-_MANY_PROBES = 128
-
-_FEW = 16
-"""Matches up to which Python sorts them more quickly than numpy."""
-
+"""From so many pairs on, adding them together is quicker than one by one; so is looking many up."""
 _NEAREST_FIRST = itemgetter(2, 0, 1)  # by distance, row and fingerprint
 
 
-Found = list[tuple[FreshEntries | Tables, Places]]
-"""Fresh entries or tables, and places of pairs in them."""
+class SealedArrays(NamedTuple):
+    """The arrays of an index: the run of each table, in three parts."""
+
+    layout: Layout
+    max_distance: int
+    runs: tuple[UInt64Array, ...]
+    rows: tuple[PackedRows, ...]
+    directories: tuple[Directory, ...]
 
 
 class NeighboursOfMany(NamedTuple):
     """Stored rows within reach of many fingerprints: by query, then as those of `within`."""
 
     queries: IntpArray
-    """Which of the fingerprints asked for, counted from 0."""
+    """Which of the fingerprints that were looked up, counted from 0."""
     rows: RowArray
     fingerprints: UInt64Array
     distances: UInt8Array
@@ -122,12 +122,9 @@ class HammingIndex:
         first_layout = layout or plan(max_distance, expected)
         first_layout.require_exact(max_distance)
         self.max_distance = max_distance
-        """The largest distance that can be asked for (k)."""
+        """The largest distance that can be looked up (k)."""
         self._planned_for = expected if layout is None else sys.maxsize
-        self._fresh = FreshEntries(FRESH)
-        self._merge: Iterator[Tables | None] | None = None
-        """Puts the young tables into the old ones, one table with each addition."""
-        self._put(self._empty(first_layout))
+        self._put(first_layout, self._sorted(first_layout, NO_PAIRS))
 
     @classmethod
     def from_sealed(cls, sealed: SealedArrays, layout: Layout | None = None) -> "HammingIndex":
@@ -139,15 +136,10 @@ class HammingIndex:
             ConfigError: the layout cannot be exact for the distance.
             ValueError: the arrays cannot be those of an index.
         """
-        tables = Tables.of_sealed(sealed)
-        index = cls(sealed.max_distance, layout, expected=max(len(sealed.rows), 1))
-        index._put(tables)
+        runs = _runs_of(sealed)
+        index = cls(sealed.max_distance, layout, expected=max(len(sealed.rows[0]), 1))
+        index._put(sealed.layout, [PermutedTable(run) for run in runs])
         return index
-
-    @property
-    def layout(self) -> Layout:
-        """How the bits are cut at present."""
-        return self._old.layout
 
     def add(self, fingerprint: int, row: int) -> None:
         """Store a row under its fingerprint. The same pair again changes nothing.
@@ -157,18 +149,19 @@ class HammingIndex:
             ValueError: the fingerprint is outside 0..2**64-1, or the row outside 0..2**63-1.
         """
         pair = fingerprint_of(fingerprint), row_of(row)
-        for part in self._parts:
-            if pair in part:
-                return
-        self.add_new(*pair)
+        if pair in self._removed or pair not in self._tables[0]:
+            self.add_new(*pair)
 
     def add_new(self, fingerprint: int, row: int) -> None:
         """Store a pair that is not stored yet, of plain ints in the ranges of `add`."""
-        if self._merge is not None:
-            self._go_on(self._merge)
-        if len(self._fresh) >= FRESH:
-            self._seal()
-        self._fresh.add(fingerprint, row)
+        if self._removed and (fingerprint, row) in self._removed:
+            self._removed.remove((fingerprint, row))
+            return
+        if len(self._column) >= self._most_fresh:
+            self._merge_one()
+        self._column.add(fingerprint, row)
+        for table in self._tables:
+            table.add(fingerprint, row)
 
     def add_many(self, fingerprints: Integers, rows: Integers) -> None:
         """Store many rows, each under the fingerprint in the same place: all of them or none.
@@ -185,8 +178,13 @@ class HammingIndex:
             for pair in zip(*(column.tolist() for column in pairs), strict=True):
                 self.add(*pair)
             return
-        known = [each.pairs_at(each.places_of(pairs.fingerprints)) for each in self._sealed]
-        self._seal(pairs.not_in(Pairs.joined([self._fresh.pairs, *known])))
+        self.compact()
+        first = self._tables[0].run
+        alike = distinct(pairs.fingerprints)
+        starts = first.entries.searchsorted(alike)
+        places = places_in(starts, first.entries.searchsorted(alike, "right") - starts)
+        known = Pairs(first.entries[places], first.rows[places].astype(np.int64))
+        self._add_together(pairs.not_in(known))
 
     def remove(self, fingerprint: int, row: int) -> None:
         """Remove a row from under its fingerprint.
@@ -195,12 +193,12 @@ class HammingIndex:
             KeyError: the pair is not stored; other errors as for `add`.
         """
         pair = fingerprint_of(fingerprint), row_of(row)
-        self._finish()
-        dead = sum(tables.dead_count for tables in self._sealed)
-        if dead > FRESH and 4 * dead > len(self._old.rows):
-            self._seal(into_old=True)
-        if not any(part.discard(*pair) for part in self._parts):
+        if pair in self._removed or pair not in self._tables[0]:
             raise KeyError(f"row {row} is not stored under fingerprint {fingerprint}")
+        gone = len(self._removed)
+        if gone >= _LEAST_FRESH and 4 * gone > len(self._tables[0]):
+            self.compact()
+        self._removed.add(pair)
 
     def rows_of(self, fingerprint: int) -> list[int]:
         """Return the rows stored under this very fingerprint, ascending; errors as for `within`."""
@@ -218,15 +216,11 @@ class HammingIndex:
             TypeError: the fingerprint is not an integer.
             ValueError: it is outside 0..2**64-1, or the distance outside 0..the index's own.
         """
-        query = fingerprint_of(fingerprint)
-        found = self._found(query, self._distance(max_distance), self._sealed, most)
-        if sum([len(places) for _, places in found]) > _FEW:
-            fingerprints, rows = _joined(found)
-            distances = np.bitwise_count(fingerprints ^ np.uint64(query))
-            order = np.lexsort((fingerprints, rows, distances))[:most]
-            pairs = [*zip(fingerprints[order].tolist(), rows[order].tolist(), strict=True)]
-        else:
-            pairs = [pair for part, places in found for pair in part.listed(places)]
+        query, distance = fingerprint_of(fingerprint), self._distance(max_distance)
+        enough = most and most + len(self._removed)
+        pairs = self._fresh_within(query, distance, enough)
+        pairs.update(self._run_within(query, distance, enough))
+        pairs -= self._removed
         matches = [Match(row, each, (each ^ query).bit_count()) for each, row in pairs]
         return sorted(matches, key=_NEAREST_FIRST)[:most]
 
@@ -251,7 +245,7 @@ class HammingIndex:
     ) -> Iterator[NeighboursOfMany]:
         """Return the same in pieces, as they are found; in the same order in every run, not sorted.
 
-        However many are near, memory is bounded: 40 bytes a fingerprint asked for, and some
+        However many are near, memory is bounded: 40 bytes a fingerprint that is looked up, and some
         megabytes, or 20 bytes for each entry that shares a prefix with one of them. Requires:
         nothing is added or removed meanwhile.
 
@@ -259,44 +253,66 @@ class HammingIndex:
         stored fingerprints are read in turn and the queries are in tables; here it is the reverse.
         """
         asked, distance = fingerprints_of(fingerprints), self._distance(max_distance)
-        return self._blocks(asked, distance)
+        find = self._one_by_one if len(asked) < _BULK else self._together
+        return find(asked, distance)
 
-    def _blocks(self, asked: UInt64Array, distance: int) -> Iterator[NeighboursOfMany]:
-        is_scan = len(asked) < _BULK or self.layout.probe_count(distance) >= _MANY_PROBES
-        fresh = self._fresh.pairs
-        fresh_tables = Tables.of(self.layout, self.max_distance, fresh, is_scanned=is_scan)
-        for tables in (fresh_tables, *self._sealed):
-            for queries, (near, rows) in tables.within_blocks(asked, distance):
-                if len(queries):
-                    distances = np.bitwise_count(near ^ asked[queries])
-                    yield NeighboursOfMany(queries, rows, near, distances)
+    def _one_by_one(self, asked: UInt64Array, distance: int) -> Iterator[NeighboursOfMany]:
+        for number, query in enumerate(asked.tolist()):
+            if found := self.within(query, distance):
+                rows, near, distances = zip(*found, strict=True)
+                yield NeighboursOfMany(
+                    np.full(len(found), number),
+                    np.array(rows, np.int64),
+                    np.array(near, np.uint64),
+                    np.array(distances, np.uint8),
+                )
+
+    def _together(self, asked: UInt64Array, distance: int) -> Iterator[NeighboursOfMany]:
+        self.compact()
+        runs = [table.run for table in self._tables]
+        for owners, run, places in near_in_runs(runs, asked, distance):
+            near, rows = run.entries[places], run.rows[places].astype(np.int64)
+            yield NeighboursOfMany(owners, rows, near, np.bitwise_count(near ^ asked[owners]))
 
     def compact(self) -> None:
-        """Merge everything into one set of tables, and leave out the removed pairs."""
-        self._finish()
-        if len(self._fresh) or len(self._young.rows) or self._old.dead_count:
-            self._seal(into_old=True)
+        """Merge all fresh pairs into the runs, and make them anew if any pair was removed."""
+        if self._removed:
+            self._put(self.layout, self._sorted(self.layout, self._pairs))
+        while len(self._column):
+            self._merge_one()
 
     def sealed(self) -> SealedArrays:
         """Compact the index and return its arrays. The index still uses them: only read them."""
         self.compact()
-        return self._old.sealed()
+        runs = [table.run for table in self._tables]
+        parts = zip(*((each.entries, each.rows, each.directory) for each in runs), strict=True)
+        return SealedArrays(self.layout, self.max_distance, *parts)
+
+    @property
+    def layout(self) -> Layout:
+        """How the bits are cut at present."""
+        return self._layout
 
     def __len__(self) -> int:
         """Count the rows stored."""
-        return sum(map(len, self._parts))
+        return len(self._tables[0]) - len(self._removed)
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes: fingerprints in every table, rows, directories, fresh entries."""
-        return sum(part.nbytes for part in self._parts)
+        """Memory in bytes: runs and fresh pairs of every table, and the column."""
+        return self._column.nbytes + sum(table.nbytes for table in self._tables)
 
     def check(self) -> None:
-        """Verify every table, and that no pair is in two places: else AssertionError."""
-        for part in self._parts:
-            part.check()
-        everything = Pairs.joined([part.pairs for part in self._parts])
-        assert everything.not_in(NO_PAIRS).size == len(self), "a pair is in two places"
+        """Verify every table, and that all hold the same pairs: else AssertionError."""
+        pairs = self._tables[0].pairs.not_in(NO_PAIRS)
+        assert pairs.size == len(self._tables[0]), "a pair is there twice"
+        for table in self._tables:
+            table.check()
+            others = table.pairs.not_in(NO_PAIRS)
+            assert np.array_equal(pairs, others), "tables with other pairs"
+            fresh = self._column.pairs.not_in(table.run.pairs)
+            assert fresh.size == len(table.fresh), "the column lacks a fresh pair"
+        assert len(self) == self._pairs.size, "a removed pair was not there"
 
     def _distance(self, max_distance: int | None) -> int:
         if max_distance is None:
@@ -306,103 +322,106 @@ class HammingIndex:
             raise ValueError(f"max_distance must be from 0 to {own}, not {max_distance!r}")
         return max_distance
 
-    def _found(
-        self, query: int, distance: int, sealed: Sequence[Tables], most: int | None = None
-    ) -> Found:
-        """Return where fresh entries and some tables have pairs within a distance of a query.
+    def _fresh_within(self, query: int, distance: int, most: int | None) -> set[tuple[int, int]]:
+        """Return the fresh pairs within a distance; with `most`, at least the nearest."""
+        found: set[tuple[int, int]] = set()
+        for table in self._tables:
+            near = table.fresh_within(query, distance)
+            if near is None:
+                return set(self._column.within(query, distance, most))
+            found.update(near)
+        return found
 
-        With `most`, pairs may be missing if so many others are nearer.
-        """
-        # A pair is hit at most once in every table.
-        enough = most and (most + sum(tables.dead_count for tables in sealed)) * self._repeats
-        found: Found = []
-        pieces, probed = [self._fresh.fingerprints], []
-        for tables in sealed:
-            candidates = [] if tables.is_scanned else tables.candidates(query, distance)
-            if candidates and sum(map(len, candidates)) <= len(tables.rows):
-                pieces += candidates
-                probed.append(tables)
-            else:
-                found.append((tables, _near(tables.entries, query, distance, enough)))
-        compared = np.concatenate(pieces) if probed else pieces[0]
-        near = _near(compared, query, distance, enough)
-        if len(near):
-            from_fresh = int(near.searchsorted(len(self._fresh))) if probed else len(near)
-            found.append((self._fresh, near[:from_fresh]))
-            hits = compared[near[from_fresh:]]
-            found += [(tables, tables.places_of(hits)) for tables in probed]
-        return [(part, places) for part, places in found if len(places)]
+    def _run_within(self, query: int, distance: int, most: int | None) -> set[tuple[int, int]]:
+        """Return the pairs of the runs within a distance; with `most`, at least the nearest."""
+        # The fresh pairs of any table are the last of the column: of these it has the fewest.
+        whole = min(self._tables, key=PermutedTable.fresh_count).run
+        parts: list[tuple[Run, Places]] = []
+        if len(whole.entries) > self._scan_limit:
+            parts = [(each.run, at) for each in self._tables for at in each.places(query, distance)]
+        entries = [run.entries[places] for run, places in parts]
+        if not parts or sum(map(len, entries)) > len(whole.entries):
+            parts, entries = [(whole, slice(None))], [whole.entries]
+        compared = np.concatenate(entries) if len(entries) > 1 else entries[0]
+        # A pair is compared at most once for each table.
+        near = near_places(compared, query, distance, most and most * len(self._tables))
+        if not len(near):
+            return set()
+        rows = [run.rows[places] for run, places in parts]
+        of_near = (np.concatenate(rows) if len(rows) > 1 else rows[0])[near]
+        return set(zip(compared[near].tolist(), of_near.tolist(), strict=True))
 
-    def _empty(self, layout: Layout) -> Tables:
-        return Tables.of(layout, self.max_distance, NO_PAIRS, is_scanned=True)
+    @property
+    def _pairs(self) -> Pairs:
+        """All pairs that were not removed."""
+        pairs = self._tables[0].pairs
+        if not self._removed:
+            return pairs
+        maybe = np.isin(pairs.rows, [row for _, row in self._removed]).nonzero()[0]
+        columns = pairs.fingerprints[maybe].tolist(), pairs.rows[maybe].tolist()
+        gone = maybe[[pair in self._removed for pair in zip(*columns, strict=True)]]
+        return Pairs(np.delete(pairs.fingerprints, gone), np.delete(pairs.rows, gone))
 
-    def _put(self, old: Tables, young: Tables | None = None) -> None:
-        if young is None:
-            young = self._empty(old.layout)
-        self._old, self._young = old, young
-        self._sealed = [tables for tables in (old, young) if len(tables.rows)]
-        self._repeats = max(len(old.runs), len(young.runs))
-        self._parts: list[FreshEntries | Tables] = [self._fresh, *self._sealed]
+    def _sorted(self, layout: Layout, pairs: Pairs) -> list[PermutedTable]:
+        """Sort distinct pairs into the tables of a layout. Cost: 0.1 us for each in each."""
+        shapes = layout.tables_needed(self.max_distance)
+        return [PermutedTable(Run.of(shape, pairs)) for shape in shapes]
 
-    def _seal(self, pairs: Pairs = NO_PAIRS, *, into_old: bool = False) -> None:
-        """Move the fresh entries, and more that are not stored yet, into the young tables.
-
-        If these have enough then, or `into_old`, all of theirs into the old ones instead. Beside
-        many old ones that is begun here, unless there is much to sort.
-        """
-        self._finish()
-        layout, planned_for = self.layout, self._planned_for
-        coming = Pairs.joined([self._fresh.pairs, pairs])
-        most_young = isqrt(FRESH * len(self._old) // 2) if len(self._old) > _FEW_OLD else 0
-        count = len(self._old) + len(self._young) + coming.size
-        is_full = len(self._young) + coming.size >= most_young
-        if (into_old or is_full) and count > 2 * planned_for:
-            planned_for = 2 * count
-            layout = plan(self.max_distance, planned_for)
-        if into_old or not most_young or (is_full and (pairs.size or layout != self.layout)):
-            self._merge = self._merged(self._old, layout, Pairs.joined([self._young.pairs, coming]))
-            self._finish()
+    def _add_together(self, coming: Pairs) -> None:
+        """Add pairs that are not stored yet. Requires: the index is compact."""
+        layout = self._layout_for(len(self) + coming.size)
+        if layout != self.layout or coming.size > len(self) // 2:  # to sort all is quicker then
+            tables = self._sorted(layout, Pairs.joined([self._pairs, coming]))
         else:
-            merge = self._merged(self._young, layout, coming)
-            self._put(self._old, next(each for each in merge if each is not None))
-            if is_full:
-                self._merge = self._merged(self._old, layout, self._young.pairs)
-        self._planned_for = planned_for
-        self._fresh.clear()
+            tables = [PermutedTable(table.run.merged(coming)) for table in self._tables]
+        self._put(layout, tables)
 
-    def _go_on(self, merge: Iterator[Tables | None]) -> None:
-        """Go on with a merge. One that fails is given up, and begun again with the next sealing."""
-        self._merge = None
-        tables = next(merge)
-        if tables is None:
-            self._merge = merge
-        else:
-            self._put(tables)
+    def _merge_one(self) -> None:
+        """Merge the table with most fresh pairs; or sort all, if another layout suits so many."""
+        layout = self._layout_for(len(self))
+        if layout != self.layout:
+            self._put(layout, self._sorted(layout, self._pairs))
+            return
+        max(self._tables, key=PermutedTable.fresh_count).merge()
+        # The fresh pairs of any table are the last of the column.
+        self._column.drop(len(self._column) - max(map(PermutedTable.fresh_count, self._tables)))
+        self._set_bounds()
 
-    def _finish(self) -> None:
-        while self._merge is not None:
-            self._go_on(self._merge)
+    def _layout_for(self, count: int) -> Layout:
+        return self.layout if count <= 2 * self._planned_for else plan(self.max_distance, 2 * count)
 
-    def _merged(self, tables: Tables, layout: Layout, coming: Pairs) -> Iterator[Tables | None]:
-        limit = scan_limit(layout, self.max_distance)
-        if tables is self._young:  # a look-up has a fixed cost, borne by the old
-            limit //= 2
-        return tables.merged(layout, coming, is_scanned=len(tables) + coming.size <= limit)
+    def _put(self, layout: Layout, tables: list[PermutedTable]) -> None:
+        """Use tables that have no fresh pairs, and hold no removed ones."""
+        self._layout, self._tables = layout, tables
+        self._column = FreshColumn()
+        self._removed: set[tuple[int, int]] = set()
+        """Pairs in the tables that were removed."""
+        self._scan_limit = scan_limit(layout, self.max_distance)
+        self._set_bounds()
+
+    def _set_bounds(self) -> None:
+        count = len(self._tables[0])
+        self._most_fresh = max(_LEAST_FRESH, isqrt(_FRESH_PER_PAIR * count))
+        if count > 2 * self._planned_for:
+            self._planned_for = 2 * count
 
 
-def _joined(found: Found) -> Pairs:
-    return Pairs.joined([part.pairs_at(places) for part, places in found])
-
-
-def _near(entries: UInt64Array, query: int, distance: int, enough: int | None) -> IntpArray:
-    """Return the places of entries within a distance; the nearest, if these are enough."""
-    distances = np.bitwise_count(entries ^ np.uint64(query))
-    # Most often there is nothing near, and to find the nearest takes a third of finding all.
-    if not len(distances) or distances[distances.argmin()] > distance:
-        return np.empty(0, np.intp)
-    places: IntpArray = (distances <= distance).nonzero()[0]
-    if enough is not None and len(places) > enough:
-        distances = distances[places]
-        reach = np.bincount(distances).cumsum().searchsorted(enough)
-        places = places[distances <= reach]
-    return places
+def _runs_of(sealed: SealedArrays) -> list[Run]:
+    """Return the runs of some arrays, or raise the errors of `HammingIndex.from_sealed`."""
+    layout, max_distance, *parts = sealed
+    layout.require_exact(max_distance)
+    shapes = layout.tables_needed(max_distance)
+    if {len(part) for part in parts} != {len(shapes)}:
+        raise ValueError(f"{layout} needs {len(shapes)} runs, each with its directory")
+    count = len(parts[0][0])
+    runs = []
+    for shape, entries, rows, directory in zip(shapes, *parts, strict=True):
+        bits = len(directory).bit_length() - 1
+        is_run = entries.dtype == np.uint64 and entries.shape == rows.shape == (count,)
+        is_whole = directory.dtype.kind == "i" and len(directory) == (1 << bits) + 1
+        is_directory = is_whole and bits <= shape.prefix_bits and directory[-1] == count
+        if not (is_run and is_directory and bits and rows.dtype in (np.uint32, np.int64)):
+            raise ValueError(f"no run, or no rows, or no directory, of {count} entries")
+        # asarray: slices of a numpy.memmap take eight times as long as those of an array
+        runs.append(Run(shape, *map(np.asarray, (entries, rows, directory))))
+    return runs

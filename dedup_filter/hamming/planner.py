@@ -6,13 +6,12 @@ neighbours of their prefixes probed, the fewer blocks the more entries.
 
 Microseconds of a 2-core machine; ratios are what counts:
 
-    look-up   2.5 and, in a table of at most 12 probes, 1.0, 0.2 a further probe, 0.0014 a candidate
-                        in one of more probes           8.0, 0.04 a probe, 0.006 a candidate,
-                                                        or  8.0, 0.38 a probe, 0.002 a candidate
+    look-up   2.5 and, in a table of at most 12 probes, 3.0, 2.0 a further probe, 0.0014 a candidate
+                        in one of more probes          10.0, 0.04 a probe, 0.006 a candidate
     scan      2.0 and 0.00062 an entry
-    insert    6.5 and 0.6 a table
-    bytes     4 a row; 8 a table, and of its directory 4 for each key, at most 2 an entry; 8 a row
-              and a key where their numbers need them
+    insert    3.0 and 1.5 a table
+    bytes     of each table 8 an entry, 4 its row, and 4 for each key of its directory, at most 2 an
+              entry; 8 a row and a key where their numbers need them
 
 A probe meets n / 2**bits candidates, for the bits of a key. `python benchmarks/plan.py` compares
 this with what indexes take: at 100 thousand to 10 million entries and k = 3, 7 and 10, look-ups
@@ -33,19 +32,18 @@ from math import comb, log
 from dedup_filter.errors import ConfigError
 from dedup_filter.hamming.layout import MAX_DISTANCE, Layout, directory_bits, require_whole
 from dedup_filter.hamming.pairs import FINGERPRINT_BITS
+from dedup_filter.hamming.permuted_table import FEW_PROBES
 
 _LOOK_UP_US = 2.5
-_FEW = 12
-_FEW_TABLE_US, _FEW_PROBE_US, _FEW_CANDIDATE_US = 1.0, 0.2, 0.0014
-_MANY_TABLE_US, _MANY_PROBE_US, _MANY_CANDIDATE_US = 8.0, 0.04, 0.006
-_SLICE_US, _SLICED_US = 0.38, 0.002
+_FEW_TABLE_US, _FEW_PROBE_US, _FEW_CANDIDATE_US = 3.0, 2.0, 0.0014
+_MANY_TABLE_US, _MANY_PROBE_US, _MANY_CANDIDATE_US = 10.0, 0.04, 0.006
 _SCAN_US, _SCANNED_US = 2.0, 0.00062
-_INSERT_US, _INSERT_TABLE_US = 6.5, 0.6
+_INSERT_US, _INSERT_TABLE_US = 3.0, 1.5
 
 _ROW_BYTES, _ENTRY_BYTES, _PIECE_BYTES = 4, 8, 4
 
-_BYTES_PER_ENTRY = 48
-"""What a planned index may take: up to 4 tables, or 5 if their directories are small."""
+_BYTES_PER_ENTRY = 60
+"""What the runs of a planned index may take: up to 4 tables. Fresh pairs take some bytes more."""
 
 _MOST_BLOCKS, _MOST_TABLES, _MOST_NESTED = 16, 36, 5
 _MOST_SCANNED = 1 << 40
@@ -161,7 +159,7 @@ def estimate(layout: Layout, distance: int, entries: int) -> Estimate:
     """Return what a layout costs when so many random fingerprints are stored."""
     shapes = layout.tables_needed(distance)
     piece_bytes = _PIECE_BYTES if entries < 2**31 else 2 * _PIECE_BYTES
-    probes, candidates, look_up, size = 0, 0.0, _LOOK_UP_US, _row_bytes(entries)
+    probes, candidates, look_up, size = 0, 0.0, _LOOK_UP_US, 0.0
     for shape in shapes:
         bits = directory_bits(entries, shape.prefix_bits)
         # Those that differ only beyond the key's bits are one.
@@ -169,13 +167,11 @@ def estimate(layout: Layout, distance: int, entries: int) -> Estimate:
         asked = min(shape.probe_count(distance), of_key)
         met = asked * entries / 2**bits
         probes, candidates = probes + asked, candidates + met
-        if asked <= _FEW:
+        if asked <= FEW_PROBES:
             look_up += _FEW_TABLE_US + (asked - 1) * _FEW_PROBE_US + met * _FEW_CANDIDATE_US
         else:
-            together = asked * _MANY_PROBE_US + met * _MANY_CANDIDATE_US
-            in_slices = asked * _SLICE_US + met * _SLICED_US
-            look_up += _MANY_TABLE_US + min(together, in_slices)
-        size += _ENTRY_BYTES + piece_bytes * 2**bits / entries
+            look_up += _MANY_TABLE_US + asked * _MANY_PROBE_US + met * _MANY_CANDIDATE_US
+        size += _ENTRY_BYTES + _row_bytes(entries) + piece_bytes * 2**bits / entries
     widths = sorted(shape.prefix_bits for shape in shapes)
     span = widths[0], widths[-1]
     return Estimate(layout, len(shapes), span, probes, candidates, look_up, size)

@@ -228,7 +228,7 @@ class DirectoryIndex:
         return {
             "max_distance": about["max_distance"],
             "scope": "host" if about["by_host"] else "all",
-            "entries": len(arrays["rows"]),
+            "entries": len(arrays["rows0"]),
         }
 
     def _look(self, only: set[int] | None) -> set[Doubt]:

@@ -70,7 +70,7 @@ def test_batches_are_answered_as_one(index, tmp_path, monkeypatch):
     (tmp_path / "asked.txt").write_text("\n".join(map(str, asked)))
     whole = lines("near", "--index", str(index), str(tmp_path / "asked.txt"))
     monkeypatch.setattr("dedup_filter.commands.fingerprints._BATCH", 7)
-    monkeypatch.setattr("dedup_filter.hamming.tables._BLOCK", 8)
+    monkeypatch.setattr("dedup_filter.hamming.many_queries._BLOCK", 8)
     parts = lines("near", "--index", str(index), str(tmp_path / "asked.txt"))
     assert as_found(parts) == as_found(whole)
 

@@ -5,10 +5,10 @@ import pytest
 def small_levels(monkeypatch):
     """Small bounds: an index of a dozen pairs then goes through all that one of millions does.
 
-    Seal three pairs, let young tables grow beside more than twelve, look up by tables.
+    Merge when three pairs are fresh, look up by tables, add and look up four and more together.
     """
-    bounds = {"FRESH": 3, "_FEW_OLD": 12, "_BULK": 4, "scan_limit": lambda *_: -1}
+    bounds = {"_LEAST_FRESH": 3, "_FRESH_PER_PAIR": 1, "_BULK": 4, "scan_limit": lambda *_: -1}
     for name, value in bounds.items():
         monkeypatch.setattr(f"dedup_filter.hamming.hamming_index.{name}", value)
-    for name in ("_SPANS", "_ENTRIES", "_BLOCK"):
-        monkeypatch.setattr(f"dedup_filter.hamming.tables.{name}", 8)
+    for name in ("_SPANS", "_BLOCK"):
+        monkeypatch.setattr(f"dedup_filter.hamming.many_queries.{name}", 8)

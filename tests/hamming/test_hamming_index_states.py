@@ -75,7 +75,7 @@ class IndexStates(RuleBasedStateMachine):
     @rule()
     def reopen(self):
         sealed = self.index.sealed()
-        for array in (sealed.rows, *sealed.runs, *sealed.directories):
+        for array in (*sealed.rows, *sealed.runs, *sealed.directories):
             array.flags.writeable = False  # as arrays in files are
         self.index = HammingIndex.from_sealed(sealed)
 

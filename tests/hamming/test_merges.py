@@ -8,7 +8,7 @@ import pytest
 
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.layout import Layout
-from dedup_filter.hamming.tables import Run
+from dedup_filter.hamming.run import Run
 
 pytestmark = pytest.mark.usefixtures("small_levels")
 
@@ -31,17 +31,31 @@ def assert_found(index, pairs):
 
 def test_everything_is_found_after_each_change_whatever_it_moves(pairs):
     index = HammingIndex(3, Layout(4))
-    grown = set()
+    states = set()
     for number, pair in enumerate(pairs):
         index.add(*pair)
-        grown.add(len(index._young.rows))
+        states.add(tuple(len(table.fresh) for table in index._tables))
         assert_found(index, pairs[: number + 1])
-    assert len(grown) > 2, "the young tables have grown"
-    assert len(index._old.rows) > 60
+    assert any(len(set(state)) > 1 for state in states), "the tables are merged one by one"
+    assert max(map(max, states)) < 16, "what is fresh is merged"
     for number, pair in enumerate(pairs[:-5], 1):
         index.remove(*pair)
         assert_found(index, pairs[number:])
-    assert len(index._old.rows) < 40, "what was removed is cleaned from the tables"
+    assert len(index._tables[0]) < 40, "what was removed is cleaned from the tables"
+
+
+def test_a_pair_that_was_removed_comes_back(pairs):
+    index = HammingIndex(3, Layout(4))
+    index.add_many(*zip(*pairs, strict=True))
+    for pair in pairs[:10]:
+        index.remove(*pair)
+        index.add(*pair)
+        index.remove(*pair)
+        index.add_new(*pair)
+    index.remove(*pairs[20])
+    index.add_many(*zip(*pairs[15:25], strict=True))
+    assert len(index) == len(pairs)
+    assert_found(index, pairs)
 
 
 def test_an_index_that_outgrows_its_plan_plans_again(pairs, monkeypatch):

@@ -18,7 +18,7 @@ def test_what_is_planned_is_exact_and_has_few_tables(max_distance, expected):
     layout = plan(max_distance, expected)
     assert layout.is_exact(max_distance)
     assert len(layout.tables_needed(max_distance)) <= 8
-    assert expected < 10_000 or estimate(layout, max_distance, expected).bytes_per_entry <= 48
+    assert expected < 10_000 or estimate(layout, max_distance, expected).bytes_per_entry <= 60
 
 
 def test_up_to_three_bits_one_table_more_than_bits_is_planned():

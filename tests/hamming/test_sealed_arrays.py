@@ -8,10 +8,8 @@ from dedup_filter.hamming.layout import Layout
 PAIRS = [(number * 0x9E3779B97F4A7C15 % 2**64, number) for number in range(40)]
 
 
-@pytest.fixture(params=["scanned", "tables"])
-def sealed(request, monkeypatch):
-    if request.param == "tables":
-        monkeypatch.setattr("dedup_filter.hamming.hamming_index.scan_limit", lambda *_: -1)
+@pytest.fixture
+def sealed():
     index = HammingIndex(5, Layout(4))
     for pair in PAIRS:
         index.add(*pair)
@@ -21,8 +19,9 @@ def sealed(request, monkeypatch):
 @pytest.mark.parametrize(
     "broken",
     [
-        lambda s: s._replace(rows=s.rows[:-1]),
-        lambda s: s._replace(rows=s.rows.astype(np.float64)),
+        lambda s: s._replace(rows=(s.rows[0][:-1], *s.rows[1:])),
+        lambda s: s._replace(rows=(s.rows[0].astype(np.float64), *s.rows[1:])),
+        lambda s: s._replace(rows=s.rows[1:]),
         lambda s: s._replace(runs=(s.runs[0].astype(np.int64), *s.runs[1:])),
         lambda s: s._replace(runs=(s.runs[0][1:], *s.runs[1:])),
         lambda s: s._replace(runs=()),

@@ -19,7 +19,7 @@ if it is a sign of damage. They are written when the index is closed, when they 
 and when more than half of the saved entries plus 50,000 have changed.
 
 A digest is found by its first 64 bits, in sorted arrays as fingerprints are (an index for distance
-0, which has one table and probes nothing); whether all of it is the same the store tells.
+0: one table, and a bisection of it); whether all of it is the same the store tells.
 
 Cost: with tables that are up to date, and in the system's memory, an index of 10 million pages is
 open after 0.06 s; making them anew takes 3 s a million (`benchmarks/store.py --filter`).
@@ -35,9 +35,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.errors import StoreError
-from dedup_filter.hamming.hamming_index import HammingIndex
+from dedup_filter.hamming.hamming_index import HammingIndex, SealedArrays
 from dedup_filter.hamming.layout import Layout
-from dedup_filter.hamming.tables import SealedArrays
 from dedup_filter.model import Match
 from dedup_filter.pages.directory.index_directory import Array, UnusableTables
 from dedup_filter.pages.directory.page_reader import MASK, PageReader
@@ -48,6 +47,8 @@ logger = logging.getLogger(__name__)
 
 _DIGESTS = "digest_"
 """What the names of the arrays of digests begin with."""
+_PARTS = "run", "rows", "directory"
+"""What the names of the arrays of each table begin with: its fingerprints, their rows, its keys."""
 _EXPECTED = 1_000_000
 _LEAST_GROWTH = 50_000
 """Changes before which tables are not worth writing in the midst of a crawl: to read so many
@@ -309,7 +310,7 @@ def _head(digest: bytes) -> int:
 
 def _pairs(index: HammingIndex) -> Array:
     sealed = index.sealed()
-    pairs: Array = np.rec.fromarrays([sealed.rows, sealed.runs[0]], dtype=_PAIR)
+    pairs: Array = np.rec.fromarrays([sealed.rows[0], sealed.runs[0]], dtype=_PAIR)
     return pairs
 
 
@@ -319,10 +320,9 @@ def _to_tables(index: HammingIndex, prefix: str = "") -> tuple[dict[str, Array],
     With a prefix to their names the arrays of several indices can be kept together.
     """
     sealed = index.sealed()
-    arrays: dict[str, Array] = {f"{prefix}rows": sealed.rows}
-    for number, (run, directory) in enumerate(zip(sealed.runs, sealed.directories, strict=True)):
-        arrays[f"{prefix}run{number}"] = run
-        arrays[f"{prefix}directory{number}"] = directory
+    arrays: dict[str, Array] = {}
+    for number, run in enumerate(zip(sealed.runs, sealed.rows, sealed.directories, strict=True)):
+        arrays |= {f"{prefix}{part}{number}": each for part, each in zip(_PARTS, run, strict=True)}
     return arrays, {"max_distance": sealed.max_distance, "layout": repr(sealed.layout)}
 
 
@@ -338,7 +338,8 @@ def _from_tables(
     return SealedArrays(
         Layout.of(note["layout"]),
         note["max_distance"],
-        np.asarray(arrays[f"{prefix}rows"]),
-        tuple(arrays[f"{prefix}run{number}"] for number in range(count)),
-        tuple(arrays[f"{prefix}directory{number}"] for number in range(count)),
+        *(
+            tuple([arrays[f"{prefix}{part}{number}"] for number in range(count)])
+            for part in _PARTS
+        ),
     )
