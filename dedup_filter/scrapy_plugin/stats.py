@@ -83,6 +83,8 @@ class CrawlStats:
             self.add(f"language/{verdict.language}")
         for name in ("candidates", "shingles", "shingles_without_stopword"):
             self.add(name, getattr(verdict, name))
+        if verdict.refused is not None:
+            self.add(f"kept/{verdict.refused.rule}")
         for warned in self._hosts.see(judgement.url, verdict):
             self.add(f"warnings/{warned.kind}")
             if warned.text is not None:
