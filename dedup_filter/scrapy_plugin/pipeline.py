@@ -266,6 +266,8 @@ class NearDuplicatePipeline:
             self._duplicates.close()
         await self._report()
         self._stats.close(figures)
+        for hint in self._stats.hints():
+            logger.info("%s", hint)
         self._sum_up(figures)
 
     async def _report(self) -> None:
