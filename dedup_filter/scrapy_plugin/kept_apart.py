@@ -3,8 +3,9 @@
     page that lacks nothing but lines in the one that it is near -> the elements that these stand in
     -> counted by host, selector and text with its numbers masked -> the most frequent, at the end
 
-A page is counted only if every line that keeps it apart stands in the elements: so without them it
-would be dropped, as far as its nearest page tells. A hint comes once, at the end of the crawl: only
+A page is counted only if every line that keeps it apart stands in the elements: without them it
+would be dropped, as far as its nearest page tells. (Nearly all are: with an element what is frame
+may change, and what is the main text.) A hint comes once, at the end of the crawl: only
 then it is known how many pages it is about.
 
 Memory is bounded: the hosts that came last are counted, usually with 1 KB for one of them. One that
