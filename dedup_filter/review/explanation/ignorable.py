@@ -40,6 +40,9 @@ _MOST_SELECTORS = 3
 """Of a page: it differs in more than a few volatile elements if it needs more."""
 _MOST_AROUND = 8
 """Elements around a line whose names are tried."""
+_MOST_LENGTH, _MOST_TRIES = 2**20, 64
+"""Bytes or characters of a page, and selectors that are tried on it: then it takes no longer than
+to judge the page."""
 _LONGEST_NAME, _LONGEST_TEXT = 60, 60
 
 _NO_TEXT = ("script", "style", "title")
@@ -84,9 +87,9 @@ class Ignorable(NamedTuple):
 def ignorable(page: PageText, lines: Sequence[MissingLine]) -> Ignorable | None:
     """Find the elements that lines of a page stand in, at each place where they do.
 
-    None: one is in no element that a selector can name, or the page is no HTML.
+    None: one is in no element that a selector can name, or the page is no HTML or very long.
     """
-    if not lines or not isinstance(page.html, str | bytes):
+    if not lines or not isinstance(page.html, str | bytes) or len(page.html) > _MOST_LENGTH:
         return None
     markup = markup_of(page.html, page.content_type)
     tree = None if isinstance(markup, Unjudged) else parse(markup)
@@ -122,7 +125,7 @@ class _Texts:
     """The texts of a tree, in page order."""
 
     def __init__(self, tree: etree._Element) -> None:
-        self._tree = tree
+        self._tree, self._tries = tree, 0
         self._spans: dict[etree._Element, tuple[int, int]] = {}
         """Where the text of each element begins and ends."""
         self._pieces = list(self._read())
@@ -172,8 +175,9 @@ class _Texts:
         return None
 
     def _fits(self, selector: str) -> bool:
-        matched = self._tree.cssselect(selector)
-        is_few = len(matched) <= _MOST_MATCHES
+        self._tries += 1
+        matched = [] if self._tries > _MOST_TRIES else self._tree.cssselect(selector)
+        is_few = 0 < len(matched) <= _MOST_MATCHES
         return is_few and sum(map(self._length, matched)) <= HALF * len(self._text)
 
     def _length(self, element: etree._Element) -> int:

@@ -131,9 +131,13 @@ def test_names_and_texts_of_any_kind_harm_neither_terminal_nor_settings(id_, cla
     assert any("Read 1037" in each.text_content() for each in matched)
 
 
-def test_time_is_linear_in_places_of_a_line():
-    """A line of one letter in 20,000 elements, 1,000 deep: bounded searches, no recursion."""
+def test_searches_in_large_pages_are_bounded():
+    """A line of one letter in 20,000 elements, names that match too much; 1,000 deep."""
     many = "<b>x</b>" * 20_000
     assert selector(page(many), "x") is None
+    many_names = "".join(f"<{'i' * n}><b class='a'>x</b></{'i' * n}>" for n in range(1, 11))
+    around = "".join(f'<div class="{name}">' for name in "pqrstuvw")
+    assert selector(page(around, many_names, '<b class="a">y</b>' * 10), "x") is None
+    assert selector(page(f'<p class="a">{LINE}</p>', "<i></i>" * 2**18), LINE) is None
     deep = page("<div>" * 1_000, f'<p class="views">{LINE}</p>')
     assert selector(deep, LINE) == ".views"
