@@ -106,6 +106,14 @@ Rule = Literal["headline", "hidden", "paragraph", "lines", "words"]
 """
 
 
+class MissingLine(NamedTuple):
+    """A line of a page that is missing in the one that it is near."""
+
+    text: str
+    words: tuple[int, int] | None = None
+    """First and end of those of its words that stand in no phrase of the other page; None: all."""
+
+
 class Refusal(NamedTuple):
     """Why a page that is near another does not repeat it: what is missing in that page."""
 
@@ -122,6 +130,8 @@ class Refusal(NamedTuple):
     """Differing bits of the two fingerprints."""
     url: str | None = None
     """URL of the other page."""
+    lines: tuple[MissingLine, ...] = ()
+    """All lines that are missing, if they are few and nothing else keeps the two pages apart."""
 
 
 def as_hex(fingerprint: int | None) -> str | None:

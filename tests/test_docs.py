@@ -26,7 +26,7 @@ from dedup_filter.commands.index import index_command
 from dedup_filter.config import _RULES
 from dedup_filter.errors import StoreAway
 from dedup_filter.hamming.planner import chance_neighbours
-from dedup_filter.model import Outcome, Reason
+from dedup_filter.model import Outcome, Reason, Refusal, Rule
 from dedup_filter.scrapy_plugin.host_watch import KINDS, LEAST_REPEATS
 from dedup_filter.scrapy_plugin.settings import _OWN, SETTINGS
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
@@ -137,6 +137,7 @@ def counted_stats():
         verdict = Verdict(outcome, distance=3, language="en", reason=reason)
         stats.page(Judgement(verdict, ""))
     stats.page(Judgement(Verdict("near", "http://a/", 20, reason="canonical"), ""))
+    stats.page(Judgement(Verdict("new", refused=Refusal("lines", 2, 0, "Ice", 1, 3)), ""))
     for _ in range(LEAST_REPEATS):
         stats.page(Judgement(Verdict("near", "http://a/", 0, original_page=1), "http://a/"))
     stats.fault(StoreAway())
@@ -148,7 +149,7 @@ def counted_stats():
         added = re.findall(r'stats\.(?:add|set)\(\s*"([\w/]+)"', module.read_text("utf-8"))
         names |= {f"dedup/{name}" for name in added}
     many = {"unjudged": "reason", "distance": "bits", "language": "code", "all": "outcome"}
-    many["warnings"] = "kind"
+    many |= {"warnings": "kind", "kept": "rule"}
     pattern = rf"/({'|'.join(many)})/\w+$"
     return {re.sub(pattern, lambda of: f"/{of[1]}/<{many[of[1]]}>", name) for name in names}
 
@@ -164,13 +165,19 @@ def test_all_statistics_are_documented_and_no_others():
 @pytest.mark.parametrize("name", TEXTS)
 def test_no_document_names_a_statistic_that_is_unknown(name):
     named = set(re.findall(r"`(dedup/[a-z_]+(?:/[a-z<>_]+)?)`", TEXTS[name]))
-    known = {re.sub("<.*>", each, stat) for stat in documented_stats() for each in ("<", *REASONS)}
+    many = ("<", *REASONS, *get_args(Rule))
+    known = {re.sub("<.*>", each, stat) for stat in documented_stats() for each in many}
     assert {re.sub("<.*>", "<", each) for each in named} <= known
 
 
 def test_all_warnings_are_documented_and_no_others():
     rows = table("docs/statistics.md", "warning")[1:]
     assert sorted(each for row in rows for each in names_in(row[0])) == sorted(KINDS)
+
+
+def test_all_rules_for_which_pages_are_kept_are_documented():
+    meaning = dict(row[:2] for row in table("docs/statistics.md", "stat"))["`dedup/kept/<rule>`"]
+    assert sorted(set(names_in(meaning)) & {*get_args(Rule)}) == sorted(get_args(Rule))
 
 
 def test_all_reasons_for_no_verdict_are_documented_and_no_others():

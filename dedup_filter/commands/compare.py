@@ -96,6 +96,12 @@ def _as_object(found: Comparison) -> dict[str, Any]:
         "verdicts": None
         if found.verdicts is None
         else [{"max_distance": k, **_verdict(each)} for k, each in enumerate(found.verdicts)],
+        "ignorable": None
+        if found.ignorable is None
+        else {
+            "selector": found.ignorable.selector,
+            "elements": [each._asdict() for each in found.ignorable.elements],
+        },
         "only_in_first": found.only_in_first,
         "only_in_second": found.only_in_second,
         "changes": None if found.changes is None else [each._asdict() for each in found.changes],
@@ -116,6 +122,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
     refused = None if verdict.refused is None else verdict.refused._asdict()
     if refused:
         del refused["page"]  # A has a number of its own in each of the filters
+        refused["lines"] = [line.text for line in refused["lines"]]
     return {**{name: getattr(verdict, name) for name in names}, "refused": refused}
 
 
@@ -178,6 +185,8 @@ def _tell_verdicts(found: Comparison) -> None:
         distances = [distance for distance, _ in group]
         span = str(distances[0]) if len(distances) == 1 else f"{distances[0]} to {distances[-1]}"
         entry(f"  k {span}", sentence)
+    if found.ignorable is not None:
+        entry("  hint", f"they differ {found.ignorable.told('B')}")
 
 
 def _said(verdict: Verdict) -> str:

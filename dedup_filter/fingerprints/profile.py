@@ -244,6 +244,9 @@ class ComparedPassages(Protocol):
     def said_in(self, sketch: bytes, words: UInt64Array, title: str) -> tuple[set[int], set[int]]:
         """Return which of some words stand in a shingle that a sketch has, and which do not."""
 
+    def lacking_in(self, sketch: bytes, text: str) -> tuple[int, int]:
+        """Return first and end of the words of a passage that stand in no shingle of a sketch."""
+
 
 class MeasuredPassages(NamedTuple):
     """The shingles of each passage of a page."""
@@ -297,6 +300,20 @@ class MeasuredPassages(NamedTuple):
             elif are_sampled[around].any():
                 lacking.add(int(self.words[place]))
         return said, lacking - said
+
+    def lacking_in(self, sketch: bytes, text: str) -> tuple[int, int]:
+        """Return first and end of the words of a passage that stand in no shingle of a sketch.
+
+        They are counted within it, wherever it stands; all, if each word stands in one.
+        """
+        are_there, lacking, size = found_in(self.hashes, sketch)[1], set[int](), 0
+        for passage, first, end in zip(self.passages, self.ends, self.ends[1:], strict=False):
+            if passage.text == text:
+                size = end - first
+                for place in range(first, end):
+                    if not are_there[max(place - self.size + 1, 0) : place + 1].any():
+                        lacking.add(place - first)
+        return (min(lacking), max(lacking) + 1) if lacking else (0, size)
 
 
 class AnalysedTexts(NamedTuple):

@@ -31,6 +31,7 @@ Measures: docs/decisions/0013. Knows no index and no store; the caller brings th
 """
 
 from collections.abc import Callable, Iterable, Sequence, Set
+from functools import partial
 from typing import NamedTuple
 
 from dedup_filter.fingerprints.profile import (
@@ -42,7 +43,7 @@ from dedup_filter.fingerprints.profile import (
     are_equal,
 )
 from dedup_filter.fingerprints.sketch import contained
-from dedup_filter.model import Outcome, Reason, Refusal, Rule, Verdict
+from dedup_filter.model import MissingLine, Outcome, Reason, Refusal, Rule, Verdict
 from dedup_filter.pages.candidates import Candidate
 from dedup_filter.pages.shared_headlines import are_headed_alike
 from dedup_filter.thresholds import (
@@ -56,6 +57,10 @@ from dedup_filter.thresholds import (
     THIRD,
 )
 
+_FEW_LINES = 5
+"""Lines that are named if nothing else is missing: a counter, a clock, a word of the day. A page
+that lacks more lines is another page."""
+
 
 class Missing(NamedTuple):
     """More of a page is missing in a candidate than may be."""
@@ -65,6 +70,8 @@ class Missing(NamedTuple):
     allowed: float
     text: str = ""
     """The first block that is missing."""
+    lines: tuple[MissingLine, ...] = ()
+    """All that are missing, of the rule that is named after them."""
 
     @classmethod
     def beyond(
@@ -124,7 +131,7 @@ def compared(
     else:
         looked_at = examined(page, candidates, least)
         best = [(candidate, share) for candidate, share, refusal in looked_at if refusal is None]
-        refused = None if best or not looked_at else looked_at[0].refusal
+        refused = None if best or not looked_at else _refused(page, looked_at[0], least)
         verdict = verdict._replace(candidates=len(candidates), refused=refused)
     if not best:
         return verdict
@@ -142,10 +149,28 @@ def compared(
     )
 
 
+def _refused(page: PageProfile, nearest: Examined, least: float | None) -> Refusal | None:
+    """Return why a page does not repeat a candidate, with the lines if nothing but a few is why."""
+    refusal = nearest.refusal
+    if refusal is None or not refusal.lines:
+        return refusal
+    if len(refusal.lines) > _FEW_LINES:
+        return refusal._replace(lines=())
+    texts = dict.fromkeys(line.text for line in refusal.lines)
+    [rest] = examined(page, [nearest.candidate], least, without=texts.keys())
+    lacking = partial(page.passages.lacking_in, nearest.candidate.sketch)
+    lines = [MissingLine(text, lacking(text)) for text in texts] if rest.refusal is None else ()
+    return refusal._replace(lines=tuple(lines))
+
+
 def examined(
-    page: PageProfile, candidates: Sequence[Candidate], least: float | None
+    page: PageProfile,
+    candidates: Sequence[Candidate],
+    least: float | None,
+    *,
+    without: Set[str] = frozenset(),
 ) -> list[Examined]:
-    """Compare a page with each candidate.
+    """Compare a page with each candidate, as if it had no block with one of some texts.
 
     The nearest comes first; of equally near ones that with the larger share, then the earlier. The
     share does not come before the distance, as the largest page has the largest share of any page.
@@ -158,16 +183,27 @@ def examined(
         missing = None
         if least is not None:
             is_part = there < HALF * (sampled + size - there)
-            missing = _missing(page, candidate, share, 1 - least, is_part=is_part)
-        refusal = missing and Refusal(*missing, candidate.page, candidate.distance)
+            blocks = page.passages.counted_in(candidate.sketch)
+            kept = [each for each in blocks if each.passage.text not in without]
+            missing = _missing(page, candidate, kept, share, 1 - least, is_part=is_part)
+        refusal = None
+        if missing is not None:
+            of_other = candidate.page, candidate.distance
+            refusal = Refusal(*missing[:4], *of_other, lines=missing.lines)
         found.append(Examined(candidate, share, refusal))
     return sorted(found, key=lambda each: (each.candidate.distance, -each.share))
 
 
 def _missing(
-    page: PageProfile, candidate: Candidate, there: float, share: float, *, is_part: bool
+    page: PageProfile,
+    candidate: Candidate,
+    blocks: list[CountedPassage],
+    there: float,
+    share: float,
+    *,
+    is_part: bool,
 ) -> Missing | None:
-    """Return what is missing in a candidate if it is more than may be.
+    """Return what of some blocks is missing in a candidate if it is more than may be.
 
     `there`: share of the phrases that it has. `share`: of the words, may be missing. `is_part`: the
     page is a part of a larger candidate.
@@ -175,7 +211,6 @@ def _missing(
     headline, around = page.headline, page.around
     if not are_headed_alike(page, candidate):
         return Missing("headline", 0, 0, headline.h1 or headline.title)
-    blocks = list(page.passages.counted_in(candidate.sketch))
     if around.is_view:
         blocks = _without_edges(blocks)
     # The headline is compared by itself; in the original other text may follow it.
@@ -226,7 +261,7 @@ def _missing_on_site(
     article = [each for each in blocks if each in own and each.passage.kind != "link"]
     allowed = share * max(sum(e.words - e.missing for e in article) - LONG_WORDS, 0)
     if missing := Missing.beyond("lines", sum(lost.values()), allowed, list(lost)):
-        return missing
+        return missing._replace(lines=tuple(MissingLine(each.passage.text) for each in lost))
     held = page.texts[candidate.text].holds
     said = [each for each in blocks if held(each.passage) or not each.passage.times]
     if is_same:

@@ -135,7 +135,7 @@ class Judge:
             visit.has_ended = True
             visit.comes_again |= has_failed
             if visit.page and visit.page.judgement and not visit.gave_items:
-                self.stats.page(visit.page.judgement)
+                self.stats.page(visit.page.judgement, visit.page)
             self._settle(visit)
 
     async def item(self, item: Any) -> Judgement | None:
@@ -148,10 +148,11 @@ class Judge:
         try:
             visit = self._giver(item)
             if not visit.opted_out:
-                judgement = await self._final(self._page(item, visit), visit)
+                page = self._page(item, visit)
+                judgement = await self._final(page, visit)
                 if not judgement.is_counted and judgement.verdict.outcome not in _KEPT:
                     self._tell(judgement, visit)
-                self.stats.page(judgement)
+                self.stats.page(judgement, page)
         except Exception as fault:
             judgement = self._failed(fault)
         if judgement is not None and judgement.verdict.outcome in self.drops:

@@ -51,6 +51,19 @@ _LONGEST_URL = 500
 logger = logging.getLogger("dedup_filter")
 
 
+class _Lazy:
+    """A text that is made when a handler writes it.
+
+    Under Scrapy each logger is enabled for all levels, and the handlers decide.
+    """
+
+    def __init__(self, make: Callable[[], str]) -> None:
+        self._make = make
+
+    def __str__(self) -> str:
+        return self._make()
+
+
 class NearDuplicate(DropItem):
     """Drop an item because its page repeats one that was seen before.
 
@@ -253,6 +266,8 @@ class NearDuplicatePipeline:
             self._duplicates.close()
         await self._report()
         self._stats.close(figures)
+        for hint in self._stats.hints():
+            logger.info("%s", hint)
         self._sum_up(figures)
 
     async def _report(self) -> None:
@@ -298,10 +313,10 @@ class NearDuplicatePipeline:
     def _tell_refusal(self, judgement: Judgement) -> None:
         """Write one line on a page that was kept though it is near another one."""
         refusal = judgement.verdict.refused
-        if refusal is None or judgement.is_logged or not logger.isEnabledFor(logging.DEBUG):
+        if refusal is None or judgement.is_logged:
             return
         judgement.is_logged = True
-        logger.debug("Kept %s", describe_refusal(judgement.url, refusal))
+        logger.debug("Kept %s", _Lazy(partial(describe_refusal, judgement.url, refusal)))
 
     def _log(self, judgement: Judgement, message: str, what: object) -> None:
         """Write one line a page, however many items were made of it."""

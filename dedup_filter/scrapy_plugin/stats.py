@@ -12,16 +12,18 @@ import logging
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from time import monotonic
+from time import monotonic, perf_counter
 from typing import get_args
 
 from scrapy.statscollectors import StatsCollector
 
 from dedup_filter.errors import DedupError, StoreAway
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.model import Outcome
+from dedup_filter.model import Outcome, Refusal
 from dedup_filter.scrapy_plugin.host_watch import HostWatch
-from dedup_filter.scrapy_plugin.visits import Judgement
+from dedup_filter.scrapy_plugin.kept_apart import KeptApart
+from dedup_filter.scrapy_plugin.visits import Judgement, Page
+from dedup_filter.text.page_fields import PageText
 from dedup_filter.wording import counted, printable
 
 NOT_JUDGED = "A page could not be judged; its items are kept"
@@ -51,6 +53,7 @@ class CrawlStats:
         self._outage_faults = 0
         self._outage_began = self._last_outage_fault = 0.0
         self._hosts = HostWatch()
+        self._apart = KeptApart()
         self.spent: Callable[[float], None] = partial(collector.inc_value, "dedup/seconds")
         """Adds seconds that judging took."""
         for name in ("pages", "new", "near", "exact", "unjudged", "items_dropped", "errors"):
@@ -64,8 +67,8 @@ class CrawlStats:
         """Set a figure."""
         self._collector.set_value(f"dedup/{name}", value)
 
-    def page(self, judgement: Judgement) -> None:
-        """Count the verdict on a page, once."""
+    def page(self, judgement: Judgement, page: Page | None = None) -> None:
+        """Count the verdict on a page, once; None: what it was read from is not known."""
         if judgement.is_counted:
             return
         judgement.is_counted = True
@@ -83,6 +86,9 @@ class CrawlStats:
             self.add(f"language/{verdict.language}")
         for name in ("candidates", "shingles", "shingles_without_stopword"):
             self.add(name, getattr(verdict, name))
+        if verdict.refused is not None:
+            self.add(f"kept/{verdict.refused.rule}")
+            self._look_at_lines(judgement.url, verdict.refused, page)
         for warned in self._hosts.see(judgement.url, verdict):
             self.add(f"warnings/{warned.kind}")
             if warned.text is not None:
@@ -120,6 +126,10 @@ class CrawlStats:
                 counted(self._outage_faults, "fault"),
             )
 
+    def hints(self) -> list[str]:
+        """Return hints which elements kept near pages apart, for the end of the crawl."""
+        return self._apart.hints()
+
     def close(self, figures: Mapping[str, int]) -> None:
         """Set the figures that are known at the end."""
         for name, count in {**figures, "seconds": round(self.get("seconds"), 3)}.items():
@@ -156,6 +166,16 @@ class CrawlStats:
             everywhere = _pages(lambda name: figures[f"all/{name}"])
             parts.append(f"all crawlers since the index was made, {everywhere}")
         return "; ".join(parts)
+
+    def _look_at_lines(self, url: str, refusal: Refusal, page: Page | None) -> None:
+        if page is None or not isinstance(page.text, PageText):
+            return
+        started = perf_counter()
+        try:
+            self._apart.see(url, refusal.lines, page.text)
+        except Exception as fault:
+            self.fault(fault, "The lines that keep a page could not be looked for in it")
+        self.spent(perf_counter() - started)
 
     def _log(self, fault: BaseException, message: str, what: str) -> None:
         """Log the 1st, 2nd, 4th, 8th, ... fault: one on every page must not fill the disk."""

@@ -52,6 +52,10 @@ class PackedPassages:
         """Return which of some words stand in a shingle that a sketch has, and which do not."""
         return self._passages().said_in(sketch, words, title)
 
+    def lacking_in(self, sketch: bytes, text: str) -> tuple[int, int]:
+        """See `MeasuredPassages`."""
+        return self._passages().lacking_in(sketch, text)
+
     def _passages(self) -> ComparedPassages:
         passages: ComparedPassages = pickle.loads(self._packed)  # noqa: S301 - written by a worker
         return passages

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 
 import pytest
 from news_site import news_site
@@ -15,6 +16,7 @@ from dedup_filter.scrapy_plugin.stats import CrawlStats
 
 QUICK_START = (DOCS / "quick-start.md").read_text("utf-8")
 ADD_ON, SPIDER = blocks(QUICK_START, "python")
+STATISTICS = (DOCS / "statistics.md").read_text("utf-8")
 TUNING = (DOCS / "tuning.md").read_text("utf-8")
 _SITE_SPIDER = f"""\
 import sys
@@ -135,7 +137,7 @@ def test_troubles_of_a_crawl_are_told_as_they_are_shown(beginner, trouble, setti
 
 
 def test_why_a_page_is_kept_is_told_as_it_is_shown(project, crawl_server, make_site, article):
-    """Two sizes of one pair of boots; the texts of this seed are 3 bits apart."""
+    """Two sizes of one pair of boots, 3 bits apart with this seed; then copies with a counter."""
     links = "".join(f'<a href="/{number}">/{number}</a>' for number in (1, 2))
     boots = f"<title>Boots</title><main><h1>Boots</h1><p>{article(3)}</p>"
     pages = {f"/{number}": f"{boots}<p>Size {38 + number}</p></main>" for number in (1, 2)}
@@ -145,8 +147,19 @@ def test_why_a_page_is_kept_is_told_as_it_is_shown(project, crawl_server, make_s
     visitor.write(SPIDER.replace("news.example", "shop.example"))
 
     visitor.type("$ scrapy crawl news\n")
+    kept = visitor.printed
+    counter = '<p>By Anna <span class="views">Read {} times</span></p>'
+    copies = [f"<h1>Ice</h1>{counter.format(1_000 + 7 * n)}<p>{article(4)}</p>" for n in range(13)]
+    links = "".join(f'<a href="/copy/{number}">/{number}</a>' for number in range(13))
+    shop.add("/", f"<title>Shop</title><main>{links}</main>")
+    for number, copy in enumerate(copies):
+        shop.add(f"/copy/{number}", f"<title>Ice</title><main>{copy}</main>")
+    visitor.type("$ scrapy crawl news\n")
+    hint = visitor.printed.replace(f"of {shop.url.removeprefix('http://')}", "of news.example")
+    hint = re.sub(r"Read \d+ times", "Read 1037 times", hint)
 
-    require_printed(TROUBLES["Too few are dropped"], visitor.printed)
+    require_printed(TROUBLES["Too few are dropped"], kept + hint)
+    require_printed(blocks(STATISTICS, "text")[-1], hint)
 
 
 def test_troubles_of_an_index_are_told_as_they_are_shown(beginner, project):

@@ -4,6 +4,8 @@ import dataclasses
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from measured_pages import aside, frame, measured, new, shown_once, words
 
 from dedup_filter.config import FilterConfig
@@ -23,6 +25,11 @@ from dedup_filter.text.headlines import Headline
 from dedup_filter.thresholds import LINE_WORDS, MIN_WORDS
 
 CONFIG = FilterConfig()
+LINES = st.lists(st.sampled_from("ab ba ca da ea".split()), min_size=1, max_size=5).map(" ".join)
+
+
+def pairwise3(words):
+    return zip(words, words[1:], words[2:], strict=False)
 
 
 def of_text(text: str, **options: object) -> PageProfile:
@@ -169,6 +176,23 @@ class TestPassages:
         asked = np.array([thirsk, harbour, of], np.uint64)
         said, lacking = page.passages.said_in(other.sketch, asked, "Thirsk title")
         assert (said, lacking) == ({harbour, of}, {thirsk})
+
+    @given(st.lists(LINES, min_size=1, max_size=6), st.lists(LINES, max_size=6))
+    def test_words_of_a_line_lack_where_no_shingle_has_them(self, lines, of_other):
+        page, other = measured(*map(new, lines)), of_text("\n".join(of_other))
+        of_page = [word for line in lines for word in line.split()]
+        said = list(pairwise3(" ".join(of_other).split()))
+        shingles = list(pairwise3(of_page))
+        for line in lines:
+            lacking, place = set(), 0
+            for each in lines:
+                for number in range(len(each.split())):
+                    around = shingles[max(place - 2, 0) : place + 1]
+                    if each == line and not any(shingle in said for shingle in around):
+                        lacking.add(number)
+                    place += 1
+            wanted = (min(lacking), max(lacking) + 1) if lacking else (0, len(line.split()))
+            assert page.passages.lacking_in(other.sketch, line) == wanted
 
     @pytest.mark.parametrize("texts", [["a"], ["", "a b", ""], ["…", "…"], [""]])
     def test_without_shingles_of_their_own_are_counted_too(self, texts):

@@ -111,6 +111,43 @@ class TestHeadline:
         assert missing(judged, kept, where=ELSEWHERE) is None
 
 
+class TestLinesThatAreNamed:
+    """If nothing but a few lines keeps two pages apart, the refusal has them all."""
+
+    def lines(self, *passages: Passage, where: tuple[bool, bool] = HERE) -> list[str]:
+        refused = refusal(page(*passages), original(A, PRICE), where)
+        assert refused is not None
+        assert refused.rule in ("lines", "paragraph", "words")
+        return [line.text for line in refused.lines]
+
+    def test_are_all_that_is_missing(self):
+        assert self.lines(new(A), new("price ten")) == ["price ten"]
+        assert self.lines(new("first"), new(A), new("last")) == ["first", "last"]
+        # Of prose all is missing, or next to nothing.
+        sentence = words("p", 17)
+        assert self.lines(new(A), new("price ten"), new(sentence)) == ["price ten", sentence]
+
+    @pytest.mark.parametrize("count", [1, 5, 6])
+    def test_are_few(self, count):
+        lines = [f"line{number}" for number in range(count)]
+        assert self.lines(new(A), *map(new, lines)) == (lines if count < 6 else [])
+
+    def test_are_each_named_once(self):
+        assert self.lines(new("price ten"), new(A), new("price ten")) == ["price ten"]
+
+    @pytest.mark.parametrize("prose", [f"{A} {words('x', 14)}", f"{words('x', 14)} {A}"])
+    def test_are_not_named_if_words_of_prose_are_missing_too(self, prose):
+        assert self.lines(new(prose), new("price ten")) == []
+
+    def test_with_the_words_that_are_missing(self):
+        judged = page(new(A), new("the price of it is ten only now"), new("the end of it"))
+        kept = original(A, "the price of it is nine only now", "the end of it")
+        refused = refusal(judged, kept)
+        assert refused is not None
+        [line] = refused.lines
+        assert line == ("the price of it is ten only now", (5, 6))
+
+
 class TestHiddenText:
     FRAME = frame(words("f", 80))
 

@@ -7,11 +7,13 @@ import pytest
 from passages import Collector, SharedPages
 
 from dedup_filter import Verdict
+from dedup_filter.model import Refusal
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
 from dedup_filter.scrapy_plugin.visits import Judgement
 
+REFUSAL = Refusal("lines", 2, 0, "Size 40", 1, 3)
 VERDICTS = [
-    Verdict("new", language="en", candidates=2, shingles=100, shingles_without_stopword=10),
+    Verdict("new", None, None, None, None, "en", 2, 100, 10, refused=REFUSAL),
     Verdict("near", "http://a/", 3, 0.9, "canonical", language="zh", candidates=1, shingles=50),
     Verdict("exact", "http://a/", 0, 1.0),
     Verdict("revisit", "http://a/"),
@@ -49,6 +51,7 @@ def test_verdicts_become_numbers(filled, stats):
         "dedup/distance/3": 1,
         "dedup/distance/0": 1,
         "dedup/candidates": 3,
+        "dedup/kept/lines": 1,
         "dedup/language/en": 1,
         "dedup/language/zh": 1,
         "dedup/shingles": 150,

@@ -12,6 +12,7 @@ from typing import Any
 from dedup_filter.config import FilterConfig
 from dedup_filter.hamming.planner import plan
 from dedup_filter.model import Unjudged, Verdict
+from dedup_filter.review.explanation.ignorable import Ignorable, ignorable
 from dedup_filter.review.explanation.judged import Judged
 from dedup_filter.review.explanation.named_page import NamedPage, page_in
 from dedup_filter.review.explanation.side import Likeness, Side, likeness
@@ -54,6 +55,9 @@ class Comparison:
     verdicts: list[Verdict] | None
     """On the second page if the first was kept, at distance 0, 1, ...; None: too little of it is
     recorded."""
+    ignorable: Ignorable | None
+    """Elements without which the second would repeat the first; None: there are no such, or only a
+    record of the second is known."""
     only_in_first: list[str] | None
     """Sentences of its text that the other lacks; None: the text of one of them is not known."""
     only_in_second: list[str] | None
@@ -126,10 +130,18 @@ def _comparison(
         [] if found is None else look_ups(0, differing, layout, most),
         likeness(first, second),
         verdicts,
+        None if verdicts is None else _ignorable(pages[1].judged, verdicts[most]),
         None if texts is None else only_in(*texts),
         None if texts is None else only_in(*reversed(texts)),
         None if texts is None else word_changes(*texts),
     )
+
+
+def _ignorable(page: Judged | Unjudged | None, verdict: Verdict) -> Ignorable | None:
+    source = page.source if isinstance(page, Judged) else None
+    if source is None or verdict.refused is None:
+        return None
+    return ignorable(source, verdict.refused.lines)
 
 
 def _nearest(stored: int, second: Side, most: int) -> tuple[int, int, int] | None:

@@ -1,0 +1,260 @@
+"""Hints which elements kept near pages apart: whether they are true, few and bounded."""
+
+import random
+import re
+import tracemalloc
+
+import pytest
+from lxml import html as lxml_html
+from made_text import prose
+
+from dedup_filter import NearDuplicateFilter
+from dedup_filter.model import MissingLine
+from dedup_filter.review.explanation.ignorable import ignorable
+from dedup_filter.scrapy_plugin import kept_apart
+from dedup_filter.scrapy_plugin.kept_apart import (
+    MANY,
+    MOST_FOUND,
+    MOST_HINTS,
+    MOST_OF_HOST,
+    KeptApart,
+)
+from dedup_filter.text.page_fields import PageText
+
+TEXT = prose(1)
+HINT = re.compile(r'([\d,]+) near pages of (\S+) differ only in .* DEDUP_IGNORE = "(.*)" would')
+
+
+def told(hint):
+    pages, host, selector = HINT.match(hint).groups()
+    return int(pages.replace(",", "")), host, selector
+
+
+def see(counts, host, line, around='<p class="views">{}</p>'):
+    page = PageText(html=f"<h1>Ice</h1><p>{TEXT}</p>" + around.format(line))
+    counts.see(f"http://{host}/", (MissingLine(line),), page)
+
+
+def name(number):
+    """Letters that stand for a number."""
+    return "".join(chr(ord("a") + int(digit)) for digit in str(number))
+
+
+def hints(counts):
+    return [told(hint) for hint in counts.hints()]
+
+
+MENU = "<nav><a href=/>The Paper</a> <a href=/a>Sports</a></nav>"
+VOLATILE = {
+    "class": '<p>By Anna <span class="views">Read {} times</span> in <i>The Paper</i></p>',
+    "line": '<p><span class="views">Read {} times</span></p>',
+    "around": "<section class=stats><h4>Figures</h4><div>Read {} times</div></section>",
+    "id": '<div class="box"><p id="reads-{}">Read {} times</p></div>',
+    "clock": '<div id="clock">It is {} o\'clock</div>',
+    "nameless": "<p>Read {} times</p>",
+    "made": '<p class="c{}">Read {} times</p>',
+    "words": '<p class="quote">{}</p>',
+    "within": f"<p>{prose(7, words=30)} read {{}} times by <b>members</b></p>",
+}
+"""Elements of which some differ each time; `words` in more than numbers."""
+
+
+def site(chance):
+    """Pages of a host, by URL: articles that come again and again, with volatile elements.
+
+    Some copies lack one of these, and some have a paragraph more.
+    """
+    kinds = chance.sample(sorted(VOLATILE), chance.randint(1, 3))
+    menu, words = chance.choice(["", MENU]), chance.choice([60, 150, 260])
+    articles = chance.randint(3, 5)
+    pages = {}
+    for number in range(articles * chance.randint(2, 7)):
+        parts = []
+        for kind in kinds:
+            if chance.random() < 0.9:
+                value = chance.randrange(10, 100_000)
+                what = prose(value, words=5) if kind == "words" else value
+                parts.append(VOLATILE[kind].replace("{}", str(what)))
+        if chance.random() < 0.1:
+            parts.append(f"<p>{prose(f'more{number}', words=40)}</p>")
+        pages[f"http://a/{number}"] = article(number % articles, words, *parts, menu=menu)
+    return pages
+
+
+def article(number, words, *parts, menu=MENU):
+    title = f"Report {prose(100 + number, words=4)}"
+    text = f"<h1>{title}</h1><p>{prose(number, words=words)}</p>{''.join(parts)}"
+    return f"<html><title>{title}</title><body>{menu}<main>{text}</main></body></html>"
+
+
+def without(page, selector):
+    tree = lxml_html.fromstring(page)
+    for each in tree.cssselect(selector):
+        each.drop_tree()
+    return lxml_html.tostring(tree, encoding="unicode")
+
+
+def of_site(pages):
+    """See the pages of a site; return what was counted, and which pages each selector is of."""
+    counts, about = KeptApart(), {}
+    with NearDuplicateFilter.open() as index:
+        for url, page in pages.items():
+            refused = index.see(url, html=page).refused
+            if refused is not None:
+                counts.see(url, refused.lines, PageText(html=page))
+                named = ignorable(PageText(html=page), refused.lines)
+                if named is not None:
+                    about.setdefault(named.selector, []).append(url)
+    return counts, about
+
+
+def kept_without(pages, about, selector):
+    """Return those pages of a hint that are kept if its elements are not there."""
+    with NearDuplicateFilter.open() as index:
+        stripped = {url: without(page, selector) for url, page in pages.items()}
+        verdicts = {url: index.see(url, html=page) for url, page in stripped.items()}
+    return [url for url in about if not verdicts[url].is_duplicate]
+
+
+def test_pages_that_hints_are_about_are_dropped_without_their_elements(monkeypatch):
+    """Nearly all: what is frame, and the main text of a page, changes with an element."""
+    monkeypatch.setattr(kept_apart, "MANY", 2)
+    sites_with_hints = counted = kept = 0
+    for seed in range(60):
+        pages = site(random.Random(seed))
+        counts, about = of_site(pages)
+        for number, host, selector in hints(counts):
+            assert host == "a"
+            assert 2 <= number <= len(about[selector])
+            sites_with_hints += 1
+            counted += len(about[selector])
+            kept += len(kept_without(pages, about[selector], selector))
+    assert sites_with_hints > 15
+    assert counted > 100
+    assert kept <= 0.05 * counted
+
+
+@pytest.mark.parametrize("kinds", [["line"], ["id"], ["clock"], ["around"], ["line", "clock"]])
+@pytest.mark.parametrize("menu", ["", MENU])
+@pytest.mark.parametrize("words", [60, 150])
+def test_all_are_where_nothing_else_differs(kinds, menu, words):
+    pages = {}
+    for number in range(30):
+        parts = [VOLATILE[kind].replace("{}", str(1_000 + 7 * number)) for kind in kinds]
+        pages[f"http://a/{number}"] = article(number % 5, words, *parts, menu=menu)
+    counts, about = of_site(pages)
+    [(number, _, selector)] = hints(counts)
+    assert number == len(about[selector]) == 25
+    assert kept_without(pages, about[selector], selector) == []
+
+
+@pytest.mark.parametrize(
+    ("kinds", "selector"),
+    [
+        (["class"], ".views"),
+        (["line"], ".views"),
+        (["around"], ".stats > div"),
+        (["id"], ".box"),
+        (["clock"], "#clock"),
+        (["line", "clock"], ".views, #clock"),
+        (["nameless"], None),
+        (["made"], None),
+        (["words"], None),
+        (["line", "nameless"], None),
+    ],
+)
+def test_a_hint_names_the_elements_that_differ(kinds, selector):
+    pages = {}
+    for number in range(4 * 8):
+        what = prose(number, words=5) if kinds == ["words"] else 1000 + 7 * number
+        parts = [VOLATILE[kind].replace("{}", str(what)) for kind in kinds]
+        pages[f"http://a/{number}"] = article(number // 8, 150, *parts)
+    counts, _ = of_site(pages)
+    assert hints(counts) == ([(28, "a", selector)] if selector else [])
+
+
+def test_the_hint():
+    counts = KeptApart()
+    for number in range(1_000, 1_212):
+        see(counts, "news.example", f"Read {number} times")
+    [hint] = counts.hints()
+    assert hint == (
+        """212 near pages of news.example differ only in <p class="views"> ('Read 1000 times'): """
+        'unless that is content, DEDUP_IGNORE = ".views" would drop them'
+    )
+
+
+def test_a_hint_needs_many_pages_with_one_line():
+    counts = KeptApart()
+    for number in range(MANY - 1):
+        see(counts, "a", f"Read {number:,} times")
+    assert hints(counts) == []
+    see(counts, "a", "Read 1,037 times")
+    assert hints(counts) == [(MANY, "a", ".views")]
+    # With other words it is another line.
+    for number in range(100):
+        see(counts, "b", f"Read {number} {prose(number, words=2)[4:]}")
+    assert hints(counts) == [(MANY, "a", ".views")]
+
+
+def test_hints_are_few_the_largest_first_and_each_is_given_once():
+    counts = KeptApart()
+    for host, pages in zip("abcdefg", (11, 17, 12, 16, 13, 15, 14), strict=True):
+        for number in range(pages):
+            see(counts, host, f"Read {number} times")
+    # The same element with another text of its own.
+    for number in range(10):
+        see(counts, "b", f"Seen {number} times")
+    found = [(17, "b", ".views"), (16, "d", ".views"), (15, "f", ".views"), (14, "g", ".views")]
+    assert hints(counts) == found[:MOST_HINTS]
+
+
+@pytest.mark.parametrize("url", ["", "doc-17", "http://[1/", f"http://{'a' * 300}/"])
+def test_pages_that_no_host_has_are_not_counted(url):
+    counts, page = KeptApart(), PageText(html=f"<p>{TEXT}<p class=views>Read")
+    for _ in range(MANY):
+        counts.see(url, (MissingLine("Read"),), page)
+    assert (len(counts), counts.hints()) == (int(not url), [] if url else counts.hints())
+
+
+def test_hosts_without_number_take_bounded_memory(monkeypatch):
+    """The first of 10,000 keeps its hint."""
+    monkeypatch.setattr(kept_apart, "MOST_HOSTS", 200)
+    counts = KeptApart()
+    for number in range(MANY):
+        see(counts, "first", f"Read {number} times")
+    sizes = []
+    tracemalloc.start()
+    for number in range(2_000):
+        see(counts, f"host{number}", f"line{number}")
+        if number in (500, 1_999):
+            sizes.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    for number in range(2_000, 10_000):
+        see(counts, f"host{number}", f"line{number}")
+    assert len(counts) == 200
+    assert sizes[1] < 1.2 * sizes[0]
+    assert hints(counts) == [(MANY, "first", ".views")]
+
+
+def test_lines_without_number_do_not_hide_one_that_comes_again(monkeypatch):
+    counts = KeptApart()
+    monkeypatch.setattr(kept_apart, "MOST_OF_HOST", 10_000)
+    for number in range(5_000):
+        see(counts, "a", f"Read {number}" if number % 5 == 0 else f"word {name(number)}")
+        see(counts, "b", name(number))
+    assert hints(counts)[0] == (1_000, "a", ".views")
+    assert all(len(host.found) <= MOST_FOUND for host in counts._hosts.values())
+
+
+def test_looks_are_bounded(monkeypatch):
+    looks = []
+    found = kept_apart.ignorable
+    monkeypatch.setattr(kept_apart, "ignorable", lambda *each: looks.append(1) or found(*each))
+    monkeypatch.setattr(kept_apart, "MOST_OF_CRAWL", 2 * MOST_OF_HOST + 500)
+    counts = KeptApart()
+    for host, wanted in (("a", 1), ("b", 2), ("c", 2.5)):
+        for number in range(MOST_OF_HOST + 20):
+            see(counts, host, f"Read {number}")
+        assert len(looks) == wanted * MOST_OF_HOST
+    assert [pages for pages, *_ in hints(counts)] == [1_000, 1_000, 500]
