@@ -12,6 +12,7 @@ Never raises. Cost: 10 us, and 10 us if there is one.
 
 import re
 from collections.abc import Iterable
+from typing import cast
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -29,7 +30,8 @@ _candidates = etree.XPath(
 
 def canonical_links(root: etree._Element) -> tuple[str, ...]:
     """Return the different URLs that the head of a page names as canonical."""
-    links = (link.get("href") for link in _candidates(root) if _is_canonical(link.get("rel")))
+    candidates = cast("list[etree._Element]", _candidates(root))
+    links = (each.get("href", "") for each in candidates if _is_canonical(each.get("rel", "")))
     if not (found := _different(links)):
         return ()
     base = str(_base(root)).strip()
