@@ -338,8 +338,5 @@ def _from_tables(
     return SealedArrays(
         Layout.of(note["layout"]),
         note["max_distance"],
-        *(
-            tuple([arrays[f"{prefix}{part}{number}"] for number in range(count)])
-            for part in _PARTS
-        ),
+        *(tuple([arrays[f"{prefix}{part}{number}"] for number in range(count)]) for part in _PARTS),
     )
