@@ -13,6 +13,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import NamedTuple
 
 from stream_score import Labels, Score, score
@@ -130,7 +131,7 @@ class DealtStream:
 
         The latter is what crawlers would have to tell one another.
         """
-        frames, whole, told = Frames(), [], []
+        frames, whole, told = Frames(inf), [], []
         verdicts = self._judge([0] * len(self._pages))
         for (_, place, page), verdict in zip(self._pages, verdicts, strict=True):
             seen = dict(frames.of(place.host).sightings)

@@ -66,6 +66,10 @@ class FilterConfig:
     keep_text: bool = False
     """Keep each page, its main text and all its blocks, compressed: for an index on disk. 8 to 9 KB
     for a page of 110 KB."""
+    frame_memory: float = 400
+    """MB of memory for what hosts have shown and for pages that wait until their frame is known:
+    what 10,000 hosts of 3,000 blocks take. An index in a directory loads the rest when it is
+    needed; others forget it."""
     workers: int | str = 0
     """Processes that read and measure pages for `see_many` and `submit`; the verdicts are the same.
     "auto": one less than there are cores, at most 4."""
@@ -173,6 +177,10 @@ _RULES: Mapping[str, _Rule] = {
         "more than 0 and at most 36500", lambda value: 0 < value <= 36_500
     ),
     "keep_text": _FLAG,
+    "frame_memory": (
+        "more than 0 and at most 1000000",
+        lambda value: type(value) in (int, float) and 0 < value <= 1_000_000,
+    ),
     "workers": (f'"auto" or {_WORKERS}', _IS_NUMBER_OF_WORKERS),
 }
 

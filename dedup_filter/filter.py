@@ -441,6 +441,15 @@ class NearDuplicateFilter:
         """Number of look-ups with so many candidates that only the nearest were compared."""
         return self._kept.capped
 
+    @property
+    def forgotten_hosts(self) -> int:
+        """Number of hosts whose frames were forgotten, as `frame_memory` has no room for them.
+
+        They are learnt again when pages of the host come. Of an index in a directory there are
+        none: it has them on disk.
+        """
+        return self._framed.forgotten
+
     def check(self) -> None:
         """Raise AssertionError if index, store and frames are damaged, or do not agree."""
         self._kept.check()

@@ -165,7 +165,7 @@ class PlainPages:
 
     config = FilterConfig()
     is_shared = has_workers = False
-    nbytes = capped = 0
+    nbytes = capped = forgotten_hosts = 0
 
     def __init__(self, *, records_repeats=True):
         self.records_repeats = records_repeats

@@ -116,7 +116,7 @@ REASONS = get_args(Reason)
 
 
 class _SharedIndex:
-    nbytes = capped = 0
+    nbytes = capped = forgotten_hosts = 0
 
     def __len__(self):
         return 0

@@ -19,7 +19,7 @@ Cost: one call to read and one to send for each page; none once a host's list is
 """
 
 import struct
-from collections import Counter
+from collections import Counter, OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -38,6 +38,8 @@ _LESSON_DAYS = 30
 _HEAD = struct.Struct("<8sQ")
 _MOST_BLOCKS = 1_000
 """Blocks of a lesson that is sent, half of them from each end of its page: 8 kB."""
+_MOST_TOLD = 500_000
+"""Blocks that are remembered of lists, of all hosts together: 50 MB."""
 _TELLING = 2
 """Mentions of a block that are sent; whether there were more is never asked."""
 
@@ -76,6 +78,11 @@ class _Host:
     told: Counter[int] = field(default_factory=Counter)
     """By block, how many of the entries read mention it."""
 
+    def read_anew(self) -> None:
+        """Read its list from the beginning again; what was taken is not taken again."""
+        self.place, self.is_full = 0, False
+        self.told.clear()
+
     def untold(self, lesson: Lesson) -> list[int]:
         """Return the blocks of a lesson that the list does not mention often enough.
 
@@ -93,12 +100,15 @@ class FrameExchange:
     def __init__(self, lists: LessonLists) -> None:
         self._lists = lists
         self._hosts: dict[str, _Host] = {}
+        self._told: OrderedDict[str, int] = OrderedDict()
+        """By host, how many blocks of its list are remembered; the one used last comes last."""
+        self._told_blocks = 0
         self._number = 0
 
     @property
     def nbytes(self) -> int:
         """Estimated memory in bytes."""
-        return sum(400 + 100 * len(known.told) for known in self._hosts.values())
+        return 400 * len(self._hosts) + 100 * self._told_blocks
 
     def news(self, host: str) -> list[Lesson]:
         """Return the lessons of a host that others have sent since the last call.
@@ -119,6 +129,7 @@ class FrameExchange:
         if known.place >= MOST_LESSONS:
             known.is_full = True
             known.told.clear()
+        self._bound_told(host, known)
         return lessons
 
     def tell(self, host: str, lesson: Lesson, *, is_known: bool) -> None:
@@ -143,16 +154,30 @@ class FrameExchange:
         packed = _HEAD.pack(self._lists.process, self._number) + told.to_bytes()
         with suppress(StoreError):  # the commit of the page stands
             self._follow(known, self._lists.add(host, packed), told)
+        if is_known:
+            self._bound_told(host, known)
 
     def forget(self, host: str) -> None:
         """Forget a host: its list will be read from the beginning."""
         self._hosts.pop(host, None)
+        self._told_blocks -= self._told.pop(host, 0)
 
     def read_anew(self) -> None:
         """Read all lists from their beginnings again, as the servers have lost entries."""
         for known in self._hosts.values():
-            known.place, known.is_full = 0, False
-            known.told.clear()
+            known.read_anew()
+        self._told.clear()
+        self._told_blocks = 0
+
+    def _bound_told(self, host: str, known: _Host) -> None:
+        """Let the list of a host be the one used last; those used least are to be read anew."""
+        self._told_blocks += len(known.told) - self._told.pop(host, 0)
+        if known.told:
+            self._told[host] = len(known.told)
+        while self._told_blocks > _MOST_TOLD and len(self._told) > 1:
+            oldest, blocks = self._told.popitem(last=False)
+            self._told_blocks -= blocks
+            self._hosts[oldest].read_anew()
 
     def _opened(self, known: _Host, entry: bytes) -> Lesson | None:
         try:

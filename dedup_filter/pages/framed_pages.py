@@ -8,33 +8,37 @@ another session id). So the index is asked with both texts, `new` and `main`, an
 out which candidate holds what the page says. A page of mostly links (a table of contents) is judged
 with its links, as the few sentences on it may stand on many such pages.
 
-Frames outlive their process: in a directory, what is learnt is written to a store.
+Frames outlive their process: in a directory, what is learnt is written to a store, and memory is a
+cache of it.
 
     page learnt from       -> its lesson, in the transaction that records the page
     page that waits        -> the packed page and a note; the note again when it changes
     enough lessons         -> the state of the host, which replaces its lessons
     page released          -> its lesson is taken back, here and in the store
+    page of a host that    -> the state, then the lessons written since, in order; notes of pages
+    is not in memory          that wait, which themselves are loaded when they are judged again
 
-After a restart the frames are as before: the states, then the lessons written since, in order.
-Pages that wait are loaded from the store when they are judged again. In memory, and on servers,
-nothing is written. Other processes of a shared index get a lesson when its page is committed
-(`frame_exchange`).
+In memory, and on servers, nothing is written: hosts that there is no room for are forgotten, and a
+line in the log says so. Other processes of a shared index get a lesson when its page is committed
+(`frame_exchange`), and a host that was forgotten learns its first lessons again.
 
-Cost: 8 bytes for each block of a page, until the state of its host replaces the lesson. A million
-blocks of 1,000 hosts take 8 to 25 MB on disk and are loaded in 0.2 s, at the first page.
+Cost: 8 bytes for each block of a page, until the state of its host replaces the lesson. To load a
+host takes 0.1 ms for 1,000 blocks.
 """
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+import numpy as np
+
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.frames import early_pages
 from dedup_filter.frames.early_pages import EarlyPage
-from dedup_filter.frames.host_frames import Frames, Host, Known, Lesson, pack, unpack
+from dedup_filter.frames.host_frames import SITE, Frames, Host, Known, Lesson, Stored, pack, unpack
 from dedup_filter.model import Verdict
 from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames
 from dedup_filter.pages.directory.records import KEPT_AS_TEXT, Place, canonical_of
@@ -42,7 +46,6 @@ from dedup_filter.pages.location import KeptPages
 from dedup_filter.pages.redis.shared_log import Overtaken
 from dedup_filter.text.reading import Page, Shown
 from dedup_filter.thresholds import FRAME_TIMES
-from dedup_filter.wording import counted
 from dedup_filter.workers.measured import Measured, PageHere, unpacked
 from dedup_filter.workers.pool import MeasurablePage
 
@@ -52,8 +55,14 @@ _LEAST_BYTES = 16_384
 """Bytes of lessons of a host from which its state is written in their place: some ten pages."""
 _BLOCK_BYTES = 9
 """Bytes of a state for each block. A state is written only when its lessons take more than it."""
-_ROW_BYTES = 40
-"""What SQLite takes for a row besides its lesson."""
+_UNREADABLE = (
+    "what was learnt of some hosts was written by another version of dedup_filter; learning anew"
+)
+_FORGETTING = (
+    "the frames of hosts take more than frame_memory=%s MB, so those of hosts not met for longest "
+    "are forgotten, and copies there may be missed: raise it (DEDUP_FRAME_MEMORY), or keep the "
+    "index in a directory (DEDUP_INDEX), which has room for all"
+)
 
 
 @dataclass
@@ -75,10 +84,10 @@ class FramedPages:
         self._kept = kept
         self._store = kept.frames
         self._exchange = kept.exchange
-        self._frames = Frames()
-        self._is_stale = self._store is not None
-        self._unsaved: Counter[str] = Counter()
-        """By host, the bytes of the lessons that were written after its state."""
+        self._load = None if self._store is None else loading(self._store.of)
+        self._frames = self._new_frames()
+        self.forgotten = 0
+        """Hosts whose frames were forgotten, as there was no room for them."""
         self._pending: dict[int, _Taught] = {}
         """What pending pages taught, by their numbers."""
         self._taught = _Taught()
@@ -90,13 +99,17 @@ class FramedPages:
         return self._frames.nbytes + (0 if self._exchange is None else self._exchange.nbytes)
 
     def check(self) -> None:
-        """Verify the invariants of the frames, and that the store would restore them."""
-        self._refresh()
-        self._frames.check()
-        if self._store is not None:
-            again, here = restored(self._store.all())[0], self._frames
-            assert again.early.tellings() == here.early.tellings(), "other pages wait in the store"
-            assert len(again) == len(here), "other blocks are known in the store"
+        """Verify the invariants of the frames, and that the store would load those in memory."""
+        frames, load = self._frames, self._load
+        frames.check()
+        if load is None:
+            return
+        for host in frames:
+            stored, waiting = load(host.name) or (Host(host.name), ())
+            assert stored == host, "other blocks are known in the store"
+            there = {each.row: each.tellings for each in waiting}
+            here = {each.row: each.tellings for each in frames.early.of(host.name)}
+            assert there == here, "other pages wait in the store"
 
     def claim(
         self, place: Place, content: MeasurablePage | Measured, *, is_pending: bool
@@ -162,7 +175,6 @@ class FramedPages:
         """
         if not (host and self._config.learn_frames):
             return nothing_known(shown)
-        self._refresh()
         return self._frames.known(host, shown)
 
     @contextmanager
@@ -172,9 +184,10 @@ class FramedPages:
         try:
             yield
         except BaseException:
-            # What was learnt is mixed with what was known: restore it from the store, or undo it.
-            self._is_stale = self._store is not None
-            if not self._is_stale:
+            # What was learnt is mixed with what was known: load it from the store, or undo it.
+            if self._store is not None:
+                self._frames = self._new_frames()
+            else:
                 self._unlearn(taught)
                 self._frames.early.let_go([taught.page])
             raise
@@ -218,13 +231,18 @@ class FramedPages:
             # A worker may forget the blocks.
             must_pack = page.here is None and self._store is None
             content = page.pack() if must_pack else page.here
-            early = EarlyPage(number, content, known.new, known.tellings)
+            early = EarlyPage(number, content, known.new, known.tellings, host)
         due = self._learn_of(host, shown, early)
-        if self._store is not None and early is not None and early.is_waiting:
-            self._store.wait(host, EarlyForm(number, page.pack(), _note(early)))
-        for site, shown_there in of_sites:  # learning of one can evict another
+        if self._store is not None:  # all of it, before sites may take the room of the host
+            for each in due:
+                self._store.note(each.row, _note(each))
+            if early is not None and early.is_waiting:
+                self._store.wait(host, EarlyForm(number, page.pack(), _note(early)))
+        for site, shown_there in of_sites:
             self._learn_of(site, shown_there)
         self._judge_again(host, due)
+        if self._store is not None:
+            self._frames.early.let_go(self._store.bound_waiting(early_pages.MOST_WAITING))
 
     def _learn_of(
         self, host: str, shown: Collection[int], early: EarlyPage | None = None
@@ -236,14 +254,11 @@ class FramedPages:
         if store is None:
             self._follow_bounds()
             return due
-        packed = lesson.to_bytes()
-        store.learn(host, page, packed)
-        self._unsaved[host] += len(packed) + _ROW_BYTES
+        unsaved = store.learn(host, page, lesson.to_bytes())
         self._follow_bounds(due)
         known = self._frames.of(host)
-        if self._unsaved[host] > max(_LEAST_BYTES, _BLOCK_BYTES * len(known.sightings)):
+        if unsaved > max(_LEAST_BYTES, _BLOCK_BYTES * len(known.sightings)):
             store.save(host, known.to_bytes())
-            del self._unsaved[host]
         return due
 
     def _judge_again(self, host: str, due: Iterable[EarlyPage]) -> None:
@@ -253,9 +268,7 @@ class FramedPages:
             if page is not None:
                 known = self._frames.known(host, page.shown, seen_itself=1)
                 self._kept.replace(early.row, *measured(page, known))
-            if self._store is not None and early.is_waiting:
-                self._store.note(early.row, _note(early))
-            elif self._store is not None:
+            if self._store is not None and not early.is_waiting:
                 self._store.wait_no_more(early.row)
 
     def _form_of(self, content: MeasurablePage | Measured) -> bytes | None:
@@ -277,21 +290,22 @@ class FramedPages:
             return None
 
     def _follow_bounds(self, due: Iterable[EarlyPage] = ()) -> None:
-        """Delete from store and exchange what was evicted here.
+        """Take note of what is no longer in memory.
 
         Pages that are due stay in the store, which has yet to load them; see `_judge_again`.
         """
-        forgotten, given_up = self._frames.forgotten, self._frames.early.given_up
-        for host in forgotten:
-            if self._exchange is not None:
-                self._exchange.forget(host)
-            if self._store is not None:
-                self._store.forget(host)
-                del self._unsaved[host]
+        gone, given_up = self._frames.forgotten, self._frames.early.given_up
         if self._store is not None:
             for number in set(given_up).difference([early.row for early in due]):
                 self._store.wait_no_more(number)
-        forgotten.clear()
+        elif self._exchange is not None:
+            for host in gone:
+                self._exchange.forget(host)
+        elif forgotten := sum(not name.startswith(SITE) for name in gone):
+            if not self.forgotten:
+                logger.warning(_FORGETTING, self._config.frame_memory)
+            self.forgotten += forgotten
+        gone.clear()
         given_up.clear()
 
     def _tell(self, taught: _Taught) -> None:
@@ -312,10 +326,27 @@ class FramedPages:
                 self._pending.pop(page, None)
             self._kept.gone.clear()
 
-    def _refresh(self) -> None:
-        if self._is_stale and self._store is not None:
-            self._frames, self._unsaved = restored(self._store.all())
-            self._is_stale = False
+    def _new_frames(self) -> Frames:
+        return Frames(self._config.frame_memory * 1e6, self._load)
+
+
+def loading(frames_of: Callable[[str], HostFrames | None]) -> Callable[[str], Stored | None]:
+    """Return what loads a host of a store for `Frames`, made of what reads it.
+
+    Of hosts that another version of this package wrote nothing is known, and the log says so once.
+    """
+    warnings = iter([_UNREADABLE])
+
+    def load(host: str) -> Stored | None:
+        stored = frames_of(host)
+        try:
+            return None if stored is None else restored(stored)
+        except ValueError:
+            for warning in warnings:
+                logger.warning("%s", warning)
+            return None
+
+    return load
 
 
 def nothing_known(shown: Shown) -> Known:
@@ -340,32 +371,18 @@ def profile_of(
 
 
 def _note(early: EarlyPage) -> bytes:
-    return pack(early.tellings, sorted(early.new))
+    return pack(early.tellings, early.new)
 
 
-def restored(stored: Iterable[HostFrames]) -> tuple[Frames, Counter[str]]:
-    """Make frames of what was stored; return with them the bytes of lessons by host."""
-    frames, unsaved, unreadable = Frames(early_are_stored=True), Counter[str](), 0
-    for name, packed, taught, waiting in stored:
-        try:
-            host = Host(name) if packed is None else Host.from_bytes(name, packed)
-            lessons = [(Lesson.from_bytes(each.lesson), each.is_unlearnt) for each in taught]
-            notes = [(each.page, *unpack(each.note)) for each in waiting]
-        except ValueError:
-            unreadable += 1
-            continue
-        frames.put(host)
-        for lesson, is_unlearnt in lessons:
-            if is_unlearnt:
-                frames.unlearn(name, lesson)
-            else:
-                frames.learn(name, lesson.shown, is_kept=lesson.is_kept)
-        for page, tellings, new, _ in notes:
-            frames.early.wait(host.early, EarlyPage(page, None, frozenset(new), tellings))
-        unsaved[name] = sum(len(each.lesson) + _ROW_BYTES for each in taught)
-    if unreadable:
-        logger.warning(
-            "what was learnt of %s was written by another version of dedup_filter; learning anew",
-            counted(unreadable, "host"),
-        )
-    return frames, +unsaved
+def restored(stored: HostFrames) -> Stored:
+    """Return a host, and its pages that wait. Raises ValueError: another version wrote them."""
+    name, packed, taught, waiting = stored
+    host = Host(name) if packed is None else Host.from_bytes(name, packed)
+    for each in taught:
+        lesson = Lesson.from_bytes(each.lesson)
+        (host.unlearn if each.is_unlearnt else host.learn)(lesson)
+    early = []
+    for page, _, note in waiting:
+        tellings, new, _ = unpack(note)
+        early.append(EarlyPage(page, None, np.array(new, np.uint64), tellings, name))
+    return host, [each for each in early if each.is_waiting]

@@ -23,7 +23,7 @@ from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.frames.host_frames import Frames, Known
 from dedup_filter.model import NearPage, Unjudged
 from dedup_filter.pages.directory.records import PageRecord, Place
-from dedup_filter.pages.framed_pages import nothing_known, profile_of, restored
+from dedup_filter.pages.framed_pages import loading, nothing_known, profile_of
 from dedup_filter.pages.location import scheme_of
 from dedup_filter.pages.near_pages import Asked
 from dedup_filter.review.given_page import GivenPage, read_page
@@ -183,7 +183,7 @@ class RecordedPages:
 
     @cached_property
     def _frames(self) -> Frames:
-        return restored(self._recorded.frames())[0]
+        return Frames(self.config.frame_memory * 1e6, loading(self._recorded.frames))
 
 
 def fingerprints_of(

@@ -188,7 +188,12 @@ class CrawlStats:
 
 def figures_of(pages: NearDuplicateFilter) -> Mapping[str, int]:
     """Return the figures of an index; if it is shared, also of all pages that crawlers judged."""
-    figures = {"index_size": len(pages), "index_bytes": pages.nbytes, "capped": pages.capped}
+    figures = {
+        "index_size": len(pages),
+        "index_bytes": pages.nbytes,
+        "capped": pages.capped,
+        "frames/forgotten": pages.forgotten_hosts,
+    }
     totals = pages.totals()
     if totals is not None:
         figures |= {f"all/{name}": totals.get(outcome, 0) for outcome, name in _STAT_OF.items()}

@@ -31,7 +31,7 @@ from pyspark.sql.types import ArrayType, LongType, StructType
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile, are_equal
-from dedup_filter.frames.host_frames import Lesson
+from dedup_filter.frames.host_frames import SITE, Lesson
 from dedup_filter.model import Fate, Unjudged, Verdict
 from dedup_filter.pages.candidates import Candidate, relation
 from dedup_filter.pages.comparison import examined, verdict_on
@@ -80,8 +80,6 @@ TOLD = (
     .add("lesson", "binary")
 )
 
-_SITE = "menu "
-"""What the names of sites begin with; no host's name does."""
 _AN_ORIGINAL = 1
 """The number of the original of a page that is foretold to be dropped: it is kept, whichever."""
 
@@ -203,7 +201,7 @@ class ForetoldPages:
 
     def news(self, name: str) -> list[Lesson]:
         """Return what earlier pages of other hosts taught a site since it was asked last."""
-        if not name.startswith(_SITE):
+        if not name.startswith(SITE):
             return []
         if name not in self._sites:
             self._sites.add(name)
@@ -215,7 +213,7 @@ class ForetoldPages:
 
     def tell(self, name: str, lesson: Lesson, *, is_known: bool) -> None:  # noqa: ARG002
         """Tell what the present page taught a site."""
-        if name.startswith(_SITE):
+        if name.startswith(SITE):
             self._tell("lesson", site=name, lesson=lesson.to_bytes())
 
     def forget(self, name: str) -> None:

@@ -31,7 +31,7 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
 from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.model import Document
-from dedup_filter.pages.directory.frame_store import FrameStore, frames_with_forms, known_frames
+from dedup_filter.pages.directory.frame_store import FrameStore, all_frames, frames_of
 from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock, UnusableTables
 from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.directory.page_reader import PageReader, Snapshot, statistics
@@ -124,7 +124,7 @@ class DirectoryIndex:
                 snapshot.scheme,
                 snapshot.crawls(),
                 snapshot.records(),
-                frames_with_forms(snapshot),
+                all_frames(snapshot),
                 partial(_content, snapshot),
                 snapshot.count(),
             )
@@ -138,7 +138,7 @@ class DirectoryIndex:
                 _entries(snapshot),
                 lambda pages: map(snapshot.record, pages),
                 snapshot.kept_at_url,
-                lambda: known_frames(snapshot),
+                partial(frames_of, snapshot),
                 snapshot.dropped_at_url,
                 snapshot.repeats,
                 partial(_content, snapshot),
@@ -311,5 +311,5 @@ def _fill(store: PageStore, snapshot: Snapshot, config: FilterConfig, watch: Wat
                 store.restore(record._replace(**measured), text, form)
     if are_read_alike:
         frames = FrameStore(store)
-        for known in frames_with_forms(snapshot):
+        for known in all_frames(snapshot):
             frames.restore(known)

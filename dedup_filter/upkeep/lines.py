@@ -360,7 +360,6 @@ class _Records:
         self._last = 0
         """The last number in the export."""
         self._frames = FrameStore(target) if isinstance(target, PageStore) else None
-        self._hosts = {known.host for known in self._frames.all()} if self._frames else set()
         self._crawls = {crawl.number: target.restore_crawl(crawl) for crawl in crawls}
 
     def take(self, line: Object) -> str:
@@ -395,13 +394,12 @@ class _Records:
     def _take_host(self, known: HostFrames) -> str:
         if self._frames is None:
             return "not_kept"
-        if known.host in self._hosts:
+        if self._frames.of(known.host) is not None:
             return "hosts_known"
         here = self._number
         lessons = [each._replace(page=here(each.page)) for each in known.lessons]
         early = [each._replace(page=page) for each in known.early if (page := here(each.page))]
         self._frames.restore(known._replace(lessons=lessons, early=early))
-        self._hosts.add(known.host)
         return "hosts"
 
 

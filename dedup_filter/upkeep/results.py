@@ -137,8 +137,8 @@ class Recorded(NamedTuple):
     """Numbers of pages -> their records, in this order; those that are gone are left out."""
     at_url: Callable[[str], Sequence[int]]
     """The kept pages at a URL, however it is spelt, the earliest first."""
-    frames: Callable[[], Iterable[HostFrames]]
-    """What is known of hosts; nothing of a shared index."""
+    frames: Callable[[str], HostFrames | None]
+    """What is known of a host; None: nothing, as by a shared index."""
     dropped_at_url: Callable[[str], Sequence[int]] = lambda _: ()
     """The recorded pages at a URL that repeat others; a shared index records none."""
     repeats: Callable[[], Sequence[tuple[int, int, int]]] = tuple

@@ -155,7 +155,7 @@ class ServerIndex:
             def records(pages: Iterable[int]) -> Iterator[PageRecord]:
                 return reader.records(list(pages))
 
-            yield Recorded(reader.scheme, entries, records, at_url, tuple)
+            yield Recorded(reader.scheme, entries, records, at_url, lambda _: None)
 
     @contextmanager
     def searched(self, max_distance: int) -> Iterator[Searched]:

@@ -34,8 +34,8 @@ from dedup_filter.workers.measured import Measured, PageHere
 _MOST_KEPT = 512
 """Pages that wait to be measured again: beyond it, the earliest is forgotten. It is far more than a
 crawl has under way."""
-_MOST_BLOCKS = 200_000
-"""Blocks of all hosts together: about 20 MB. What is forgotten is learnt again."""
+_FRAME_BYTES = 20_000_000
+"""Memory of frames. What is forgotten is learnt again."""
 
 
 class PackedPassages:
@@ -101,7 +101,7 @@ class WorkerPages:
 
     def __init__(self) -> None:
         self._pages: OrderedDict[int, _Page] = OrderedDict()
-        self._frames = Frames(_MOST_BLOCKS)
+        self._frames = Frames(_FRAME_BYTES)
         self._were_kept: dict[str, bool] = {}
         """By host, whether the last page whose fate is known was kept."""
 

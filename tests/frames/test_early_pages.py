@@ -4,8 +4,8 @@ import gc
 import random
 import sys
 import tracemalloc
-from collections import defaultdict
 
+import numpy as np
 import pytest
 
 from dedup_filter.frames import early_pages
@@ -17,21 +17,17 @@ from dedup_filter.text.reading import Page, read_page
 
 
 class Waiting(EarlyPages):
-    """Pages that wait, and in which host's dictionary."""
+    """Pages that wait."""
 
-    def __init__(self, **options):
-        super().__init__(**options)
-        self.hosts = defaultdict(dict)
-
-    def add(self, number, page, host=0, *, has_page=True):
-        early = EarlyPage(number, page, frozenset(block.hash for block in page.blocks))
-        early.content = page if has_page else None
-        self.wait(self.hosts[host], early)
-        self.check(self.hosts.values())
+    def add(self, number, page, host="a", *, has_page=True):
+        new = np.array([block.hash for block in page.blocks], np.uint64)
+        early = EarlyPage(number, page if has_page else None, new, host=str(host))
+        self.wait(early)
+        self.check()
         return early
 
-    def left(self):
-        return sorted(self.tellings())
+    def left(self, host):
+        return [early.row for early in self.of(host)]
 
 
 def page_of(number: int, count: int = 100) -> Page:
@@ -104,39 +100,39 @@ def test_a_page_takes_the_place_of_another_with_its_number():
     waiting.add(7, page_of(1, 1), "a")
     waiting.add(8, page_of(1, 1), "b")
     new = waiting.add(7, page_of(2, 1), "b")
-    assert (list(waiting.hosts["a"]), list(waiting.hosts["b"].values())[1:]) == ([], [new])
+    assert (waiting.left("a"), list(waiting.of("b"))[1:]) == ([], [new])
 
 
 class TestBound:
-    def test_beyond_it_the_largest_are_packed(self, monkeypatch):
-        pages = [page_of(number, 100 + number % 3 * 100) for number in range(6)]
-        monkeypatch.setattr(early_pages, "_MOST_BYTES", 3 * page_nbytes(pages[2]))
-        waiting = Waiting()
-        added = [waiting.add(number, page, number % 2) for number, page in enumerate(pages)]
-        packed = [n for n, each in enumerate(added) if each.content is not pages[n]]
-        assert packed == [2, 5]
-        assert waiting.given_up == []
-        again = unpack_page(added[2].content)
-        assert [block.text for block in again.blocks] == [block.text for block in pages[2].blocks]
-        assert added[2].nbytes < 0.5 * page_nbytes(pages[2])
-
     @pytest.mark.parametrize("are_stored", [False, True])
-    def test_beyond_it_packed_the_earliest_are_given_up(self, monkeypatch, are_stored):
-        monkeypatch.setattr(early_pages, "_MOST_BYTES", 30_000)
+    def test_beyond_it_the_earliest_are_packed(self, are_stored):
+        pages = [page_of(number) for number in range(6)]
         waiting = Waiting(are_stored=are_stored)
-        for number in range(40):
-            waiting.add(number, page_of(number), number % 7)
-        assert 0 < len(waiting) < 15
-        assert waiting.given_up + waiting.left() == list(range(40))
+        added = [waiting.add(number, page, number % 2) for number, page in enumerate(pages)]
+        waiting.shrink(4 * added[0].nbytes)
+        waiting.check()
+        packed = [n for n, each in enumerate(added) if each.content is not pages[n]]
+        assert packed == [0, 1, 2]
+        if are_stored:
+            assert added[0].content is None
+        else:
+            again = unpack_page(added[0].content)
+            assert [each.text for each in again.blocks] == [each.text for each in pages[0].blocks]
+        assert added[0].nbytes < 0.5 * added[5].nbytes
+        waiting.shrink(0)
+        waiting.check()
+        assert (len(waiting), waiting.given_up) == (6, [])
 
-    def test_a_page_that_is_larger_is_not_kept_if_a_store_has_it_or_given_up_itself(
-        self, monkeypatch
-    ):
-        monkeypatch.setattr(early_pages, "_MOST_BYTES", 30_000)
-        page = Waiting(are_stored=True).add(1, page_of(1))
-        assert page.content is None
-        assert 0 < page.nbytes < 30_000
-        monkeypatch.setattr(early_pages, "_MOST_BYTES", 1_500)
+    def test_of_too_many_the_earliest_is_given_up(self, monkeypatch):
+        monkeypatch.setattr(early_pages, "MOST_WAITING", 5)
         waiting = Waiting()
-        waiting.add(1, page_of(1))
-        assert (len(waiting), waiting.given_up) == (0, [1])
+        for number in range(9):
+            waiting.add(number, page_of(1, 1), number % 4)
+        assert waiting.given_up == [0, 1, 2, 3]
+
+    def test_a_store_bounds_how_many_there_are(self, monkeypatch):
+        monkeypatch.setattr(early_pages, "MOST_WAITING", 5)
+        waiting = Waiting(are_stored=True)
+        for number in range(9):
+            waiting.add(number, page_of(1, 1), number % 4)
+        assert (len(waiting), waiting.given_up) == (9, [])

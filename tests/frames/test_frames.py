@@ -1,6 +1,9 @@
 """What a host's pages teach, against counts kept in plain dictionaries."""
 
-from collections import Counter, OrderedDict
+import gc
+import random
+import tracemalloc
+from collections import Counter, defaultdict
 
 import pytest
 from hypothesis import given
@@ -28,7 +31,7 @@ def learn(frames: Frames, host: str, number: int, *texts: str, title: str = "") 
     """Learn from a page that is kept; return the numbers of those to be judged again."""
     page = page_of(*texts, title=title)
     known = frames.known(host, page.shown)
-    early = EarlyPage(number, page, known.new, known.tellings)
+    early = EarlyPage(number, page, known.new, known.tellings, host)
     _, due = frames.learn(
         host, page.shown.hashes, is_kept=True, early=early if early.is_waiting else None
     )
@@ -56,27 +59,61 @@ HOSTS = st.sampled_from("abcd")
 TEXTS = st.lists(st.sampled_from(["one", "two", "three", "four", "五", "six"]), max_size=6)
 
 
-@given(st.lists(st.tuples(HOSTS, TEXTS, st.booleans()), max_size=30), st.integers(1, 12))
-def test_like_plain_counts_that_forget_the_oldest_host(visits, most_blocks):
-    """A page counts once what it shows twice; one that is dropped, what was never shown."""
-    known = Frames(most_blocks)
-    counts: OrderedDict[str, Counter[str]] = OrderedDict()
-    for number, (host, texts, is_duplicate) in enumerate(visits):
-        shown = counts.setdefault(host, Counter())
-        counts.move_to_end(host)
+def counted(visits):
+    """Learn of visits, and count them in plain dictionaries.
+
+    A page counts once what it shows twice; one that is dropped, what was never shown.
+    """
+
+    def learn_of(known, number, host, texts, is_duplicate):
+        shown = counts[host]
         if is_duplicate:
             drop(known, host, *texts)
             shown.update(set(texts) - set(shown))
         else:
             learn(known, host, number, *texts)
             shown.update(set(texts))
-        while sum(map(len, counts.values())) > most_blocks and len(counts) > 1:
-            known_of = counts.popitem(last=False)[0]
-            assert known_of in known.forgotten
-        assert len(known) == sum(map(len, counts.values()))
+
+    counts = defaultdict(Counter)
+    return counts, learn_of
+
+
+VISITS = st.lists(st.tuples(HOSTS, TEXTS, st.booleans()), max_size=30)
+ROOM = st.sampled_from([1, 1_000, 2_000, 4_000, 10_000])
+"""For less than one host, for a few that are packed, and for all of them."""
+
+
+@given(VISITS, ROOM)
+def test_what_is_in_memory_is_like_plain_counts(visits, most_bytes):
+    """In a small memory hosts are forgotten, and begin anew; never is anything made up."""
+    counts, learn_of = counted(visits)
+    known = Frames(most_bytes)
+    for number, visit in enumerate(visits):
+        learn_of(known, number, *visit)
+        for host in "abcd":
+            for forgotten in known.forgotten:  # by the look-up before, too
+                counts.pop(forgotten)
+            known.forgotten.clear()
+            assert times(known, host, *counts[host]) == list(counts[host].values())
+        known.check()
+
+
+@given(VISITS, ROOM)
+def test_what_is_no_longer_in_memory_is_loaded(visits, most_bytes):
+    counts, learn_of = counted(visits)
+    stored = {}
+
+    def load(host):
+        return stored.get(host) and (Host.from_bytes(host, stored[host]), ())
+
+    known = Frames(most_bytes, load)
+    for number, visit in enumerate(visits):
+        learn_of(known, number, *visit)
+        host = visit[0]
+        stored[host] = known.of(host).to_bytes()
         for each in "abcd":
-            expected = [counts.get(each, Counter())[text] for text in texts]
-            assert times(known, each, *texts) == expected
+            assert times(known, each, *counts[each]) == list(counts[each].values())
+        known.check()
 
 
 class TestKnowsFrame:
@@ -85,7 +122,7 @@ class TestKnowsFrame:
         return frames.known(host, page_of().shown).frame_times.is_frame_known
 
     def test_of_a_host_of_which_two_pages_were_kept(self):
-        known = Frames()
+        known = Frames(10**6)
         found = [self.is_known(known)]
         for number in range(3):
             learn(known, "a", number, "menu", f"text {number}")
@@ -95,7 +132,7 @@ class TestKnowsFrame:
         assert not self.is_known(known, "b")
 
     def test_not_if_one_of_them_was_taken_back(self):
-        known = Frames()
+        known = Frames(10**6)
         learn(known, "a", 1, "menu", "text")
         before = known.of("a").to_bytes()
         lesson, _ = known.learn(
@@ -132,10 +169,10 @@ class TestPagesThatAreDue:
         ids=["first ones", "of another template", "no long text", "not for a part of their text"],
     )
     def test_are_those_of_which_the_next_two_kept_ones_tell(self, pages, due):
-        assert learn_all(Frames(), "a", pages) == due
+        assert learn_all(Frames(10**6), "a", pages) == due
 
     def test_of_each_host_by_itself_and_not_by_a_duplicate(self):
-        known = Frames()
+        known = Frames(10**6)
         assert learn(known, "a", 1, "menu", "one") == []
         drop(known, "a", "menu", "one")
         assert learn(known, "b", 5, "menu", "two") == []
@@ -144,15 +181,15 @@ class TestPagesThatAreDue:
 
     def test_waiting_pages_are_bounded_by_host(self, monkeypatch):
         monkeypatch.setattr(early_pages, "_MOST_WAITING_OF_HOST", 3)
-        known = Frames()
+        known = Frames(10**6)
         menus = [[f'<a href="/">{word} {n}</a>' for n in range(9)] for word in "abcdefgh"]
         learn_all(known, "a", [*menus, menus[0], menus[-1]])
         assert 0 not in learn(known, "a", 99, *menus[0])
         assert 7 in learn(known, "a", 99, *menus[-1])
 
     def test_waiting_pages_are_bounded_in_all(self, monkeypatch):
-        monkeypatch.setattr(early_pages, "_MOST_WAITING", 5)
-        known = Frames()
+        monkeypatch.setattr(early_pages, "MOST_WAITING", 5)
+        known = Frames(10**6)
         for number in range(9):
             learn(known, f"host {number}", number, "menu", "first")
         assert learn(known, "host 3", 10, "menu", "second") == []
@@ -160,7 +197,7 @@ class TestPagesThatAreDue:
 
 
 def test_parts_of_titles_are_counted_apart_from_blocks_of_the_same_text():
-    known = Frames()
+    known = Frames(10**6)
     learn(known, "a", 0, "text", title="Story - Site")
     drop(known, "a", "text", title="Story - Print view - Site")
     learn(known, "a", 1, "other", title="Site")
@@ -172,7 +209,7 @@ def test_parts_of_titles_are_counted_apart_from_blocks_of_the_same_text():
 
 
 def test_a_forgotten_host_has_no_waiting_pages():
-    known = Frames(most_blocks=3)
+    known = Frames(most_bytes=1)
     learn(known, "a", 0, "one", "two")
     learn(known, "b", 1, "one", "two")
     assert known.forgotten == ["a"]
@@ -181,17 +218,43 @@ def test_a_forgotten_host_has_no_waiting_pages():
 
 def test_of_one_host_its_oldest_blocks_go_and_what_repeats_stays(monkeypatch):
     monkeypatch.setattr(frames, "_MOST_BLOCKS_OF_HOST", 10)
-    known = Frames()
+    known = Frames(10**6)
     learn_all(known, "a", [["menu", f"text {number}"] for number in range(50)])
-    assert len(known) == 10
+    assert len(known.of("a").sightings) == 10
     assert times(known, "a", "menu", "text 0", "text 49") == [50, 0, 1]
 
 
 def test_a_host_is_restored_from_its_bytes():
-    known, again = Frames(), Frames()
+    known = Frames(10**6)
     learn_all(known, "a", [["menu", "one"], ["menu", "two"]])
-    again.put(Host.from_bytes("a", known.of("a").to_bytes()))
-    again.check()
-    assert list(again.of("a").sightings.items()) == list(known.of("a").sightings.items())
+    again = Host.from_bytes("a", known.of("a").to_bytes())
+    assert again == known.of("a")
+    assert list(again.sightings) == list(known.of("a").sightings)
     with pytest.raises(ValueError, match="format"):
         Host.from_bytes("a", b"\xff" * 20)
+
+
+def test_memory_is_what_is_allocated():
+    """Of hosts that are open, and of many more that are packed."""
+    chance = random.Random(1)
+
+    def fill(known):
+        for number in range(3_000):
+            shown = [chance.getrandbits(64) for _ in range(200)]
+            known.learn(f"www.host-{number}.example", shown, is_kept=True)
+        return known
+
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for most_bytes in (100e6, 10e6, 1e6):
+            before = tracemalloc.get_traced_memory()[0]
+            known = fill(Frames(most_bytes))
+            allocated = tracemalloc.get_traced_memory()[0] - before
+            assert 0.7 < known.nbytes / allocated < 1.5
+            assert known.nbytes <= most_bytes
+            known.check()
+            del known
+            gc.collect()
+    finally:
+        tracemalloc.stop()

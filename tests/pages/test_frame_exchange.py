@@ -10,6 +10,7 @@ from site_pages import framed
 
 from dedup_filter.errors import StoreError
 from dedup_filter.frames.host_frames import Lesson
+from dedup_filter.pages import frame_exchange
 from dedup_filter.pages.frame_exchange import MOST_LESSONS, FrameExchange
 
 HOST = "a.example"
@@ -130,6 +131,21 @@ def test_a_lesson_is_bounded(pair, lists):
     assert len(lists[HOST][0]) < 8_100
 
 
+def test_lists_used_least_are_read_anew_when_too_many_blocks_are_remembered(lists, monkeypatch):
+    monkeypatch.setattr(frame_exchange, "_MOST_TOLD", 10)
+    one, other = (FrameExchange(MemoryLists(number, lists)) for number in (1, 2))
+    hosts = [f"{number}.example" for number in range(9)]
+    for host in hosts:
+        one.tell(host, lesson(1, 2, 3, 4), is_known=True)
+    assert one.nbytes <= 9 * 400 + 10 * 100
+    for host in hosts:
+        assert one.news(host) == []
+        assert other.news(host) == [lesson(1, 2, 3, 4)]
+        other.tell(host, lesson(1, 5), is_known=True)
+    assert [one.news(host) for host in hosts] == [[lesson(1, 5)]] * 9
+    assert other.nbytes <= 9 * 400 + 10 * 100
+
+
 PAGES = st.lists(
     st.tuples(
         st.integers(0, 2),
@@ -141,6 +157,13 @@ PAGES = st.lists(
 MOMENTS = st.sets(st.integers(0, 40))
 
 
+@pytest.fixture(params=[1, 500_000])
+def most_told(request, monkeypatch):
+    """Blocks that are remembered of lists: of one list, or of all."""
+    monkeypatch.setattr(frame_exchange, "_MOST_TOLD", request.param)
+
+
+@pytest.mark.usefixtures("most_told")
 @given(history=PAGES, rereadings=MOMENTS, evictions=MOMENTS, losses=MOMENTS)
 def test_all_know_what_any_was_taught(history, rereadings, evictions, losses):
     """Of pages by process, and what they show: whatever is forgotten, or told without an answer."""

@@ -210,4 +210,27 @@ def test_frames_that_cannot_be_read_are_learnt_again_and_the_log_says_so(
     monkeypatch.setattr("dedup_filter.frames.host_frames._FORMAT", 99)
     assert crawl(2) == "new"
     (message,) = caplog.messages
-    assert message.startswith("what was learnt of 1 host was written by another version")
+    assert message.startswith("what was learnt of some hosts was written by another version")
+
+
+class TestMemoryThatIsTooSmall:
+    """For the frame of one host; the pages of two come in turn."""
+
+    @staticmethod
+    def crawl(location, **options):
+        with NearDuplicateFilter.open(location, frame_memory=1e-6, **options) as pages:
+            for number in range(6):
+                text = f"<p>{prose(number)}</p>"
+                pages.see(f"http://{number % 2}.example/{number}", html=text)
+            pages.check()
+            return pages.forgotten_hosts
+
+    def test_is_counted_and_the_log_says_once_what_to_do(self, caplog):
+        assert self.crawl("memory:") == 5
+        (message,) = caplog.messages
+        assert "frame_memory=1e-06 MB" in message
+        assert "DEDUP_FRAME_MEMORY" in message
+
+    def test_of_a_directory_forgets_nothing(self, tmp_path, caplog):
+        assert self.crawl(tmp_path / "index") == 0
+        assert caplog.messages == []

@@ -106,7 +106,7 @@ def test_verdicts_of_odd_pages_are_those_without_workers():
 
 def test_a_worker_expects_what_is_known_once_it_is_told(stream):
     chance = random.Random(5)
-    workers, known = [WorkerPages(), WorkerPages()], Frames()
+    workers, known = [WorkerPages(), WorkerPages()], Frames(20e6)
     news = {worker: [] for worker in workers}
     for ticket, page in enumerate(page for page in stream if "html" in page):
         host = page["url"].split("/")[2]

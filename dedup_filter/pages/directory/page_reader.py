@@ -30,7 +30,7 @@ from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, cano
 
 Self = TypeVar("Self", bound="PageReader")
 
-FORMAT = 6
+FORMAT = 7
 APPLICATION = 0x44454455
 """By which SQLite's files are told from those of other programs: "DEDU"."""
 _CACHE_KIB = 65_536
@@ -81,6 +81,15 @@ _SCHEMA, _INVARIANTS, _SNAPSHOT = (
 def signed(value: int) -> int:
     """Return the signed integer with the same 64 bits."""
     return value - (1 << 64) if value >> 63 else value
+
+
+def as_column(text: str) -> str | bytes:
+    """Return a text in the form in which SQLite takes it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
 
 
 class PageReader:
@@ -169,6 +178,11 @@ class PageReader:
         sql = """SELECT id, CAST(url AS TEXT) FROM pages
             WHERE id IN (SELECT value FROM json_each(?))"""
         return dict(self.rows(sql, (json.dumps(pages),)))
+
+    def known_host(self, name: str) -> int | None:
+        """Return the number of a host, None if it has none."""
+        found = self.value("SELECT id FROM hosts WHERE name = ?", (as_column(name),))
+        return None if found is None else int(found)
 
     def record(self, page: int) -> PageRecord:
         """Return all that is recorded of a page. Raises KeyError: there is none."""

@@ -36,7 +36,15 @@ from typing import Any, NamedTuple
 
 from dedup_filter.model import Fate
 from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock
-from dedup_filter.pages.directory.page_reader import COLUMNS, FORMAT, HOST, MASK, PageReader, signed
+from dedup_filter.pages.directory.page_reader import (
+    COLUMNS,
+    FORMAT,
+    HOST,
+    MASK,
+    PageReader,
+    as_column,
+    signed,
+)
 from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, canonical, url_key
 from dedup_filter.text.headlines import Headline
 
@@ -230,18 +238,13 @@ class PageStore(PageReader):
         """Return the number of a host; it gets one if it has none."""
         number = self._hosts.get(name)
         if number is None:
-            column = (_column(name),)
+            column = (as_column(name),)
             self.write("INSERT OR IGNORE INTO hosts (name) VALUES (?)", column)
             [(number,)] = self.rows("SELECT id FROM hosts WHERE name = ?", column)
             if len(self._hosts) >= _MOST_HOSTS:
                 self._hosts.clear()
             self._hosts[name] = number
         return number
-
-    def known_host(self, name: str) -> int | None:
-        """Return the number of a host, None if it has none."""
-        found = self.value("SELECT id FROM hosts WHERE name = ?", (_column(name),))
-        return None if found is None else int(found)
 
     def at_url(self, url: str) -> list[int]:
         """Find all pages at a URL, however it is spelt, the earliest first.
@@ -400,7 +403,7 @@ class PageStore(PageReader):
         number and start, is that one.
         """
         number, name, started, ended, options = crawl
-        column = None if name is None else _column(name)
+        column = None if name is None else as_column(name)
         known = self.value(
             """SELECT id FROM crawls
             WHERE name = ?2 OR (id = ?1 AND started = ?3 AND name IS NULL AND ?2 IS NULL)""",
@@ -499,24 +502,15 @@ class PageStore(PageReader):
         page, url, host, digest, fingerprint, *plain, h1, title, canonical_key = record
         return (
             page or None,
-            _column(url),
+            as_column(url),
             self.host(host),
             digest,
             None if fingerprint is None else signed(fingerprint),
             *plain,
-            _column(h1),
-            _column(title),
+            as_column(h1),
+            as_column(title),
             None if canonical_key is None else signed(canonical_key),
         )
-
-
-def _column(text: str) -> str | bytes:
-    """Return a text in the form in which SQLite takes it."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass")
-    return text
 
 
 def _json(options: Mapping[str, Any] | None) -> str | None:

@@ -1,4 +1,4 @@
--- Format 6 of pages.sqlite3. Stored on disk: never change a meaning, add a format.
+-- Format 7 of pages.sqlite3. Stored on disk: never change a meaning, add a format.
 -- SQLite 3.24 or newer. Times are Unix seconds.
 
 CREATE TABLE meta (
@@ -104,8 +104,6 @@ END;
 -- What each host has shown: a state now and then, and lessons since.
 CREATE TABLE host_frames (
     host   INTEGER PRIMARY KEY,
-    latest INTEGER NOT NULL,         -- number of the last lesson in it; orders hosts by when they
-                                     -- were learnt of
     state  BLOB NOT NULL
 );
 
@@ -124,7 +122,7 @@ CREATE INDEX lesson_page ON frame_lessons (page);
 CREATE TABLE early_pages (
     page INTEGER PRIMARY KEY,
     host INTEGER NOT NULL,
-    form BLOB NOT NULL,              -- the page as it was taken apart
-    note BLOB NOT NULL               -- what is known of it by now
+    note BLOB NOT NULL,              -- what is known of it by now
+    form BLOB NOT NULL               -- the page as it was taken apart; last, as it is large
 );
 CREATE INDEX early_host ON early_pages (host);

@@ -7,7 +7,7 @@ import pytest
 from killed_writer import write_and_be_killed
 from store_pages import NOON, folder_store, measures, page
 
-from dedup_filter.pages.directory.frame_store import FrameStore
+from dedup_filter.pages.directory.frame_store import all_frames
 from dedup_filter.pages.directory.page_reader import PageReader
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
@@ -27,7 +27,7 @@ def test_that_is_opened_again_holds_all_that_was_told_and_nothing_pending(tmp_pa
             for number in numbers:
                 assert records[number].digest == measures(number)["digest"]
             assert store.last_page >= max(numbers, default=0)
-            for known in FrameStore(store).all():
+            for known in all_frames(store):
                 assert all(early.page in records for early in known.early)
     assert numbers
 

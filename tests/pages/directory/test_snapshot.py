@@ -8,7 +8,7 @@ from dedup_filter.pages.directory.frame_store import (
     EarlyForm,
     FrameStore,
     Lesson,
-    frames_with_forms,
+    all_frames,
 )
 from dedup_filter.pages.directory.page_reader import Snapshot
 
@@ -38,7 +38,7 @@ def shown(folder):
         assert snapshot.count() == len(pages)
         assert len(snapshot) == sum(each.is_kept for each in pages)
         assert snapshot.without_text() == snapshot.without_form() == len(pages)
-        return pages, list(frames_with_forms(snapshot))
+        return pages, list(all_frames(snapshot))
 
 
 def test_a_snapshot_is_what_the_next_opening_finds(tmp_path):

@@ -15,15 +15,14 @@ from dedup_filter.workers import measured
 EARLY_PAGES, HOSTS = "dedup_filter.frames.early_pages", "dedup_filter.frames.host_frames"
 BOUNDS = {
     "usual": {},
-    "states are written in between, and hosts are forgotten": {
+    "states are written in between, and few pages wait": {
         "dedup_filter.pages.framed_pages._LEAST_BYTES": 200,
         f"{HOSTS}._MOST_BLOCKS_OF_HOST": 30,
-        f"{EARLY_PAGES}._MOST_WAITING": 3,
-        f"{HOSTS}.Frames.__init__.__defaults__": (60,),
+        f"{EARLY_PAGES}.MOST_WAITING": 3,
     },
-    "early pages are given up for their size": {f"{EARLY_PAGES}._MOST_BYTES": 4_000},
-    "some of them are": {f"{EARLY_PAGES}._MOST_BYTES": 10_000},
 }
+NO_ROOM = {"frame_memory": 1e-6}
+"""For no host but the one that is used."""
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +51,10 @@ def essence(verdicts):
     return [(each.outcome, each.original, each.distance, each.similarity) for each in verdicts]
 
 
-def verdicts(place, stream, every, see=see, *, is_killed=False):
+def verdicts(place, stream, every, see=see, *, is_killed=False, **options):
     """Judge a stream; after every so many pages the index is closed or killed, and opened again."""
     found = []
-    pages = place.open(crawl="one")
+    pages = place.open(crawl="one", **options)
     for number, (url, html) in enumerate(stream):
         if number and number % every == 0:
             if is_killed:
@@ -64,7 +63,7 @@ def verdicts(place, stream, every, see=see, *, is_killed=False):
                 place.crash(pages)
             else:
                 pages.close()
-            pages = place.open(crawl="one")
+            pages = place.open(crawl="one", **options)
         found.append(see(pages, number, url, html))
     pages.close()
     if isinstance(place.location, Path):
@@ -85,15 +84,14 @@ def test_all_places_judge_alike(place, stream, uninterrupted):
     assert essence(verdicts(place, stream, len(stream))) == uninterrupted
 
 
-@pytest.mark.parametrize(
-    "bounds", [*[*BOUNDS][:-1], pytest.param([*BOUNDS][-1], marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("bounds", BOUNDS)
 def test_a_stream_is_judged_as_without_a_restart(directory, stream, monkeypatch, bounds):
     for name, value in BOUNDS[bounds].items():
         monkeypatch.setattr(name, value)
     expected = verdicts(directory, stream, len(stream))
     assert verdicts(directory, stream, 7, is_killed=True) == expected
     assert verdicts(directory, stream[:50], 1) == expected[:50]
+    assert verdicts(directory, stream, 50, **NO_ROOM) == expected
 
 
 def test_pages_that_are_put_away_are_judged_as_those_in_memory(
@@ -103,7 +101,7 @@ def test_pages_that_are_put_away_are_judged_as_those_in_memory(
     monkeypatch.setattr(
         measured, "unpack_page", lambda form: unpacked.append(form) or unpack_page(form)
     )
-    monkeypatch.setattr(early_pages, "_MOST_BYTES", 60_000)
+    monkeypatch.setattr(f"{HOSTS}._EARLY", 60_000 / 400e6)
     assert essence(verdicts(local_place, stream, len(stream))) == uninterrupted
     assert unpacked
 
@@ -112,7 +110,7 @@ def test_a_page_given_up_while_it_is_due_is_judged_again_all_the_same(
     directory, article, monkeypatch
 ):
     """Whether it waits in memory, or was brought back."""
-    monkeypatch.setattr(early_pages, "_MOST_WAITING", 1)
+    monkeypatch.setattr(early_pages, "MOST_WAITING", 1)
     stream = [(f"http://a.example/{n}", framed(article(n), NOTICE)) for n in range(2)]
 
     def words_of_the_first(pages, number, url, html):
