@@ -1,7 +1,8 @@
 """The options of a filter: one frozen value, checked when it is made."""
 
+import json
 from ast import literal_eval
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cached_property
@@ -12,6 +13,7 @@ from dedup_filter.errors import ConfigError
 from dedup_filter.features.analysis import FEATURE_HASHES
 from dedup_filter.features.recipes import RECIPES, PartWeights
 from dedup_filter.hamming.layout import MAX_DISTANCE, Layout
+from dedup_filter.text.selectors import SiteSelectors
 
 _PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
@@ -36,6 +38,11 @@ class FilterConfig:
     min_similarity: float | None = 0.8
     """Share of a page's phrases (shingles) that its original must have. None: the fingerprints
     alone decide, as in the paper."""
+    ignore: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None
+    """CSS selectors, or those of each host: what they match is not judged, as if it were not on
+    the page."""
+    content: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None
+    """CSS selectors, or those of each host: of a page nothing else is judged, but for its title."""
     learn_frames: bool = True
     """Leave out what repeats on a host (menus, footers) before a page's main text is chosen."""
     features: str = "content"
@@ -75,6 +82,7 @@ class FilterConfig:
             value = getattr(self, name)
             if not is_right(value):
                 raise ConfigError(f"{name} must be {wanted}, not {value!r}")
+        self.selectors.of("")  # they are read, and refused if they are none
         for name in _PART_WEIGHTS if self.features != "shingles" else ():
             if getattr(self, name):
                 raise ConfigError(
@@ -97,6 +105,11 @@ class FilterConfig:
     def tables(self) -> Layout | None:
         """The layout of the permuted tables, if one is chosen."""
         return None if self.layout is None else Layout.of(str(self.layout))
+
+    @cached_property
+    def selectors(self) -> SiteSelectors:
+        """What of the pages of each host is judged."""
+        return SiteSelectors.read(self.ignore, self.content)
 
     @cached_property
     def part_weights(self) -> PartWeights:
@@ -126,12 +139,24 @@ def option_in(name: str, value: Any) -> Any:
     """
     if not isinstance(value, str):
         return value
+    if name in ("ignore", "content"):
+        return _selectors_in(value)
     if isinstance(getattr(FilterConfig, name, None), bool):
         return FLAGS.get(value.lower(), value)
     try:
         return literal_eval(value.capitalize())  # numbers, and none as well as None
     except (SyntaxError, ValueError):
         return value
+
+
+def _selectors_in(text: str) -> Any:
+    """Read selectors: one text, none, or an object of JSON with those of each host."""
+    if text.strip().lower() == "none":
+        return None
+    try:
+        return json.loads(text) if text.lstrip().startswith("{") else text
+    except (ValueError, RecursionError):
+        return text
 
 
 def _whole(least: int, most: int, *others: Any) -> _Rule:

@@ -193,6 +193,8 @@ class PageProfile:
     """Share of the words of the span that are frame of the host, 0 to 1."""
     canonical: tuple[str, ...] = ()
     """URLs that the page names as its canonical ones; may be relative."""
+    selected: tuple[str, ...] = ()
+    """What selectors of a user have done to the page."""
 
     @property
     def reason(self) -> Reason:
@@ -390,6 +392,7 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
         new_share=new.word_count / max(main.word_count, 1),
         frame_share=analysis.tokens.count(in_frame) / max(span.word_count, 1),
         canonical=document.canonical,
+        selected=document.selected,
     )
 
 

@@ -97,6 +97,7 @@ def verdict_on(page: PageProfile, outcome: Outcome, reason: Reason | None = None
         fingerprint=page.fingerprint,
         frame_share=page.frame_share,
         words=max((text.word_count for text in page.texts), default=page.word_count),
+        selected=page.selected,
     )
 
 

@@ -26,9 +26,9 @@ each; another kind would be a class with the same members, opened here."""
 MEMORY = "memory:"
 _SHAPING = "features feature_hash shingle_size title_weight heading_weight image_weight".split()
 """Options that shape fingerprints."""
-_NOTED = ("max_distance", "min_similarity", "learn_frames", "scope", "canonical")
+_NOTED = "max_distance min_similarity learn_frames scope canonical ignore content".split()
 """Others that shape verdicts, noted with each crawl."""
-_ALIKE = ("max_distance", "min_similarity", "scope", "expire_days", "max_pages")
+_ALIKE = "max_distance min_similarity scope ignore content expire_days max_pages".split()
 """Others which all processes of a shared index should have alike."""
 _MISTYPED = re.compile(r"rediss?(\+cluster)?//")
 """An address without its colon, which would make a folder with a password in its name."""

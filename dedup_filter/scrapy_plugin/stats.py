@@ -81,6 +81,8 @@ class CrawlStats:
         # The page itself tells its language: no strange code may become a stat of its own.
         if verdict.language is not None and _LANGUAGE_CODE.fullmatch(verdict.language):
             self.add(f"language/{verdict.language}")
+        for effect in verdict.selected:
+            self.add(f"selectors/{effect}")
         for name in ("candidates", "shingles", "shingles_without_stopword"):
             self.add(name, getattr(verdict, name))
         for warned in self._hosts.see(judgement.url, verdict):
