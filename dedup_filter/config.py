@@ -10,7 +10,7 @@ from math import ceil
 from typing import Any
 
 from dedup_filter.errors import ConfigError
-from dedup_filter.features.analysis import FEATURE_HASHES
+from dedup_filter.features.analysis import ADS, FEATURE_HASHES
 from dedup_filter.features.recipes import RECIPES, PartWeights
 from dedup_filter.hamming.layout import MAX_DISTANCE, Layout
 from dedup_filter.text.selectors import SiteSelectors
@@ -43,6 +43,11 @@ class FilterConfig:
     the page."""
     content: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None
     """CSS selectors, or those of each host: of a page nothing else is judged, but for its title."""
+    max_missing: int = 0
+    """Words of lines and links that may be missing in the original on the same host, besides those
+    that a long text or an article lets be missing in any case."""
+    ignore_numbers: bool = False
+    """Do not compare numbers in lines (views, prices, times), nor make features of them."""
     learn_frames: bool = True
     """Leave out what repeats on a host (menus, footers) before a page's main text is chosen."""
     features: str = "content"
@@ -51,6 +56,10 @@ class FilterConfig:
     """How features are hashed: "xxh3", "fnv1a" or "fnv1"."""
     shingle_size: int = 3
     """Words in a shingle."""
+    ads: str = "window"
+    """Which shingles are taken for advertisements, and left out of features: those with too few
+    function words in the "window" around them, those without a stopword ("shingle"), or none
+    ("off")."""
     title_weight: int = 0
     """With features="shingles": weight of each shingle of the title; 0: none is a feature."""
     heading_weight: int = 0
@@ -184,10 +193,13 @@ _WORKERS, _IS_NUMBER_OF_WORKERS = _whole(0, 64, "auto")
 _RULES: Mapping[str, _Rule] = {
     "max_distance": _whole(0, MAX_DISTANCE),
     "min_similarity": _number_or_none("from 0 to 1", lambda value: 0 <= value <= 1),
+    "max_missing": _whole(0, 10_000),
+    "ignore_numbers": _FLAG,
     "learn_frames": _FLAG,
     "features": _one_of(RECIPES),
     "feature_hash": _one_of(FEATURE_HASHES),
     "shingle_size": _whole(1, 16),
+    "ads": _one_of(ADS),
     # A page has a few hundred shingles of weight 1 or 2: more would leave nothing to its text.
     **dict.fromkeys(_PART_WEIGHTS, _whole(0, 1_000)),
     "scope": _one_of(("all", "host")),
