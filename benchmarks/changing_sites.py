@@ -215,6 +215,11 @@ class Markup:
         names = {key: chance.choice(each.split()) for key, each in named(WORDS.CLASSES).items()}
         self._around = {key: form.replace("{name}", names[key]) for key, form in forms.items()}
 
+    def selector(self, region: str) -> str:
+        """Return a CSS selector of the element around what stands in a region."""
+        tag, kind, name = re.findall(r'<(\w+)(?: (class|id)="([\w-]+)")?', self._around[region])[0]
+        return {"class": ".", "id": "#"}[kind] + name if name else str(tag)
+
     def put(self, region: str, content: str) -> str:
         """Put what stands in a region into its elements; nothing where it is empty."""
         return self._around[region].format(content) if content else ""
@@ -241,6 +246,12 @@ class Site:
     cookies_from: int = 0
     """The fetch from which it shows a notice of cookies, if that is its part."""
     fetches: int = 0
+
+    @property
+    def changing(self) -> str:
+        """CSS selectors of the elements in which it changes; "" for none."""
+        places = ALL.values() if self.part == "all" else [self.place]
+        return ", ".join(self.markup.selector(place) for place in places if place)
 
     def page(
         self, headline: str, body: str, *, view: str = "", title: str = "", url: str = ""

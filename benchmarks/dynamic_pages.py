@@ -1,6 +1,7 @@
 """Crawl made sites that change with every fetch: which copies are found, which other pages lost.
 
-    python benchmarks/dynamic_pages.py [FOLDER] [--seed 1] [--quick] [--only NAME ...] [--json] [-v]
+    python benchmarks/dynamic_pages.py [FOLDER] [--seed 1] [--quick] [--only NAME ...] [--ignore]
+        [--json] [-v]
 
 The folder holds labelled sets of the form that the head of `labelled_sets` describes; their texts
 become articles. Without it, articles are made by rule. Another seed draws other markup, places,
@@ -21,6 +22,9 @@ is shown again twice, 0, 3 or 30 pages of its site later: on its host, and on a 
 Tables by part and place count copies in a whole frame: sid, utm and mirror. Pages that differ must
 be kept: series on a site of their own (`DIFFERENT`), and all articles. In half of the series three
 articles come first; "bare" ones have no menu. Some have a volatile part, too.
+
+With --ignore this library is given, for each site, a CSS selector of the element that its volatile
+part stands in (`DEDUP_IGNORE`).
 
 --only takes beginnings of names of volatile parts, copies or series. -v prints each miss and each
 loss with the rule that kept the page. A crawl of 1,150 pages takes some 15 s, most of it for
@@ -98,6 +102,8 @@ class Crawl:
     def __init__(self, seed: int, sentences: dict[str, list[str]]) -> None:
         self.chance = Random(seed)
         self.texts = {each: Texts(each, said, self.chance) for each, said in sentences.items()}
+        self.ignore: dict[str, str] = {}
+        """By host, CSS selectors of the elements in which it changes."""
         self._plan: list[tuple[float, Callable[[], Fetch]]] = []
         self._hosts = 0
 
@@ -119,6 +125,7 @@ class Crawl:
         town = self.chance.choice(TOWNS[language])
         site = Site(f"www.site{self._hosts}.example", texts, markup, part, place, town)
         site.cookies_from = self.chance.randrange(8, 30)
+        self.ignore[site.host] = site.changing
         return site
 
     def add_sites(self, sites: list[Site], copies: list[str]) -> None:
@@ -379,13 +386,15 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="one crawl of six")
     parser.add_argument("--only", nargs="+", help="beginnings of names of parts, copies or series")
+    parser.add_argument("--ignore", action="store_true", help="name what changes on each site")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("-v", "--verbose", action="store_true", help="print misses and losses")
     options = parser.parse_args()
     sentences = read_sentences(options.folder, options.seed)
     tally = Tally(is_verbose=options.verbose)
     for crawl in crawls(options.seed, 1 if options.quick else CRAWLS, sentences, options.only):
-        tally.judge(crawl.fetches(), new_judges())
+        given = {"ignore": crawl.ignore} if options.ignore else {}
+        tally.judge(crawl.fetches(), new_judges(**given))
     tally.report(as_json=options.json)
 
 

@@ -4,6 +4,7 @@
         [--recipes shingles] [--distances 10] [--options title_weight=5 ...]
     python benchmarks/judgement.py FOLDER --crawlers 1 2 4 8 [--share-frames] [--shuffles 5]
         [--sets NAME ...]
+    python benchmarks/judgement.py FOLDER --recipes content --distances 12 --ads window shingle off
     python benchmarks/judgement.py [FOLDER] --advertisements [--sets NAME ...]
 
 The folder holds sets of the form that the head of `labelled_sets` describes.
@@ -13,6 +14,8 @@ change no figure. Peers run on the same
 documents where they are installed (`pip install simhash datasketch trafilatura`): simhash of
 3-word shingles with k = 3, MinHash LSH of the same shingles at 0.7, both on pages after
 trafilatura. A text set takes half a minute a recipe, a page set a minute.
+
+With --ads only the recipes are judged, by each of the rules that take shingles for advertisements.
 
 With --crawlers only page sets are judged, by so many crawlers that share what was kept (`crawlers`)
 and, with --share-frames, what hosts have shown: all pages, those of small and of large hosts, those
@@ -44,6 +47,7 @@ from stream_score import Score, score, score_by
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
+from dedup_filter.features.analysis import ADS
 
 WHERE = """give a folder with labelled sets (labelled_sets.py tells of what form). Data to make such
 sets from: manuals in several releases (Debian documentation packages, `apt-get
@@ -160,6 +164,11 @@ def options_of(asked: argparse.Namespace) -> dict[str, Any]:
 def judges(is_pages: bool, asked: argparse.Namespace) -> Iterator[tuple[str, Judge]]:
     """Name every way of judging, and the function that does it."""
     more = options_of(asked)
+    if asked.ads:
+        for recipe, k, ads in product(asked.recipes, asked.distances, asked.ads):
+            judge = ours(features=recipe, max_distance=k, ads=ads, **more)
+            yield " ".join([f"{recipe} k={k} ads={ads}", *asked.options]), judge
+        return
     for recipe, k, variant in product(asked.recipes, asked.distances, VARIANTS):
         options = more | VARIANTS[variant]
         if is_pages or "learn_frames" not in options:
@@ -278,6 +287,7 @@ def main() -> None:
     parser.add_argument("--recipes", nargs="+", choices=RECIPES, default=list(RECIPES))
     parser.add_argument("--distances", nargs="+", type=int, default=list(DISTANCES))
     parser.add_argument("--options", nargs="+", default=[], help="of the filter: name=value")
+    parser.add_argument("--ads", nargs="+", choices=ADS, help="rules to compare")
     parser.add_argument("--by", help="a field of the pages to break the figures down by")
     parser.add_argument("--crawlers", nargs="+", type=at_least_one, help="how many share an index")
     parser.add_argument("--share-frames", action="store_true", help="what hosts show, too")

@@ -60,10 +60,10 @@ class Judge(Protocol):
 
 
 class Ours:
-    """The library of this repository, with its defaults."""
+    """The library of this repository, with its defaults but for some options."""
 
-    def __init__(self) -> None:
-        self._pages = NearDuplicateFilter.open()
+    def __init__(self, **options: Any) -> None:
+        self._pages = NearDuplicateFilter.open(**options)
 
     def see(self, fetch: Fetch) -> Answer:
         """Judge and remember."""
@@ -121,16 +121,20 @@ class MinHashOfMainText:
         return self._known[key]
 
 
-JUDGES: dict[str, tuple[Callable[[], Judge], tuple[str, ...]]] = {
+JUDGES: dict[str, tuple[Callable[..., Judge], tuple[str, ...]]] = {
     "dedup_filter": (Ours, ()),
     "trafilatura + MinHash": (MinHashOfMainText, ("trafilatura", "datasketch")),
 }
 """Makers of judges, and the packages that each needs."""
 
 
-def new_judges() -> dict[str, Judge]:
-    """Make a judge of each kind that can run here, each with nothing seen."""
-    return {name: make() for name, (make, needs) in JUDGES.items() if all(map(find_spec, needs))}
+def new_judges(**options: Any) -> dict[str, Judge]:
+    """Make a judge of each kind that can run here, each with nothing seen; options are for ours."""
+    return {
+        name: make(**options) if make is Ours else make()
+        for name, (make, needs) in JUDGES.items()
+        if all(map(find_spec, needs))
+    }
 
 
 Row = tuple[str, str, str]

@@ -1,7 +1,8 @@
 """The options of a filter: one frozen value, checked when it is made."""
 
+import json
 from ast import literal_eval
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cached_property
@@ -9,9 +10,10 @@ from math import ceil
 from typing import Any
 
 from dedup_filter.errors import ConfigError
-from dedup_filter.features.analysis import FEATURE_HASHES
+from dedup_filter.features.analysis import ADS, FEATURE_HASHES
 from dedup_filter.features.recipes import RECIPES, PartWeights
 from dedup_filter.hamming.layout import MAX_DISTANCE, Layout
+from dedup_filter.text.selectors import SiteSelectors
 
 _PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
@@ -36,6 +38,16 @@ class FilterConfig:
     min_similarity: float | None = 0.8
     """Share of a page's phrases (shingles) that its original must have. None: the fingerprints
     alone decide, as in the paper."""
+    ignore: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None
+    """CSS selectors, or those of each host: what they match is not judged, as if it were not on
+    the page."""
+    content: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None
+    """CSS selectors, or those of each host: of a page nothing else is judged, but for its title."""
+    max_missing: int = 0
+    """Words of lines and links that may be missing in the original on the same host, besides those
+    that a long text or an article lets be missing in any case."""
+    ignore_numbers: bool = False
+    """Do not compare numbers in lines (views, prices, times), nor make features of them."""
     learn_frames: bool = True
     """Leave out what repeats on a host (menus, footers) before a page's main text is chosen."""
     features: str = "content"
@@ -44,6 +56,10 @@ class FilterConfig:
     """How features are hashed: "xxh3", "fnv1a" or "fnv1"."""
     shingle_size: int = 3
     """Words in a shingle."""
+    ads: str = "window"
+    """Which shingles are taken for advertisements, and left out of features: those with too few
+    function words in the "window" around them, those without a stopword ("shingle"), or none
+    ("off")."""
     title_weight: int = 0
     """With features="shingles": weight of each shingle of the title; 0: none is a feature."""
     heading_weight: int = 0
@@ -79,6 +95,7 @@ class FilterConfig:
             value = getattr(self, name)
             if not is_right(value):
                 raise ConfigError(f"{name} must be {wanted}, not {value!r}")
+        self.selectors.of("")  # they are read, and refused if they are none
         for name in _PART_WEIGHTS if self.features != "shingles" else ():
             if getattr(self, name):
                 raise ConfigError(
@@ -101,6 +118,11 @@ class FilterConfig:
     def tables(self) -> Layout | None:
         """The layout of the permuted tables, if one is chosen."""
         return None if self.layout is None else Layout.of(str(self.layout))
+
+    @cached_property
+    def selectors(self) -> SiteSelectors:
+        """What of the pages of each host is judged."""
+        return SiteSelectors.read(self.ignore, self.content)
 
     @cached_property
     def part_weights(self) -> PartWeights:
@@ -130,12 +152,24 @@ def option_in(name: str, value: Any) -> Any:
     """
     if not isinstance(value, str):
         return value
+    if name in ("ignore", "content"):
+        return _selectors_in(value)
     if isinstance(getattr(FilterConfig, name, None), bool):
         return FLAGS.get(value.lower(), value)
     try:
         return literal_eval(value.capitalize())  # numbers, and none as well as None
     except (SyntaxError, ValueError):
         return value
+
+
+def _selectors_in(text: str) -> Any:
+    """Read selectors: one text, none, or an object of JSON with those of each host."""
+    if text.strip().lower() == "none":
+        return None
+    try:
+        return json.loads(text) if text.lstrip().startswith("{") else text
+    except (ValueError, RecursionError):
+        return text
 
 
 def _whole(least: int, most: int, *others: Any) -> _Rule:
@@ -163,10 +197,13 @@ _WORKERS, _IS_NUMBER_OF_WORKERS = _whole(0, 64, "auto")
 _RULES: Mapping[str, _Rule] = {
     "max_distance": _whole(0, MAX_DISTANCE),
     "min_similarity": _number_or_none("from 0 to 1", lambda value: 0 <= value <= 1),
+    "max_missing": _whole(0, 10_000),
+    "ignore_numbers": _FLAG,
     "learn_frames": _FLAG,
     "features": _one_of(RECIPES),
     "feature_hash": _one_of(FEATURE_HASHES),
     "shingle_size": _whole(1, 16),
+    "ads": _one_of(ADS),
     # A page has a few hundred shingles of weight 1 or 2: more would leave nothing to its text.
     **dict.fromkeys(_PART_WEIGHTS, _whole(0, 1_000)),
     "scope": _one_of(("all", "host")),

@@ -423,7 +423,7 @@ class NearDuplicateFilter:
         for name, value in (("link", given.link), ("title", given.title)):
             if not isinstance(value, str | None):
                 raise TypeError(f"{name} is a str, not {type(value).__name__}")
-        return Source(given, url.url if self.config.part_weights.image else None), url
+        return Source.of(given, url.url, url.host, self.config), url
 
     def __len__(self) -> int:
         return len(self._kept)

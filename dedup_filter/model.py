@@ -65,6 +65,8 @@ class Document:
     `whole_text` is hashed instead."""
     canonical: tuple[str, ...] = field(default=(), compare=False)
     """URLs that the page names as its canonical ones; may be relative."""
+    selected: tuple[str, ...] = field(default=(), compare=False)
+    """What selectors of a user have done to the page: see `text.selectors`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,9 @@ class Verdict(NamedTuple):
     """Words of its main content, without what two earlier pages of the host have shown."""
     canonical: str | None = None
     """URL that the page names as its canonical one; None: its own, or none."""
+    selected: tuple[str, ...] = ()
+    """What the options `ignore` and `content` have done to the page: "ignored", "content",
+    "no_content", "nothing_left" (docs/statistics.md)."""
 
     @property
     def cluster(self) -> int | None:

@@ -31,6 +31,7 @@ from dedup_filter.scrapy_plugin.host_watch import KINDS, LEAST_REPEATS
 from dedup_filter.scrapy_plugin.settings import _OWN, SETTINGS
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
 from dedup_filter.scrapy_plugin.visits import Judgement
+from dedup_filter.text.selectors import Effect
 from dedup_filter.upkeep.databases import COLUMNS
 
 DOCUMENTS = [*sorted(DOCS.rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
@@ -138,6 +139,7 @@ def counted_stats():
         stats.page(Judgement(verdict, ""))
     stats.page(Judgement(Verdict("near", "http://a/", 20, reason="canonical"), ""))
     stats.page(Judgement(Verdict("new", refused=Refusal("lines", 2, 0, "Ice", 1, 3)), ""))
+    stats.page(Judgement(Verdict("new", selected=get_args(Effect)), ""))
     for _ in range(LEAST_REPEATS):
         stats.page(Judgement(Verdict("near", "http://a/", 0, original_page=1), "http://a/"))
     stats.fault(StoreAway())

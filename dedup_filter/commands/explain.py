@@ -18,6 +18,8 @@ from dedup_filter.wording import counted, printable
 _TOP = 20
 _LONGEST_NAME = 70
 _RULES = {
+    "ignored": "left out by selectors of ignore",
+    "outside": "outside what selectors of content name",
     "element": "in elements that are never read",
     "hidden": "hidden, or in noscript, beside more words in sight",
     "template": "in templates",
@@ -32,6 +34,12 @@ _RULES = {
     "before": "before the main content: short, or of links",
     "after": "after the main content: short, or of links",
     "links": "mostly links, within the main content",
+}
+_SELECTED = {
+    "ignored": "ignore leaves out a part of the page",
+    "content": "content names a part of the page",
+    "no_content": "content names nothing on the page, so all of it is judged",
+    "nothing_left": "they would leave no text, so they do not count",
 }
 _LANGUAGE_BY = {
     "script": "told by its script",
@@ -137,6 +145,8 @@ def _tell_of_page(found: Explanation) -> None:
     how = f", {_LANGUAGE_BY[found.language_by]}" if found.language_by else ""
     declared = f" (it declares {found.declared_language})" if found.declared_language else ""
     entry("language", f"{found.language or 'unknown'}{how}{declared}")
+    if found.selected:
+        entry("selectors", "; ".join(_SELECTED[each] for each in found.selected))
     parts = " | ".join(found.headline) or "none"
     entry("headline", f"{parts} (h1: {found.h1 or 'none'}; title: {found.title or 'none'})")
     if found.host:

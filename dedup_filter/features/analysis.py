@@ -12,12 +12,18 @@ counts, then the finaliser of MurmurHash3, so that every word moves every bit. T
 features (title, heading, image) is mixed into their hashes in the same way.
 
 Sentences. Advertisements, menus and link lists are mostly nouns, while function words hold
-sentences together. A shingle is a sentence's if at least a fifth of the words around it (itself and
-eight on either side) are function words. Any other is taken for an advertisement and gives no
-feature. The essay tradition of simhash in web crawling, and Theobald, Siddharth and Paepcke (2008),
-ask for one stopword in the shingle itself. That works with no list: one that drops 40 % of the
-shingles of calls to action drops 20 % of those of prose. Three words without a function word are
-common in prose, and single function words in advertisements; among nineteen words both are rare.
+sentences together. Which shingles are a sentence's is one of three rules; any other shingle is
+taken for an advertisement and gives no feature:
+
+    window    those around which (in it and eight words on either side) at least a fifth of the
+              words are function words: the default
+    shingle   those with a stopword, as in the essay tradition of simhash in web crawling, and as
+              Theobald, Siddharth and Paepcke (2008)
+    off       all
+
+The second works with no list: one that drops 40 % of the shingles of calls to action drops 20 % of
+those of prose. Three words without a function word are common in prose, and single function words
+in advertisements; among nineteen words both are rare.
 
 The language that a page declares is believed if enough of its words are stopwords of it, because
 templates around the world carry `lang="en"`. Otherwise it is the language whose stopwords cover
@@ -100,6 +106,8 @@ class Analysis:
     """The shingles of these words, (n - size + 1,); of fewer words one, of all."""
     word_count: int
     """As a reader would count them, see `Tokens`."""
+    ads: str = "window"
+    """The name of the rule that takes shingles for advertisements."""
 
     def part(self, chosen: BoolArray) -> "Analysis":
         """Return the analysis of chosen parts, (parts,), alone. Cost: 0.03 ms for 1,000 words.
@@ -123,13 +131,8 @@ class Analysis:
     @cached_property
     def is_sentence(self) -> BoolArray:
         """Which shingles, (n - size + 1,), are a sentence's."""
-        words, size = len(self.values.hashes), min(self.size, len(self.values.hashes))
-        # Beyond either end of the text stand words that count for nothing.
-        scores = np.zeros(words + 2 * _AROUND + 1, np.int32)
-        scores[_AROUND + 1 : _AROUND + 1 + words] = _ONE_IN * self.values.is_function_word - 1
-        sums = np.cumsum(scores)
-        are_sentences: BoolArray = sums[size + 2 * _AROUND :] >= sums[: words - size + 1]
-        return are_sentences[: len(self.hashes)]
+        size = min(self.size, len(self.values.hashes))
+        return ADS[self.ads](self.values, size)[: len(self.hashes)]
 
     @property
     def in_sentence(self) -> BoolArray:
@@ -146,6 +149,7 @@ def analyse(
     declared_language: str | None = None,
     shingle_size: int = 3,
     feature_hash: str = "xxh3",
+    ads: str = "window",
 ) -> Analysis:
     """Analyse the normalised parts of a text, as the text that they make joined by spaces."""
     tokens, all_parts = tokens_of_parts(texts), np.ones(len(texts), np.bool_)
@@ -157,9 +161,46 @@ def analyse(
         values = _vocabulary(language, feature_hash).look_up(words)
     hashes, word_count = hash_shingles(values.hashes, shingle_size), tokens.count(all_parts)
     return Analysis(
-        texts, tokens, all_parts, language, feature_hash, shingle_size, values, hashes, word_count
+        texts,
+        tokens,
+        all_parts,
+        language,
+        feature_hash,
+        shingle_size,
+        values,
+        hashes,
+        word_count,
+        ads,
     )
 
+
+def _in_window(values: WordValues, size: int) -> BoolArray:
+    """Tell which runs of so many words have enough function words in and around them."""
+    words = len(values.hashes)
+    # Beyond either end of the text stand words that count for nothing.
+    scores = np.zeros(words + 2 * _AROUND + 1, np.int32)
+    scores[_AROUND + 1 : _AROUND + 1 + words] = _ONE_IN * values.is_function_word - 1
+    sums = np.cumsum(scores)
+    are_sentences: BoolArray = sums[size + 2 * _AROUND :] >= sums[: words - size + 1]
+    return are_sentences
+
+
+def _with_stopword(values: WordValues, size: int) -> BoolArray:
+    sums = np.cumsum(np.concatenate([[0], values.is_stopword]))
+    has_one: BoolArray = sums[size:] > sums[: len(sums) - size]
+    return has_one
+
+
+def _all(values: WordValues, size: int) -> BoolArray:
+    return np.ones(len(values.hashes) - size + 1, np.bool_)
+
+
+ADS: dict[str, Callable[[WordValues, int], BoolArray]] = {
+    "window": _in_window,
+    "shingle": _with_stopword,
+    "off": _all,
+}
+"""The values of the option `ads`: which shingles, (n - size + 1,), are a sentence's."""
 
 LanguageBy = Literal["script", "declaration", "stopwords", "nothing"]
 """What told a language: the script of the text, what the page declares, its stopwords."""

@@ -36,6 +36,7 @@ from dedup_filter.fingerprints.simhash import simhash
 from dedup_filter.fingerprints.sketch import distinct_hashes, found_in, sketch, union
 from dedup_filter.model import Document, Reason
 from dedup_filter.text.blocks import text_hash
+from dedup_filter.text.compared_lines import compared_lines
 from dedup_filter.text.headlines import Headline, TimesShown, never_shown
 from dedup_filter.text.lines import text_blocks
 from dedup_filter.text.plain_text import count_words, normalize, normalize_parts
@@ -193,6 +194,8 @@ class PageProfile:
     """Share of the words of the span that are frame of the host, 0 to 1."""
     canonical: tuple[str, ...] = ()
     """URLs that the page names as its canonical ones; may be relative."""
+    selected: tuple[str, ...] = ()
+    """What selectors of a user have done to the page."""
 
     @property
     def reason(self) -> Reason:
@@ -320,7 +323,7 @@ class AnalysedTexts(NamedTuple):
     """The words of the three texts of a page; equal texts share one object."""
 
     parts: list[str]
-    """The normalised passages."""
+    """The normalised passages; of lines what is compared."""
     all: Analysis
     """That of all passages."""
     new: Analysis
@@ -347,11 +350,14 @@ def _is_long(text: Analysis) -> bool:
 def analysed_texts(texts: PageTexts, config: FilterConfig) -> AnalysedTexts:
     """Find the words of the three texts of a page. Cost: most of that of a profile."""
     parts = normalize_parts([passage.text for passage in texts.passages])
+    are_lines = [passage.kind == "line" for passage in texts.passages]
+    parts = compared_lines(parts, are_lines, with_numbers=not config.ignore_numbers)
     analysis = analyse(
         parts,
         declared_language=texts.document.language,
         shingle_size=config.shingle_size,
         feature_hash=config.feature_hash,
+        ads=config.ads,
     )
     new, main, span = _cut(analysis, texts.passages)
     long = [text for text in dict.fromkeys((new, main)) if _is_long(text)]
@@ -407,6 +413,7 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
         new_share=new.word_count / max(main.word_count, 1),
         frame_share=analysis.tokens.count(in_frame) / max(span.word_count, 1),
         canonical=document.canonical,
+        selected=document.selected,
     )
 
 
@@ -419,7 +426,10 @@ def fingerprint(text: str, **options: object) -> int | None:
         raise TypeError(f"a text is a str, not {type(text).__name__}")
     config = FilterConfig.of(options)
     analysis = analyse(
-        [normalize(text)], shingle_size=config.shingle_size, feature_hash=config.feature_hash
+        [normalize(text)],
+        shingle_size=config.shingle_size,
+        feature_hash=config.feature_hash,
+        ads=config.ads,
     )
     return simhash(*features_of(Document(text), analysis, config))
 

@@ -8,8 +8,8 @@ links. With `min_similarity=None` only fingerprints decide (Manku et al. 2007). 
     headline      one stands in the other, or the      nothing but a section number or a cut-off
                   shared text says what differs        end
     prose         1 - min_similarity of the words;     half of that, and no paragraph
-    lines         half of that for a part of a         none; 1 - min_similarity of the words beyond
-                  larger page                          `LONG_WORDS`
+    lines         half of that for a part of a         none, or max_missing words, or 1 -
+                  larger page                          min_similarity of those beyond `LONG_WORDS`
     beside        not compared                         links, once the frame is known anything:
                                                        half as many words as the article's prose,
                                                        a third where they stand within it
@@ -104,6 +104,7 @@ def verdict_on(page: PageProfile, outcome: Outcome, reason: Reason | None = None
         fingerprint=page.fingerprint,
         frame_share=page.frame_share,
         words=max((text.word_count for text in page.texts), default=page.word_count),
+        selected=page.selected,
     )
 
 
@@ -113,12 +114,13 @@ def compared(
     least: float | None,
     url_key: int,
     is_ours: Callable[[int], bool],
+    max_missing: int = 0,
 ) -> Verdict:
     """Return the verdict on a page; for the URL that belongs to it see `Verdict.named`.
 
     The candidates are pages equal to it, if there are any, or those near its texts and the one
-    that it names as canonical. `least` is `min_similarity`. `is_ours` says whether a crawl is the
-    present one.
+    that it names as canonical. `least` is `min_similarity`, `max_missing` the option of that name.
+    `is_ours` says whether a crawl is the present one.
 
     Cost: 0.1 ms a candidate; 0.2 ms if the headlines differ.
     """
@@ -129,9 +131,11 @@ def compared(
     if same:
         best = [(candidate._replace(distance=0), 1.0) for candidate in same]
     else:
-        looked_at = examined(page, candidates, least)
+        looked_at = examined(page, candidates, least, max_missing)
         best = [(candidate, share) for candidate, share, refusal in looked_at if refusal is None]
-        refused = None if best or not looked_at else _refused(page, looked_at[0], least)
+        refused = (
+            None if best or not looked_at else _refused(page, looked_at[0], least, max_missing)
+        )
         verdict = verdict._replace(candidates=len(candidates), refused=refused)
     if not best:
         return verdict
@@ -149,7 +153,9 @@ def compared(
     )
 
 
-def _refused(page: PageProfile, nearest: Examined, least: float | None) -> Refusal | None:
+def _refused(
+    page: PageProfile, nearest: Examined, least: float | None, max_missing: int
+) -> Refusal | None:
     """Return why a page does not repeat a candidate, with the lines if nothing but a few is why."""
     refusal = nearest.refusal
     if refusal is None or not refusal.lines:
@@ -157,7 +163,7 @@ def _refused(page: PageProfile, nearest: Examined, least: float | None) -> Refus
     if len(refusal.lines) > _FEW_LINES:
         return refusal._replace(lines=())
     texts = dict.fromkeys(line.text for line in refusal.lines)
-    [rest] = examined(page, [nearest.candidate], least, without=texts.keys())
+    [rest] = examined(page, [nearest.candidate], least, max_missing, without=texts.keys())
     lacking = partial(page.passages.lacking_in, nearest.candidate.sketch)
     lines = [MissingLine(text, lacking(text)) for text in texts] if rest.refusal is None else ()
     return refusal._replace(lines=tuple(lines))
@@ -167,6 +173,7 @@ def examined(
     page: PageProfile,
     candidates: Sequence[Candidate],
     least: float | None,
+    max_missing: int = 0,
     *,
     without: Set[str] = frozenset(),
 ) -> list[Examined]:
@@ -183,9 +190,10 @@ def examined(
         missing = None
         if least is not None:
             is_part = there < HALF * (sampled + size - there)
+            allowed = _Allowed(1 - least, max_missing)
             blocks = page.passages.counted_in(candidate.sketch)
             kept = [each for each in blocks if each.passage.text not in without]
-            missing = _missing(page, candidate, kept, share, 1 - least, is_part=is_part)
+            missing = _missing(page, candidate, kept, share, allowed, is_part=is_part)
         refusal = None
         if missing is not None:
             of_other = candidate.page, candidate.distance
@@ -194,21 +202,29 @@ def examined(
     return sorted(found, key=lambda each: (each.candidate.distance, -each.share))
 
 
+class _Allowed(NamedTuple):
+    """What may be missing, by the options."""
+
+    share: float
+    """Of the words."""
+    words: int
+    """Of lines and links, on one host."""
+
+
 def _missing(
     page: PageProfile,
     candidate: Candidate,
     blocks: list[CountedPassage],
     there: float,
-    share: float,
+    allowed: _Allowed,
     *,
     is_part: bool,
 ) -> Missing | None:
     """Return what of some blocks is missing in a candidate if it is more than may be.
 
-    `there`: share of the phrases that it has. `share`: of the words, may be missing. `is_part`: the
-    page is a part of a larger candidate.
+    `there`: share of the phrases that it has. `is_part`: the page is a part of a larger candidate.
     """
-    headline, around = page.headline, page.around
+    headline, around, share = page.headline, page.around, allowed.share
     if not are_headed_alike(page, candidate):
         return Missing("headline", 0, 0, headline.h1 or headline.title)
     if around.is_view:
@@ -216,14 +232,15 @@ def _missing(
     # The headline is compared by itself; in the original other text may follow it.
     blocks = [each for each in blocks if not headline.is_made_of(each.passage.text)]
     on_site = candidate.is_same_host or (candidate.has_same_menus and not around.is_frame_known)
-    missing = _missing_on_site(page, candidate, blocks, share) if on_site else None
+    missing = _missing_on_site(page, candidate, blocks, allowed) if on_site else None
     if missing or (on_site and not around.is_plain):
         return missing
     of_part = HALF * share if is_part or on_site else share
     if around.is_plain:
         # Nothing stands between its lines: phrases that go from one to the next count.
         words = _words(blocks)
-        return Missing.beyond("words", (1 - there) * words, of_part * words, blocks)
+        most = max(of_part * words, allowed.words if on_site else 0)
+        return Missing.beyond("words", (1 - there) * words, most, blocks)
     main = [each for each in blocks if each.passage.in_main]
     new = [each for each in main if not each.passage.times]
     held = [each for each in blocks if page.texts[candidate.text].holds(each.passage)]
@@ -233,7 +250,7 @@ def _missing(
 
 
 def _missing_on_site(
-    page: PageProfile, candidate: Candidate, blocks: Sequence[CountedPassage], share: float
+    page: PageProfile, candidate: Candidate, blocks: Sequence[CountedPassage], allowed: _Allowed
 ) -> Missing | None:
     """Return what is missing in a candidate of the same host, or of one with the same menus."""
     is_same, is_known = candidate.is_same_host, page.around.is_frame_known
@@ -259,9 +276,12 @@ def _missing_on_site(
     if paragraph := next((each for each in lost if each.words >= PARAGRAPH_WORDS), None):
         return Missing("paragraph", paragraph.words, 0, paragraph.passage.text)
     article = [each for each in blocks if each in own and each.passage.kind != "link"]
-    allowed = share * max(sum(e.words - e.missing for e in article) - LONG_WORDS, 0)
-    if missing := Missing.beyond("lines", sum(lost.values()), allowed, list(lost)):
+    share, words = allowed.share, sum(lost.values())
+    of_long = share * max(sum(e.words - e.missing for e in article) - LONG_WORDS, 0)
+    if missing := Missing.beyond("lines", words, max(of_long, allowed.words), list(lost)):
         return missing._replace(lines=tuple(MissingLine(each.passage.text) for each in lost))
+    if lost and words <= allowed.words:
+        blocks, new = ([each for each in some if each not in lost] for some in (blocks, new))
     held = page.texts[candidate.text].holds
     said = [each for each in blocks if held(each.passage) or not each.passage.times]
     if is_same:

@@ -24,11 +24,19 @@ KeptPages = DirectoryPages | RedisPages
 """All that the filter knows of an index. One contract suite (`tests/pages/durable`) runs against
 each; another kind would be a class with the same members, opened here."""
 MEMORY = "memory:"
-_SHAPING = "features feature_hash shingle_size title_weight heading_weight image_weight".split()
+_SHAPING = (
+    "features feature_hash shingle_size ads title_weight heading_weight image_weight"
+).split()
 """Options that shape fingerprints."""
-_NOTED = ("max_distance", "min_similarity", "learn_frames", "scope", "canonical")
+_NOTED = (
+    "max_distance min_similarity max_missing ignore content ignore_numbers learn_frames scope "
+    "canonical"
+).split()
 """Others that shape verdicts, noted with each crawl."""
-_ALIKE = ("max_distance", "min_similarity", "scope", "expire_days", "max_pages")
+_ALIKE = (
+    "max_distance min_similarity max_missing ignore content ignore_numbers scope expire_days "
+    "max_pages"
+).split()
 """Others which all processes of a shared index should have alike."""
 _MISTYPED = re.compile(r"rediss?(\+cluster)?//")
 """An address without its colon, which would make a folder with a password in its name."""

@@ -140,7 +140,7 @@ class RecordedPages:
             SchemeMismatch: the index has fingerprints of another kind than are made here.
         """
         self.require_scheme()
-        source = Source(given.page, given.url if self.config.part_weights.image else None)
+        source = Source.of(given.page, given.url, Place.of(given.url).host, self.config)
         content = source.read(self.config)
         if isinstance(content, Unjudged):
             return content
@@ -197,7 +197,9 @@ def fingerprints_of(
         DedupError: a page cannot be fetched or read.
     """
     for name in names:
-        content = Source(read_page(name).page).read(config)
+        given = read_page(name)
+        selectors = config.selectors.of(Place.of(given.url).host)
+        content = Source(given.page, None, selectors).read(config)
         if isinstance(content, Unjudged):
             yield name, None, content.reason
             continue

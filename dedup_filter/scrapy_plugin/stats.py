@@ -10,7 +10,7 @@ for a while.
 
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from time import monotonic, perf_counter
 from typing import get_args
@@ -19,7 +19,7 @@ from scrapy.statscollectors import StatsCollector
 
 from dedup_filter.errors import DedupError, StoreAway
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.model import Outcome, Refusal
+from dedup_filter.model import Outcome, Refusal, Verdict
 from dedup_filter.scrapy_plugin.host_watch import HostWatch
 from dedup_filter.scrapy_plugin.kept_apart import KeptApart
 from dedup_filter.scrapy_plugin.visits import Judgement, Page
@@ -73,21 +73,11 @@ class CrawlStats:
             return
         judgement.is_counted = True
         verdict = judgement.verdict
-        self.add("pages")
-        self.add(_STAT_OF[verdict.outcome])
-        if verdict.reason == "canonical":
-            self.add("canonical")
-        if verdict.outcome == "unjudged":
-            self.add(f"unjudged/{verdict.reason}")
-        if verdict.distance is not None:
-            self.add(f"distance/{verdict.distance}")
-        # The page itself tells its language: no strange code may become a stat of its own.
-        if verdict.language is not None and _LANGUAGE_CODE.fullmatch(verdict.language):
-            self.add(f"language/{verdict.language}")
+        for name in _counted_names(verdict):
+            self.add(name)
         for name in ("candidates", "shingles", "shingles_without_stopword"):
             self.add(name, getattr(verdict, name))
         if verdict.refused is not None:
-            self.add(f"kept/{verdict.refused.rule}")
             self._look_at_lines(judgement.url, verdict.refused, page)
         for warned in self._hosts.see(judgement.url, verdict):
             self.add(f"warnings/{warned.kind}")
@@ -219,3 +209,20 @@ def _size(count: float) -> str:
     ('38 kB', '5.1 MB')
     """
     return f"{count / 1e3:.0f} kB" if count < 1e6 else f"{count / 1e6:.1f} MB"
+
+
+def _counted_names(verdict: Verdict) -> Iterator[str]:
+    """Yield the stats that count a page by its verdict."""
+    yield from ("pages", _STAT_OF[verdict.outcome])
+    if verdict.reason == "canonical":
+        yield "canonical"
+    if verdict.outcome == "unjudged":
+        yield f"unjudged/{verdict.reason}"
+    if verdict.distance is not None:
+        yield f"distance/{verdict.distance}"
+    # The page itself tells its language: no strange code may become a stat of its own.
+    if verdict.language is not None and _LANGUAGE_CODE.fullmatch(verdict.language):
+        yield f"language/{verdict.language}"
+    if verdict.refused is not None:
+        yield f"kept/{verdict.refused.rule}"
+    yield from (f"selectors/{effect}" for effect in verdict.selected)

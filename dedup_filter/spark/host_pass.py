@@ -241,7 +241,8 @@ class ForetoldPages:
             )
             for each, distance in asked.values()
         ]
-        for candidate, share, refusal in examined(page, candidates, least):
+        most = self._config.max_missing
+        for candidate, share, refusal in examined(page, candidates, least, most):
             self._tell(
                 "examined",
                 other=candidate.page,

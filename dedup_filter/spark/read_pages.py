@@ -54,11 +54,9 @@ def _read(row: dict[str, Any], config: FilterConfig) -> dict[str, Any]:
         return {**taken, "reason": "no_field"}
     if html is None:
         return {**taken, "form": text.encode(), "title": row["title"]}
-    images_of = url if config.part_weights.image else None
+    given = PageText(html, None, row["content_type"], title=row["title"])
     try:
-        page = Source(
-            PageText(html, None, row["content_type"], title=row["title"]), images_of
-        ).read(config)
+        page = Source.of(given, url, taken["host"], config).read(config)
     except Exception:  # a billion pages do not fail for one; it is kept and counted
         return {**taken, "reason": "error"}
     if isinstance(page, Unjudged):

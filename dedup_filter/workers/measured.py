@@ -25,6 +25,7 @@ from dedup_filter.text.content import Content, find_content, first_link, whole_c
 from dedup_filter.text.page_bytes import pack_page, unpack_page
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.reading import Page, read
+from dedup_filter.text.selectors import Selectors
 from dedup_filter.thresholds import FRAME_TIMES, LINE_WORDS, MIN_WORDS
 
 
@@ -91,6 +92,13 @@ class Source(NamedTuple):
     page: PageText
     images_of: str | None = None
     """Its URL, if its images are wanted."""
+    selectors: Selectors | None = None
+    """Of a user, for pages of its host."""
+
+    @classmethod
+    def of(cls, page: PageText, url: str, host: str, config: FilterConfig) -> "Source":
+        """Say what a page at a URL is read from."""
+        return cls(page, url if config.part_weights.image else None, config.selectors.of(host))
 
     def read(self, config: FilterConfig) -> PageHere | Measured | Unjudged:
         """Read it in this process; a document, which has no frame, is measured at once.
@@ -99,7 +107,7 @@ class Source(NamedTuple):
             TypeError: not exactly one of html and text is given, or one of another type.
         """
         html, text, content_type, link, title = self.page
-        content = read(html, text, content_type, self.images_of, title)
+        content = read(html, text, content_type, self.images_of, title, self.selectors)
         if isinstance(content, Unjudged):
             return content
         if link:

@@ -36,6 +36,13 @@ def test_json_has_each_page_and_the_totals_last(index):
     assert (totals["before"]["max_distance"], totals["after"]["max_distance"]) == (12, 0)
 
 
+def test_what_selectors_left_out_was_not_kept(index):
+    for option in "ignore", "content":
+        assert "kept without what it left out" in refused(
+            "rejudge", str(index), "-o", f"{option}=p"
+        )
+
+
 def test_min_similarity_may_be_none_and_the_options_of_the_crawl_stay(index):
     *_, totals = lines("rejudge", str(index), "--min-similarity", "none", "--json")
     assert (totals["after"]["min_similarity"], totals["after"]["max_distance"]) == (None, 12)

@@ -130,6 +130,19 @@ class TestShingles:
         assert analysis.is_sentence.tolist() == sentences
         assert set(np.flatnonzero(analysis.in_sentence).tolist()) == covered
 
+    @given(word_lists, sizes)
+    def test_are_a_sentences_if_they_have_a_stopword_or_all_are_by_other_rules(self, words, size):
+        found = {
+            ads: analyse([" ".join(words)], declared_language="en", shingle_size=size, ads=ads)
+            for ads in ("shingle", "off")
+        }
+        known = stopwords(found["shingle"].language)
+        runs = windows(words, size)
+        assert found["shingle"].is_sentence.tolist() == [bool(known & {*run}) for run in runs]
+        assert found["off"].is_sentence.tolist() == [True] * len(runs)
+        chosen = np.ones(1, np.bool_)
+        assert found["off"].part(chosen).is_sentence.all()
+
 
 def windows(words, size):
     """Runs of `size` words; a shorter text is one run, an empty one none."""

@@ -46,11 +46,13 @@ def refusal(
     where: tuple[bool, bool] = HERE,
     text: int = 0,
     least: float | None = LEAST,
+    *,
     digest: bytes = b"",
+    most: int = 0,
 ) -> Refusal | None:
     """Return why a page does not repeat a stored one, which was found by one of its texts."""
     candidate = Candidate(text, 3, *where, kept.sketch, kept.headline, 17, digest=digest)
-    verdict = compared(judged, [candidate], least, 0, lambda _: True)
+    verdict = compared(judged, [candidate], least, 0, lambda _: True, most)
     assert (verdict.outcome, verdict.candidates) == ("new" if verdict.refused else "near", 1)
     return verdict.refused
 
@@ -146,6 +148,49 @@ class TestLinesThatAreNamed:
         assert refused is not None
         [line] = refused.lines
         assert line == ("the price of it is ten only now", (5, 6))
+
+
+class TestMaxMissing:
+    """The option: words of lines and links that may be missing on one host."""
+
+    SHORT = words("a", 40)
+
+    @pytest.mark.parametrize("kept", [A, SHORT, LONG])
+    @pytest.mark.parametrize(
+        ("lines", "most"),
+        [(["x one"], 2), (["x one", "y two three"], 5), ([words("s", 22)], 22)],
+    )
+    @pytest.mark.parametrize("judged", [page, early])
+    def test_so_many_words_of_lines_may_be_missing(self, kept, lines, most, judged):
+        whole, where = judged(new(kept), *map(new, lines)), (HERE, OF_SITE)
+        for place in where if judged is early else where[:1]:
+            found = [missing(whole, original(kept), where=place, most=m) for m in (0, most - 1)]
+            assert found == ["lines", "lines"]
+            assert missing(whole, original(kept), where=place, most=most) is None
+
+    def test_they_stand_for_links_too(self):
+        judged = page(new(self.SHORT), links("one two three"))
+        found = [missing(judged, original(self.SHORT), most=most) for most in (0, 2, 3)]
+        assert found == ["lines", "lines", None]
+
+    def test_a_paragraph_or_words_of_sentences_may_not(self):
+        judged = page(new(A), new(words("p", 30)))
+        assert missing(judged, original(A), most=100) == "paragraph"
+        edited = f"{words('a', 80)} {words('b', 22)}"
+        assert missing(page(new(edited), new(PRICE)), original(A), most=100) == "words"
+        assert missing(page(new(A)), original(A, headline=HILLS), most=100) == "headline"
+
+    def test_another_host_has_its_own_measure(self):
+        judged = page(new(self.SHORT), new(words("s", 12)))
+        found = [
+            missing(judged, original(self.SHORT), where=ELSEWHERE, most=most) for most in (0, 99)
+        ]
+        assert found == ["words", "words"]
+
+    def test_what_a_long_text_may_lack_is_not_less(self):
+        judged = page(new(LONGER), new(PRICE))
+        assert missing(judged, original(LONGER), most=0) is None
+        assert missing(judged, original(LONGER), most=1) is None
 
 
 class TestHiddenText:

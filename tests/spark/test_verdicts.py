@@ -115,6 +115,7 @@ def test_what_repeats_one_page_is_one_cluster(judged):
         {"scope": "host", "max_distance": 7},
         {"min_similarity": None, "max_distance": 6},
         {"learn_frames": False},
+        {"ignore": {"again.example": "ul, h1", "*": "p:last-child"}, "content": "h1 + div, .x"},
     ],
 )
 def test_options_are_those_of_the_filter(spark, options):

@@ -118,8 +118,9 @@ class DirectoryPages:
             if self._config.min_similarity is not None:  # else bits alone decide
                 found = found_by_url(page, canonical) | found
             candidates = self._candidates(place, page, found, canonical)
+        config, is_ours = self._config, self.store.crawl.__eq__
         verdict = compared(
-            page, candidates, self._config.min_similarity, place.key, self.store.crawl.__eq__
+            page, candidates, config.min_similarity, place.key, is_ours, config.max_missing
         )
         return verdict.named(self.store.url)
 

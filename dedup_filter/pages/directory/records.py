@@ -35,7 +35,7 @@ _NO_URL = "(no URL)"
 """The host of all pages without a URL, a name that no host has. It is stored: never change it."""
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
-TEXT_VERSION = 5
+TEXT_VERSION = 6
 """Of everything in `text`, `features` and `fingerprints` that is no option: which blocks are
 content, the normal form, words, weights. Raise it with any change after which some page gets
 another fingerprint, digest or sketch; `tests/pages/directory/test_scheme.py` watches some."""

@@ -51,7 +51,7 @@ class Process:
         """Random bytes, by which the index is told from one made anew under its name."""
         self._scheme = scheme
         self._crawl_name = crawl or ""
-        self._options = options
+        self._options = json.loads(json.dumps(options))  # as others have written theirs
         self._counted: deque[tuple[str, int]] = deque()
         self._unbrought: Counter[str] = Counter()
         self._is_bringing = Lock()
@@ -98,9 +98,9 @@ class Process:
         number, identity, others = found
         differing = {}
         for name, mine in self._options.items():
-            values = {json.loads(each).get(name, mine) for each in others} - {mine}
+            values = {str(json.loads(each).get(name, mine)) for each in others} - {str(mine)}
             if values:
-                differing[name] = " or ".join(sorted(map(str, values)))
+                differing[name] = " or ".join(sorted(values))
         if number == _OTHER_SCOPE:
             raise ConfigError(
                 f"scope={self._options['scope']} cannot be chosen now: crawlers with "

@@ -298,7 +298,8 @@ class RedisPages:
         # A crawl that was begun after this one, by processes that are at work too, is no earlier
         # one; a job that is resumed may meet it.
         is_ours = self._process.crawl.__le__
-        verdict = compared(page, candidates, self._config.min_similarity, place.key, is_ours)
+        least, most = self._config.min_similarity, self._config.max_missing
+        verdict = compared(page, candidates, least, place.key, is_ours, most)
         return verdict.named(lambda number: self._read[number].url)
 
     def _is_still(self, found: Verdict, place: Place, page: PageProfile, number: int) -> bool:

@@ -50,6 +50,8 @@ class Explanation:
     language_by: str | None = None
     """What told the language: "script", "declaration", "stopwords" or "nothing"."""
     declared_language: str | None = None
+    selected: tuple[str, ...] = ()
+    """What selectors have done to the page: see `Verdict.selected`."""
     h1: str = ""
     title: str = ""
     headline: tuple[str, ...] = ()
@@ -121,6 +123,7 @@ def explanation(name: str, url: str, found: Judged | Unjudged | None) -> Explana
         language=profile.language,
         language_by=language_by(analysed.all, document.language),
         declared_language=document.language,
+        selected=profile.selected,
         h1=profile.headline.h1,
         title=profile.headline.title,
         headline=profile.headline.parts(profile.around.times_shown),

@@ -89,7 +89,9 @@ def judged(
 ) -> Judged | Unjudged:
     """Measure a page as a filter does that knows this of hosts, or tell why it cannot be judged."""
     html, text, content_type, _, title = source
-    content = read(html, text, content_type, url if config.part_weights.image else None, title)
+    images_of = url if config.part_weights.image else None
+    selectors = config.selectors.of(Place.of(url).host)
+    content = read(html, text, content_type, images_of, title, selectors)
     if isinstance(content, Unjudged):
         return content
     return judged_content(url, content, config, known_of, source)

@@ -6,6 +6,8 @@
 Each rule is asked of the function that follows it in a crawl. The rules beside those of
 `text/account.py` (element, hidden, template, notice, data, data_read, markup) are:
 
+    ignored     a selector of the option `ignore` matches it
+    outside     no selector of the option `content` matches it
     title       it is a title of the page: it counts for headline and digest, and is no text
     frame_seen  earlier pages of the host have shown it
     frame       it is in page frame by an element's tag or class name
@@ -19,6 +21,8 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
+from lxml import etree
+
 from dedup_filter.model import Unjudged
 from dedup_filter.review.explanation.judged import Framed, Judged
 from dedup_filter.text.account import Account, Piece, account
@@ -27,6 +31,7 @@ from dedup_filter.text.decode import parse
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.plain_text import count_words
 from dedup_filter.text.reading import Page, markup_of
+from dedup_filter.text.selectors import taken_out
 from dedup_filter.thresholds import FRAME_TIMES
 
 
@@ -46,6 +51,7 @@ class Left(NamedTuple):
 def left_out(judged: Judged) -> list[Left]:
     """Return, in page order, all text of a page that is not in the text that it is known by.
 
+    What selectors leave out comes first.
     Of a page that an index has kept, only of what was read: its blocks.
     """
     framed = judged.framed
@@ -55,7 +61,21 @@ def left_out(judged: Judged) -> list[Left]:
     html = source.html
     markup = markup_of(html, source.content_type) if isinstance(html, str | bytes) else None
     tree = None if markup is None or isinstance(markup, Unjudged) else parse(markup)
-    return list(_left_out(framed, _kept(framed.page) if tree is None else account(tree)))
+    if tree is None:
+        return list(_left_out(framed, _kept(framed.page)))
+    return [*_by_selectors(judged, framed.page, tree), *_left_out(framed, account(tree))]
+
+
+def _by_selectors(judged: Judged, page: Page, tree: etree._Element) -> list[Left]:
+    """Take what selectors leave out of the tree, too."""
+    selectors = judged.config.selectors.of(judged.place.host)
+    if selectors is None or "nothing_left" in page.selected:
+        return []
+    return [
+        Left("ignored" if by else "outside", text, count_words(text), by)
+        for by, text in taken_out(tree, selectors)
+        if text
+    ]
 
 
 def _kept(page: Page) -> Account:

@@ -71,6 +71,8 @@ class Gathered:
     """Unjudged pages by reason."""
     crawls: Sequence[Mapping[str, Any]]
     shingle_size: int
+    ads: str
+    """The rule that takes shingles for advertisements: the option of that name."""
     records: dict[int, PageRecord] = field(default_factory=dict)
     """Of all pages in pairs; without sketches."""
     pairs: list[Pair] = field(default_factory=list)
@@ -112,6 +114,7 @@ def gathered(
         reasons=reasons,
         crawls=crawls,
         shingle_size=int(snapshot.scheme.parts.get("shingle_size", 3)),
+        ads=snapshot.scheme.parts.get("ads", "window"),
     )
     last = deque[PageRecord](maxlen=most_duplicates)
     for record in records:

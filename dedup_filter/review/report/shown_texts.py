@@ -113,7 +113,7 @@ def _shown(snapshot: Snapshot, found: Gathered, page: int) -> list[object]:
     """Return a text, the places that are advertisements, and its length; places in UTF-16 units."""
     whole = _main_text(snapshot, page)
     text = whole[:_MOST_CHARACTERS]
-    places = advertisements(text, found.records[page], found.shingle_size)
+    places = advertisements(text, found.records[page], found.shingle_size, found.ads)
     if any(character > "\uffff" for character in text):
         units = [0]
         for character in text:
@@ -133,11 +133,16 @@ def _main_text(snapshot: Snapshot, page: int) -> str:
     return "\n".join(block.text for block in find_content(unpacked.blocks).main)
 
 
-def advertisements(text: str, record: PageRecord, shingle_size: int = 3) -> list[int]:
+def advertisements(
+    text: str, record: PageRecord, shingle_size: int = 3, ads: str = "window"
+) -> list[int]:
     """Return where parts of a text begin and end, in turn, whose words are in no sentence."""
     starts, ends, normal = _aligned(text)
     analysis = analyse(
-        [normal], declared_language=record.language, shingle_size=max(shingle_size, 1)
+        [normal],
+        declared_language=record.language,
+        shingle_size=max(shingle_size, 1),
+        ads=ads,
     )
     places: list[int] = []
     at, goes_on = 0, False

@@ -44,6 +44,8 @@ _WITHOUT_EFFECT = {
     "layout": "it changes no verdict",
     "workers": "it changes no verdict",
     "revisit": "it changes no verdict",
+    "ignore": "pages were kept without what it left out then",
+    "content": "pages were kept without what it left out then",
     "max_pages": "pages beyond that bound are not recorded any more",
     "expire_days": "pages beyond that bound are not recorded any more",
 }

@@ -40,7 +40,7 @@ def test_what_shapes_fingerprints_has_the_version_that_it_had():
         record.words,
     )
     assert found == (
-        5,
+        6,
         "2d2d8e7cc1dbea98",
         "8a761ae6f939ca8a1982e3a7bb241055f301b2bbb1f01dde",
         "baf5aedcdbf1a5b5",

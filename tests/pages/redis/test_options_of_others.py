@@ -17,6 +17,7 @@ def test_an_option_that_others_have_otherwise_is_warned_of(open_pages, warnings)
         ("expire_days", None, 2),
         ("max_distance", 3, 10),
         ("min_similarity", 0.7, None),
+        ("ignore", ["p", "a"], {"example.com": "p"}),
     ]:
         others = open_pages(**{option: theirs})
         open_pages(**{option: mine}).close()
