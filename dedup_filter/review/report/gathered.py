@@ -71,7 +71,7 @@ class Gathered:
     """Unjudged pages by reason."""
     crawls: Sequence[Mapping[str, Any]]
     shingle_size: int
-    ads: str
+    ads: str = "window"
     """The rule that takes shingles for advertisements: the option of that name."""
     records: dict[int, PageRecord] = field(default_factory=dict)
     """Of all pages in pairs; without sketches."""
