@@ -7,6 +7,7 @@ from contextlib import suppress
 import numpy as np
 import numpy.typing as npt
 
+from dedup_filter.fingerprints.phrase_keys import keys_of, smallest
 from dedup_filter.fingerprints.profile import (
     DIGEST_BYTES,
     MeasuredPassages,
@@ -44,7 +45,9 @@ def profile_of(
     digest: bytes, fingerprint: int, hashes: npt.NDArray[np.uint32], words: int, headline: Headline
 ) -> PageProfile:
     """Make a page of one passage, new on its host; with few words it has no fingerprint."""
-    text = Text("new", fingerprint, hashes, words)
+    is_long = words >= MIN_WORDS
+    keys = keys_of([smallest(hashes.astype(np.uint64))]) if is_long else b""
+    text = Text("new", fingerprint, hashes, words, keys)
     passage = Passage("", 0, "prose", in_new=True, in_main=True, in_span=True)
     return PageProfile(
         digest=digest,
@@ -54,9 +57,10 @@ def profile_of(
         waiting_words=0,
         headline=headline,
         around=Surroundings(),
-        texts=(text,) if words >= MIN_WORDS else (),
+        texts=(text,) if is_long else (),
         passages=MeasuredPassages([passage], hashes, [0, len(hashes)], 1, hashes.astype(np.uint64)),
         sketch=sketch(hashes),
+        keys=keys,
         word_count=words,
         language="en",
         shingles=words,

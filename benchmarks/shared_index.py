@@ -42,6 +42,7 @@ from redis_nodes import RedisNodes
 from redis_servers import RedisServer
 
 from dedup_filter.config import FilterConfig
+from dedup_filter.fingerprints.phrase_keys import KEYS
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.pages.location import join_index
 from dedup_filter.pages.redis.redis_pages import RedisPages
@@ -73,9 +74,14 @@ def profile_of(number: int) -> PageProfile:
 def fill(client: Any, count: int) -> None:
     """Write the log of so many pages that are there, as the scripts write it."""
     events = np.zeros(
-        count, [("value", "<u8"), ("number", "<u8"), ("host", "<u4"), ("seen", "<u4")]
+        count,
+        [
+            *[("value", "<u8"), ("keys", "<u4", KEYS), ("number", "<u8")],
+            *[("host", "<u4"), ("seen", "<u4")],
+        ],
     )
     events["value"] = np.random.default_rng(1).integers(0, 2**64, count, np.uint64)
+    events["keys"] = np.random.default_rng(2).integers(1, 2**32, (count, KEYS), np.uint32)
     events["number"] = np.arange(1, count + 1, dtype=np.uint64) | np.uint64(LONG << 48)
     events["seen"] = START
     for chunk in range(0, count, CHUNK):

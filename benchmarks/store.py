@@ -11,11 +11,11 @@ SQLite itself, the others have their profiles ready. With `--steps` each questio
 of both is timed by itself, on disk: what grows with the index shows when several counts are given.
 
 Pages come with measures ready, so what counts is the store alone: their URLs are 59 characters
-long, a fifth of them are dropped as near-duplicates, and digests, fingerprints and sketches are
-random; headlines take 50 bytes. "grouped" is as `see` writes, "flushed" as a Scrapy pipeline does
-at every item. Figures are taken when the store holds as many pages as they say, recording over the
-last tenth of them. CPU time is the process's own; the other has the waiting for disk and for other
-programs in it, too. Opening has the file in the system's memory. Quote ratios within one run.
+long, a fifth of them are dropped as near-duplicates, and digests, fingerprints, keys and sketches
+are random; headlines take 50 bytes. "grouped" is as `see` writes, "flushed" as a Scrapy pipeline
+does at every item. Figures are taken when the store holds as many pages as they say, recording over
+the last tenth of them. CPU time is the process's own; the other has the waiting for disk and for
+other programs in it, too. Opening has the file in the system's memory. Quote ratios within one run.
 """
 
 import argparse
@@ -34,6 +34,7 @@ from made_profiles import made_profile, made_sketch, see_all
 from stopwatch import figure
 
 from dedup_filter.config import FilterConfig
+from dedup_filter.fingerprints.phrase_keys import KEYS_BYTES
 from dedup_filter.fingerprints.profile import DIGEST_BYTES, PageProfile
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.directory.page_index import PageIndex
@@ -76,6 +77,7 @@ def pages(first: int) -> Iterator[PageRecord]:
             similarity=0.87 if is_near else None,
             h1=f"What page {number} is about",
             title=f"What page {number} is about - The Paper",
+            keys=b"" if is_near else chance.randbytes(KEYS_BYTES),
         )
         number += 1
 
@@ -219,7 +221,7 @@ def fill_by_sql(store: PageStore, count: int) -> None:
             printf('https://www.paper-%04d.example.com/news/%012d.html', n % {HOSTS}, n),
             random(), randomblob({DIGEST_BYTES}), random(), 640, 'en', {START}, {START}, 1, 1,
             'new', NULL, NULL, NULL, NULL, printf('What page %d is about', n),
-            printf('What page %d is about - The Paper', n), NULL, ?
+            printf('What page %d is about - The Paper', n), NULL, randomblob({KEYS_BYTES}), ?
         FROM numbers""",
         (made_sketch(random.Random(0), 640),),
     )

@@ -68,6 +68,9 @@ class FilterConfig:
     """The same for each image within the main content."""
     scope: str = "all"
     """A page is compared with "all" pages, or only with those of its "host"."""
+    shared_phrases: bool = True
+    """Compare a page that repeats none within `max_distance` bits with pages of other hosts, too,
+    that share rare phrases with it, however far apart their fingerprints are."""
     canonical: bool = False
     """Compare a page with the one that it names as canonical (`<link rel="canonical">`, or the
     header Link), however far apart their fingerprints are. Not for a shared index."""
@@ -118,6 +121,11 @@ class FilterConfig:
     def tables(self) -> Layout | None:
         """The layout of the permuted tables, if one is chosen."""
         return None if self.layout is None else Layout.of(str(self.layout))
+
+    @property
+    def looks_for_phrases(self) -> bool:
+        """Whether a page is compared with others that share its phrases."""
+        return self.shared_phrases and self.scope == "all" and self.min_similarity is not None
 
     @cached_property
     def selectors(self) -> SiteSelectors:
@@ -207,6 +215,7 @@ _RULES: Mapping[str, _Rule] = {
     # A page has a few hundred shingles of weight 1 or 2: more would leave nothing to its text.
     **dict.fromkeys(_PART_WEIGHTS, _whole(0, 1_000)),
     "scope": _one_of(("all", "host")),
+    "shared_phrases": _FLAG,
     "canonical": _FLAG,
     "revisit": _one_of(("keep", "drop")),
     "max_pages": _whole(1, 2**32 - 1, None),

@@ -6,7 +6,7 @@ none has to know another.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 Outcome = Literal["new", "near", "exact", "revisit", "unjudged"]
 REPEATS: tuple[Outcome, ...] = ("near", "exact")
@@ -27,6 +27,11 @@ Reason = Literal[
     "error",
 ]
 """Why a page was not judged: docs/statistics.md."""
+
+Source = Literal["canonical", "shared_phrases"]
+"""By what the original of a duplicate was found, but for its fingerprint or equal text: the page
+names it as its canonical page, or has phrases in common with it that hardly another has."""
+SOURCES: tuple[Source, ...] = get_args(Source)
 
 Fate = Literal["pending", "kept", "gone"]
 """What has become of a page: claimed only, committed, or released or forgotten."""
@@ -95,6 +100,8 @@ class NearPage(NamedTuple):
     asked about."""
     page: int
     """Number of its record."""
+    source: Source | None = None
+    """By what it was found beyond `max_distance` bits; None: it is within."""
 
 
 Rule = Literal["headline", "hidden", "paragraph", "lines", "words"]
@@ -156,13 +163,13 @@ class Verdict(NamedTuple):
     """Differing bits of the two fingerprints, 0 to 64."""
     similarity: float | None = None
     """Share of the page's shingles that its original has, 0 to 1; estimated for long pages."""
-    reason: Reason | Literal["canonical"] | None = None
-    """Why an "unjudged" page was not judged; of a duplicate "canonical", if it names its original
-    as its canonical page."""
+    reason: Reason | Source | None = None
+    """Why an "unjudged" page was not judged; of a duplicate by what its original was found, None:
+    within `max_distance` bits, or as an equal page."""
     language: str | None = None
     candidates: int = 0
-    """Stored pages that it was compared with, confirmed or not: those within k bits, and the one
-    that it names as canonical."""
+    """Stored pages that it was compared with, confirmed or not: those within k bits, the one that
+    it names as canonical, and those that share phrases with it."""
     shingles: int = 0
     """Shingles of the text that the page is known by."""
     shingles_without_stopword: int = 0

@@ -64,7 +64,7 @@ def like(number, edits=0, site="a"):
     """Make a page: those of one number are near-duplicates of each other, and of no other."""
     fingerprint = number * 0x9E37_79B9_7F4A_7C15 % 2**64 ^ edits
     digest = number << 64 | fingerprint
-    return Like(f"http://{site}.example/{number}/{edits}", digest, fingerprint, 7)
+    return Like(f"http://{site}.example/{number}/{edits}", digest, fingerprint, number)
 
 
 def see(pages, page):

@@ -1,5 +1,7 @@
 """Groups of near-duplicates, for several crawlers to meet; and which of them repeat each other.
 
+Pages of one group have the same phrases, by which those of several hosts are found at any distance.
+
 seed -> for each crawler, rounds of pages: in each round all crawlers meet the same groups
 """
 
@@ -18,9 +20,9 @@ def repeats(page, other):
         return True
     if min(page.words, other.words) < 20:
         return False
-    return (
-        page.fingerprint ^ other.fingerprint
-    ).bit_count() <= K and page.shingles == other.shingles
+    is_near = (page.fingerprint ^ other.fingerprint).bit_count() <= K
+    is_elsewhere = page.url.split("/")[2] != other.url.split("/")[2]
+    return page.shingles == other.shingles and (is_near or is_elsewhere)
 
 
 def require_each_once(became):
@@ -63,15 +65,17 @@ def star(chance, base):
 def group(chance, number, kind):
     """Return the pages of one group."""
     fingerprints = kind(chance, chance.getrandbits(64))
-    likes = [Like("", chance.getrandbits(128), each, 7) for each in fingerprints]
+    likes = [Like("", chance.getrandbits(128), each, 2 * number) for each in fingerprints]
     if number % 5 == 0:  # alike by fingerprint, and of two texts
-        likes = [like._replace(shingles=7 + at % 2) for at, like in enumerate(likes)]
+        likes = [like._replace(shingles=2 * number + at % 2) for at, like in enumerate(likes)]
     if number % 7 == 0:  # too short for a fingerprint, or the very same text
         texts = [like.digest for like in likes[:3]]
         likes = [like._replace(words=9, digest=texts[at % 3]) for at, like in enumerate(likes)]
     chance.shuffle(likes)
+    # On one host pages are found by their fingerprints only.
+    hosts = CRAWLERS if number % 2 else 1
     return [
-        like._replace(url=f"http://site{at % CRAWLERS}.example/{number}/{at}")
+        like._replace(url=f"http://site{at % hosts}.example/{number}/{at}")
         for at, like in enumerate(likes)
     ]
 

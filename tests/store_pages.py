@@ -4,6 +4,7 @@ from hashlib import blake2b
 
 from made_profiles import hashes_of
 
+from dedup_filter.fingerprints.phrase_keys import KEYS_BYTES
 from dedup_filter.fingerprints.profile import DIGEST_BYTES
 from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.pages.directory.page_store import PageStore
@@ -22,6 +23,7 @@ def measures(number, **fields):
         "digest": blake2b(seed, digest_size=DIGEST_BYTES).digest(),
         "fingerprint": int.from_bytes(blake2b(seed, digest_size=8).digest(), "big"),
         "sketch": sketch(hashes_of(list(seed))),
+        "keys": blake2b(seed, digest_size=KEYS_BYTES).digest(),
         "words": 100,
         "language": "en",
         "h1": f"Headline {number}",

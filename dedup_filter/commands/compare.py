@@ -198,7 +198,9 @@ def _said(verdict: Verdict) -> str:
             if verdict.similarity is None
             else f", A has {_percent(verdict.similarity)} of its text"
         )
-        return f"{verdict.outcome}: it repeats A ({counted(verdict.distance or 0, 'bit')}{share})"
+        by = f"; found by {verdict.reason.replace('_', ' ')}" if verdict.reason else ""
+        bits = counted(verdict.distance or 0, "bit")
+        return f"{verdict.outcome}: it repeats A ({bits}{share}{by})"
     if verdict.refused is not None:
         return f"kept: {why(verdict.refused)}"
     return "new: not near"

@@ -43,7 +43,8 @@ def find_command(
     (0x...). A URL that is in the index is not fetched: it is looked up as it was recorded.
     INDEX is a folder, or the address of a shared index; a crawl may be writing to it.
 
-    Each line has the differing bits, the share of PAGE's phrases that the page has, and its URL.
+    Each line has the differing bits, the share of PAGE's phrases that the page has, and its URL; a
+    page that is farther and on another host is found by phrases that it shares, as a crawl does.
     What is found is not confirmed: a crawl may keep PAGE all the same (see `compare`).
 
     \b
@@ -79,6 +80,7 @@ def _tell(answer: Answer, most: int) -> None:
         say(f"{answer.asked}: no kept page within {most} bits{why}")
         return
     say(f"{answer.asked}:")
-    for url, distance, similarity, _ in answer.near:
+    for url, distance, similarity, _, source in answer.near:
         share = "    " if similarity is None else f"{similarity:4.0%}"
-        say(f"  {distance:2} bits  {share}  {url}")
+        by = "" if source is None else f"  ({source.replace('_', ' ')})"
+        say(f"  {distance:2} bits  {share}  {url}{by}")

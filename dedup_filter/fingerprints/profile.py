@@ -3,7 +3,7 @@
     all text, unread text    -> digest                                     (exact repeats)
     new, main, span          -> words -> shingles -> their hashes          (confirmation)
     new and main, or span    -> features -> fingerprint                    (candidates)
-    shingles of all three    -> sketch                                     (kept)
+    shingles of all three    -> sketch, keys                               (kept)
 
 The texts of a page consist of passages, its blocks. Their words are found in one pass, and each
 text is measured by its share of them:
@@ -32,6 +32,7 @@ import xxhash
 from dedup_filter.config import FilterConfig
 from dedup_filter.features.analysis import Analysis, analyse
 from dedup_filter.features.recipes import RECIPES, Features, part_features
+from dedup_filter.fingerprints.phrase_keys import keys_of, smallest
 from dedup_filter.fingerprints.simhash import simhash
 from dedup_filter.fingerprints.sketch import distinct_hashes, found_in, sketch, union
 from dedup_filter.model import Document, Reason
@@ -150,6 +151,8 @@ class Text(NamedTuple):
     hashes: UInt32Array
     """Hashes of its shingles, distinct, ascending."""
     word_count: int
+    keys: bytes = b""
+    """By which pages are found that share some of its shingles, see `phrase_keys`; b"" for none."""
 
     def holds(self, passage: Passage) -> bool:
         """Whether a passage is of this text."""
@@ -181,6 +184,8 @@ class PageProfile:
     passages: "ComparedPassages"
     sketch: bytes
     """Sketch of the shingles of all three texts."""
+    keys: bytes
+    """Keys of the shingles of all three texts; b"" if it has no `texts`, or none are to be kept."""
     word_count: int
     """Words of the text that the page is known by."""
     language: str | None
@@ -379,6 +384,8 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
     is_unread = 0 < document.unread_words > count_words(all_text)
     hashes = {text: distinct_hashes(text.hashes) for text in dict.fromkeys((new, main, span))}
     kept = sketch(union(list(hashes.values())))
+    has_keys = config.shared_phrases and not is_unread and found_by
+    least = {text: smallest(text.hashes) for text in hashes} if has_keys else {}
     said = document.whole_hash or normalize(all_text)
     own = document.own_hash or text_hash(normalize(all_text))
     return PageProfile(
@@ -395,6 +402,7 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
                 value,
                 hashes[text],
                 text.word_count,
+                keys_of([least[text]]) if least else b"",
             )
             for text, value in ({} if is_unread else found_by).items()
         ),
@@ -406,6 +414,7 @@ def profile(texts: PageTexts, config: FilterConfig) -> PageProfile:
             analysis.values.hashes,
         ),
         sketch=kept,
+        keys=keys_of([*least.values()]) if least else b"",
         word_count=known_by.word_count,
         language=analysis.language,
         shingles=len(known_by.hashes),

@@ -2,29 +2,55 @@
 
     matches of its texts within k bits    -> candidates, the nearest to each text
     the page that it names as canonical   -> a candidate at any distance, if their sketches agree
+    pages of other hosts that share keys  -> the same, those that share most
 
 Knows no index and no store; the caller brings what they have found.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.sketch import contained
-from dedup_filter.model import Match
+from dedup_filter.model import Match, Source
 from dedup_filter.text.headlines import Headline
 from dedup_filter.thresholds import MOST
 
 Found = dict[int, tuple[int, int]]
 """Pages like one that is judged: the number of its first text that found each, and the distance."""
 
-_EVIDENCE = 32
+NAMED_EVIDENCE = 32
 """Phrases of a page that the sketch of its canonical page must sample, if it has so many: beyond k
 bits, 24 of 32 agree by chance in one of 300 pages that are half alike, 12 of 16 in one of 26."""
+SHARED_EVIDENCE = 64
+"""The same for a page that shares keys. As no site names it, and what shares some phrases shares
+more of those that are sampled, 32 are too few: 5 pages of the labelled texts are lost."""
+MOST_SHARING = 16
+"""Candidates that share keys, those with most; more share a phrase than a text."""
 MOST_COMPARED = 64
 """Candidates of one text that are compared at most, the nearest: 1.5 ms. Most pages have a handful;
 only templates and empty shells have more."""
+
+
+class Stored(Protocol):
+    """What is asked of a stored page to tell whether it is a candidate."""
+
+    @property
+    def page(self) -> int:
+        """Its number."""
+
+    @property
+    def host(self) -> str:
+        """Where it was found; empty for none."""
+
+    @property
+    def fingerprint(self) -> int | None:
+        """What it is found by; only pages that have one can be beyond k bits."""
+
+    @property
+    def sketch(self) -> bytes:
+        """That of all its texts."""
 
 
 class Candidate(NamedTuple):
@@ -44,8 +70,8 @@ class Candidate(NamedTuple):
     """The last one that it was seen in."""
     url_key: int = 0
     digest: bytes = b""
-    is_canonical: bool = False
-    """Whether the page that is judged names it as canonical; then it may be beyond k bits."""
+    source: Source | None = None
+    """By what it was found, perhaps beyond k bits; None: by a fingerprint, or equal text."""
 
 
 def found_by_texts(look_ups: Iterable[Sequence[Match]], before: float = inf) -> tuple[Found, int]:
@@ -63,21 +89,35 @@ def found_by_texts(look_ups: Iterable[Sequence[Match]], before: float = inf) -> 
     return found, capped
 
 
-def found_by_url(page: PageProfile, stored: Mapping[int, tuple[int, bytes]]) -> Found:
-    """Take pages with these fingerprints and sketches for found, whatever their distance.
+def found_beyond(page: PageProfile, stored: Iterable[Stored], evidence: int) -> Found:
+    """Take stored pages for found, whatever their distance, if they say most of what the page says.
 
-    Each is found by the nearest text of the page. Beyond k bits, its sketch must sample 32
-    phrases of that text, or all, and contain most of them.
+    Each is found by the nearest text of the page. Its sketch must sample `evidence` phrases of that
+    text, or all, and contain most of them.
     """
     found: Found = {}
-    for number, (value, sketch) in stored.items() if page.texts else ():
+    for each in stored if page.texts else ():
+        value = each.fingerprint or 0
         distances = [(text.fingerprint ^ value).bit_count() for text in page.texts]
         nearest = distances.index(min(distances))
         hashes = page.texts[nearest].hashes
-        there, sampled, _ = (int(each[0]) for each in contained(hashes, [sketch]))
-        if sampled >= min(_EVIDENCE, len(hashes)) and there >= MOST * sampled:
-            found[number] = nearest, distances[nearest]
+        there, sampled, _ = (int(each[0]) for each in contained(hashes, [each.sketch]))
+        if sampled >= min(evidence, len(hashes)) and there >= MOST * sampled:
+            found[each.page] = nearest, distances[nearest]
     return found
+
+
+def found_by_phrases(
+    page: PageProfile, host: str, shared: Mapping[int, int], stored: Iterable[Stored]
+) -> Found:
+    """Take pages of other sites for found that share keys with one: those that share most.
+
+    `shared`: how many each shares, by number. On one host, or on hosts with the same menus, they
+    are look-alikes and no copies.
+    """
+    others = [each for each in stored if not any(relation(page, host, each.host))]
+    others.sort(key=lambda each: (-shared[each.page], each.page))
+    return found_beyond(page, others[:MOST_SHARING], SHARED_EVIDENCE)
 
 
 def relation(page: PageProfile, own_host: str, host: str) -> tuple[bool, bool]:

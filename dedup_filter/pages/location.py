@@ -30,12 +30,12 @@ _SHAPING = (
 """Options that shape fingerprints."""
 _NOTED = (
     "max_distance min_similarity max_missing ignore content ignore_numbers learn_frames scope "
-    "canonical"
+    "shared_phrases canonical"
 ).split()
 """Others that shape verdicts, noted with each crawl."""
 _ALIKE = (
-    "max_distance min_similarity max_missing ignore content ignore_numbers scope expire_days "
-    "max_pages"
+    "max_distance min_similarity max_missing ignore content ignore_numbers shared_phrases scope "
+    "expire_days max_pages"
 ).split()
 """Others which all processes of a shared index should have alike."""
 _MISTYPED = re.compile(r"rediss?(\+cluster)?//")

@@ -1,6 +1,6 @@
 """A page, or a fingerprint -> the kept pages that are like it, nearest first; nothing is changed.
 
-    page -> fingerprints of its texts, digest -> index -> records -> distance, share of its shingles
+    page -> its fingerprints, digest and keys -> index -> records -> distance, share of its shingles
 
 All of them are told, confirmed or not: which of them the page would be a duplicate of, if any, is
 for `comparison`. Knows no index and no store; the caller brings the records.
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile
 from dedup_filter.fingerprints.sketch import contained, shared
 from dedup_filter.model import NearPage
+from dedup_filter.pages.candidates import SHARED_EVIDENCE, Found, found_beyond, relation
 from dedup_filter.pages.directory.records import PageRecord
 
 _Hashes = npt.NDArray[np.uint32]
@@ -30,13 +31,20 @@ class Asked(NamedTuple):
     shingles: tuple[_Hashes | bytes, ...] = ()
     """Of each text the hashes of its shingles, or a sketch; none if only a fingerprint is known."""
     digest: bytes | None = None
+    page: PageProfile | None = None
+    """None: only what is recorded of the page is known."""
 
     @classmethod
     def of(cls, host: str, page: PageProfile) -> "Asked":
         """Ask about a page that was measured."""
         texts = page.texts
         prints = tuple(text.fingerprint for text in texts)
-        return cls(host, prints, tuple(text.hashes for text in texts), page.digest)
+        return cls(host, prints, tuple(text.hashes for text in texts), page.digest, page)
+
+    @property
+    def keys(self) -> list[bytes]:
+        """Those of its texts, by which pages of other hosts are found at any distance."""
+        return [] if self.page is None else [text.keys for text in self.page.texts]
 
     @classmethod
     def of_record(cls, record: PageRecord) -> "Asked":
@@ -47,30 +55,48 @@ class Asked(NamedTuple):
     def found(self, records: Iterable[PageRecord], max_distance: int) -> list[NearPage]:
         """Return the pages of some records that are like it, nearest first, then by number.
 
+        The records are those of pages near a fingerprint, with the digest, or that share keys.
         Pending pages are none of them. Cost: 20 us a record.
         """
         by_text: dict[int, list[tuple[PageRecord, int]]] = {}
-        found = []
+        found, others = [], {}
         for record in records:
             if record.is_pending:
                 continue
             if self.digest is not None and record.digest[EQUAL_DIGEST] == self.digest[EQUAL_DIGEST]:
                 found.append(NearPage(record.url, 0, 1.0, record.page))
                 continue
+            if record.fingerprint is None:
+                continue
             for number, each in enumerate(self.fingerprints):
-                if record.fingerprint is None:
-                    break
                 distance = (record.fingerprint ^ each).bit_count()
                 if distance <= max_distance:
                     by_text.setdefault(number, []).append((record, distance))
                     break
+            else:
+                others[record.page] = record
+        for page, (number, distance) in self._beyond(others.values()).items():
+            by_text.setdefault(number, []).append((others[page], distance))
         for number, near in by_text.items():
             shares = self._shares(number, [record.sketch for record, _ in near])
             found += [
-                NearPage(record.url, distance, share, record.page)
+                NearPage(
+                    record.url,
+                    distance,
+                    share,
+                    record.page,
+                    None if distance <= max_distance else "shared_phrases",
+                )
                 for (record, distance), share in zip(near, shares, strict=True)
             ]
         return sorted(found, key=lambda each: (each.distance, each.page))
+
+    def _beyond(self, records: Iterable[PageRecord]) -> Found:
+        """Find those of other sites that say most of what the page says."""
+        if self.page is None:
+            return {}
+        others = [each for each in records if not any(relation(self.page, self.host, each.host))]
+        return found_beyond(self.page, others, SHARED_EVIDENCE)
 
     def _shares(self, number: int, sketches: list[bytes]) -> list[float] | list[None]:
         if not self.shingles:

@@ -19,6 +19,7 @@ import numpy as np
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
+from dedup_filter.fingerprints.phrase_keys import KEY
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.frames.host_frames import Frames, Known
 from dedup_filter.model import NearPage, Unjudged
@@ -26,6 +27,7 @@ from dedup_filter.pages.directory.records import PageRecord, Place
 from dedup_filter.pages.framed_pages import loading, nothing_known, profile_of
 from dedup_filter.pages.location import scheme_of
 from dedup_filter.pages.near_pages import Asked
+from dedup_filter.pages.phrase_table import MOST_OF_KEY
 from dedup_filter.review.given_page import GivenPage, read_page
 from dedup_filter.text.reading import Shown
 from dedup_filter.upkeep import Index
@@ -178,6 +180,11 @@ class RecordedPages:
         is_like &= entries.have_fingerprints
         if asked.digest is not None:
             is_like |= entries.digest_heads == int.from_bytes(asked.digest[:8], "little")
+        keys = b"".join(asked.keys) if self.config.looks_for_phrases else b""
+        for key in np.unique(np.frombuffer(keys, KEY)):
+            have_it = (entries.keys == key).any(axis=1) & entries.are_kept
+            if key and np.count_nonzero(have_it) <= MOST_OF_KEY:
+                is_like |= have_it
         pages = entries.pages[is_like & entries.are_kept].tolist()
         return asked.found(self._recorded.records(pages), max_distance)
 

@@ -402,8 +402,8 @@ def describe(url: str, verdict: Verdict) -> str:
         kind.append(counted(verdict.distance, "bit"))
     if verdict.outcome != "exact" and verdict.similarity is not None:
         kind.append(f"{100 * verdict.similarity:.0f} % similar")
-    if verdict.reason == "canonical":
-        kind.append("canonical")
+    if verdict.reason is not None:
+        kind.append(verdict.reason.replace("_", " "))
     page, original = _shown(url), _shown(verdict.original)
     if verdict.outcome == "revisit":
         return f"({', '.join(kind)}): {page} was kept in an earlier crawl"

@@ -19,7 +19,7 @@ from scrapy.statscollectors import StatsCollector
 
 from dedup_filter.errors import DedupError, StoreAway
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.model import Outcome, Refusal, Verdict
+from dedup_filter.model import SOURCES, Outcome, Refusal, Verdict
 from dedup_filter.scrapy_plugin.host_watch import HostWatch
 from dedup_filter.scrapy_plugin.kept_apart import KeptApart
 from dedup_filter.scrapy_plugin.visits import Judgement, Page
@@ -214,8 +214,8 @@ def _size(count: float) -> str:
 def _counted_names(verdict: Verdict) -> Iterator[str]:
     """Yield the stats that count a page by its verdict."""
     yield from ("pages", _STAT_OF[verdict.outcome])
-    if verdict.reason == "canonical":
-        yield "canonical"
+    if verdict.reason in SOURCES:
+        yield verdict.reason
     if verdict.outcome == "unjudged":
         yield f"unjudged/{verdict.reason}"
     if verdict.distance is not None:

@@ -34,10 +34,11 @@ from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile, are_equ
 from dedup_filter.frames.host_frames import SITE, Lesson
 from dedup_filter.model import Fate, Unjudged, Verdict
 from dedup_filter.pages.candidates import Candidate, relation
-from dedup_filter.pages.comparison import examined, verdict_on
+from dedup_filter.pages.comparison import examined
 from dedup_filter.pages.directory.page_reader import MASK, signed
 from dedup_filter.pages.directory.records import Place
 from dedup_filter.pages.framed_pages import FramedPages
+from dedup_filter.pages.original import verdict_on
 from dedup_filter.spark.plans import arrow_schema
 from dedup_filter.text.headlines import Headline
 from dedup_filter.text.page_fields import PageText

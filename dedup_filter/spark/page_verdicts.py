@@ -14,6 +14,7 @@ Differs from the filter on one machine:
 
 - A host with more than `host_pages` pages is cut into parts, each of which learns by itself.
 - Of a site (hosts with the same menu) a host is told what the first `MOST_LESSONS` hosts showed.
+- Pages are found by their fingerprints alone, and not by phrases that they share.
 - Nothing is forgotten, where the filter bounds the frames of all hosts and the pages that wait.
 - Of one value's pages, the first `MOST_COMPARED` that are not dropped are candidates, and as many
   of those that were judged again since.
@@ -53,7 +54,10 @@ _SPREAD = 4096
 """Groups of pages that belong to no host."""
 _BATCH = 64
 """Pages that Python is given at a time: 7 MB of HTML."""
-_UNUSED = ("canonical", "layout", "max_pages", "expire_days", "keep_text", "revisit", "workers")
+_UNUSED = (
+    *("shared_phrases", "canonical", "layout", "max_pages", "expire_days", "keep_text"),
+    *("revisit", "workers"),
+)
 
 _STORED = ("host", "fingerprint", "digest", "sketch", "headline")
 """What a candidate is compared by."""
@@ -131,7 +135,7 @@ def _config(options: dict[str, Any], host_pages: int) -> FilterConfig:
             raise ConfigError(f"{name} has no meaning on Spark: leave it out")
     if type(host_pages) is not int or host_pages < 1:
         raise ConfigError(f"host_pages must be a whole number from 1, not {host_pages!r}")
-    return FilterConfig.of(options)
+    return FilterConfig.of({**options, "shared_phrases": False})
 
 
 def _numbered(

@@ -29,6 +29,7 @@ import numpy as np
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
+from dedup_filter.fingerprints.phrase_keys import KEY, KEYS, KEYS_BYTES
 from dedup_filter.fingerprints.profile import PageTexts, profile
 from dedup_filter.model import Document
 from dedup_filter.pages.directory.frame_store import FrameStore, all_frames, frames_of
@@ -62,6 +63,7 @@ _ENTRY = np.dtype(
         ("has_fingerprint", np.bool_),
         ("fingerprint", np.int64),
         ("digest", "V8"),
+        ("keys", f"S{KEYS_BYTES}"),
     ]
 )
 
@@ -257,8 +259,8 @@ def _entries(snapshot: Snapshot) -> Entries:
     parts, last = [np.empty(0, _ENTRY)], 0
     while rows := snapshot.entries_after(last, _AT_ONCE):
         told = (
-            (page, is_kept, value is not None, value or 0, digest[:8])
-            for page, is_kept, value, digest in rows
+            (page, is_kept, value is not None, value or 0, digest[:8], keys)
+            for page, is_kept, value, digest, keys in rows
         )
         parts.append(np.fromiter(told, _ENTRY, len(rows)))
         last = rows[-1][0]
@@ -269,6 +271,7 @@ def _entries(snapshot: Snapshot) -> Entries:
         found["has_fingerprint"],
         found["fingerprint"].view(np.uint64),
         found["digest"].copy().view("<u8"),
+        found["keys"].copy().view(KEY).reshape(-1, KEYS),
     )
 
 

@@ -1,6 +1,6 @@
 """What an index holds -> lines of JSON -> an index. The format of an export, which users keep.
 
-    {"dedup_filter_export": 4, "scheme": {...}, "crawls": [...]}        first line
+    {"dedup_filter_export": 5, "scheme": {...}, "crawls": [...]}        first line
     {"page": 1, "url": ..., "outcome": "new", ..., "sketch": ...}       a page
     {"frames_of": "example.com", "state": ..., "lessons": [...], ...}   a host's frames
 
@@ -37,6 +37,7 @@ import xxhash
 
 from dedup_filter.errors import DedupError
 from dedup_filter.filter import NearDuplicateFilter
+from dedup_filter.fingerprints.phrase_keys import KEYS_BYTES
 from dedup_filter.fingerprints.profile import DIGEST_BYTES
 from dedup_filter.fingerprints.sketch import is_sketch
 from dedup_filter.frames import host_frames
@@ -60,7 +61,7 @@ from dedup_filter.wording import as_time
 
 HEADER_KEY = "dedup_filter_export"
 FRAMES_KEY = "frames_of"
-FORMAT = 4
+FORMAT = 5
 LONGEST_LINE = 128 * 2**20
 """Bytes. The largest page that is judged has 16 MiB of characters, six bytes each if escaped."""
 
@@ -231,6 +232,7 @@ _PAGE = {
     "h1": _TEXT,
     "title": _TEXT,
     "canonical_key": _HEX,
+    "keys": _bytes(lambda keys: len(keys) in (0, KEYS_BYTES)),
 }
 _CONTENT = {"text": _TEXT, "form": _bytes(lambda form: form == KEPT_AS_TEXT or unpack_page(form))}
 _FRAMES = {

@@ -88,6 +88,8 @@ class Entries(NamedTuple):
     """0 for a page that has none."""
     digest_heads: npt.NDArray[np.uint64]
     """The first 8 bytes of digests, little-endian; on servers only of pages without fingerprint."""
+    keys: npt.NDArray[np.uint32]
+    """Of their phrases, (n, `KEYS`); 0 for none."""
 
 
 class KeptContent(NamedTuple):

@@ -16,6 +16,7 @@ import numpy as np
 
 from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError
+from dedup_filter.fingerprints.phrase_keys import KEY, KEYS
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.pages.directory.records import PageRecord, Scheme
 from dedup_filter.pages.redis.connection import Address
@@ -147,6 +148,7 @@ class ServerIndex:
                 are_long,
                 np.where(are_long, values, 0).astype(np.uint64),
                 np.where(are_long, 0, values).astype(np.uint64),
+                log.told("keys")[is_there].view(KEY).reshape(-1, KEYS),
             )
 
             def at_url(url: str) -> list[int]:

@@ -219,3 +219,18 @@ def test_help_fits_a_screen():
     out = run("compare", "--help")[1].splitlines()
     assert len(out) <= 40
     assert max(map(len, out)) <= 80
+
+
+def test_what_shares_phrases_is_found_on_another_host_at_every_distance(tmp_path, article):
+    paragraphs = [article(number, words=60) for number in range(8)]
+    paths = []
+    for name, some in ("whole", paragraphs), ("part", paragraphs[2:5]):
+        paths.append(tmp_path / f"{name}.txt")
+        paths[-1].write_text("\n\n".join(some))
+    urls = "--url", "http://a.example/", "--url", "http://b.example/"
+    (found,) = lines("compare", "--json", *map(str, paths), *urls)
+    told = {(each["outcome"], each["reason"]) for each in found["verdicts"]}
+    assert told == {("near", "shared_phrases")}
+    code, out, _ = run("compare", *map(str, paths), *urls)
+    assert code == 0
+    assert "found by shared phrases" in " ".join(out.split())

@@ -257,3 +257,22 @@ def test_a_binary_file_has_no_fingerprint(tmp_path):
     code, out, err = run("fingerprint", str(path))
     assert (code, out) == (1, "\n")
     assert "binary" in err
+
+
+def test_a_page_that_shares_phrases_is_found_beyond_the_distance(every_place, tmp_path, article):
+    paragraphs = [article(number, words=60) for number in range(8)]
+    index = every_place.new("stories")
+    with NearDuplicateFilter.open(index) as pages:
+        pages.see("http://a.example/", text="\n\n".join(paragraphs))
+    path = as_file(tmp_path, "part.txt", "\n\n".join(paragraphs[2:5]))
+    asked = ["find", index, path, "--url"]
+    (found,) = lines(*asked, "http://b.example/", "--json")
+    [near] = found["near"]
+    assert (near["url"], near["source"]) == ("http://a.example/", "shared_phrases")
+    assert near["distance"] > 12
+    code, out, _ = run(*asked, "http://b.example/")
+    assert code == 0
+    assert "http://a.example/  (shared phrases)" in out
+    for option in "shared_phrases=False", "min_similarity=none", "scope=host":
+        assert run(*asked, "http://b.example/", "-o", option)[0] == 1
+    assert run(*asked, "http://a.example/2")[0] == 1

@@ -1,6 +1,7 @@
 """Which stored pages a page is compared with, and how their hosts are related to its own."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from measured_pages import measured, new, shown_once, words
@@ -8,7 +9,20 @@ from measured_pages import measured, new, shown_once, words
 from dedup_filter.fingerprints.profile import Surroundings
 from dedup_filter.fingerprints.sketch import contained
 from dedup_filter.model import Match
-from dedup_filter.pages.candidates import MOST_COMPARED, found_by_texts, found_by_url, relation
+from dedup_filter.pages.candidates import (
+    MOST_COMPARED,
+    MOST_SHARING,
+    NAMED_EVIDENCE,
+    SHARED_EVIDENCE,
+    found_beyond,
+    found_by_phrases,
+    found_by_texts,
+    relation,
+)
+
+
+def stored(page, fingerprint, sketch, host="b.example"):
+    return SimpleNamespace(page=page, fingerprint=fingerprint, sketch=sketch, host=host)
 
 
 class TestFoundByTexts:
@@ -25,8 +39,8 @@ class TestFoundByTexts:
         assert capped == 1
 
 
-class TestFoundByUrl:
-    """The page that is named as canonical is found at any distance if its text tells enough."""
+class TestFoundBeyond:
+    """A page is found at any distance if its text tells enough."""
 
     FAR = (1 << 64) - 1
 
@@ -36,32 +50,64 @@ class TestFoundByUrl:
     ):
         page = measured(new(words("a", 102)))
         kept = measured(new(words("a", there + 2)))
-        found = found_by_url(page, {3: (page.fingerprint ^ self.FAR, kept.sketch)})
+        found = found_beyond(page, [stored(3, page.fingerprint ^ self.FAR, kept.sketch)], 32)
         assert found == ({3: (0, 64)} if is_found else {})
 
-    def test_if_its_sketch_can_tell_of_enough_phrases_or_of_all(self):
+    @pytest.mark.parametrize("evidence", [NAMED_EVIDENCE, SHARED_EVIDENCE])
+    def test_if_its_sketch_can_tell_of_enough_phrases_or_of_all(self, evidence):
         """The sketch of a page of many more words samples few of those that both have."""
         more, found = new(words("more", 600)), {}
-        for count in range(90, 180):
+        for count in range(90, 420):
             page = measured(new(words("a", count)))
             kept = measured(new(words("a", count)), more).sketch
             sampled = int(contained(page.texts[0].hashes, [kept])[1][0])
-            found.setdefault(sampled, set()).add(bool(found_by_url(page, {3: (0, kept)})))
-        assert {31, 32} <= set(found)
-        assert found == {sampled: {sampled >= 32} for sampled in found}
+            found.setdefault(sampled, set()).add(
+                bool(found_beyond(page, [stored(3, 0, kept)], evidence))
+            )
+        assert {evidence - 1, evidence} <= set(found)
+        assert found == {sampled: {sampled >= evidence} for sampled in found}
         short = measured(new(words("a", 32)))
-        assert found_by_url(short, {3: (0, short.sketch)})
+        assert found_beyond(short, [stored(3, 0, short.sketch)], evidence)
 
     def test_by_the_nearest_of_its_texts(self):
         page = measured(new(words("a", 60)), shown_once(words("b", 60)))
         assert len(page.texts) == 2
         for number, text in enumerate(page.texts):
-            stored = {3: (text.fingerprint ^ 1, page.sketch)}
-            assert found_by_url(page, stored) == {3: (number, 1)}
+            kept = [stored(3, text.fingerprint ^ 1, page.sketch)]
+            assert found_beyond(page, kept, 32) == {3: (number, 1)}
 
     def test_a_page_without_a_text_finds_none(self):
         page = measured(new("short"))
-        assert found_by_url(page, {3: (0, page.sketch)}) == {}
+        assert found_beyond(page, [stored(3, 0, page.sketch)], 32) == {}
+
+
+class TestFoundByPhrases:
+    """Of pages that share keys, those of other hosts are found that share most."""
+
+    def found(self, shared, host="a.example", hosts=None):
+        page = measured(new(words("a", 60)))
+        kept = [stored(n, 0, page.sketch, (hosts or {}).get(n, "b.example")) for n in shared]
+        return set(found_by_phrases(page, host, shared, kept))
+
+    def test_not_those_of_the_same_host_but_pages_without_a_host_are_of_none(self):
+        assert self.found({1: 8, 2: 1}, hosts={1: "a.example"}) == {2}
+        assert self.found({1: 8}, host="", hosts={1: ""}) == {1}
+
+    def test_not_those_of_hosts_with_the_same_menus(self):
+        page = measured(new(words("a", 60)))
+        page = replace(page, around=Surroundings(is_of_site={"b.example"}.__contains__))
+        kept = [stored(1, 0, page.sketch), stored(2, 0, page.sketch, "c.example")]
+        assert set(found_by_phrases(page, "a.example", {1: 8, 2: 1}, kept)) == {2}
+
+    def test_those_that_share_most_and_of_equal_ones_the_earliest(self):
+        shared = dict.fromkeys(range(100, 100 + MOST_SHARING), 2) | {200: 3, 99: 2, 300: 1}
+        first = {200, 99, *range(100, 100 + MOST_SHARING - 2)}
+        assert self.found(dict(reversed(shared.items()))) == first
+
+    def test_if_their_texts_tell_enough(self):
+        page, other = measured(new(words("a", 60))), measured(new(words("b", 60)))
+        kept = [stored(1, page.fingerprint, other.sketch), stored(2, 0, page.sketch)]
+        assert set(found_by_phrases(page, "a", {1: 8, 2: 1}, kept)) == {2}
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from measured_pages import aside, frame, links, measured, new, shown_once, words
 from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile, Passage
 from dedup_filter.model import Refusal, Rule
 from dedup_filter.pages.candidates import Candidate
-from dedup_filter.pages.comparison import compared
+from dedup_filter.pages.original import compared
 from dedup_filter.text.headlines import Headline
 
 LEAST = 0.8
@@ -728,7 +728,7 @@ class TestOfSeveral:
             made.append(
                 Candidate(
                     0, distance, *ELSEWHERE, kept.sketch, kept.headline, number, *at
-                )._replace(is_canonical=number == canonical)
+                )._replace(source="canonical" if number == canonical else None)
             )
         verdict = compared(judged, made, LEAST, 7, lambda crawl: crawl == 2)
         assert verdict.candidates == len(candidates)

@@ -1,10 +1,13 @@
 """A replica against a plain dict of what its log says, and the same log read in other pieces."""
 
+from collections import Counter
+
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from oracles import distance
 
+from dedup_filter.pages.phrase_table import MOST_OF_KEY
 from dedup_filter.pages.redis.replica import (
     EVENT_BYTES,
     GONE,
@@ -20,21 +23,32 @@ SMALL_CHUNK = 16
 FINGERPRINTS = st.sampled_from([0, 0b1, 0b111, 0b111111, 0b1111 << 40, 2**64 - 1, 2**63])
 KINDS = st.sampled_from([LONG, LONG, LONG, SHORT])
 HOSTS = st.integers(1, 2)
+# As little-endian numbers; keys that end in zeros lose none.
+KEYS = st.sampled_from([0, 0, 5, 5 | 6 << 32, 6, 2**256 - 1, 0x0100_0000])
 
 
-def event(value, number, kind, host, seen):
-    """Write an event by the format in words: 8, 6, 1, 1, 4 and 4 bytes."""
-    parts = [(value, 8), (number, 6), (kind, 1), (7, 1), (host, 4), (seen, 4)]
+def event(value, number, kind, host, seen, keys=0):
+    """Write an event by the format in words: 8, 32, 6, 1, 1, 4 and 4 bytes."""
+    parts = [(value, 8), (keys, 32), (number, 6), (kind, 1), (7, 1), (host, 4), (seen, 4)]
     return b"".join(part.to_bytes(size, "little") for part, size in parts)
 
 
+def packed(keys):
+    return keys.to_bytes(32, "little")
+
+
+def keys_in(keys):
+    return {keys >> 32 * place & 2**32 - 1 for place in range(8)} - {0}
+
+
 def test_events_are_read_as_the_format_says():
-    one = event(2**64 - 2, 2**48 - 3, GONE, 2**32 - 4, 2**32 - 5)
+    one = event(2**64 - 2, 2**48 - 3, GONE, 2**32 - 4, 2**32 - 5, 2**256 - 6)
     assert len(one) == EVENT_BYTES
     numbers, found = decode(one)
     assert numbers.tolist() == [2**48 - 3]
-    told = found[["value", "kind", "host", "seen"]].tolist()
-    assert told == [(2**64 - 2, GONE, 2**32 - 4, 2**32 - 5)]
+    told = found[["value", "keys", "kind", "host", "seen"]].tolist()
+    keys = (2**256 - 6).to_bytes(32, "little")
+    assert told == [(2**64 - 2, keys, GONE, 2**32 - 4, 2**32 - 5)]
 
 
 class ReplicaMachine(RuleBasedStateMachine):
@@ -45,15 +59,15 @@ class ReplicaMachine(RuleBasedStateMachine):
         self.log, self.pages, self.unread = [], {}, []
         self.trimmed = 0
 
-    def write(self, number, value=0, kind=GONE, host=0):
+    def write(self, number, value=0, kind=GONE, host=0, keys=0):
         """Append an event, not read yet."""
         place = self.trimmed + len(self.log) + 1
         number = number or place
         if kind == GONE:
             self.pages.pop(number, None)
         else:
-            self.pages[number] = (value, kind, host, place)
-        self.log.append(event(value, number, kind, host, place))
+            self.pages[number] = (value, kind, host, keys, place)
+        self.log.append(event(value, number, kind, host, place, keys))
         self.unread.append(self.log[-1])
 
     def read(self, count):
@@ -65,13 +79,12 @@ class ReplicaMachine(RuleBasedStateMachine):
     @rule(count=st.sampled_from([1, 1, 1, 5, 70]), data=st.data())
     def add(self, count, data):
         for _ in range(count):
-            value, kind, host = data.draw(st.tuples(FINGERPRINTS, KINDS, HOSTS))
-            self.write(0, value, kind, host)
+            self.write(0, *data.draw(st.tuples(FINGERPRINTS, KINDS, HOSTS, KEYS)))
 
     @precondition(lambda self: self.pages)
-    @rule(data=st.data(), value=FINGERPRINTS, kind=KINDS, host=HOSTS)
-    def replace(self, data, value, kind, host):
-        self.write(data.draw(st.sampled_from(sorted(self.pages))), value, kind, host)
+    @rule(data=st.data(), value=FINGERPRINTS, kind=KINDS, host=HOSTS, keys=KEYS)
+    def replace(self, data, value, kind, host, keys):
+        self.write(data.draw(st.sampled_from(sorted(self.pages))), value, kind, host, keys)
 
     @precondition(lambda self: self.pages)
     @rule(data=st.data(), count=st.sampled_from([1, 1, 10, 80]))
@@ -118,26 +131,26 @@ class ReplicaMachine(RuleBasedStateMachine):
         replica.check()
         assert list(replica) == sorted(self.pages)
         assert len(replica) == len(self.pages)
-        for number, (value, kind, host, _) in self.pages.items():
+        for number, (value, kind, host, keys, _) in self.pages.items():
             assert number in replica
-            assert replica.entry(number) == Entry(value, kind, host)
+            assert replica.entry(number) == Entry(value, kind, host, packed(keys))
         assert self.trimmed + len(self.log) + 1 not in replica
         assert replica.entry(self.trimmed + len(self.log) + 1) is None
-        by_place = sorted(self.pages, key=lambda number: self.pages[number][3])
+        by_place = sorted(self.pages, key=lambda number: self.pages[number][-1])
         assert replica.oldest(4) == by_place[:4]
         middle = (self.trimmed + len(self.log)) // 2
-        earlier = [number for number in by_place if self.pages[number][3] < middle]
+        earlier = [number for number in by_place if self.pages[number][-1] < middle]
         assert replica.oldest(1000, before=middle) == earlier
         assert replica.oldest(2, before=middle) == earlier[:2]
         assert replica.end == self.trimmed + len(self.log)
         assert replica.last == (self.log[-1] if self.log else b"")
         there = [self.pages[number] for number in sorted(self.pages)]
-        for at, name in enumerate(["value", "kind", "host", "seen"]):
+        for at, name in ((0, "value"), (1, "kind"), (2, "host"), (4, "seen")):
             assert replica.told(name).tolist() == [page[at] for page in there]
         some = self.log[-SMALL_CHUNK:]
         standing = {
-            number: (value.to_bytes(8, "little"), kind, host, place)
-            for number, (value, kind, host, place) in self.pages.items()
+            number: (value.to_bytes(8, "little") + packed(keys), kind, host, place)
+            for number, (value, kind, host, keys, place) in self.pages.items()
             if place > self.trimmed + len(self.log) - len(some)
         }
         assert {each[0]: each[1:] for each in replica.standing(b"".join(some))} == standing
@@ -149,13 +162,24 @@ class ReplicaMachine(RuleBasedStateMachine):
             return
         near = {
             number
-            for number, (other, its_kind, its_host, _) in self.pages.items()
+            for number, (other, its_kind, its_host, *_) in self.pages.items()
             if its_kind == kind
             and distance(other, value) <= (K if kind == LONG else 0)
             and (its_host == host or not self.by_host)
         }
-        found = self.replica.near(Entry(value, kind, host), 10_000)
+        found = self.replica.near(Entry(value, kind, host, packed(0)), 10_000)
         assert {match.row for match in found} == near
+
+    @rule(keys=KEYS, before=st.integers(1, 100))
+    def search_by_phrases(self, keys, before):
+        self.read(len(self.unread))
+        if not self.log and self.trimmed:
+            return
+        earlier = {n: keys_in(page[3]) for n, page in self.pages.items() if n < before}
+        owners = Counter(key for known in earlier.values() for key in known)
+        rare = {key for key in keys_in(keys) if owners[key] <= MOST_OF_KEY}
+        shared = {number: len(known & rare) for number, known in earlier.items() if known & rare}
+        assert self.replica.sharing([packed(keys)], before) == shared
 
     def teardown(self):
         if hasattr(self, "replica"):

@@ -15,6 +15,7 @@ REFUSAL = Refusal("lines", 2, 0, "Size 40", 1, 3)
 VERDICTS = [
     Verdict("new", None, None, None, None, "en", 2, 100, 10, refused=REFUSAL),
     Verdict("near", "http://a/", 3, 0.9, "canonical", language="zh", candidates=1, shingles=50),
+    Verdict("near", "http://a/", 15, 0.9, "shared_phrases", candidates=1),
     Verdict("exact", "http://a/", 0, 1.0),
     Verdict("revisit", "http://a/"),
     Verdict("unjudged", reason="too_short"),
@@ -40,17 +41,19 @@ def filled(stats):
 
 def test_verdicts_become_numbers(filled, stats):
     assert stats == {
-        "dedup/pages": 5,
+        "dedup/pages": 6,
         "dedup/new": 1,
-        "dedup/near": 1,
+        "dedup/near": 2,
         "dedup/exact": 1,
         "dedup/revisits": 1,
         "dedup/unjudged": 1,
         "dedup/unjudged/too_short": 1,
         "dedup/canonical": 1,
+        "dedup/shared_phrases": 1,
         "dedup/distance/3": 1,
+        "dedup/distance/15": 1,
         "dedup/distance/0": 1,
-        "dedup/candidates": 3,
+        "dedup/candidates": 4,
         "dedup/kept/lines": 1,
         "dedup/language/en": 1,
         "dedup/language/zh": 1,
@@ -99,8 +102,8 @@ def test_summary_explains_all_pages_if_some_met_a_fault(filled):
 
     whole = filled.summary({"index_size": 1, "index_bytes": 700_000})
     assert whole == (
-        "8 pages: 1 new, 1 near, 1 exact, 2 revisits, 3 unjudged (2 after a fault); "
-        "items dropped: 2 (2.5 MB of pages); index: 1 page kept, 700 kB of memory; 1.5 ms a page; "
+        "9 pages: 1 new, 2 near, 1 exact, 2 revisits, 3 unjudged (2 after a fault); "
+        "items dropped: 2 (2.5 MB of pages); index: 1 page kept, 700 kB of memory; 1.3 ms a page; "
         "3 faults"
     )
     assert filled.summary({}) == whole.replace("index: 1 page kept, 700 kB of memory; ", "")

@@ -3,6 +3,7 @@
     profile -> same digest                                                  exact
             -> index -> candidates within k bits -> the one that holds it   near
             -> the page at its canonical URL (`canonical`) -> if it does    near
+            -> if none does: other hosts' pages with its phrases            near
 
 What it takes to repeat a page, and which of several it is said to repeat: see `comparison`.
 
@@ -16,22 +17,23 @@ On disk every page with text is recorded; in memory only those that are kept or 
 could read of the others later. The index follows the store whenever it is asked.
 """
 
-from collections.abc import Container, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import AbstractContextManager, suppress
 from time import time as now
 
 from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile
-from dedup_filter.model import Fate, Verdict
+from dedup_filter.model import Fate, Source, Verdict
 from dedup_filter.pages.candidates import (
     MOST_COMPARED,
+    NAMED_EVIDENCE,
     Candidate,
     Found,
+    found_beyond,
+    found_by_phrases,
     found_by_texts,
-    found_by_url,
     relation,
 )
-from dedup_filter.pages.comparison import compared, verdict_on
 from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.directory.page_store import PageStore
@@ -44,6 +46,7 @@ from dedup_filter.pages.directory.records import (
 )
 from dedup_filter.pages.frame_exchange import FrameExchange
 from dedup_filter.pages.near_pages import Asked
+from dedup_filter.pages.original import compared, verdict_on
 
 _MOST_AT_URL = 4
 """Pages at one URL, of several crawls, that are compared with one that names it as canonical."""
@@ -73,6 +76,7 @@ class DirectoryPages:
         self.frames = FrameStore(store) if self._is_durable else None
         """Where frames are kept that outlive this process; None: nowhere."""
         self._by_host = config.scope == "host"
+        self._is_by_bits = config.min_similarity is None
         store.index_urls(is_wanted=config.canonical)
         k, layout = config.max_distance, config.tables
         self._index = PageIndex.opened(store, k, layout, by_host=self._by_host)
@@ -100,7 +104,8 @@ class DirectoryPages:
     def compare(self, place: Place, page: PageProfile) -> Verdict:
         """Tell whether a page repeats one that is kept or pending.
 
-        Cost: a look-up by digest and, unless it is an exact repeat, one by each of its texts.
+        Cost: a look-up by digest and, unless it is an exact repeat, one by each of its texts; if it
+        repeats none of what they find, one by the keys of its phrases.
         """
         if page.is_blank:
             return verdict_on(page, "unjudged", "no_text")
@@ -115,17 +120,19 @@ class DirectoryPages:
             look_ups = (near(text.fingerprint, host, most) for text in page.texts)
             found, capped = found_by_texts(look_ups)
             self.capped += capped
-            if self._config.min_similarity is not None:  # else bits alone decide
-                found = found_by_url(page, canonical) | found
+            if not self._is_by_bits:
+                named = self.store.stored(list(canonical))
+                found = found_beyond(page, named, NAMED_EVIDENCE) | found
             candidates = self._candidates(place, page, found, canonical)
-        config, is_ours = self._config, self.store.crawl.__eq__
-        verdict = compared(
-            page, candidates, config.min_similarity, place.key, is_ours, config.max_missing
-        )
+        verdict = self._compared(place, page, candidates)
+        if verdict.outcome == "new" and self._config.looks_for_phrases:
+            found = self._sharing(place, page, {each.page for each in candidates})
+            more = self._candidates(place, page, found, dict.fromkeys(found, "shared_phrases"))
+            verdict = self._compared(place, page, [*candidates, *more]) if more else verdict
         return verdict.named(self.store.url)
 
     def find(self, asked: Asked) -> list[PageRecord]:
-        """Return the records of all pages with a digest, or within k bits of a fingerprint.
+        """Return the records of pages within k bits, with a digest, or that share keys.
 
         Pending pages may be among them. Nothing is changed.
         """
@@ -138,6 +145,8 @@ class DirectoryPages:
         }
         if asked.digest is not None:
             numbers.update(self._index.of_digest(asked.digest, host))
+        if self._config.looks_for_phrases:
+            numbers.update(self._index.sharing(asked.keys))
         records = map(self.store.record, sorted(numbers))
         return [each for each in records if not self._by_host or each.host == asked.host]
 
@@ -225,25 +234,39 @@ class DirectoryPages:
         faults = self._index.faults(self.store)
         assert not faults, faults[0]
 
-    def _canonical(self, place: Place, page: PageProfile) -> dict[int, tuple[int, bytes]]:
+    def _compared(
+        self, place: Place, page: PageProfile, candidates: Sequence[Candidate]
+    ) -> Verdict:
+        is_ours, config = self.store.crawl.__eq__, self._config
+        least, most = config.min_similarity, config.max_missing
+        return compared(page, candidates, least, place.key, is_ours, most)
+
+    def _sharing(self, place: Place, page: PageProfile, known: Set[int]) -> Found:
+        """Find pages that share phrases with one, but for those that are known."""
+        shared = self._index.sharing(text.keys for text in page.texts)
+        stored = self.store.stored([each for each in shared if each not in known])
+        return found_by_phrases(page, place.host, shared, stored)
+
+    def _canonical(self, place: Place, page: PageProfile) -> dict[int, Source]:
         """Return the last pages at the URL that a page names as canonical, see `kept_at`."""
         is_asked = self._config.canonical and page.canonical
         url = canonical_of(place, page.canonical) if is_asked else None
-        return {} if url is None else self.store.kept_at(url_key(url), _MOST_AT_URL)
+        found = () if url is None else self.store.kept_at(url_key(url), _MOST_AT_URL)
+        return dict.fromkeys(found, "canonical")
 
     def _candidates(
-        self, place: Place, page: PageProfile, found: Found, canonical: Container[int]
+        self, place: Place, page: PageProfile, found: Found, sources: Mapping[int, Source]
     ) -> list[Candidate]:
         return [
             Candidate._make(
                 (
                     *found[each.page],
                     *relation(page, place.host, each.host),
-                    *each[1:],
-                    each.page in canonical,
+                    *each[1:-1],
+                    sources.get(each.page),
                 )
             )
-            for each in (self.store.stored(list(found)) if found else ())
+            for each in self.store.stored(list(found))
             # Those of another host are near by chance.
             if not self._by_host or each.host == place.host
         ]

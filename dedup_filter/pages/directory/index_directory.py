@@ -44,7 +44,7 @@ _OURS = {
     *(f"{_PAGES}{ending}" for ending in ("", "-wal", "-shm", "-journal")),
     *("tables", "lock", "owner.json"),
 }
-TABLES_FORMAT = 2
+TABLES_FORMAT = 3
 _MANIFEST = "manifest.json"
 
 Array = npt.NDArray[Any]

@@ -30,6 +30,9 @@ WHERE EXISTS (
     OR length(sketch) NOT BETWEEN 2 AND :most_sketch_bytes OR length(sketch) % 2
 )
 UNION ALL
+SELECT 'a page has a wrong number of keys'
+WHERE EXISTS (SELECT 1 FROM pages WHERE length(keys) NOT IN (0, :keys_bytes))
+UNION ALL
 SELECT 'a text has no page'
 WHERE EXISTS (SELECT 1 FROM texts WHERE page NOT IN (SELECT id FROM pages))
 UNION ALL

@@ -1,4 +1,4 @@
-"""The fingerprints and digests of the kept pages, searched: an index that follows the database.
+"""Fingerprints, digests and keys of the kept pages, searched: an index that follows the database.
 
     the database -> index           all entries, when there are no tables
     tables, the database -> index   what has changed since, when it is opened
@@ -18,6 +18,8 @@ old, or of another distance, scope or index are made anew, and a line in the log
 if it is a sign of damage. They are written when the index is closed, when they had to be made anew,
 and when more than half of the saved entries plus 50,000 have changed.
 
+Keys of phrases are in a `PhraseTable`; hosts do not matter there.
+
 A digest is found by its first 64 bits, in sorted arrays as fingerprints are (an index for distance
 0: one table, and a bisection of it); whether all of it is the same the store tells.
 
@@ -26,7 +28,7 @@ open after 0.06 s; making them anew takes 3 s a million (`benchmarks/store.py --
 """
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
@@ -41,6 +43,7 @@ from dedup_filter.model import Match
 from dedup_filter.pages.directory.index_directory import Array, UnusableTables
 from dedup_filter.pages.directory.page_reader import MASK, PageReader
 from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.phrase_table import PhraseTable
 from dedup_filter.wording import counted
 
 logger = logging.getLogger(__name__)
@@ -59,35 +62,45 @@ _AT_ONCE = 100_000
 _BULK = 1_000
 """Entries that are quicker to add together than one by one."""
 _PAIR = np.dtype([("page", np.int64), ("value", np.uint64)])
+_PHRASES = "phrases"
+"""The name of the array of a `PhraseTable`."""
 
 _REVISION = "SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'superseded'"
 """How many entries of kept pages were ever replaced or removed."""
 _BEFORE = """
-    SELECT page, fingerprint, host, digest FROM superseded WHERE revision IN (
+    SELECT page, fingerprint, host, digest, keys FROM superseded WHERE revision IN (
         SELECT min(revision) FROM superseded WHERE revision > ? GROUP BY page
     ) AND page <= ?
 """
 _NOW = """
-    SELECT id, fingerprint, host, digest FROM main.pages
+    SELECT id, fingerprint, host, digest, keys FROM main.pages
     WHERE is_kept AND id IN (SELECT page FROM superseded WHERE revision > ?) AND id <= ?
 """
 # From an SQL index that has all that is asked for, and no sketches. With the revision, as a second
 # statement for each page would cost as much again.
 _NEW = f"""
-    SELECT id, fingerprint, host, digest, is_kept, ({_REVISION})
+    SELECT id, fingerprint, host, digest, keys, is_kept, ({_REVISION})
     FROM main.pages {{}} WHERE id > ? ORDER BY id LIMIT ?
 """  # noqa: S608
 
-_Row = tuple[int, int | None, int, bytes]
-"""Number, fingerprint (signed), number of the host, and digest of a page."""
+_Row = tuple[int, int | None, int, bytes, bytes]
+"""Number, fingerprint (signed), number of the host, digest, and keys of the phrases of a page."""
 
 
 class PageIndex:
-    """The entries of kept pages, found by fingerprint and by digest."""
+    """The entries of kept pages, found by fingerprint, by digest, and by their phrases."""
 
-    def __init__(self, fingerprints: HammingIndex, digests: HammingIndex, *, by_host: bool) -> None:
+    def __init__(
+        self,
+        fingerprints: HammingIndex,
+        digests: HammingIndex,
+        phrases: PhraseTable,
+        *,
+        by_host: bool,
+    ) -> None:
         self._fingerprints = fingerprints
         self._digests = digests
+        self._phrases = phrases
         self._by_host = by_host
         self._last_page = self._revision = 0
         """Up to which page it holds all entries, and up to which row of "superseded"."""
@@ -107,7 +120,7 @@ class PageIndex:
             except UnusableTables as found:
                 reason = found
         fingerprints = HammingIndex(max_distance, layout, max(_EXPECTED, len(store)))
-        made = cls(fingerprints, HammingIndex(0), by_host=by_host)
+        made = cls(fingerprints, HammingIndex(0), PhraseTable(), by_host=by_host)
         made.catch_up(store)
         if store.directory is not None and len(made._digests):
             logger.log(
@@ -141,7 +154,8 @@ class PageIndex:
                 raise UnusableTables(reason, is_usual=True)
             fingerprints = HammingIndex.from_sealed(_from_tables(arrays, about), layout)
             digests = HammingIndex.from_sealed(_from_tables(arrays, about["digests"], _DIGESTS))
-            made = cls(fingerprints, digests, by_host=about["by_host"])
+            phrases = PhraseTable(arrays[_PHRASES])
+            made = cls(fingerprints, digests, phrases, by_host=about["by_host"])
             made._last_page, made._revision = about["last_page"], about["revision"]
             if made._last_page > reader.last_page or made._revision > reader.value(_REVISION):
                 raise UnusableTables("they are newer than the record")
@@ -164,13 +178,13 @@ class PageIndex:
             if fingerprints.max_distance >= max_distance:
                 return fingerprints
         fingerprints = HammingIndex(max_distance, expected=max(len(reader), 1))
-        cls(fingerprints, HammingIndex(0), by_host=False).catch_up(reader)
+        cls(fingerprints, HammingIndex(0), PhraseTable(), by_host=False).catch_up(reader)
         return fingerprints
 
     @property
     def nbytes(self) -> int:
         """Memory in bytes, that of files which are mapped into it included."""
-        return self._fingerprints.nbytes + self._digests.nbytes
+        return self._fingerprints.nbytes + self._digests.nbytes + self._phrases.nbytes
 
     def near(self, fingerprint: int, host: int, most: int | None = None) -> list[Match]:
         """Return the pages within k bits, or the `most` nearest; with `by_host` only of this host.
@@ -182,6 +196,10 @@ class PageIndex:
     def of_digest(self, digest: bytes, host: int) -> list[int]:
         """Return the pages whose digests begin alike, the earliest first; as in `near`."""
         return self._digests.rows_of(_head(digest) ^ self._mask(host))
+
+    def sharing(self, texts: Iterable[bytes]) -> Mapping[int, int]:
+        """Return the pages that share keys with texts, of any host: see `PhraseTable.sharing`."""
+        return self._phrases.sharing(texts)
 
     def follow(self, store: PageStore, *, is_last: bool = False) -> None:
         """Do what the database has done since, and write tables if enough has changed.
@@ -198,20 +216,23 @@ class PageIndex:
         """Do what the database has done since it was followed last."""
         new = reader.rows(_NEW.format(reader.entries), (self._last_page, _AT_ONCE))
         last_page, *_, revision = new[-1] if new else (self._last_page, *reader.rows(_REVISION)[0])
-        added, removed = [row[:4] for row in new if row[4]], []
+        added, removed = [row[:5] for row in new if row[5]], []
         if revision > self._revision:
             known = self._revision, self._last_page
             removed, added = reader.rows(_BEFORE, known), [*reader.rows(_NOW, known), *added]
         for row in removed:
             for index, value in self._values(row):
                 index.remove(value, row[0])
+            self._phrases.remove(row[4], row[0])
         if len(added) < _BULK:
             for row in added:
                 for index, value in self._values(row):
                     index.add_new(value, row[0])
+                self._phrases.add(row[4], row[0])
         else:
             for index, values, pages in self._arrays(added):
                 index.add_many(values, pages)
+            self._phrases.add_many([row[4] for row in added], [row[0] for row in added])
         self._last_page, self._revision = last_page, revision
         self._changed += len(removed) + len(added)
         if len(new) == _AT_ONCE:  # there may be more
@@ -236,7 +257,8 @@ class PageIndex:
                     "last_page": self._last_page,
                     "revision": self._revision,
                 }
-                store.directory.tables.save(arrays | digests, about)
+                phrases = {_PHRASES: self._phrases.sealed()}
+                store.directory.tables.save(arrays | digests | phrases, about)
             store.trim(self._revision)
         except StoreError as error:
             logger.warning("%s", error)
@@ -247,16 +269,18 @@ class PageIndex:
         try:
             self._fingerprints.check()
             self._digests.check()
+            self._phrases.check()
         except AssertionError as fault:
             return [str(fault)]
-        record = PageIndex(HammingIndex(0), HammingIndex(0), by_host=self._by_host)
+        record = PageIndex(HammingIndex(0), HammingIndex(0), PhraseTable(), by_host=self._by_host)
         record.catch_up(reader)
         faults = []
-        for name, index, recorded in (
-            ("entries", self._fingerprints, record._fingerprints),
-            ("digests", self._digests, record._digests),
+        for name, pairs, recorded in (
+            ("entries", _pairs(self._fingerprints), _pairs(record._fingerprints)),
+            ("digests", _pairs(self._digests), _pairs(record._digests)),
+            ("phrases", self._phrases.pairs, record._phrases.pairs),
         ):
-            wrong = np.unique(np.setxor1d(_pairs(index), _pairs(recorded))["page"])
+            wrong = np.unique(np.setxor1d(pairs, recorded)["page"])
             if len(wrong):
                 pages = f"{counted(len(wrong), 'page')}, page {int(wrong[0])} first"
                 faults.append(f"they differ from the record in the {name} of {pages}")
@@ -267,7 +291,7 @@ class PageIndex:
         return host_mask(host) if self._by_host else 0
 
     def _values(self, row: _Row) -> list[tuple[HammingIndex, int]]:
-        _, fingerprint, host, digest = row
+        _, fingerprint, host, digest, _ = row
         mask = self._mask(host)
         of_digest = self._digests, _head(digest) ^ mask
         if fingerprint is None:
@@ -276,7 +300,7 @@ class PageIndex:
 
     def _arrays(self, rows: list[_Row]) -> Iterator[tuple[HammingIndex, Array, Array]]:
         """Return values and pages of many rows for each index, as `_values` does of one."""
-        numbers, fingerprints, hosts, digests = zip(*rows, strict=True)
+        numbers, fingerprints, hosts, digests, _ = zip(*rows, strict=True)
         pages, masks = np.array(numbers), np.uint64(0)
         if self._by_host:
             masks = host_masks(np.array(hosts))

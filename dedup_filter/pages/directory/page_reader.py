@@ -24,6 +24,7 @@ from secrets import token_hex
 from typing import Any, TypeVar
 
 from dedup_filter.errors import ConfigError, StoreBusy, StoreCorrupt, StoreError, StoreTooNew
+from dedup_filter.fingerprints.phrase_keys import KEYS_BYTES
 from dedup_filter.fingerprints.sketch import MOST_SKETCH_BYTES
 from dedup_filter.pages.directory.index_directory import IndexDirectory
 from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, canonical, url_key
@@ -269,7 +270,8 @@ class PageReader:
         report = self.value("PRAGMA integrity_check(1)")
         if report != "ok":
             raise StoreCorrupt(f"{self}: it is damaged ({report}): {_COPY}")
-        faults = self.rows(_INVARIANTS, {"most_sketch_bytes": MOST_SKETCH_BYTES})
+        sizes = {"most_sketch_bytes": MOST_SKETCH_BYTES, "keys_bytes": KEYS_BYTES}
+        faults = self.rows(_INVARIANTS, sizes)
         assert not faults, faults[0][0]
 
     def close(self) -> None:
@@ -351,9 +353,11 @@ class Snapshot(PageReader):
         url: str | None = self.value(sql, (record.original,))
         return url
 
-    def entries_after(self, page: int, most: int) -> list[tuple[int, int, int | None, bytes]]:
-        """Return number, is_kept, signed fingerprint and digest of the next pages in order."""
-        sql = f"""SELECT id, is_kept, fingerprint, digest FROM main.pages {self.entries}
+    def entries_after(
+        self, page: int, most: int
+    ) -> list[tuple[int, int, int | None, bytes, bytes]]:
+        """Return number, is_kept, signed fingerprint, digest and keys of the next pages."""
+        sql = f"""SELECT id, is_kept, fingerprint, digest, keys FROM main.pages {self.entries}
             WHERE id > ? AND id NOT IN (SELECT id FROM temp.gone) ORDER BY id LIMIT ?"""  # noqa: S608
         return self.rows(sql, (page, most))
 

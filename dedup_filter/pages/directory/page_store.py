@@ -63,8 +63,8 @@ _MOST_REVISITED = 10_000
 _PLACES = ", ".join("?" for _ in COLUMNS.split(","))
 _INSERT = f"INSERT INTO pages ({COLUMNS}, is_kept, url_key) VALUES ({_PLACES}, ?, ?)"  # noqa: S608
 _UPDATE = f"UPDATE pages SET ({COLUMNS}) = ({_PLACES}) WHERE id = ?"  # noqa: S608
-_STORED = f"""SELECT id, {HOST}, crawl, url_key, digest, CAST(h1 AS TEXT), CAST(title AS TEXT),
-    sketch FROM pages"""  # noqa: S608
+_STORED = f"""SELECT id, {HOST}, crawl, url_key, digest, fingerprint, CAST(h1 AS TEXT),
+    CAST(title AS TEXT), sketch FROM pages"""  # noqa: S608
 
 
 class Stored(NamedTuple):
@@ -78,6 +78,7 @@ class Stored(NamedTuple):
     """The last one that it was seen in."""
     url_key: int
     digest: bytes
+    fingerprint: int | None
 
 
 class PageStore(PageReader):
@@ -260,14 +261,17 @@ class PageStore(PageReader):
 
         Cost: 4 us and 2 us a page. Raises KeyError: there is no such page.
         """
+        if not pages:
+            return []
         # A statement for each power of two: one for each count would be prepared anew each time.
         places = 1 << (len(pages) - 1).bit_length()
         asked = [*pages, *[pages[-1]] * (places - len(pages))]
         rows = self.rows(f"{_STORED} WHERE id IN ({', '.join('?' * places)})", asked)
-        found = {
-            page: Stored(host, sketch, Headline(h1, title), page, crawl, key & MASK, digest)
-            for page, host, crawl, key, digest, h1, title, sketch in rows
-        }
+        found = {}
+        for page, host, crawl, key, digest, value, h1, title, sketch in rows:
+            near = None if value is None else value & MASK
+            told = page, crawl, key & MASK, digest, near
+            found[page] = Stored(host, sketch, Headline(h1, title), *told)
         return [found[page] for page in pages]
 
     def index_urls(self, *, is_wanted: bool) -> None:
@@ -279,17 +283,17 @@ class PageStore(PageReader):
         self.write(sql if is_wanted else "DROP INDEX IF EXISTS page_url")
         self.flush()
 
-    def kept_at(self, key: int, most: int) -> dict[int, tuple[int, bytes]]:
-        """Return the last pages at a URL that are kept or pending: number -> fingerprint, sketch.
+    def kept_at(self, key: int, most: int) -> list[int]:
+        """Return the last pages at a URL that are kept or pending.
 
         Those without a fingerprint are left out. Requires: `index_urls`. Cost: 10 us.
         """
         found = self.rows(
-            """SELECT id, fingerprint, sketch FROM pages INDEXED BY page_url
+            """SELECT id FROM pages INDEXED BY page_url
             WHERE url_key = ? AND is_kept AND fingerprint IS NOT NULL ORDER BY id DESC LIMIT ?""",
             (signed(key), most),
         )
-        return {page: (value & MASK, sketch) for page, value, sketch in found}
+        return [page for (page,) in found]
 
     def oldest(self, most: int, *, is_kept: bool, before: float = 2**63 - 1) -> list[int]:
         """Return so many of the pages not seen for longest, of those kept or those dropped.
@@ -499,7 +503,7 @@ class PageStore(PageReader):
 
     def _row(self, record: PageRecord) -> tuple[Any, ...]:
         """Write a record as a row of `COLUMNS`."""
-        page, url, host, digest, fingerprint, *plain, h1, title, canonical_key = record
+        page, url, host, digest, fingerprint, *plain, h1, title, canonical_key, keys = record
         return (
             page or None,
             as_column(url),
@@ -510,6 +514,7 @@ class PageStore(PageReader):
             as_column(h1),
             as_column(title),
             None if canonical_key is None else signed(canonical_key),
+            keys,
         )
 
 

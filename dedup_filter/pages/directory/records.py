@@ -174,6 +174,8 @@ class PageRecord(NamedTuple):
     canonical_key: int | None = None
     """The key of the URL that a page which is kept names as its canonical one, see
     `Verdict.canonical`; not recorded on servers."""
+    keys: bytes = b""
+    """Of the shingles of its texts, see `phrase_keys`; b"" if it is not found by them."""
 
     @property
     def place(self) -> Place:
@@ -200,7 +202,7 @@ class PageRecord(NamedTuple):
             page=0,
             url=place.url,
             host=place.host,
-            **measures_of(page),
+            **measures_of(page) | ({"keys": b""} if found.is_duplicate else {}),
             first_seen=moment,
             last_seen=moment,
             first_crawl=crawl,
@@ -221,6 +223,7 @@ def measures_of(page: PageProfile) -> dict[str, Any]:
         "digest": page.digest,
         "fingerprint": page.fingerprint,
         "sketch": page.sketch,
+        "keys": page.keys,
         "words": page.word_count,
         "language": page.language,
         **page.headline._asdict(),

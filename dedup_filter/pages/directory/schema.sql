@@ -45,6 +45,7 @@ CREATE TABLE pages (
     title       TEXT NOT NULL,
     canonical_key INTEGER,           -- url_key of what a kept page names as its canonical URL;
                                      -- NULL: its own, or none
+    keys        BLOB NOT NULL,       -- of phrases: 32 bytes, or none
     sketch      BLOB NOT NULL        -- last: a row is read up to what is asked for
 );
 
@@ -53,7 +54,7 @@ CREATE INDEX page_pending  ON pages (is_pending) WHERE is_pending;
 CREATE INDEX page_original ON pages (original) WHERE original IS NOT NULL;
 -- What is read of all pages at once, without passing over their sketches: it grows at its end
 -- only. An SQL index of url_key or digest would cost as much as all the rest of a page together.
-CREATE INDEX page_entry    ON pages (id, is_kept, fingerprint, host, url_key, digest);
+CREATE INDEX page_entry    ON pages (id, is_kept, fingerprint, host, url_key, digest, keys);
 
 CREATE TABLE texts (
     page INTEGER PRIMARY KEY,
@@ -80,25 +81,27 @@ CREATE TABLE superseded (
     page        INTEGER NOT NULL,
     fingerprint INTEGER,             -- NULL: those of fingerprints hold nothing of the page
     host        INTEGER NOT NULL,
-    digest      BLOB
+    digest      BLOB,
+    keys        BLOB
 );
 
 CREATE TRIGGER page_deleted AFTER DELETE ON pages BEGIN
     UPDATE counts SET pages = pages - 1 WHERE is_kept = OLD.is_kept;
-    INSERT INTO superseded (page, fingerprint, host, digest)
-        SELECT OLD.id, OLD.fingerprint, OLD.host, OLD.digest WHERE OLD.is_kept;
+    INSERT INTO superseded (page, fingerprint, host, digest, keys)
+        SELECT OLD.id, OLD.fingerprint, OLD.host, OLD.digest, OLD.keys WHERE OLD.is_kept;
     DELETE FROM texts WHERE page = OLD.id;
     DELETE FROM forms WHERE page = OLD.id;
     DELETE FROM early_pages WHERE page = OLD.id;
     DELETE FROM frame_lessons WHERE page = OLD.id AND is_in_state;
 END;
 
-CREATE TRIGGER page_replaced AFTER UPDATE OF fingerprint, digest ON pages
+CREATE TRIGGER page_replaced AFTER UPDATE OF fingerprint, digest, keys ON pages
     WHEN OLD.is_kept
-        AND (OLD.fingerprint IS NOT NEW.fingerprint OR OLD.digest IS NOT NEW.digest)
+        AND (OLD.fingerprint IS NOT NEW.fingerprint OR OLD.digest IS NOT NEW.digest
+            OR OLD.keys IS NOT NEW.keys)
 BEGIN
-    INSERT INTO superseded (page, fingerprint, host, digest)
-        VALUES (OLD.id, OLD.fingerprint, OLD.host, OLD.digest);
+    INSERT INTO superseded (page, fingerprint, host, digest, keys)
+        VALUES (OLD.id, OLD.fingerprint, OLD.host, OLD.digest, OLD.keys);
 END;
 
 -- What each host has shown: a state now and then, and lessons since.

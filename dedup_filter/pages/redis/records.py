@@ -22,10 +22,10 @@ from dedup_filter.model import Outcome
 from dedup_filter.pages.directory.records import PageRecord, host_of
 from dedup_filter.pages.redis.connection import Connection
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 
-_VERSION = 3
-_FIXED = struct.Struct("<BBBBfIIIIIQ24sH")
+_VERSION = 4
+_FIXED = struct.Struct("<BBBBfIIIIIQ24s32sH")
 _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _NONE = 255
 _AT_ONCE = 1_000
@@ -34,7 +34,7 @@ _AT_ONCE = 1_000
 def pack_record(record: PageRecord) -> bytes:
     """Write a record; the page's number and whether it is pending are not in it.
 
-    62 bytes of fixed fields, little-endian, the sketch, then language, reason, h1, title and URL
+    94 bytes of fixed fields, little-endian, the sketch, then language, reason, h1, title and URL
     as lines of UTF-8.
 
     Raises:
@@ -44,7 +44,7 @@ def pack_record(record: PageRecord) -> bytes:
     similarity = -1.0 if record.similarity is None else record.similarity
     said = _OUTCOMES.index(record.outcome), distance, record.fingerprint is not None, similarity
     seen = record.first_seen, record.last_seen, record.first_crawl, record.crawl
-    measured = record.fingerprint or 0, record.digest, len(record.sketch)
+    measured = record.fingerprint or 0, record.digest, record.keys, len(record.sketch)
     try:
         fixed = _FIXED.pack(_VERSION, *said, record.words, *seen, *measured)
     except struct.error:
@@ -64,7 +64,9 @@ def unpack_record(page: int, packed: bytes, is_pending: bool) -> PageRecord:
     """
     try:
         fixed = _FIXED.unpack_from(packed)
-        version, outcome, distance, is_long, similarity, words, *seen, value, digest, size = fixed
+        version, outcome, distance, is_long, similarity, words, *seen, value, digest, keys, size = (
+            fixed
+        )
         rest = packed[_FIXED.size :]
         sketch, text = rest[:size], rest[size:].decode("utf-8", "surrogatepass")
         language, reason, h1, title, url = text.split("\n", 4)
@@ -75,7 +77,8 @@ def unpack_record(page: int, packed: bytes, is_pending: bool) -> PageRecord:
         raise ValueError(f"the record of page {page} is damaged, or of version {version}")
     measured = digest, value if is_long else None, sketch, words, language or None
     told = is_pending, *said, None if similarity < 0 else similarity, h1, title
-    return PageRecord._make((page, url, host_of(url), *measured, *seen, *told, None))
+    keys = keys if any(keys) else b""
+    return PageRecord._make((page, url, host_of(url), *measured, *seen, *told, None, keys))
 
 
 class SharedRecords:

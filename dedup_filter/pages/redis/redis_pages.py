@@ -1,6 +1,7 @@
 """The pages of a shared index, as the filter asks for them: compare, record, commit, forget.
 
     page -> pages within k bits, or with its digest -> their records -> repeats one of them?
+    if not -> other hosts' pages that share phrases -> their records -> repeats one of them?
     page, and what was found of it -> its own record -> appended, pending -> is it still so?
 
 A record may be newer or older than the replica. So the log is read after it, and a record that does
@@ -10,34 +11,37 @@ The page that another repeats may be pending: it is asked for again, or waited f
 has lost a part of the log its number may have been given to another page, so it counts as gone.
 
 To stay within its bounds the index forgets the pages not seen for longest, several at once; pending
-ones stay. Cost: no call to compare a page that nothing is like, two otherwise; two to ask what
-became of a page; three for a batch of pages that are forgotten.
+ones stay. Cost: no call to compare a page that nothing is like, two otherwise, and two more if it
+repeats none of these and shares phrases with others; two to ask what became of a page; three for a
+batch of pages that are forgotten.
 """
 
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from math import inf
 from time import monotonic, sleep
 from time import time as now
+from typing import NamedTuple
 
 from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.model import Fate, Outcome, Verdict
+from dedup_filter.model import Fate, Outcome, Source, Verdict
 from dedup_filter.pages.candidates import (
     MOST_COMPARED,
     Candidate,
     Found,
+    found_by_phrases,
     found_by_texts,
     relation,
 )
-from dedup_filter.pages.comparison import compared, verdict_on
 from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.records import PageRecord, Place, measures_of, url_key
 from dedup_filter.pages.frame_exchange import FrameExchange, LessonLists
 from dedup_filter.pages.near_pages import Asked
+from dedup_filter.pages.original import compared, verdict_on
 from dedup_filter.pages.redis.process import LEASE, Process
 from dedup_filter.pages.redis.replica import Entry
 from dedup_filter.pages.redis.shared_log import MOST_AT_ONCE, Overtaken, SharedLog
@@ -52,6 +56,15 @@ _PAUSE = 0.002
 _LONGEST_PAUSE = 0.25
 _LONGEST_WAIT = 2 * LEASE
 """Seconds for which `see` waits for another process to end its claim of a page's original."""
+
+
+class _Like(NamedTuple):
+    """What the replica has that a page may repeat."""
+
+    near: Found
+    """Pages near its texts, or with its digest."""
+    sharing: Mapping[int, int]
+    """How many keys others share with it, if pages are found by phrases."""
 
 
 class RedisPages:
@@ -84,7 +97,7 @@ class RedisPages:
         """Comparisons in which there were more candidates than `MOST_COMPARED`."""
         self._read: dict[int, PageRecord] = {}
         """Records of the pages that were compared last."""
-        self._looked_up: tuple[int, Found] | None = None
+        self._looked_up: tuple[int, _Like] | None = None
         """The end of the log when a page was compared last, and what was like it then."""
         self._recorded: tuple[Verdict, bool] | None = None
         """Of the page in a transaction, and whether that is to stay pending."""
@@ -117,12 +130,12 @@ class RedisPages:
             self._process.count("unjudged")  # here, as nothing is recorded of it
             return verdict_on(page, "unjudged", "no_text")
         self._log.withdraw()
-        found = self._like(place, page)
-        self._looked_up = self._replica.end, found
-        return self._compared(place, page, found)
+        like = self._like(place, page)
+        self._looked_up = self._replica.end, like
+        return self._compared(place, page, like)
 
     def find(self, asked: Asked) -> list[PageRecord]:
-        """Return the records of all pages with a digest, or within k bits of a fingerprint.
+        """Return the records of pages within k bits, with a digest, or that share keys.
 
         Pending pages may be among them. Nothing is changed.
         """
@@ -131,7 +144,8 @@ class RedisPages:
         of_texts: list[int | None] = [*asked.fingerprints] or [None]
         digest = asked.digest or b""
         entries = [Entry.of(each, digest, asked.host) for each in of_texts]
-        self._read_fitting({match.row for each in entries for match in self._replica.near(each)})
+        near = {match.row for each in entries for match in self._replica.near(each)}
+        self._read_fitting(near | self._sharing(asked.keys).keys())
         records = [self._read[number] for number in sorted(self._read)]
         is_any = self._config.scope != "host"
         return [each for each in records if is_any or each.host == asked.host]
@@ -278,9 +292,27 @@ class RedisPages:
             assert record.is_pending == (record.page in in_flight)
             assert self._log.is_there(record.page, record), f"page {record.page} is another"
 
-    def _compared(self, place: Place, page: PageProfile, found: Found) -> Verdict:
-        self._read_fitting(found)
-        candidates = [
+    def _compared(self, place: Place, page: PageProfile, like: _Like) -> Verdict:
+        # A crawl that was begun after this one, by processes that are at work too, is no earlier
+        # one; a job that is resumed may meet it.
+        is_ours, config = self._process.crawl.__le__, self._config
+        options = config.min_similarity, place.key, is_ours, config.max_missing
+        self._read_fitting(like.near)
+        candidates = self._candidates(place, page, like.near)
+        verdict = compared(page, candidates, *options)
+        if verdict.outcome == "new" and (others := like.sharing.keys() - like.near.keys()):
+            near = self._read
+            self._read_fitting(others)
+            found = found_by_phrases(page, place.host, like.sharing, self._read.values())
+            candidates += self._candidates(place, page, found, "shared_phrases")
+            verdict = compared(page, candidates, *options) if found else verdict
+            self._read |= near
+        return verdict.named(lambda number: self._read[number].url)
+
+    def _candidates(
+        self, place: Place, page: PageProfile, found: Found, source: Source | None = None
+    ) -> list[Candidate]:
+        return [
             Candidate(
                 *found[number],
                 *relation(page, place.host, record.host),
@@ -290,17 +322,12 @@ class RedisPages:
                 record.crawl,
                 url_key(record.url),
                 record.digest,
+                source,
             )
             for number, record in self._read.items()
             # Those of another host are near by chance.
-            if self._config.scope != "host" or record.host == place.host
+            if number in found and (self._config.scope != "host" or record.host == place.host)
         ]
-        # A crawl that was begun after this one, by processes that are at work too, is no earlier
-        # one; a job that is resumed may meet it.
-        is_ours = self._process.crawl.__le__
-        least, most = self._config.min_similarity, self._config.max_missing
-        verdict = compared(page, candidates, least, place.key, is_ours, most)
-        return verdict.named(lambda number: self._read[number].url)
 
     def _is_still(self, found: Verdict, place: Place, page: PageProfile, number: int) -> bool:
         """Tell whether a page is still what it was found to be, after all that stands before it."""
@@ -313,14 +340,18 @@ class RedisPages:
         again = self._compared(place, page, like)
         return (again.outcome, again.original_page) == (found.outcome, found.original_page)
 
-    def _like(self, place: Place, page: PageProfile, before: float = inf) -> Found:
-        """Find pages near the texts of one, or with its digest; those before a number."""
+    def _like(self, place: Place, page: PageProfile, before: float = inf) -> _Like:
+        """Find pages near the texts of one, or with its digest or keys; those before a number."""
         fingerprints: list[int | None] = [text.fingerprint for text in page.texts]
         entries = (Entry.of(each, page.digest, place.host) for each in fingerprints or [None])
         near = (self._replica.near(entry, MOST_COMPARED + 1) for entry in entries)
         found, capped = found_by_texts(near, before)
         self.capped += capped
-        return found
+        return _Like(found, self._sharing([text.keys for text in page.texts], before))
+
+    def _sharing(self, texts: Sequence[bytes], before: float = inf) -> Mapping[int, int]:
+        """Find pages that share keys with texts, if pages of other hosts are found by phrases."""
+        return self._replica.sharing(texts, before) if self._config.looks_for_phrases else {}
 
     def _read_fitting(self, pages: Collection[int]) -> None:
         """Read the records of pages that may be repeated; those that are gone are left out."""

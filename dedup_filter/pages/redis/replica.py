@@ -1,50 +1,56 @@
 """Events of the log of a shared index -> the pages that they tell of, in this process's memory.
 
     events -> of each page the last one -> the pages that are there -> those near one asked for
+                                                                    -> those that share phrases
                                                                     -> those not seen for longest
 
 An event tells that a page is there, or not any more. Events are numbered from 1, in their order.
 The one that adds a page gives the page its number; one that adds it anew, with other measures or at
 another place, has that number, too.
 
-Each process has a replica of its own, so a look-up asks no server. Cost: 25 bytes a page for its
-entry, and what `HammingIndex` takes, about 36; a million events are followed in half a second when
-they come in thousands, and one in 70 us.
+Each process has a replica of its own, so a look-up asks no server. Cost: 57 bytes a page for its
+entry, and what `HammingIndex` and `PhraseTable` take, about 36 and 64; a million
+events are followed in half a second when they come in thousands, and one in 70 us.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import inf
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from dedup_filter.fingerprints.phrase_keys import KEYS_BYTES
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.layout import Layout
 from dedup_filter.model import Match
 from dedup_filter.pages.directory.page_index import host_mask, host_masks
 from dedup_filter.pages.directory.records import PageRecord
+from dedup_filter.pages.phrase_table import PhraseTable
 from dedup_filter.pages.redis.connection import hash_of_host
 
 EntryArray = npt.NDArray[np.void]
 NumberArray = npt.NDArray[np.int64]
 
 LONG, SHORT, GONE = 1, 2, 3
-CHUNK: Final = 4_000
+CHUNK: Final = 1_700
 """Events in one key: with a header they just fit into 96 KiB, a size in which servers allocate."""
 
+_KEYS = f"S{KEYS_BYTES}"
 _EVENT = np.dtype(
     {
-        "names": ["value", "number", "kind", "host", "seen"],
-        "formats": ["<u8", "<u8", "u1", "<u4", "<u4"],
-        "offsets": [0, 8, 14, 16, 20],
+        "names": ["value", "keys", "number", "kind", "host", "seen"],
+        "formats": ["<u8", _KEYS, "<u8", "u1", "<u4", "<u4"],
+        "offsets": [0, 8, 40, 46, 48, 52],
     }
 )
 EVENT_BYTES: Final = _EVENT.itemsize
 _NUMBER = np.uint64(2**48 - 1)
 
-_ENTRY = np.dtype([("value", "<u8"), ("host", "<u4"), ("kind", "u1"), ("seen", "<u4")])
-_MEASURES = ["value", "host", "kind"]
+_ENTRY = np.dtype(
+    [("value", "<u8"), ("keys", _KEYS), ("host", "<u4"), ("kind", "u1"), ("seen", "<u4")]
+)
+_MEASURES = ["value", "keys", "host", "kind"]
 _FIELDS = [*_MEASURES, "seen"]
 _LEAST_ROOM = 1_024
 
@@ -57,32 +63,35 @@ class Entry(NamedTuple):
     kind: int
     """`LONG` or `SHORT`."""
     host: int
+    keys: bytes
+    """`KEYS_BYTES`, zeros for none."""
 
     @classmethod
-    def of(cls, fingerprint: int | None, digest: bytes, host: str) -> "Entry":
+    def of(cls, fingerprint: int | None, digest: bytes, host: str, keys: bytes = b"") -> "Entry":
         """Return the entry of a page; one too short to have a fingerprint has None."""
-        host_hash = hash_of_host(host) & 0xFFFF_FFFF
+        told = hash_of_host(host) & 0xFFFF_FFFF, keys.ljust(KEYS_BYTES, b"\0")
         if fingerprint is not None:
-            return cls(fingerprint, LONG, host_hash)
-        return cls(int.from_bytes(digest[:8], "little"), SHORT, host_hash)
+            return cls(fingerprint, LONG, *told)
+        return cls(int.from_bytes(digest[:8], "little"), SHORT, *told)
 
     @property
     def fields(self) -> tuple[bytes, int, int]:
-        """What scripts write of it: value, kind and host."""
-        return self.value.to_bytes(8, "little"), self.kind, self.host
+        """What scripts write of it: value and keys, kind, host."""
+        return self.value.to_bytes(8, "little") + self.keys, self.kind, self.host
 
 
 def entry_of(record: PageRecord) -> Entry:
     """Return what the log tells of a page with this record."""
-    return Entry.of(record.fingerprint, record.digest, record.host)
+    return Entry.of(record.fingerprint, record.digest, record.host, record.keys)
 
 
 def decode(events: bytes | bytearray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.void]]:
-    """Read events, (n,): the numbers of their pages; and their value, kind, host and seen.
+    """Read events, (n,): the numbers of their pages; and their value, keys, kind ...
 
-    An event is 24 bytes, all little-endian:
+    An event is 56 bytes, all little-endian:
 
         value   8   as in `Entry`
+        keys   32   likewise
         number  6   the page's number
         kind    1   LONG or SHORT: the page is there from now on; GONE: it is not any more
         salt    1   a random byte: two logs that differ have other bytes at the same place
@@ -96,7 +105,7 @@ def decode(events: bytes | bytearray) -> tuple[npt.NDArray[np.int64], npt.NDArra
 class LoggedPages:
     """The pages that are there, each with what the last event tells of it.
 
-    With a distance they are searched by fingerprint and digest.
+    With a distance they are searched by fingerprint, by digest, and by keys.
     """
 
     def __init__(
@@ -116,6 +125,7 @@ class LoggedPages:
         self._indexes = (
             {} if k is None else {LONG: HammingIndex(k, self._layout), SHORT: HammingIndex(0)}
         )
+        self._phrases = PhraseTable()
         self._numbers = np.empty(0, np.int64)
         """Of pages that were told of, ascending, and room for more."""
         self._entries = np.empty(0, _ENTRY)
@@ -145,7 +155,8 @@ class LoggedPages:
     def nbytes(self) -> int:
         """Memory in bytes."""
         entries = self._rows * (self._numbers.itemsize + _ENTRY.itemsize)
-        return entries + sum(index.nbytes for index in self._indexes.values())
+        searched = sum(index.nbytes for index in self._indexes.values())
+        return entries + searched + self._phrases.nbytes
 
     def follow(self, first: int, events: bytes) -> None:
         """Take in events, the first of which has this number; they count from `settle` on.
@@ -214,6 +225,10 @@ class LoggedPages:
         """
         return self._indexes[entry.kind].within(self._masked(entry), most=most)
 
+    def sharing(self, texts: Iterable[bytes], before: float) -> Mapping[int, int]:
+        """Return the pages that share keys with texts, of any host: see `PhraseTable.sharing`."""
+        return self._phrases.sharing(texts, before)
+
     def check(self) -> None:
         """Verify the invariants. Raises AssertionError if one is broken."""
         assert not self._unsettled, "events were taken in that do not count"
@@ -221,11 +236,15 @@ class LoggedPages:
         assert len(self._there()) == len(self), "an index has other pages"
         for index in self._indexes.values():
             index.check()
+        self._phrases.check()
+        anew = PhraseTable()
         for page in self if self._indexes else ():
             entry = self.entry(page)
             assert entry is not None
             found = self._indexes[entry.kind].rows_of(self._masked(entry))
             assert page in found, f"page {page} is not in the index"
+            anew.add(entry.keys, page)
+        assert (anew.sealed() == self._phrases.sealed()).all(), "other phrases are in the table"
 
     def _there(self) -> NumberArray:
         return np.flatnonzero(self._entries["kind"][: self._rows])
@@ -252,6 +271,17 @@ class LoggedPages:
             for page, value in zip(pages[was].tolist(), self._values(before[was]), strict=True):
                 index.remove(int(value), page)
             index.add_many(self._values(after[comes]), pages[comes])
+        if self._indexes:
+            self._take_phrases(pages[is_other], before["keys"][is_other], after["keys"][is_other])
+
+    def _take_phrases(
+        self, pages: NumberArray, before: npt.NDArray[np.bytes_], after: npt.NDArray[np.bytes_]
+    ) -> None:
+        """Take in other keys of pages; what is gone has none."""
+        for page, were, are in zip(pages.tolist(), before.tolist(), after.tolist(), strict=True):
+            if were != are:
+                self._phrases.remove(were.ljust(KEYS_BYTES, b"\0"), page)
+                self._phrases.add(are.ljust(KEYS_BYTES, b"\0"), page)
 
     def _insert(self, pages: NumberArray, entries: EntryArray) -> None:
         rows = self._rows + len(pages)
@@ -279,4 +309,5 @@ class LoggedPages:
 
 
 def _entry(told: Any) -> Entry:
-    return Entry(int(told["value"]), int(told["kind"]), int(told["host"]))
+    keys = bytes(told["keys"]).ljust(KEYS_BYTES, b"\0")
+    return Entry(int(told["value"]), int(told["kind"]), int(told["host"]), keys)

@@ -38,7 +38,7 @@ from dedup_filter.pages.redis.replica import CHUNK, EVENT_BYTES, LoggedPages, en
 logger = logging.getLogger(__name__)
 
 MOST_EVENTS: Final = 65_536
-"""Events in one answer: 1.5 MB, some milliseconds of the server's time."""
+"""Events in one answer: 3.7 MB, some milliseconds of the server's time."""
 MOST_AT_ONCE: Final = 1_000
 """Pages that are taken out, or appended once more, in one call."""
 _SPARE_EVENTS = 4 * CHUNK

@@ -14,12 +14,12 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.model import Unjudged, Verdict
-from dedup_filter.pages.comparison import verdict_on
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import Crawl, PageRecord, Place
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.pages.location import MEMORY, open_index, scheme_of
+from dedup_filter.pages.original import verdict_on
 from dedup_filter.review.explanation.judged import Judged, judged
 from dedup_filter.review.given_page import GivenPage
 

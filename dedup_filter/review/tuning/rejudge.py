@@ -20,7 +20,7 @@ import numpy as np
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
-from dedup_filter.model import REPEATS
+from dedup_filter.model import REPEATS, SOURCES
 from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.location import scheme_of
@@ -148,7 +148,14 @@ def rejudge(snapshot: Snapshot, options: Mapping[str, Any], watch: Watch) -> Rej
         pages = _estimated(snapshot, before, after, watch)
     else:
         pages = _replayed(snapshot, after, watch)
-    shown = [*scheme_of(before).parts, *ESTIMATED, "learn_frames", "scope", "canonical"]
+    shown = [
+        *scheme_of(before).parts,
+        *ESTIMATED,
+        "learn_frames",
+        "scope",
+        "shared_phrases",
+        "canonical",
+    ]
     names = [name for name in vars(before) if name in shown]
     shaping = [{name: getattr(each, name) for name in names} for each in (before, after)]
     return Rejudgement(
@@ -223,8 +230,8 @@ def _estimated(
                     found = Judged("exact", snapshot.url(number), number, 0, 1.0)
                 else:
                     found = Judged("near", snapshot.url(number), number, *measured[place, original])
-            elif record.reason == "canonical" and _is_enough(record, after):
-                found = before_it  # found by its URL, which is not recorded
+            elif record.reason in SOURCES and _is_enough(record, after):
+                found = before_it  # not found within so many bits
             yield Rejudged(record.page, record.url, before_it, found)
 
 

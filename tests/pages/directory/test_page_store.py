@@ -45,7 +45,7 @@ class TestWhatIsInserted:
         found, _ = store.stored([number, 1])
         assert found == (
             *(given.host, given.sketch, given.headline, number, 1),
-            *(url_key(given.url), given.digest),
+            *(url_key(given.url), given.digest, given.fingerprint),
         )
 
 

@@ -78,9 +78,9 @@ class TestNothingIsLoaded:
     @pytest.mark.parametrize(
         ("manifest", "told"),
         [
-            ('{"format": 0}', "they have format 0, not 2"),
-            *((each, "manifest") for each in ("{}", "[]", '{"format": 2}')),
-            ('{"format": 2, "arrays": []}', "manifest"),
+            ('{"format": 0}', "they have format 0, not 3"),
+            *((each, "manifest") for each in ("{}", "[]", '{"format": 3}')),
+            ('{"format": 3, "arrays": []}', "manifest"),
         ],
     )
     def test_of_another_format_or_a_manifest_of_somebody_else(self, tmp_path, manifest, told):

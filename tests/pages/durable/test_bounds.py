@@ -101,7 +101,7 @@ def test_bounds_hold_from_the_next_opening_on(kept_place, article, clock):
 def test_of_more_pages_within_reach_than_are_compared_the_nearest_are(place, monkeypatch):
     """Guarantee 3: every page within `max_distance`, of a crowd the 64 nearest."""
     monkeypatch.setattr("dedup_filter.workers.measured.profile", said_profile)
-    with place.open(max_distance=3) as pages:
+    with place.open(max_distance=3, shared_phrases=False) as pages:
         pages.see("http://a.example/", text="0 7 0 99")
         for number in range(1, MOST_COMPARED):
             assert pages.see(f"http://a.example/{number}", text=f"{number} 0 {number} 99").page

@@ -27,7 +27,7 @@ def page(article):
 @pytest.fixture
 def pages(local_place, page):
     """A filter that has seen a page of eight paragraphs."""
-    with local_place.open(canonical=True) as opened:
+    with local_place.open(canonical=True, shared_phrases=False) as opened:
         assert opened.see(WHOLE, html=page(range(8))).outcome == "new"
         yield opened
 

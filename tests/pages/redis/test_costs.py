@@ -11,7 +11,8 @@ from dedup_filter.pages.redis.replica import CHUNK, LONG
 def fill(client, count):
     """Write the log of so many pages, as scripts write it."""
     events = np.zeros(
-        count, [("value", "<u8"), ("number", "<u8"), ("host", "<u4"), ("seen", "<u4")]
+        count,
+        [("value", "<u8"), ("keys", "S32"), ("number", "<u8"), ("host", "<u4"), ("seen", "<u4")],
     )
     events["value"] = np.random.default_rng(1).integers(0, 2**64, count, np.uint64)
     events["number"] = np.arange(1, count + 1, dtype=np.uint64) | np.uint64(LONG << 48)

@@ -40,7 +40,7 @@ def pinned(redis_server, crawler, monkeypatch):
     One sleeps and has a page pending. `fill` lets the log grow and the other one follow.
     """
     client, log = redis_server.client(), "dedup:{pages}:"
-    gone = (10**6 | GONE << 48).to_bytes(8, "little").rjust(16, b"\0") + bytes(8)
+    gone = (10**6 | GONE << 48).to_bytes(8, "little").rjust(48, b"\0") + bytes(8)
     monkeypatch.setattr("dedup_filter.pages.redis.redis_pages._PAGES_BETWEEN", 16)
     monkeypatch.setattr("dedup_filter.pages.redis.shared_log._SPARE_EVENTS", 0)
     asleep, awake = crawler(redis_server), crawler(redis_server)

@@ -3,7 +3,8 @@
 -- ARGV: name of the function, a random byte, the time in Unix seconds, arguments of the function.
 -- KEYS[1]: "dedup:{name}:length"; `put_back` and `teach` get the one key that they touch
 -- instead. All other keys are in its slot; records are touched only where there are no slots.
-local EVENT, CHUNK = 24, 4000
+local EVENT, CHUNK = 56, 1700
+local VALUE = 40  -- bytes of an event that only crawlers read, its first ones
 local LONG, SHORT, GONE = 1, 2, 3
 local MOST_UNREAD = 65536  -- events that are looked through before a page is changed
 local salt, seen = ARGV[2], ARGV[3]
@@ -57,7 +58,7 @@ end
 -- Append that a page is gone. Do this before all else: a server that has no memory left refuses it,
 -- and then nothing else may be done.
 local function gone(number)
-  write(string.rep('\0', 8), tonumber(number), GONE, 0, seen)
+  write(string.rep('\0', VALUE), tonumber(number), GONE, 0, seen)
 end
 
 -- Return the events after an offset, or after the chunks that were deleted, and that offset: at most
@@ -81,7 +82,7 @@ local function told_of_since(offset)
   if length() - offset > MOST_UNREAD then return nil end
   local _, events = since(offset, MOST_UNREAD)
   local told = {}
-  for place = 9, #events, EVENT do
+  for place = VALUE + 1, #events, EVENT do
     told[struct.unpack('<I6', events, place)] = true
   end
   return told
