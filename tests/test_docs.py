@@ -26,7 +26,7 @@ from dedup_filter.commands.index import index_command
 from dedup_filter.config import _RULES
 from dedup_filter.errors import StoreAway
 from dedup_filter.hamming.planner import chance_neighbours
-from dedup_filter.model import Outcome, Reason, Refusal, Rule
+from dedup_filter.model import SOURCES, Outcome, Reason, Refusal, Rule
 from dedup_filter.scrapy_plugin.host_watch import KINDS, LEAST_REPEATS
 from dedup_filter.scrapy_plugin.settings import _OWN, SETTINGS
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
@@ -137,7 +137,8 @@ def counted_stats():
         reason = "too_short" if outcome == "unjudged" else None
         verdict = Verdict(outcome, distance=3, language="en", reason=reason)
         stats.page(Judgement(verdict, ""))
-    stats.page(Judgement(Verdict("near", "http://a/", 20, reason="canonical"), ""))
+    for source in SOURCES:
+        stats.page(Judgement(Verdict("near", "http://a/", 20, reason=source), ""))
     stats.page(Judgement(Verdict("new", refused=Refusal("lines", 2, 0, "Ice", 1, 3)), ""))
     stats.page(Judgement(Verdict("new", selected=get_args(Effect)), ""))
     for _ in range(LEAST_REPEATS):

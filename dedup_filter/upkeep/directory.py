@@ -307,7 +307,7 @@ def _fill(store: PageStore, snapshot: Snapshot, config: FilterConfig, watch: Wat
             text = snapshot.text(record.page)
             if text is not None:
                 texts = PageTexts.of(Document(text, language=record.language))
-                measured = measures_of(profile(texts, config))
+                measured = measures_of(profile(texts, config), is_kept=record.is_kept)
                 # These stay: they are made of more than the text, and the rest was not kept.
                 del measured["digest"], measured["h1"], measured["title"]
                 form = snapshot.form(record.page) if are_read_alike else None

@@ -13,7 +13,7 @@ from command_line import lines, run
 from index_feed import ITEMS, article, kept, records, stats, tamper
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.pages.redis.replica import CHUNK
+from dedup_filter.pages.redis.replica import CHUNK, EVENT_BYTES
 from dedup_filter.pages.redis.shared_keeper import SharedKeeper
 from dedup_filter.upkeep import index_at
 
@@ -158,7 +158,7 @@ FAULTS = {
         lambda client: client.set(record_key(3), client.get(record_key(4)))
     ),
     "the log has lost 5 events: the servers": (
-        lambda client: client.set(LOG, client.get(LOG)[: 24 * 15])
+        lambda client: client.set(LOG, client.get(LOG)[: EVENT_BYTES * 15])
     ),
     "1 of the pages, 3 first: in flight and claimed by no process": (
         lambda client: client.hset(FLIGHT, 3, client.get(record_key(3)))
@@ -233,7 +233,7 @@ def test_records_are_of_no_page(location, client, servers):
 def test_pages_have_expired(location, client):
     NearDuplicateFilter.open(location, expire_days=1).close()
     events = bytearray(client.get(LOG))
-    events[20:24] = (1_000_000_000).to_bytes(4, "little")
+    events[EVENT_BYTES - 4 : EVENT_BYTES] = (1_000_000_000).to_bytes(4, "little")
     client.set(LOG, bytes(events))
     client.delete(record_key(1))
     assert notes(location) == ["1 of the pages, 1 first: expired; the next crawl removes them"]

@@ -96,7 +96,7 @@ def record(page, **fields):
 
 def told_by(line):
     """What the line of an export says of a page, as a table says it."""
-    left_out = ("original", "sketch", "canonical_key", "text", "form")
+    left_out = ("original", "sketch", "keys", "canonical_key", "text", "form")
     told = {name: line[name] for name in line if name not in left_out}
     digits = line["fingerprint"] and line["fingerprint"].removeprefix("0x").zfill(16)
     for place in range(4):

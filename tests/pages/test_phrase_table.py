@@ -17,7 +17,7 @@ def packed(*keys):
 
 
 KEY_SETS = st.sets(st.integers(1, 30) | st.just(2**32 - 1), max_size=KEYS)
-STEPS = st.lists(st.tuples(st.sampled_from("aaaarsl"), st.integers(0, 10**6), KEY_SETS))
+STEPS = st.lists(st.tuples(st.sampled_from("aaaarslm"), st.integers(0, 10**6), KEY_SETS))
 
 
 class Oracle:
@@ -40,6 +40,7 @@ class Oracle:
 def small_buffers():
     patch = pytest.MonkeyPatch()
     patch.setattr(phrase_table, "_FRESH", 10)
+    patch.setattr(phrase_table, "_BULK", 3)
     yield
     patch.undo()
 
@@ -59,6 +60,15 @@ def test_finds_what_an_oracle_finds_after_whatever_was_done(small_buffers, steps
                 again = keys if chosen % 2 else {1, 2, 3}
                 table.add(packed(*again), known)
                 oracle.pages[known] = again
+        elif step == "m":
+            # Some pages at once: new ones and, if there are any, some that were removed.
+            some = {100 * page + n: keys if n % 2 else {n + 1} for n in range(chosen % 6)}
+            known = sorted(oracle.pages)[: chosen % 3]
+            some |= {each: oracle.pages.pop(each) for each in known}
+            for each in known:
+                table.remove(packed(*some[each]), each)
+            table.add_many([packed(*each) if each else b"" for each in some.values()], [*some])
+            oracle.pages |= some
         elif step == "l":
             table = PhraseTable(table.sealed())
     table.check()

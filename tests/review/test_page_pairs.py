@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dedup_filter.fingerprints.phrase_keys import KEYS
 from dedup_filter.review.page_pairs import page_clusters, page_pairs
 from dedup_filter.upkeep.results import Entries
 
@@ -19,7 +20,8 @@ def entries_of(values):
     numbers = np.arange(len(values)) * 3 + 5
     prints = np.array([each or 0 for each in values], np.uint64)
     have = np.array([each is not None for each in values], np.bool_)
-    return Entries(numbers, have, have, prints, prints)
+    keys = np.zeros((len(values), KEYS), np.uint32)
+    return Entries(numbers, have, have, prints, prints, keys)
 
 
 def near(values, k):

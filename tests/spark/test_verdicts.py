@@ -63,7 +63,7 @@ def crawl():
 
 
 def seen(pages, **options):
-    with NearDuplicateFilter.open(**options) as opened:
+    with NearDuplicateFilter.open(shared_phrases=False, **options) as opened:
         asked = [{name: each[name] for name in each if name != "place"} for each in pages]
         return [
             tuple(getattr(verdict, name) for name in VERDICT) for verdict in opened.see_many(asked)

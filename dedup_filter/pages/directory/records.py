@@ -202,7 +202,7 @@ class PageRecord(NamedTuple):
             page=0,
             url=place.url,
             host=place.host,
-            **measures_of(page) | ({"keys": b""} if found.is_duplicate else {}),
+            **measures_of(page, is_kept=not found.is_duplicate),
             first_seen=moment,
             last_seen=moment,
             first_crawl=crawl,
@@ -217,13 +217,13 @@ class PageRecord(NamedTuple):
         )
 
 
-def measures_of(page: PageProfile) -> dict[str, Any]:
-    """Return the fields of a record that later pages are compared with."""
+def measures_of(page: PageProfile, *, is_kept: bool = True) -> dict[str, Any]:
+    """Return the fields of a record that later pages are compared with, if it is kept."""
     return {
         "digest": page.digest,
         "fingerprint": page.fingerprint,
         "sketch": page.sketch,
-        "keys": page.keys,
+        "keys": page.keys if is_kept else b"",
         "words": page.word_count,
         "language": page.language,
         **page.headline._asdict(),

@@ -230,9 +230,16 @@ def _estimated(
                     found = Judged("exact", snapshot.url(number), number, 0, 1.0)
                 else:
                     found = Judged("near", snapshot.url(number), number, *measured[place, original])
-            elif record.reason in SOURCES and _is_enough(record, after):
-                found = before_it  # not found within so many bits
+            elif _is_found_beyond(pages, place, record, after) and _is_enough(record, after):
+                found = before_it
             yield Rejudged(record.page, record.url, before_it, found)
+
+
+def _is_found_beyond(pages: Pages, place: int, record: PageRecord, config: FilterConfig) -> bool:
+    """Tell whether the crawl's own verdict on a page holds beyond k bits: by URL or by phrases."""
+    original = pages.originals[place]
+    is_elsewhere = original >= 0 and pages.hosts[original] != pages.hosts[place]
+    return record.reason in SOURCES or (config.looks_for_phrases and bool(is_elsewhere))
 
 
 def _is_enough(record: PageRecord, config: FilterConfig) -> bool:
