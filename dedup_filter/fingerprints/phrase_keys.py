@@ -19,8 +19,8 @@ import numpy.typing as npt
 UInt64Array = npt.NDArray[np.uint64]
 
 KEYS = 8
-"""Keys of a page. Of 63 copies that the rule accepts and that have no candidate within 12 bits, 4, 8
-and 16 keys find 49, 59 and 62 (docs/decisions/0014)."""
+"""Keys of a page. Of 63 copies that the rule accepts and that have no candidate within 12 bits, 4
+keys find 49, 8 find 59, and 16 find 62 (docs/decisions/0014)."""
 KEY = np.dtype("<u4")
 KEYS_BYTES = KEYS * KEY.itemsize
 """Keys are stored with the pages: never change them under an old index."""

@@ -75,7 +75,7 @@ def plan(max_distance: int, expected_entries: int = 1_000_000) -> Layout:
     ConfigError: `max_distance` is not from 0 to 12, or `expected_entries` is less than 1.
 
     >>> plan(3), plan(1), plan(8, expected_entries=100_000)
-    (Layout(4, 1), Layout(2, 1), Layout(5, 1))
+    (Layout(4, 1), Layout(2, 1), Layout(3, 1))
     """
     best = ranked(max_distance, expected_entries, _BYTES_PER_ENTRY * expected_entries)
     return next(one.layout for one in best if one.layout is not None)
@@ -102,7 +102,7 @@ def most_entries(max_distance: int, most_bytes: float) -> tuple[int, Estimate]:
 
     >>> count, costs = most_entries(3, 64e9)
     >>> f"{count:.2g}", costs.layout, round(costs.bytes_per_entry)
-    ('2.3e+09', Layout(2, 1), 27)
+    ('2.1e+09', Layout(2, 1), 26)
     """
 
     def costs(step: int) -> tuple[int, Estimate]:

@@ -56,7 +56,7 @@ _KNOWN = """
     SELECT CAST(name AS TEXT) FROM hosts WHERE id IN (SELECT host FROM host_frames)
         OR id IN (SELECT host FROM frame_lessons WHERE NOT is_in_state)
         OR id IN (SELECT host FROM early_pages)
-    ORDER BY id
+    ORDER BY name
 """
 
 
