@@ -39,10 +39,10 @@ class FilterConfig:
     """Share of a page's phrases (shingles) that its original must have. None: the fingerprints
     alone decide, as in the paper."""
     ignore: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None
-    """CSS selectors, or those of each host: what they match is not judged, as if it were not on
+    """CSS selectors, or a dict of them by host: what they match is not judged, as if it were not on
     the page."""
     content: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None
-    """CSS selectors, or those of each host: of a page nothing else is judged, but for its title."""
+    """CSS selectors, or a dict of them by host: only what they match, and the title, is judged."""
     max_missing: int = 0
     """Words of lines and links that may be missing in the original on the same host, besides those
     that a long text or an article lets be missing in any case."""

@@ -120,7 +120,7 @@ class MissingLine(NamedTuple):
 
     text: str
     words: tuple[int, int] | None = None
-    """First and end of those of its words that stand in no phrase of the other page; None: all."""
+    """First and end of the words that stand in no phrase of the other page; None: all of them."""
 
 
 class Refusal(NamedTuple):

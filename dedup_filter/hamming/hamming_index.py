@@ -422,6 +422,6 @@ def _runs_of(sealed: SealedArrays) -> list[Run]:
         is_directory = is_whole and bits <= shape.prefix_bits and directory[-1] == count
         if not (is_run and is_directory and bits and rows.dtype in (np.uint32, np.int64)):
             raise ValueError(f"no run, or no rows, or no directory, of {count} entries")
-        # asarray: slices of a numpy.memmap take eight times as long as those of an array
+        # asarray: a slice of a numpy.memmap takes eight times as long as one of an array
         runs.append(Run(shape, *map(np.asarray, (entries, rows, directory))))
     return runs

@@ -23,7 +23,7 @@ from dedup_filter.hamming.run import Run, keys_of
 _SPANS = 1 << 16
 """Spans that are looked up at a time: each is of one query and one probe."""
 _BLOCK = 1 << 16
-"""Entries that are compared in one call, or those of one span."""
+"""Entries that are compared in one call; a longer span is compared as a whole."""
 
 
 def near_in_runs(

@@ -26,7 +26,7 @@ PackedRows = npt.NDArray[np.integer]
 
 
 class Run:
-    """Sorted entries of one permuted table, and where those of each key begin."""
+    """Entries of one permuted table in its order, and a directory of their keys."""
 
     def __init__(
         self, shape: TableShape, entries: UInt64Array, rows: PackedRows, directory: Directory
