@@ -22,7 +22,7 @@ from patience import PATIENCE, PROCESSES
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import profile
-from dedup_filter.pages.redis import process, redis_pages
+from dedup_filter.pages.redis import connection, process, redis_pages
 from dedup_filter.pages.redis.shared_log import Overtaken
 from dedup_filter.workers import measured
 
@@ -204,9 +204,10 @@ class Crawler:
             time.sleep(0.1)
 
 
-def crawl(crawler_is, lease, rounds, barrier):
+def crawl(crawler_is, lease, timeout, rounds, barrier):
     """Be a crawler: all begin each round at the same time."""
     measured.profile = profile_of
+    connection.TIMEOUT = timeout
     if lease is not None:  # the dead are given up sooner
         process.LEASE, redis_pages._LONGEST_WAIT = lease, 4 * lease
     crawler = Crawler(*crawler_is)
@@ -231,16 +232,19 @@ def crawl(crawler_is, lease, rounds, barrier):
 
 
 class Together:
-    """Some crawlers at work: one process for each list of rounds."""
+    """Some crawlers at work: one process for each list of rounds.
 
-    def __init__(self, url, way, rounds_of_each, lease=None):
+    `timeout`: seconds that a call to the servers may take.
+    """
+
+    def __init__(self, url, way, rounds_of_each, lease=None, timeout=connection.TIMEOUT):
         # It is gone when nobody here knows it any more.
         self._barrier = PROCESSES.Barrier(len(rounds_of_each))
         self.processes, self._pipes = [], []
         self.became, self.counts, self.ended, self._killed = {}, Counter(), set(), set()
         for number, rounds in enumerate(rounds_of_each):
             ours, theirs = PROCESSES.Pipe(duplex=False)
-            arguments = ((number, url, way, theirs), lease, rounds, self._barrier)
+            arguments = ((number, url, way, theirs), lease, timeout, rounds, self._barrier)
             self.processes.append(PROCESSES.Process(target=crawl, args=arguments, daemon=True))
             self.processes[-1].start()
             theirs.close()

@@ -129,7 +129,8 @@ def taken_out(root: etree._Element, selectors: Selectors) -> Iterator[tuple[str,
     by = {}
     for one in (each for text in selectors.ignore for each in parse(text)):
         path = etree.XPath(_Translator().selector_to_xpath(one))
-        by.update(dict.fromkeys(cast("list[etree._Element]", path(root)), one.canonical()))
+        written = " ".join(one.canonical().split())  # versions of cssselect space it differently
+        by.update(dict.fromkeys(cast("list[etree._Element]", path(root)), written))
     outermost = _outermost(_found(root, selectors.ignore)) if by else []
     yield from [(by[element], _text(element)) for element in outermost]
     select(root, selectors._replace(content=()))

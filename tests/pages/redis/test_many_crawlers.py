@@ -14,6 +14,7 @@ from collections import Counter
 from itertools import product
 
 import pytest
+from patience import PATIENCE
 from shared_crawlers import Article, K, Together
 from shared_groups import (
     CRAWLERS,
@@ -156,7 +157,8 @@ def test_slots_that_move_and_a_replica_that_is_promoted_cost_nothing(start_redis
     cluster = start_redis_cluster(replicas=True)
     rounds = one_round_of_crawlers("claim", groups=60)
     moved = 0
-    with Together(cluster.url, "claim", rounds) as crawlers:
+    # A machine under load may hold a node for longer than a crawl would wait.
+    with Together(cluster.url, "claim", rounds, timeout=PATIENCE) as crawlers:
         crawlers.listen(until=60)
         while len(crawlers.ended) < CRAWLERS:
             for key in [LOG, *SOME_RECORDS]:
