@@ -30,7 +30,7 @@ from store import resident
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
-from dedup_filter.frames.host_frames import Frames
+from dedup_filter.frames.host_frames import Frames, FrameUpdate
 
 PAGES_OF_HOST = 3
 FRAME_LINKS, OWN_LINKS, PARAGRAPHS = 299, 225, 8
@@ -116,7 +116,8 @@ def learn(hosts: int, blocks: int, frame_memory: float) -> tuple[float, float, i
     forgotten = 0
     for number in range(hosts):
         shown = [chance.getrandbits(64) for _ in range(blocks)]
-        frames.learn(f"www.host-{number}.example", shown, is_kept=True)
+        frames.add_page(frames.of(f"www.host-{number}.example"), FrameUpdate(True, shown))
+        frames.shrink()
         forgotten += len(frames.forgotten)
         frames.forgotten.clear()
     return (resident() - before) / 1e6, frames.nbytes / 1e6, forgotten

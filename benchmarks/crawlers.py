@@ -19,11 +19,11 @@ from typing import NamedTuple
 from stream_score import Labels, Score, score
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.frames.host_frames import Frames, Lesson
+from dedup_filter.frames.host_frames import Frames, FrameUpdate
 from dedup_filter.model import Verdict
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.directory.records import Place
-from dedup_filter.pages.frame_exchange import MOST_LESSONS, FrameExchange, LessonLists
+from dedup_filter.pages.frame_exchange import MOST_UPDATES, FrameExchange, UpdateLists
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.pages.location import MEMORY, open_store
 from dedup_filter.text.reading import Page, read
@@ -34,7 +34,7 @@ __all__ = ["DealtStream", "Traffic", "middle"]
 DEALINGS = ("page", "host")
 FEW = 8
 """Pages of a host in the stream: with so few, crawlers that share it hardly know its frame."""
-TELLING = 2
+MENTIONS = 2
 """Pages that have shown a block; how many more there are is never asked (`framed_pages`)."""
 ALL = "all"
 FEW_PAGES = f"hosts of 1 to {FEW}"
@@ -55,7 +55,7 @@ class Traffic:
 
     pages: int = 0
     reads: int = 0
-    lessons_read: int = 0
+    updates_read: int = 0
     bytes_read: int = 0
     adds: int = 0
     bytes_added: int = 0
@@ -63,7 +63,7 @@ class Traffic:
 
 
 @dataclass
-class _Lists(LessonLists):
+class _Lists(UpdateLists):
     """Stands for lists on servers, as one crawler reads and writes them."""
 
     process: bytes
@@ -73,16 +73,16 @@ class _Lists(LessonLists):
     def read(self, host: str, first: int) -> list[bytes]:
         found = self.lists.get(host, [])[first:]
         self.traffic.reads += 1
-        self.traffic.lessons_read += len(found)
+        self.traffic.updates_read += len(found)
         self.traffic.bytes_read += sum(map(len, found))
         return found
 
-    def add(self, host: str, lesson: bytes) -> int:
+    def add(self, host: str, update: bytes) -> int:
         there = self.lists.setdefault(host, [])
         self.traffic.adds += 1
-        if len(there) < MOST_LESSONS:
-            self.traffic.bytes_added += len(lesson)
-            there.append(lesson)
+        if len(there) < MOST_UPDATES:
+            self.traffic.bytes_added += len(update)
+            there.append(update)
         return len(there)
 
 
@@ -126,21 +126,22 @@ class DealtStream:
                     },
                 )
 
-    def lesson_sizes(self) -> dict[str, list[int]]:
-        """Return the bytes of what each page teaches: all of it, and without blocks shown twice.
+    def update_sizes(self) -> dict[str, list[int]]:
+        """Return the bytes of what each page adds: all of it, and without blocks shown twice.
 
-        The latter is what crawlers would have to tell one another.
+        The latter is what crawlers would have to send.
         """
-        frames, whole, told = Frames(inf), [], []
+        frames, whole, sent = Frames(inf), [], []
         verdicts = self._judge([0] * len(self._pages))
         for (_, place, page), verdict in zip(self._pages, verdicts, strict=True):
-            seen = dict(frames.of(place.host).sightings)
-            is_kept = verdict.original is None
-            lesson, _ = frames.learn(place.host, page.shown.hashes, is_kept=is_kept)
-            news = [shown for shown in lesson.shown if seen.get(shown, 0) < TELLING]
-            whole.append(len(lesson.to_bytes()))
-            told.append(len(Lesson(lesson.is_kept, news).to_bytes()))
-        return {"lesson of a page": whole, "less blocks shown twice": told}
+            host = frames.of(place.host)
+            seen = dict(host.sightings)
+            update = host.update_of(page.shown.hashes, is_kept=verdict.original is None)
+            frames.add_page(host, update)
+            shown = [block for block in update.shown if seen.get(block, 0) < MENTIONS]
+            whole.append(len(update.to_bytes()))
+            sent.append(len(FrameUpdate(update.is_kept, shown).to_bytes()))
+        return {"update of a page": whole, "less blocks shown twice": sent}
 
     def _originals(self, crawlers: int, dealing: str, shuffle: int) -> dict[str, str]:
         hosts = [page.place.host for page in self._pages]

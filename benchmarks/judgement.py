@@ -19,8 +19,8 @@ With --ads only the recipes are judged, by each of the rules that take shingles 
 
 With --crawlers only page sets are judged, by so many crawlers that share what was kept (`crawlers`)
 and, with --share-frames, what hosts have shown: all pages, those of small and of large hosts, those
-with an earlier near-duplicate on their host; and bytes that a page teaches. Of several shuffles the
-one with the median F1 is shown. Four counts take a minute and a half a set.
+with an earlier near-duplicate on their host; and bytes that a page adds to its host. Of several
+shuffles the one with the median F1 is shown. Four counts take a minute and a half a set.
 
 With --advertisements nothing is judged: shown is which share of the shingles of call-to-action
 lines, menus and product lists is taken for advertisements and, where a folder is given, of the text
@@ -235,7 +235,7 @@ def compare_crawlers(labelled: LabelledSet, asked: argparse.Namespace) -> None:
             report(f"{labelled.name}: {case}, {group}", rows, asked.json)
         if asked.share_frames:
             report(f"{labelled.name}: {case}, exchange", exchanged(stream.traffic), asked.json)
-    for what, sizes in stream.lesson_sizes().items():
+    for what, sizes in stream.update_sizes().items():
         p95 = quantiles(sizes, n=20)[-1]
         rows = {"mean": (round(mean(sizes)), "bytes"), "p95": (round(p95), "bytes")}
         report(f"{labelled.name}: {what}", rows, asked.json)

@@ -261,8 +261,8 @@ class NearDuplicateFilter:
         self._require_open()
         if not isinstance(page.content, PageInWorker):
             return None
-        known = self._framed.known(page.place.host, page.content.shown)
-        return page.content.ask(known.frame_times)
+        context = self._framed.context(page.place.host, page.content.shown)
+        return page.content.ask(context.frame_times)
 
     def see_many(self, pages: Iterable[Mapping[str, Any]]) -> Iterator[Verdict]:
         """Judge pages in their order, and keep them; workers read those ahead meanwhile.

@@ -1,8 +1,9 @@
 """A process that writes to the store in a folder until it is killed, by a seed.
 
 It dies in the middle of a statement of SQLite, or at any other moment. Pages of even numbers are
-left as they are once they are settled; FOLDER.told gets their numbers, one a line, as soon as
-`flush` has returned. All else happens to the others.
+left as they are once they are settled, and the record of their host's frame is the last of their
+numbers; FOLDER.told gets these, one a line, as soon as `flush` has returned. All else happens to
+the others.
 """
 
 import os
@@ -12,7 +13,7 @@ import signal
 from patience import PATIENCE, PROCESSES
 from store_pages import HOST, folder_store, measures, near, page, revisit
 
-from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore
+from dedup_filter.pages.directory.frame_store import FrameStore, ProvisionalForm
 
 
 def write_and_be_killed(folder, seed):
@@ -54,9 +55,10 @@ def step(store, chance, number):
     if number % 2 == 0:
         store.insert(page(number, is_pending=text is not None), text)
         store.commit(number)
+        store.changed_frames[HOST] = str(number).encode
         return [number]
     old = chance.randrange(max(number - 20, 1), number + 1) | 1
-    action = chance.choice(["claim", "release", "repeat", "revisit", "replace", "delete"])
+    action = chance.choice(["claim", "wait", "release", "repeat", "revisit", "replace", "delete"])
     if action in ("repeat", "revisit") and old < number and store.fate(old) == "kept":
         judged = near(old) if action == "repeat" else revisit(old)
         store.insert(page(number, judged, is_pending=True))
@@ -64,10 +66,9 @@ def step(store, chance, number):
         return []
     with store.transaction():
         store.insert(page(number, is_pending=True), text)
-        FrameStore(store).learn(HOST, number, b"lesson")
-        FrameStore(store).wait(HOST, EarlyForm(number, b"form" * 500, b"note"))
-    if chance.random() < 0.3:
-        FrameStore(store).save(HOST, b"state" * chance.randrange(1_000))
+        if action == "wait":
+            store.commit(number)
+            FrameStore(store).wait(HOST, ProvisionalForm(number, b"form" * 500, b"note"))
     if action == "release":
         store.release(number)
     elif action == "replace":

@@ -7,9 +7,11 @@ has to be known, only which blocks the kept pages of a host have shown, and how 
                                shown once          frame, or the page repeats an earlier one
                                shown twice or more frame
 
-A page that is dropped as a duplicate teaches only what its host had not shown before. All pages of
-a mirror are dropped, and its frame must be learnt nevertheless. But what was shown before is not
-counted again: otherwise the print views of an article would teach that it is frame.
+Of a page that is dropped as a duplicate, only blocks count that its host had not shown before. All
+pages of a mirror are dropped, and its frame must be known nevertheless. But what was shown before
+does not count again: otherwise the print views of an article would make a frame of it.
+
+A page is counted once, when it is kept for good, and is never subtracted.
 
 Sites. Hosts whose pages have the same menus form one site, such as shops run with the same
 software. A host whose own frame is not known yet borrows that of its sites: blocks that two pages
@@ -17,7 +19,7 @@ of any of their hosts have shown. A site is kept like a host, under the name of 
 
 The first pages of a host come before its frame is known, and so does the first page of another
 template in the middle of a crawl: most of it is new. Such pages wait, and are judged again when
-each of the next two has shown what repeats (`early_pages`).
+each of the next two has shown what repeats (`provisional_pages`).
 
 Memory is bounded in bytes, and of each host in blocks (its oldest go first). A host that was used
 lately is a dictionary, at most a quarter of the memory; others are packed, 8 bytes a block. Beyond
@@ -25,13 +27,15 @@ the bound, hosts not used for longest go from memory:
 
     host -> open -> packed -> forgotten, and counted; or, if there is a store, loaded from it again
 
+Hosts go from memory in `shrink` only, so what is opened for a page stays until it is counted.
+
 All that is stored is a number and hashes of blocks as bytes, little-endian. Never change a meaning,
 raise the format, which is the first byte:
 
-    lesson       whether a page was kept, and what it showed: what it adds to what is known
-    state        the number of pages, and all blocks in the order in which they were last shown;
-                 then how many pages have shown each
-    early page   how many later pages have told of it, and its new blocks
+    update             whether a page was kept, and its blocks that count
+    host               the number of pages, and all blocks in the order in which they were last
+                       shown; then how many pages have shown each
+    provisional page   how many pages of its template were kept, and its new blocks
 
 Cost: to open a packed host, or to pack it, takes 0.1 us a block.
 """
@@ -39,9 +43,9 @@ Cost: to open a packed host, or to pack it, takes 0.1 us a block.
 import struct
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import compress, islice, repeat
 from typing import NamedTuple
 
@@ -49,7 +53,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.fingerprints.profile import Surroundings
-from dedup_filter.frames.early_pages import EarlyPage, EarlyPages
+from dedup_filter.frames.provisional_pages import ProvisionalPage, ProvisionalPages
 from dedup_filter.text.blocks import text_hash
 from dedup_filter.text.content import ANY_MENU
 from dedup_filter.text.headlines import Headline, shares_words
@@ -61,25 +65,25 @@ _HEAD = struct.Struct("<BII")
 _MOST_BLOCKS_OF_HOST = 20_000
 _OPEN_BYTES, _OPEN_BLOCK_BYTES, _PACKED_BYTES = 400, 100, 400
 """Memory of an open host, of each of its blocks, and of a packed host besides its bytes."""
-_OPEN, _EARLY = 1 / 4, 1 / 2
+_OPEN, _PROVISIONAL = 1 / 4, 1 / 2
 """Shares of the memory that open hosts, and pages that wait, may take."""
 SITE = "menu "
 """What the names of sites begin with; no host's name does."""
 
 
-class Lesson(NamedTuple):
-    """What one page taught of its host."""
+class FrameUpdate(NamedTuple):
+    """What one page adds to the counts of a host, or of a site."""
 
     is_kept: bool
     shown: list[int]
-    """Hashes of its blocks, each once."""
+    """Hashes of its blocks that count, each once."""
 
     def to_bytes(self) -> bytes:
         """Return it as bytes."""
         return pack(int(self.is_kept), self.shown)
 
     @classmethod
-    def from_bytes(cls, packed: bytes) -> "Lesson":
+    def from_bytes(cls, packed: bytes) -> "FrameUpdate":
         """Read what `to_bytes` returned. Raises ValueError for other bytes."""
         is_kept, shown, _ = unpack(packed)
         return cls(bool(is_kept), shown)
@@ -100,26 +104,28 @@ class Host:
         """Whether enough pages were kept."""
         return self.pages >= FRAME_TIMES
 
-    def learn(self, lesson: Lesson) -> None:
-        """Add what a page taught."""
-        self.pages += lesson.is_kept
+    def update_of(self, shown: Collection[int], *, is_kept: bool) -> FrameUpdate:
+        """Return what a page that has shown this adds; one that is dropped, what is new here."""
+        found = dict.fromkeys(shown)
+        known: Collection[int] = () if is_kept else self.sightings
+        return FrameUpdate(is_kept, [block for block in found if block not in known])
+
+    def add_page(self, update: FrameUpdate) -> None:
+        """Count a page."""
+        self.pages += update.is_kept
         sightings, take_out = self.sightings, self.sightings.pop
-        for shown in lesson.shown:
+        for shown in update.shown:
             # A block that is shown again moves to the end, so it is not the oldest.
             sightings[shown] = take_out(shown, 0) + 1
         # All at once: each search for the first key would pass over every deleted one.
         for oldest in list(islice(sightings, max(len(sightings) - _MOST_BLOCKS_OF_HOST, 0))):
             del sightings[oldest]
 
-    def unlearn(self, lesson: Lesson) -> None:
-        """Take back what a page taught."""
-        self.pages = max(self.pages - lesson.is_kept, 0)
-        for shown in lesson.shown:
-            times = self.sightings.get(shown, 0)
-            if times > 1:
-                self.sightings[shown] = times - 1
-            elif times:
-                del self.sightings[shown]
+    def with_page(self, update: FrameUpdate) -> "Host":
+        """Return a copy in which a page is counted. Cost: 5 us for 1,000 blocks."""
+        copy = Host(self.name, self.pages, self.sightings.copy())
+        copy.add_page(update)
+        return copy
 
     def to_bytes(self) -> bytes:
         """Return it as bytes. Most counts are 1, so compressed they take next to nothing."""
@@ -143,13 +149,13 @@ class FrameTimes(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Known:
-    """What is known of a page's host and its sites; it holds until more is learnt."""
+class HostContext:
+    """What is known of a page's host and its sites; it holds until another page is counted."""
 
     shown: Shown
     host: Host
-    seen_itself: int = 0
-    """1 if the host has learnt from this page already."""
+    own_count: int = 0
+    """1 if this page is among those that were counted."""
     sisters: Sequence[Host] = ()
     """The sites whose pages have the menus of this page."""
 
@@ -168,11 +174,13 @@ class Known:
         """Return how many other pages have shown each of its blocks, (blocks,)."""
         times = self._times(self.shown.blocks, [self.host, *self.sites])
         # A block that the page itself has shown may have been evicted since.
-        return np.maximum(np.subtract(times, self.seen_itself), 0)
+        return np.maximum(np.subtract(times, self.own_count), 0)
 
     @property
-    def tellings(self) -> int:
-        """Number of earlier pages with this page's template; below `FRAME_TIMES` the page is early.
+    def pages_of_template(self) -> int:
+        """Number of earlier pages with this page's template.
+
+        Below `FRAME_TIMES` the page is provisional.
 
         It is 0 if the page is mostly new: then it is the first of another template.
         """
@@ -183,16 +191,19 @@ class Known:
         is_new = new_words >= THIRD * sum(shown.words)
         return 0 if is_new and new_links >= THIRD * new_words else self.host.pages
 
-    @property
-    def teaches(self) -> list[tuple[str, Collection[int]]]:
-        """The names of its host and of the sites that learn from the page, and what each learns.
+    def updates(self, *, is_kept: bool) -> list[tuple[Host, FrameUpdate]]:
+        """Return what the page adds to its host, which comes first, and to sites.
 
-        Sites learn from the first page of a host only, because blocks learnt of sites take the room
-        of those of hosts.
+        The first page of a host only is counted for sites, because blocks of sites take the room of
+        those of hosts.
         """
-        host, shown = self.host.name, self.shown.hashes
-        sites = () if self.host.sightings else self.sites
-        return [(host, shown), *((site.name, [*shown, host_hash(host)]) for site in sites)]
+        host, shown = self.host, self.shown.hashes
+        sites = () if host.sightings else self.sites
+        of_sites = [*shown, host_hash(host.name)]
+        return [
+            (host, host.update_of(shown, is_kept=is_kept)),
+            *((site, site.update_of(of_sites, is_kept=is_kept)) for site in sites),
+        ]
 
     @property
     def new(self) -> npt.NDArray[np.uint64]:
@@ -215,7 +226,7 @@ class Known:
     @property
     def headline(self) -> Headline:
         """The title, and the last h1 that fewer than `FRAME_TIMES` other pages of the host show."""
-        times, most = self.times_headed, FRAME_TIMES + self.seen_itself
+        times, most = self.times_headed, FRAME_TIMES + self.own_count
         own = [text for text in self.shown.h1 if times(text) < most]
         own = [text for text in own if shares_words(text, self.shown.title)] or own
         return Headline((own or [""])[-1][:MOST_OF_HEADLINE], self.shown.title[:MOST_OF_HEADLINE])
@@ -233,7 +244,7 @@ class Known:
 
         If no page of the host was kept, one dropped page must have menus.
         """
-        times, own, menus = self.host.sightings, self.seen_itself, self.shown.menus
+        times, own, menus = self.host.sightings, self.own_count, self.shown.menus
         others = max(self.host.pages - own, 1)
         with_menus = times.get(ANY_MENU, 0) - (own if menus else 0)
         return with_menus >= MENU_SHARE * others and all(
@@ -247,90 +258,108 @@ class Known:
         return each[0] if len(each) == 1 else list(map(max, *each))
 
 
-Stored = tuple[Host, Sequence[EarlyPage]]
+def no_context(shown: Shown) -> HostContext:
+    """Return what is known of the host of a page where no frames are counted: nothing."""
+    return HostContext(shown, Host(""))
+
+
+Stored = tuple[Host, Sequence[ProvisionalPage]]
 """A host as a store has it, and its pages that wait."""
 
 
 class Frames:
     """What the pages of each host have shown.
 
-    `load` returns what a store knows of a host, None if that is nothing: then memory is a cache of
-    the store, which whoever learns must write to as well.
+    `load` returns what a store has of a host, None if that is nothing: then memory is a cache of
+    the store. `changed` gets a function that packs each host that was changed, by name; whoever
+    writes these removes them.
     """
 
     def __init__(
-        self, most_bytes: float, load: Callable[[str], Stored | None] | None = None
+        self,
+        most_bytes: float,
+        load: Callable[[str], Stored | None] | None = None,
+        changed: MutableMapping[str, Callable[[], bytes]] | None = None,
     ) -> None:
         self._most_bytes = most_bytes
         self._load = load
+        self._changed = changed
         self._open: OrderedDict[str, Host] = OrderedDict()
         self._packed: OrderedDict[str, bytes] = OrderedDict()
         self._open_blocks = self._packed_bytes = 0
-        self.early = EarlyPages(are_stored=load is not None)
+        self.provisional = ProvisionalPages(are_stored=load is not None)
         """Pages that wait until their frame is known."""
         self.forgotten: list[str] = []
         """Hosts that are no longer in memory; for the owner to take note of, and to clear."""
-        self._latest: Known | None = None
-        """What was asked for last, if nothing was learnt since."""
+        self._latest: HostContext | None = None
+        """The last context, if it still holds and its hosts are in memory."""
 
-    def of(self, host: str) -> Host:
-        """Return what is known of a host; of one that nothing was learnt of, a new empty value.
-
-        It holds until another is asked for.
-        """
-        known = self._open.get(host)
-        if known is not None:
-            self._open.move_to_end(host)
-            return known
-        packed = self._packed.pop(host, None)
+    def of(self, name: str) -> Host:
+        """Return a host, or a site; one of which no page was counted is a new empty value."""
+        host = self._open.get(name)
+        if host is not None:
+            self._open.move_to_end(name)
+            return host
+        packed = self._packed.pop(name, None)
         if packed is not None:
-            self._packed_bytes -= _packed_nbytes(host, packed)
-            return self._opened(Host.from_bytes(host, packed))
-        known, waiting = (self._load and self._load(host)) or (None, ())
-        for early in waiting:
-            self.early.wait(early)
-        return Host(host) if known is None else self._opened(known)
+            self._packed_bytes -= _packed_nbytes(name, packed)
+            return self._opened(Host.from_bytes(name, packed))
+        host, waiting = (self._load and self._load(name)) or (None, ())
+        for page in waiting:
+            self.provisional.add(page)
+        return Host(name) if host is None else self._opened(host)
 
-    def known(self, host: str, shown: Shown, seen_itself: int = 0) -> Known:
+    def context(self, name: str, shown: Shown, own_count: int = 0) -> HostContext:
         """Return what is known of the host of a page that shows this, and of its sites."""
-        latest, asked = self._latest, (id(shown), host, seen_itself)
-        if latest is not None and (id(latest.shown), latest.host.name, latest.seen_itself) == asked:
+        latest, wanted = self._latest, (id(shown), name, own_count)
+        if latest is not None and (id(latest.shown), latest.host.name, latest.own_count) == wanted:
             return latest
-        sisters = [self.of(f"{SITE}{menu:016x}") for menu in shown.menus]
-        self._latest = Known(shown, self.of(host), seen_itself, sisters)
+        sisters = self.sisters(shown)
+        self._latest = HostContext(shown, self.of(name), own_count, sisters)
         return self._latest
 
-    def learn(
-        self, host: str, shown: Collection[int], *, is_kept: bool, early: EarlyPage | None = None
-    ) -> tuple[Lesson, list[EarlyPage]]:
-        """Learn from a page; return its lesson, and earlier pages that are to be judged again.
+    def sisters(self, shown: Shown) -> list[Host]:
+        """Return the sites whose pages have the menus of a page that shows this."""
+        return [self.of(f"{SITE}{menu:016x}") for menu in shown.menus]
 
-        `early`: the page itself, if it is to wait.
-        """
-        self._latest = None
-        known, due = self.of(host), []
-        taught = list(dict.fromkeys(shown))
-        if not is_kept:
-            taught = [block for block in taught if block not in known.sightings]
-        elif self.early.of(host):
-            # Whether the first pages of a host have one template is not known yet.
-            due = self.early.due(host, None if known.pages <= FRAME_TIMES else set(taught))
-        if early is not None:
-            self.early.wait(early)
-        lesson = Lesson(is_kept, taught)
-        self._open_blocks -= len(known.sightings) if host in self._open else 0
-        known.learn(lesson)
-        self._opened(known)
-        return lesson, due
+    def ready(self, host: Host, update: FrameUpdate) -> list[ProvisionalPage]:
+        """Return the pages of a host to be judged again when this is added."""
+        if not (update.is_kept and self.provisional.of(host.name)):
+            return []
+        # Whether the first pages of a host have one template is not known yet.
+        is_one_of_first = host.pages <= FRAME_TIMES
+        return self.provisional.ready(host.name, None if is_one_of_first else set(update.shown))
 
-    def unlearn(self, host: str, lesson: Lesson) -> None:
-        """Take back what a page taught. From a host that is not in memory, a store has taken it."""
+    def add_page(self, host: Host, update: FrameUpdate) -> None:
+        """Count a page of a host, or of a site. Requires: no `shrink` since `of` returned it."""
         self._latest = None
-        if host in self._open or host in self._packed:
-            known = self.of(host)
-            before = len(known.sightings)
-            known.unlearn(lesson)
-            self._open_blocks += len(known.sightings) - before
+        self._open_blocks -= len(host.sightings) if host.name in self._open else 0
+        host.add_page(update)
+        self._opened(host)
+        if self._changed is not None:
+            self._changed[host.name] = host.to_bytes
+
+    def discard(self, name: str) -> None:
+        """Forget a host of which a store has no page any more."""
+        self._take_out(name)
+        if self._changed is not None:
+            self._changed.pop(name, None)
+
+    def shrink(self) -> None:
+        """Pack and forget hosts until those that are left fit into memory; the last one stays."""
+        while self._open_nbytes > self._most_bytes * _OPEN and len(self._open) > 1:
+            name, oldest = self._open.popitem(last=False)
+            self._latest = None
+            self._open_blocks -= len(oldest.sightings)
+            self._packed[name] = packed = oldest.to_bytes()
+            self._packed_bytes += _packed_nbytes(name, packed)
+            if self._changed is not None and name in self._changed:
+                self._changed[name] = partial(bytes, packed)
+        self.provisional.shrink(int(self._most_bytes * _PROVISIONAL))
+        while self.nbytes > self._most_bytes and len(self._open) + len(self._packed) > 1:
+            name = next(iter(self._packed or self._open))
+            self._take_out(name)
+            self.forgotten.append(name)
 
     def __iter__(self) -> Iterator[Host]:
         """Yield the hosts in memory."""
@@ -340,7 +369,7 @@ class Frames:
     @property
     def nbytes(self) -> int:
         """Estimated memory in bytes: of open and packed hosts, and of the pages that wait."""
-        return self._open_nbytes + self._packed_bytes + self.early.nbytes
+        return self._open_nbytes + self._packed_bytes + self.provisional.nbytes
 
     @property
     def _open_nbytes(self) -> int:
@@ -353,32 +382,21 @@ class Frames:
         assert self._packed_bytes == packed
         assert not self._open.keys() & self._packed.keys(), "a host is open and packed"
         assert len(self._open) + len(self._packed) <= 1 or self.nbytes <= self._most_bytes
-        self.early.check()
+        self.provisional.check()
 
     def _opened(self, host: Host) -> Host:
-        """Let a host be the one used last, whose blocks are to be counted, and make room for it."""
+        """Let a host be the one used last, whose blocks are to be counted."""
         self._open[host.name] = host
         self._open.move_to_end(host.name)
         self._open_blocks += len(host.sightings)
-        while self._open_nbytes > self._most_bytes * _OPEN and len(self._open) > 1:
-            name, oldest = self._open.popitem(last=False)
-            self._open_blocks -= len(oldest.sightings)
-            self._packed[name] = oldest.to_bytes()
-            self._packed_bytes += _packed_nbytes(name, self._packed[name])
-        self.early.shrink(int(self._most_bytes * _EARLY))
-        while self.nbytes > self._most_bytes and len(self._open) + len(self._packed) > 1:
-            self._forget_oldest()
         return host
 
-    def _forget_oldest(self) -> None:
-        if self._packed:
-            name, packed = self._packed.popitem(last=False)
-            self._packed_bytes -= _packed_nbytes(name, packed)
-        else:
-            name, host = self._open.popitem(last=False)
-            self._open_blocks -= len(host.sightings)
-        self.early.let_go([early.row for early in self.early.of(name)])
-        self.forgotten.append(name)
+    def _take_out(self, name: str) -> None:
+        self._latest = None
+        host, packed = self._open.pop(name, None), self._packed.pop(name, None)
+        self._open_blocks -= 0 if host is None else len(host.sightings)
+        self._packed_bytes -= 0 if packed is None else _packed_nbytes(name, packed)
+        self.provisional.discard([page.row for page in self.provisional.of(name)])
 
 
 def _packed_nbytes(name: str, packed: bytes) -> int:

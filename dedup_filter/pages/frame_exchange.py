@@ -1,17 +1,16 @@
-"""Lessons of hosts, exchanged with other processes: read before a page is judged, sent when kept.
+"""Updates of frames, exchanged with other processes: read before a page is judged, sent when kept.
 
-    page to be judged   -> lessons of its host that others sent since the last read    news
-    page committed      -> its lesson, without blocks that were sent twice already     tell
+    page to be judged   -> updates of its host that others sent since the last read    received
+    page counted        -> its update, without blocks that were sent twice already     send
 
-Only the first `MOST_LESSONS` lessons of each host are exchanged: by then every process knows its
-frame. Whether a block was shown more than twice is not asked, so blocks that the list holds twice
-are left out of a lesson. The lesson of a dropped page counts only blocks not shown before
-(`frames`), so there one mention is enough. Nothing that was sent is ever taken back, as only
-committed pages send.
+Only the first `MOST_UPDATES` updates of each host are exchanged: by then every process knows its
+frame. No rule depends on whether a block was shown more than twice, so blocks that the list holds
+twice are left out of an update. The update of a dropped page has only blocks not shown before
+(`frames`), so there one mention is enough.
 
-    process 8   number 8   lesson (`frames`)
+    process 8   number 8   update (`frames`)
 
-The numbers of a process's entries ascend, so that no entry is learnt twice, even if the servers
+The numbers of a process's entries ascend, so that no entry is counted twice, even if the servers
 have lost some or a list is read from its beginning again. A process skips its own entries, unless
 it has forgotten the host since. Entries that are damaged or of another format are skipped.
 
@@ -26,46 +25,47 @@ from typing import Final
 
 from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import StoreError
-from dedup_filter.frames.host_frames import Lesson
+from dedup_filter.frames.host_frames import FrameUpdate
 from dedup_filter.pages.redis.connection import Connection
 from dedup_filter.text.content import ANY_MENU
 
-MOST_LESSONS: Final = 32
+MOST_UPDATES: Final = 32
 """Of a host: more bring nothing (docs/decisions)."""
-_LESSON_DAYS = 30
+_LIST_DAYS = 30
 """For which a list lasts without `expire_days`."""
 
 _HEAD = struct.Struct("<8sQ")
 _MOST_BLOCKS = 1_000
-"""Blocks of a lesson that is sent, half of them from each end of its page: 8 kB."""
-_MOST_TOLD = 500_000
+"""Blocks of an update that is sent, half of them from each end of its page: 8 kB."""
+_MOST_LISTED = 500_000
 """Blocks that are remembered of lists, of all hosts together: 50 MB."""
-_TELLING = 2
-"""Mentions of a block that are sent; whether there were more is never asked."""
+_MENTIONS = 2
+"""Of a block that are sent; nothing depends on whether there were more."""
 
 
-class LessonLists:
-    """The lists of lessons on the servers, as one process reads and writes them.
+class UpdateLists:
+    """The lists of updates on the servers, as one process reads and writes them.
 
-    A list is gone some time after the last lesson was added. Cost: a call each.
+    A list is gone some time after the last update was added. Cost: a call each.
     """
 
     def __init__(self, connection: Connection, process: str, seconds: int | None) -> None:
         self.process = bytes.fromhex(process)
         """8 bytes that no other process has."""
         self._connection = connection
-        self._seconds = expiry_seconds(_LESSON_DAYS) if seconds is None else seconds
+        self._seconds = expiry_seconds(_LIST_DAYS) if seconds is None else seconds
 
     def read(self, host: str, first: int) -> list[bytes]:
-        """Return the lessons of a host from the one with this number on, counted from 0."""
+        """Return the updates of a host from the one with this number on, counted from 0."""
         name = self._connection.frame_key(host)
         found: list[bytes] = self._connection.ask("LRANGE", name, first, -1)
         return found
 
-    def add(self, host: str, lesson: bytes) -> int:
-        """Add a lesson to the list of a host, unless it is full; return how many there are now."""
+    def add(self, host: str, update: bytes) -> int:
+        """Add an update to the list of a host, unless it is full; return how many there are now."""
         name = self._connection.frame_key(host)
-        return int(self._connection.run("teach", lesson, MOST_LESSONS, self._seconds, key=name))
+        given = update, MOST_UPDATES, self._seconds
+        return int(self._connection.run("add_update", *given, key=name))
 
 
 @dataclass(slots=True)
@@ -73,51 +73,51 @@ class _Host:
     place: int = 0
     """Number of entries of its list that were read."""
     is_full: bool = False
-    taken: dict[bytes, int] = field(default_factory=dict)
-    """By process, the number of its last lesson that was learnt here."""
-    told: Counter[int] = field(default_factory=Counter)
+    counted: dict[bytes, int] = field(default_factory=dict)
+    """By process, the number of its last update that was counted here."""
+    listed: Counter[int] = field(default_factory=Counter)
     """By block, how many of the entries read mention it."""
 
     def read_anew(self) -> None:
-        """Read its list from the beginning again; what was taken is not taken again."""
+        """Read its list from the beginning again; what was counted is not counted again."""
         self.place, self.is_full = 0, False
-        self.told.clear()
+        self.listed.clear()
 
-    def untold(self, lesson: Lesson) -> list[int]:
-        """Return the blocks of a lesson that the list does not mention often enough.
+    def unlisted(self, update: FrameUpdate) -> list[int]:
+        """Return the blocks of an update that the list does not mention often enough.
 
-        That there is a menu is counted for each page that is sent: see `FramedPages`, print views.
+        That there is a menu is counted for each page that is sent: see `HostContext`, print views.
         """
-        most = _TELLING if lesson.is_kept else 1
-        news = [block for block in lesson.shown if self.told[block] < most]
-        is_missing = ANY_MENU not in news and ANY_MENU in lesson.shown
-        return [*news, ANY_MENU] if news and lesson.is_kept and is_missing else news
+        most = _MENTIONS if update.is_kept else 1
+        found = [block for block in update.shown if self.listed[block] < most]
+        is_missing = ANY_MENU not in found and ANY_MENU in update.shown
+        return [*found, ANY_MENU] if found and update.is_kept and is_missing else found
 
 
 class FrameExchange:
-    """Reads the lessons of other processes, and sends those of this one."""
+    """Reads the updates of other processes, and sends those of this one."""
 
-    def __init__(self, lists: LessonLists) -> None:
+    def __init__(self, lists: UpdateLists) -> None:
         self._lists = lists
         self._hosts: dict[str, _Host] = {}
-        self._told: OrderedDict[str, int] = OrderedDict()
+        self._listed: OrderedDict[str, int] = OrderedDict()
         """By host, how many blocks of its list are remembered; the one used last comes last."""
-        self._told_blocks = 0
+        self._listed_blocks = 0
         self._number = 0
 
     @property
     def nbytes(self) -> int:
         """Estimated memory in bytes."""
-        return 400 * len(self._hosts) + 100 * self._told_blocks
+        return 400 * len(self._hosts) + 100 * self._listed_blocks
 
-    def news(self, host: str) -> list[Lesson]:
-        """Return the lessons of a host that others have sent since the last call.
+    def received(self, host: str) -> list[FrameUpdate]:
+        """Return the updates of a host that others have sent since the last call.
 
         Raises:
-            StoreError: the list cannot be read; the next call returns its lessons.
+            StoreError: the list cannot be read; the next call returns its updates.
         """
         known = self._hosts.get(host) or _Host()
-        if known.place >= MOST_LESSONS:
+        if known.place >= MOST_UPDATES:
             return []
         entries = self._lists.read(host, known.place)
         if not entries:
@@ -125,78 +125,71 @@ class FrameExchange:
         # Not earlier: a host without entries needs no memory.
         self._hosts[host] = known
         known.place += len(entries)
-        lessons = [lesson for entry in entries if (lesson := self._opened(known, entry))]
-        if known.place >= MOST_LESSONS:
+        updates = [update for entry in entries if (update := self._opened(known, entry))]
+        if known.place >= MOST_UPDATES:
             known.is_full = True
-            known.told.clear()
-        self._bound_told(host, known)
-        return lessons
+            known.listed.clear()
+        self._bound_listed(host, known)
+        return updates
 
-    def tell(self, host: str, lesson: Lesson, *, is_known: bool) -> None:
-        """Send what was learnt from a page; do nothing if the server cannot be reached.
-
-        `is_known`: the host was not forgotten since the page was learnt from.
-        """
+    def send(self, host: str, update: FrameUpdate) -> None:
+        """Send what a page has added to a host; do nothing if the server cannot be reached."""
         known = self._hosts.get(host) or _Host()
-        if known.is_full:
+        shown = [] if known.is_full else known.unlisted(update)
+        if not shown:
             return
-        news = known.untold(lesson)
-        if not news:
-            return
-        if len(news) > _MOST_BLOCKS:  # the frame of a page stands at its beginning and its end
-            news = news[: _MOST_BLOCKS // 2] + news[-_MOST_BLOCKS // 2 :]
+        if len(shown) > _MOST_BLOCKS:  # the frame of a page stands at its beginning and its end
+            shown = shown[: _MOST_BLOCKS // 2] + shown[-_MOST_BLOCKS // 2 :]
         self._number += 1
-        if is_known:
-            self._hosts[host] = known
-            # Set before sending: the entry may arrive although no answer comes back.
-            known.taken[self._lists.process] = self._number
-        told = Lesson(lesson.is_kept, news)
-        packed = _HEAD.pack(self._lists.process, self._number) + told.to_bytes()
+        self._hosts[host] = known
+        # Set before sending: the entry may arrive although no answer comes back.
+        known.counted[self._lists.process] = self._number
+        sent = FrameUpdate(update.is_kept, shown)
+        packed = _HEAD.pack(self._lists.process, self._number) + sent.to_bytes()
         with suppress(StoreError):  # the commit of the page stands
-            self._follow(known, self._lists.add(host, packed), told)
-        if is_known:
-            self._bound_told(host, known)
+            self._follow(known, self._lists.add(host, packed), sent)
+        self._bound_listed(host, known)
 
     def forget(self, host: str) -> None:
         """Forget a host: its list will be read from the beginning."""
         self._hosts.pop(host, None)
-        self._told_blocks -= self._told.pop(host, 0)
+        self._listed_blocks -= self._listed.pop(host, 0)
 
     def read_anew(self) -> None:
         """Read all lists from their beginnings again, as the servers have lost entries."""
         for known in self._hosts.values():
             known.read_anew()
-        self._told.clear()
-        self._told_blocks = 0
+        self._listed.clear()
+        self._listed_blocks = 0
 
-    def _bound_told(self, host: str, known: _Host) -> None:
+    def _bound_listed(self, host: str, known: _Host) -> None:
         """Let the list of a host be the one used last; those used least are to be read anew."""
-        self._told_blocks += len(known.told) - self._told.pop(host, 0)
-        if known.told:
-            self._told[host] = len(known.told)
-        while self._told_blocks > _MOST_TOLD and len(self._told) > 1:
-            oldest, blocks = self._told.popitem(last=False)
-            self._told_blocks -= blocks
+        self._listed_blocks += len(known.listed) - self._listed.pop(host, 0)
+        if known.listed:
+            self._listed[host] = len(known.listed)
+        while self._listed_blocks > _MOST_LISTED and len(self._listed) > 1:
+            oldest, blocks = self._listed.popitem(last=False)
+            self._listed_blocks -= blocks
             self._hosts[oldest].read_anew()
 
-    def _opened(self, known: _Host, entry: bytes) -> Lesson | None:
+    def _opened(self, known: _Host, entry: bytes) -> FrameUpdate | None:
         try:
             process, number = _HEAD.unpack_from(entry)
-            lesson = Lesson.from_bytes(entry[_HEAD.size :])
+            update = FrameUpdate.from_bytes(entry[_HEAD.size :])
         except (struct.error, ValueError):
             return None
-        known.told.update(known.untold(lesson))
-        if number <= known.taken.get(process, 0):
+        known.listed.update(known.unlisted(update))
+        if number <= known.counted.get(process, 0):
             return None
-        known.taken[process] = number
-        return lesson
+        known.counted[process] = number
+        return update
 
-    def _follow(self, known: _Host, count: int, told: Lesson) -> None:
-        """Note the length of a list with the lesson that was just appended."""
-        known.is_full = count >= MOST_LESSONS
+    def _follow(self, known: _Host, count: int, sent: FrameUpdate) -> None:
+        """Follow a list to its present length, with the update that was just appended."""
+        known.is_full = count >= MOST_UPDATES
         if count <= known.place:  # the list is a new one: the old one expired or was lost
             known.place = 0
-            known.told.clear()
+            known.listed.clear()
         elif count == known.place + 1 and not known.is_full:
             known.place = count
-            known.told.update(told.shown)
+            known.listed.update(sent.shown)

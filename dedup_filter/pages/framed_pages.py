@@ -1,6 +1,6 @@
 """Page -> verdict: a page is judged by its own text, not by the frame of its host.
 
-    page, frames -> profile (see `measured`) -> compared, recorded -> the frames learn from the page
+    page, frames -> profile (see `measured`) -> compared, recorded -> counted for its host
 
 Blocks that earlier pages of the host have shown are left out before the main content is chosen. If
 only one has shown a block, it is either frame or the text that this page repeats (a print view,
@@ -8,39 +8,51 @@ another session id). So the index is asked with both texts, `new` and `main`, an
 out which candidate holds what the page says. A page of mostly links (a table of contents) is judged
 with its links, as the few sentences on it may stand on many such pages.
 
-Frames outlive their process: in a directory, what is learnt is written to a store, and memory is a
-cache of it.
+A page is counted when it is kept for good, a duplicate of a kept page at once. Until its commit, a
+pending page is in memory with what it has shown, and its release forgets that:
 
-    page learnt from       -> its lesson, in the transaction that records the page
-    page that waits        -> the packed page and a note; the note again when it changes
-    enough lessons         -> the state of the host, which replaces its lessons
-    page released          -> its lesson is taken back, here and in the store
-    page of a host that    -> the state, then the lessons written since, in order; notes of pages
-    is not in memory          that wait, which themselves are loaded when they are judged again
+    claim    page -> pending
+    commit   pending page -> judged again if its frame was not known and others have been counted
+             -> counted; pages of its template that wait are judged again; it may wait itself
+    release  pending page -> nothing
+
+Frames outlive their process in a directory: memory is a cache of a store with one record a host.
+What waits is written in the transaction that commits the page, records when SQLite commits it. What
+is in memory changes when that transaction is over, so a fault changes nothing.
 
 In memory, and on servers, nothing is written: hosts that there is no room for are forgotten, and a
-line in the log says so. Other processes of a shared index get a lesson when its page is committed
-(`frame_exchange`), and a host that was forgotten learns its first lessons again.
+line in the log says so. Other processes of a shared index get what a page has added when it is
+committed (`frame_exchange`), and a host that was forgotten gets its first pages from there again.
 
-Cost: 8 bytes for each block of a page, until the state of its host replaces the lesson. To load a
-host takes 0.1 ms for 1,000 blocks.
+Cost: to load a host takes 0.1 ms for 1,000 blocks, to write it the same.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.frames import early_pages
-from dedup_filter.frames.early_pages import EarlyPage
-from dedup_filter.frames.host_frames import SITE, Frames, Host, Known, Lesson, Stored, pack, unpack
+from dedup_filter.frames import provisional_pages
+from dedup_filter.frames.host_frames import (
+    SITE,
+    Frames,
+    FrameTimes,
+    FrameUpdate,
+    Host,
+    HostContext,
+    Stored,
+    no_context,
+    pack,
+    unpack,
+)
+from dedup_filter.frames.provisional_pages import ProvisionalPage
 from dedup_filter.model import Verdict
-from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames
+from dedup_filter.pages.directory.frame_store import FrameStore, HostFrames, ProvisionalForm
 from dedup_filter.pages.directory.records import KEPT_AS_TEXT, Place, canonical_of
 from dedup_filter.pages.location import KeptPages
 from dedup_filter.pages.redis.shared_log import Overtaken
@@ -51,12 +63,8 @@ from dedup_filter.workers.pool import MeasurablePage
 
 logger = logging.getLogger(__name__)
 
-_LEAST_BYTES = 16_384
-"""Bytes of lessons of a host from which its state is written in their place: some ten pages."""
-_BLOCK_BYTES = 9
-"""Bytes of a state for each block. A state is written only when its lessons take more than it."""
 _UNREADABLE = (
-    "what was learnt of some hosts was written by another version of dedup_filter; learning anew"
+    "the frames of some hosts were written by another version of dedup_filter; counting them anew"
 )
 _FORGETTING = (
     "the frames of hosts take more than frame_memory=%s MB, so those of hosts not met for longest "
@@ -65,19 +73,36 @@ _FORGETTING = (
 )
 
 
-@dataclass
-class _Taught:
-    """What one page taught."""
+class _Countable(NamedTuple):
+    """A page that was judged and is to be counted."""
 
-    page: int = 0
-    """Its number; 0: it is dropped. A release never takes back what it taught, as its host does
-    show it."""
-    lessons: list[tuple[str, Lesson]] = field(default_factory=list)
-    """Of its host and of sites, by name."""
+    number: int
+    """0: it is dropped."""
+    host: str
+    shown: Shown
+    is_kept: bool
+    """False also if its text was shown before."""
+    content: PageHere | bytes | None
+    """The page, or the page as bytes; None: it need not be judged again."""
+    times: FrameTimes
+    """What was known of its frame when it was judged."""
+
+
+class _Change(NamedTuple):
+    """What a page that is counted changes in memory."""
+
+    updates: list[tuple[Host, FrameUpdate]]
+    """Of its host and of sites."""
+    ready: list[ProvisionalPage]
+    """Pages that were judged again."""
+    provisional: ProvisionalPage | None
+    """The page itself, if it is to wait."""
+    discarded: list[int]
+    """Pages that wait no more as too many do, by number."""
 
 
 class FramedPages:
-    """Judges pages of hosts whose frames it learns."""
+    """Judges pages of hosts whose frames it counts."""
 
     def __init__(self, config: FilterConfig, kept: KeptPages) -> None:
         self._config = config
@@ -85,13 +110,12 @@ class FramedPages:
         self._store = kept.frames
         self._exchange = kept.exchange
         self._load = None if self._store is None else loading(self._store.of)
-        self._frames = self._new_frames()
+        changed = None if self._store is None else self._store.changed
+        self._frames = Frames(config.frame_memory * 1e6, self._load, changed)
         self.forgotten = 0
         """Hosts whose frames were forgotten, as there was no room for them."""
-        self._pending: dict[int, _Taught] = {}
-        """What pending pages taught, by their numbers."""
-        self._taught = _Taught()
-        """What was learnt in the present transaction."""
+        self._pending: dict[int, _Countable] = {}
+        """Pages to be counted when they are committed, by their numbers."""
 
     @property
     def nbytes(self) -> int:
@@ -106,170 +130,202 @@ class FramedPages:
             return
         for host in frames:
             stored, waiting = load(host.name) or (Host(host.name), ())
-            assert stored == host, "other blocks are known in the store"
-            there = {each.row: each.tellings for each in waiting}
-            here = {each.row: each.tellings for each in frames.early.of(host.name)}
+            assert stored == host, "the store has other counts"
+            there = {each.row: each.pages_of_template for each in waiting}
+            here = {each.row: each.pages_of_template for each in frames.provisional.of(host.name)}
             assert there == here, "other pages wait in the store"
 
     def claim(
         self, place: Place, content: MeasurablePage | Measured, *, is_pending: bool
     ) -> Verdict:
-        """Judge a page, record it as kept or pending, and learn from it.
+        """Judge a page, record it as kept or pending, and count it if it is not pending.
 
-        Of what is measured already, a document, nothing is learnt: it has no frame.
+        What is measured already, a document, is not counted: it has no frame.
         """
         while True:
+            context = None
             if isinstance(content, Measured):
                 profile, text = content
             else:
-                self._take_news(place.host, content.shown)
-                known = self.known(place.host, content.shown)
-                profile, text = measured(content, known)
+                self._receive(place.host, content.shown)
+                context = self._context(place.host, content.shown)
+                profile, text = measured(content, context)
             found = self._kept.compare(place, profile)
             if found.reason == "no_text":
                 return found
             if profile.canonical:
                 found = found._replace(canonical=canonical_of(place, profile.canonical))
-            form = self._form_of(content)
+            form, page, change = self._form_of(content), None, None
             try:
-                with self._transaction(), self._kept.transaction():
+                with self._kept.transaction():
                     verdict = self._kept.record(
                         place, profile, found, text, form, is_pending=is_pending
                     )
-                    if not isinstance(content, Measured) and known.host.name:
-                        self._learn(known, content, profile, verdict)
+                    if context is not None and not isinstance(content, Measured):
+                        page = self._countable(context, content, profile, verdict)
+                        if page is not None and not (is_pending and page.number):
+                            change = self._count(page, context)
             except Overtaken:
                 continue
-            if is_pending and self._taught.page:
-                self._pending[self._taught.page] = self._taught
-            else:
-                self._tell(self._taught)
             self._let_go()
+            if change is not None:
+                self._apply(change)
+            elif page is not None:
+                self._pending[page.number] = page
+            self._make_room()
             return verdict
 
     def profile(self, place: Place, content: MeasurablePage | Measured) -> PageProfile:
-        """Measure a page as `claim` would now, and learn nothing from it."""
-        return profile_of(content, partial(self.known, place.host))
+        """Measure a page as `claim` would now, and count nothing."""
+        return profile_of(content, partial(self.context, place.host))
 
-    def commit(self, page: int) -> None:
-        """Keep a pending page for good."""
-        self._kept.commit(page)
-        self._tell(self._pending.pop(page, _Taught()))
+    def commit(self, number: int) -> None:
+        """Keep a pending page for good, and count it."""
+        page, change = self._pending.get(number), None
+        with self._kept.transaction():
+            if page is not None:
+                context = self._frames.context(page.host, page.shown)
+                here = self._page_of(number, page.content) if page.content is not None else None
+                if here is not None and context.frame_times != page.times:
+                    self._kept.replace(number, *measured(here, context))
+                change = self._count(page, context)
+            self._kept.commit(number)  # last: until then it is pending if a call fails
+        if change is not None:
+            del self._pending[number]
+            self._apply(change)
+        self._make_room()
 
-    def release(self, page: int) -> None:
-        """Forget a pending page and what was learnt from it."""
-        self._kept.release(page)
-        self._unlearn(self._pending.pop(page, _Taught()))
+    def release(self, number: int) -> None:
+        """Forget a pending page."""
+        self._kept.release(number)
+        self._pending.pop(number, None)
         self._let_go()
 
     def forget(self, url: str) -> int:
-        """Forget all pages at a URL; what was learnt from them stays."""
+        """Forget all pages at a URL; what was counted of them stays while their host has pages."""
         forgotten = self._kept.forget(url)
         self._let_go()
         return forgotten
 
-    def known(self, host: str, shown: Shown) -> Known:
+    def context(self, host: str, shown: Shown) -> HostContext:
         """Return what is known now of the host of a page that shows this, and of its sites.
 
-        Nothing is known of pages from which nothing is to be learnt: their host has no name.
+        Nothing is known where no page is counted: that host has no name.
         """
+        context = self._context(host, shown)
+        self._make_room()
+        return context
+
+    def _context(self, host: str, shown: Shown) -> HostContext:
+        """Return the same, and keep host and sites in memory until `_make_room`."""
         if not (host and self._config.learn_frames):
-            return nothing_known(shown)
-        return self._frames.known(host, shown)
+            return no_context(shown)
+        return self._frames.context(host, shown)
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """Learn nothing if the transaction within fails."""
-        self._taught = taught = _Taught()
-        try:
-            yield
-        except BaseException:
-            # What was learnt is mixed with what was known: load it from the store, or undo it.
-            if self._store is not None:
-                self._frames = self._new_frames()
-            else:
-                self._unlearn(taught)
-                self._frames.early.let_go([taught.page])
-            raise
-
-    def _take_news(self, host: str, shown: Shown) -> None:
-        """Learn what other processes have learnt of the host of a page, and of its sites."""
+    def _receive(self, host: str, shown: Shown) -> None:
+        """Count what other processes have counted of the host of a page, and of its sites."""
         if self._exchange is None or not (host and self._config.learn_frames):
             return
-        due = self._news_of(host)
-        if due:
+        ready = self._received(host)
+        if ready:
             with self._kept.transaction():
-                self._judge_again(host, due)
-        for site in self._frames.known(host, shown).sites:
-            self._news_of(site.name)
+                self._judge_waiting(ready, self._frames.of(host))
+        for site in self._frames.context(host, shown).sites:
+            self._received(site.name)
 
-    def _news_of(self, host: str) -> Collection[EarlyPage]:
-        due = {}
-        for lesson in () if self._exchange is None else self._exchange.news(host):
-            _, told = self._frames.learn(host, lesson.shown, is_kept=lesson.is_kept)
-            due.update({early.row: early for early in told})
-        self._follow_bounds()
-        return due.values()
+    def _received(self, name: str) -> Collection[ProvisionalPage]:
+        """Count what others have counted of a host or site; return pages to be judged again."""
+        frames, found = self._frames, {}
+        for added in () if self._exchange is None else self._exchange.received(name):
+            host = frames.of(name)
+            update = host.update_of(added.shown, is_kept=added.is_kept)
+            ready = frames.ready(host, update)
+            found.update({each.row: each for each in ready})
+            frames.provisional.count(ready)
+            frames.add_page(host, update)
+        return found.values()
 
-    def _learn(
-        self, known: Known, page: MeasurablePage, profile: PageProfile, verdict: Verdict
-    ) -> None:
-        """Learn from a page, and judge others again."""
+    def _countable(
+        self, context: HostContext, page: MeasurablePage, profile: PageProfile, verdict: Verdict
+    ) -> _Countable | None:
+        """Return a page that was recorded as it is to be counted; None: nothing of it counts."""
         original, number = verdict.original_page, verdict.page or 0
-        if original is None and not number:
-            return  # the fate of its original is unknown, so nothing was recorded
+        if not context.host.name or (original is None and not number):
+            return None  # the fate of its original is unknown, so nothing was recorded
         if original is not None and self._kept.fate(original) != "kept":
-            # The page may be judged again and must not have taught its own text.
-            return
+            # The page may be judged again, and its own text must not count by then.
+            return None
         # The text of a revisit was shown before, like that of a duplicate. If it were counted a
         # second time, it would be taken for frame, and the page never found again.
         page.is_kept = original is None and not profile.was_shown
-        self._taught.page = number if page.is_kept else 0
-        (host, shown), *of_sites = known.teaches
-        early = None
-        if page.is_kept and known.tellings < FRAME_TIMES:
+        content = None
+        if page.is_kept and context.pages_of_template < FRAME_TIMES:
             # A worker may forget the blocks.
-            must_pack = page.here is None and self._store is None
-            content = page.pack() if must_pack else page.here
-            early = EarlyPage(number, content, known.new, known.tellings, host)
-        due = self._learn_of(host, shown, early)
-        if self._store is not None:  # all of it, before sites may take the room of the host
-            for each in due:
-                self._store.note(each.row, _note(each))
-            if early is not None and early.is_waiting:
-                self._store.wait(host, EarlyForm(number, page.pack(), _note(early)))
-        for site, shown_there in of_sites:
-            self._learn_of(site, shown_there)
-        self._judge_again(host, due)
+            content = page if isinstance(page, PageHere) else page.pack()
+        number = number if original is None else 0
+        host, shown = context.host.name, context.shown
+        return _Countable(number, host, shown, page.is_kept, content, context.frame_times)
+
+    def _count(self, page: _Countable, context: HostContext) -> _Change:
+        """Write what a page changes when it is counted, within a transaction; return that."""
+        updates = context.updates(is_kept=page.is_kept)
+        host, update = updates[0]
+        ready = self._frames.ready(host, update)
+        if ready:
+            self._judge_waiting(ready, host.with_page(update))
+        content, times = page.content, context.pages_of_template
+        provisional = None
+        if content is not None and times < FRAME_TIMES:
+            whole = content.here if isinstance(content, PageHere) else content
+            provisional = ProvisionalPage(page.number, whole, context.new, times, host.name)
+        discarded: list[int] = []
         if self._store is not None:
-            self._frames.early.let_go(self._store.bound_waiting(early_pages.MOST_WAITING))
+            form = content.pack() if isinstance(content, PageHere) else content
+            discarded = self._write_waiting(self._store, host.name, ready, provisional, form)
+        return _Change(updates, ready, provisional, discarded)
 
-    def _learn_of(
-        self, host: str, shown: Collection[int], early: EarlyPage | None = None
-    ) -> list[EarlyPage]:
-        """Learn what a host, or a site, has shown; write it to the store."""
-        page, store = self._taught.page, self._store
-        lesson, due = self._frames.learn(host, shown, is_kept=page > 0, early=early)
-        self._taught.lessons.append((host, lesson))
-        if store is None:
-            self._follow_bounds()
-            return due
-        unsaved = store.learn(host, page, lesson.to_bytes())
-        self._follow_bounds(due)
-        known = self._frames.of(host)
-        if unsaved > max(_LEAST_BYTES, _BLOCK_BYTES * len(known.sightings)):
-            store.save(host, known.to_bytes())
-        return due
+    def _apply(self, change: _Change) -> None:
+        """Change what is in memory, as the transaction is over; nothing of this can fail."""
+        frames = self._frames
+        frames.provisional.count(change.ready)
+        for host, update in change.updates:
+            frames.add_page(host, update)
+            if self._exchange is not None:
+                self._exchange.send(host.name, update)
+        if change.provisional is not None:
+            frames.provisional.add(change.provisional)
+        frames.provisional.discard(change.discarded)
 
-    def _judge_again(self, host: str, due: Iterable[EarlyPage]) -> None:
-        """Replace the profiles of pages that were judged with their host's frame."""
-        for early in due:
-            page = self._page_of(early)
+    def _write_waiting(
+        self,
+        store: FrameStore,
+        host: str,
+        ready: Collection[ProvisionalPage],
+        page: ProvisionalPage | None,
+        form: bytes | None,
+    ) -> list[int]:
+        """Write that pages of a host were judged again, and one that is to wait, if there is one.
+
+        Returns pages that wait no more as too many do, by number.
+        """
+        over = [each.row for each in ready if each.is_last_time]
+        for each in ready:
+            store.note(each.row, pack(each.pages_of_template + 1, each.new))
+        if page is not None and form is not None:
+            over += self._frames.provisional.crowded_out(host, over)
+            note = pack(page.pages_of_template, page.new)
+            store.wait(host, ProvisionalForm(page.row, form, note))
+        for row in over:
+            store.discard(row)
+        return store.bound_waiting(provisional_pages.MOST_WAITING)
+
+    def _judge_waiting(self, ready: Collection[ProvisionalPage], host: Host) -> None:
+        """Replace the profiles of pages of a host, in which they were counted."""
+        for each in ready:
+            page = self._page_of(each.row, each.content)
             if page is not None:
-                known = self._frames.known(host, page.shown, seen_itself=1)
-                self._kept.replace(early.row, *measured(page, known))
-            if self._store is not None and not early.is_waiting:
-                self._store.wait_no_more(early.row)
+                context = HostContext(page.shown, host, 1, self._frames.sisters(page.shown))
+                self._kept.replace(each.row, *measured(page, context))
 
     def _form_of(self, content: MeasurablePage | Measured) -> bytes | None:
         """Return the form that is kept of a page, None if none is."""
@@ -277,57 +333,42 @@ class FramedPages:
             return None
         return KEPT_AS_TEXT if isinstance(content, Measured) else content.pack()
 
-    def _page_of(self, early: EarlyPage) -> PageHere | None:
-        """Return a page that waits; None if it cannot be loaded any more."""
-        content = early.content
+    def _page_of(self, number: int, content: PageHere | Page | bytes | None) -> PageHere | None:
+        """Return a page that is to be judged again; None if it cannot be loaded any more."""
+        if isinstance(content, PageHere):
+            return content
         if isinstance(content, Page):
             return PageHere(content, self._config)
         if content is None and self._store is not None:
-            content = self._store.form(early.row)
+            content = self._store.form(number)
         try:
             return None if content is None else unpacked(content, self._config)
         except ValueError:  # another version of this package packed it
             return None
 
-    def _follow_bounds(self, due: Iterable[EarlyPage] = ()) -> None:
-        """Take note of what is no longer in memory.
-
-        Pages that are due stay in the store, which has yet to load them; see `_judge_again`.
-        """
-        gone, given_up = self._frames.forgotten, self._frames.early.given_up
-        if self._store is not None:
-            for number in set(given_up).difference([early.row for early in due]):
-                self._store.wait_no_more(number)
-        elif self._exchange is not None:
+    def _make_room(self) -> None:
+        """Let go of what memory has no room for."""
+        self._frames.shrink()
+        gone = self._frames.forgotten
+        if self._exchange is not None:
             for host in gone:
                 self._exchange.forget(host)
-        elif forgotten := sum(not name.startswith(SITE) for name in gone):
+        elif self._store is None and (hosts := sum(not name.startswith(SITE) for name in gone)):
             if not self.forgotten:
                 logger.warning(_FORGETTING, self._config.frame_memory)
-            self.forgotten += forgotten
+            self.forgotten += hosts
         gone.clear()
-        given_up.clear()
-
-    def _tell(self, taught: _Taught) -> None:
-        if self._exchange is not None:
-            for host, lesson in taught.lessons:
-                is_known = bool(self._frames.of(host).sightings)
-                self._exchange.tell(host, lesson, is_known=is_known)
-
-    def _unlearn(self, taught: _Taught) -> None:
-        for host, lesson in taught.lessons:
-            self._frames.unlearn(host, lesson)
 
     def _let_go(self) -> None:
-        """Stop waiting for pages whose records are gone."""
-        if self._kept.gone:
-            self._frames.early.let_go(self._kept.gone)
-            for page in self._kept.gone:
-                self._pending.pop(page, None)
-            self._kept.gone.clear()
-
-    def _new_frames(self) -> Frames:
-        return Frames(self._config.frame_memory * 1e6, self._load)
+        """Forget pages whose records are gone, and hosts without any."""
+        self._frames.provisional.discard(self._kept.gone)
+        for page in self._kept.gone:
+            self._pending.pop(page, None)
+        self._kept.gone.clear()
+        if self._store is not None:
+            for host in self._store.gone:
+                self._frames.discard(host)
+            self._store.gone.clear()
 
 
 def loading(frames_of: Callable[[str], HostFrames | None]) -> Callable[[str], Stored | None]:
@@ -349,40 +390,27 @@ def loading(frames_of: Callable[[str], HostFrames | None]) -> Callable[[str], St
     return load
 
 
-def nothing_known(shown: Shown) -> Known:
-    """Return what is known where no frames are learnt."""
-    return Known(shown, Host(""))
-
-
-def measured(page: MeasurablePage, known: Known) -> Measured:
+def measured(page: MeasurablePage, context: HostContext) -> Measured:
     """Measure a page with what is known of its host and its sites."""
-    alone = page.measure(known.frame_times)
-    surrounded = replace(alone.profile, headline=known.headline, around=known.around)
+    alone = page.measure(context.frame_times)
+    surrounded = replace(alone.profile, headline=context.headline, around=context.around)
     return alone._replace(profile=surrounded)
 
 
 def profile_of(
-    content: MeasurablePage | Measured, known_of: Callable[[Shown], Known]
+    content: MeasurablePage | Measured, context_of: Callable[[Shown], HostContext]
 ) -> PageProfile:
     """Measure a page, unless it is measured already, with what is known of what it shows."""
     if isinstance(content, Measured):
         return content.profile
-    return measured(content, known_of(content.shown)).profile
-
-
-def _note(early: EarlyPage) -> bytes:
-    return pack(early.tellings, early.new)
+    return measured(content, context_of(content.shown)).profile
 
 
 def restored(stored: HostFrames) -> Stored:
     """Return a host, and its pages that wait. Raises ValueError: another version wrote them."""
-    name, packed, taught, waiting = stored
-    host = Host(name) if packed is None else Host.from_bytes(name, packed)
-    for each in taught:
-        lesson = Lesson.from_bytes(each.lesson)
-        (host.unlearn if each.is_unlearnt else host.learn)(lesson)
-    early = []
+    name, record, waiting = stored
+    provisional = []
     for page, _, note in waiting:
-        tellings, new, _ = unpack(note)
-        early.append(EarlyPage(page, None, np.array(new, np.uint64), tellings, name))
-    return host, [each for each in early if each.is_waiting]
+        times, new, _ = unpack(note)
+        provisional.append(ProvisionalPage(page, None, np.array(new, np.uint64), times, name))
+    return Host.from_bytes(name, record), provisional

@@ -21,10 +21,10 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
 from dedup_filter.fingerprints.phrase_keys import KEY
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.frames.host_frames import Frames, Known
+from dedup_filter.frames.host_frames import Frames, HostContext, no_context
 from dedup_filter.model import NearPage, Unjudged
 from dedup_filter.pages.directory.records import PageRecord, Place
-from dedup_filter.pages.framed_pages import loading, nothing_known, profile_of
+from dedup_filter.pages.framed_pages import loading, profile_of
 from dedup_filter.pages.location import scheme_of
 from dedup_filter.pages.near_pages import Asked
 from dedup_filter.pages.phrase_table import MOST_OF_KEY
@@ -146,19 +146,21 @@ class RecordedPages:
         content = source.read(self.config)
         if isinstance(content, Unjudged):
             return content
-        return profile_of(content, partial(self.known, given.url))
+        return profile_of(content, partial(self.context, given.url))
 
-    def known(self, url: str, shown: Shown, *, is_met_now: bool = False) -> Known:
+    def context(self, url: str, shown: Shown, *, is_met_now: bool = False) -> HostContext:
         """Return what is known of the host of the page at a URL, which shows this.
 
         What the host has shown on that page is left out, unless the page is taken for one that a
-        crawl meets now: a crawl does not know what it has learnt of a page that comes again.
+        crawl meets now: a crawl does not know what was counted of a page that comes again.
         """
         host = Place.of(url).host
         if not (host and self.config.learn_frames):
-            return nothing_known(shown)
-        seen_itself = not is_met_now and self.record_at(url) is not None
-        return self._frames.known(host, shown, int(seen_itself))
+            return no_context(shown)
+        own_count = not is_met_now and self.record_at(url) is not None
+        context = self._frames.context(host, shown, int(own_count))
+        self._frames.shrink()
+        return context
 
     def _asked_again(self, record: PageRecord) -> Asked:
         """Look a recorded page up by all its texts if its blocks were kept, else by its record.
@@ -169,8 +171,8 @@ class RecordedPages:
         if page is None:
             return Asked.of_record(record)
         self.require_scheme()
-        known = partial(self.known, record.url)
-        return Asked.of(record.host, profile_of(PageHere(page, self.config), known))
+        context_of = partial(self.context, record.url)
+        return Asked.of(record.host, profile_of(PageHere(page, self.config), context_of))
 
     def _found(self, asked: Asked, max_distance: int) -> list[NearPage]:
         entries = self._recorded.entries
@@ -210,7 +212,7 @@ def fingerprints_of(
         if isinstance(content, Unjudged):
             yield name, None, content.reason
             continue
-        profile = profile_of(content, nothing_known)
+        profile = profile_of(content, no_context)
         value = profile.fingerprint
         yield name, value, None if value is not None else profile.reason
 

@@ -4,8 +4,8 @@
                 site have shown
     told        what the page asks for, what later pages find of it, and which candidates it repeats
 
-A host's frame is learnt by the filter's own code (`FramedPages`), from the host's pages in their
-order. What a page teaches depends on whether it is dropped, and that depends on pages of all hosts:
+A host's frame is counted by the filter's own code (`FramedPages`), from the host's pages in their
+order. What a page adds depends on whether it is dropped, and that depends on pages of all hosts:
 so it is foretold, and the host is passed again where it was foretold wrongly (`page_verdicts`).
 
 Told are rows of five kinds:
@@ -14,7 +14,7 @@ Told are rows of five kinds:
     version    what later pages find of a page; another one for each time that it was judged again
     examined   a page and a candidate, the share that this one has, the rule that is not met
     site       the name of a site that the page asked about, once for each host
-    lesson     what the page taught a site
+    update     what the page added to a site
 
 Memory: the frame and the early pages of one host, and one batch of rows.
 """
@@ -31,7 +31,7 @@ from pyspark.sql.types import ArrayType, LongType, StructType
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile, are_equal
-from dedup_filter.frames.host_frames import SITE, Lesson
+from dedup_filter.frames.host_frames import SITE, FrameUpdate
 from dedup_filter.model import Fate, Unjudged, Verdict
 from dedup_filter.pages.candidates import Candidate, relation
 from dedup_filter.pages.comparison import examined
@@ -60,7 +60,7 @@ TOLD = (
     .add("language", "string")
     .add("equal_digest", "binary")
     .add("texts", ArrayType(LongType()))
-    .add("teaches", "boolean")
+    .add("counts", "boolean")
     .add("was_dropped", "boolean")
     # version
     .add("version", "long")
@@ -76,9 +76,9 @@ TOLD = (
     .add("share", "double")
     .add("rule", "string")
     .add("is_exact", "boolean")
-    # site, lesson
+    # site, update
     .add("site", "string")
-    .add("lesson", "binary")
+    .add("update", "binary")
 )
 
 _AN_ORIGINAL = 1
@@ -145,17 +145,17 @@ class ForetoldPages:
         self._config = config
         self._row: dict[str, Any] = {}
         self._host = ""
-        self._lessons: defaultdict[str, deque[tuple[int, Lesson]]] = defaultdict(deque)
-        """By site, what pages of other hosts taught, by their numbers, ascending."""
+        self._updates: defaultdict[str, deque[tuple[int, FrameUpdate]]] = defaultdict(deque)
+        """By site, what pages of other hosts added, by their numbers, ascending."""
         self._sites: set[str] = set()
         """Those asked about."""
 
     def begin(self, row: dict[str, Any]) -> None:
         """Take the next page, and what is foretold of it."""
         self.told, self._row = [], row
-        for each in row["lessons"] or ():
-            lesson = Lesson.from_bytes(each["lesson"])
-            self._lessons[each["site"]].append((each["page"], lesson))
+        for each in row["updates"] or ():
+            update = FrameUpdate.from_bytes(each["update"])
+            self._updates[each["site"]].append((each["page"], update))
 
     def tell_page(self, **measures: Any) -> None:
         """Tell what was measured of the present page."""
@@ -174,7 +174,7 @@ class ForetoldPages:
             language=page.language,
             equal_digest=page.digest[EQUAL_DIGEST],
             texts=[signed(text.fingerprint) for text in page.texts],
-            teaches=not page.was_shown,
+            counts=not page.was_shown,
         )
         self._tell_version(self._row["page"], page)
         self._examine(place, page)
@@ -200,22 +200,22 @@ class ForetoldPages:
 
     # What it asks of an exchange.
 
-    def news(self, name: str) -> list[Lesson]:
-        """Return what earlier pages of other hosts taught a site since it was asked last."""
+    def received(self, name: str) -> list[FrameUpdate]:
+        """Return what earlier pages of other hosts added to a site since the last call."""
         if not name.startswith(SITE):
             return []
         if name not in self._sites:
             self._sites.add(name)
             self._tell("site", site=name)
-        known, news = self._lessons[name], []
+        known, earlier = self._updates[name], []
         while known and known[0][0] < self._row["page"]:
-            news.append(known.popleft()[1])
-        return news
+            earlier.append(known.popleft()[1])
+        return earlier
 
-    def tell(self, name: str, lesson: Lesson, *, is_known: bool) -> None:  # noqa: ARG002
-        """Tell what the present page taught a site."""
+    def send(self, name: str, update: FrameUpdate) -> None:
+        """Take note of what the present page adds to a site."""
         if name.startswith(SITE):
-            self._tell("lesson", site=name, lesson=lesson.to_bytes())
+            self._tell("update", site=name, update=update.to_bytes())
 
     def forget(self, name: str) -> None:
         """Do nothing: what was told is told."""

@@ -13,7 +13,7 @@ earlier verdicts are right, so are the frame, the candidates and the verdict of 
 Differs from the filter on one machine:
 
 - A host with more than `host_pages` pages is cut into parts, each of which learns by itself.
-- Of a site (hosts with the same menu) a host is told what the first `MOST_LESSONS` hosts showed.
+- Of a site (hosts with the same menu) a host is told what the first `MOST_UPDATES` hosts showed.
 - Pages are found by their fingerprints alone, and not by phrases that they share.
 - Nothing is forgotten, where the filter bounds the frames of all hosts and the pages that wait.
 - Of one value's pages, the first `MOST_COMPARED` that are not dropped are candidates, and as many
@@ -45,7 +45,7 @@ from dedup_filter.wording import counted
 
 logger = logging.getLogger(__name__)
 
-MOST_LESSONS = 32
+MOST_UPDATES = 32
 """Of a site, the hosts whose first pages are told to others: as on Redis (`frame_exchange`)."""
 HOST_PAGES = 20_000
 """Pages of a host that are passed one after the other by one task: one to two minutes."""
@@ -202,16 +202,16 @@ def _judged(pages: DataFrame, config: FilterConfig) -> DataFrame:
     """Return the verdicts by row."""
     judged = pages.where("reason IS NULL")
     dropped = pages.select("page").limit(0)
-    lessons = pages.selectExpr("group", "page", "'' site", "page taught_by", "form lesson").limit(0)
+    updates = pages.selectExpr("group", "page", "'' site", "page added_by", "form update").limit(0)
     candidates = None
-    told = cut(_passed(judged, dropped, candidates, lessons, config))
+    told = cut(_passed(judged, dropped, candidates, updates, config))
     near = _Near(config.max_distance)
     for number in range(1, MOST_ROUNDS + 1):
         candidates = _candidates(told, dropped, near, config)
         edges = _edges(told, candidates)
         now_dropped = dropped_pages(_nodes(told, config), edges)
-        foretold, lessons = lessons, cut(_lessons(told))
-        due = _due(told, now_dropped, candidates, foretold, lessons)
+        foretold, updates = updates, cut(_updates(told))
+        due = _due(told, now_dropped, candidates, foretold, updates)
         count = due.count()
         is_settled = not count and content(now_dropped) == content(dropped)
         dropped = now_dropped
@@ -220,7 +220,7 @@ def _judged(pages: DataFrame, config: FilterConfig) -> DataFrame:
         logger.info("round %d: %s to be passed again", number, counted(count, "host"))
         if count:
             again = judged.join(due, "group")
-            passed = _passed(again, dropped, candidates, lessons, config)
+            passed = _passed(again, dropped, candidates, updates, config)
             told = cut(told.join(due, "group", "left_anti").unionByName(passed))
     else:
         logger.warning("after %d rounds some verdicts may differ from the filter's", MOST_ROUNDS)
@@ -231,7 +231,7 @@ def _passed(
     pages: DataFrame,
     dropped: DataFrame,
     candidates: DataFrame | None,
-    lessons: DataFrame,
+    updates: DataFrame,
     config: FilterConfig,
 ) -> DataFrame:
     """Pass groups of pages with what is foretold of each."""
@@ -245,10 +245,10 @@ def _passed(
             F.array_sort(F.collect_list(found)).alias("candidates")
         )
         foretold = foretold.join(of_page, "page", "left")
-    of_site = F.struct(F.col("taught_by").alias("page"), "site", "lesson")
-    of_page = lessons.groupBy("page").agg(F.array_sort(F.collect_list(of_site)).alias("lessons"))
+    of_site = F.struct(F.col("added_by").alias("page"), "site", "update")
+    of_page = updates.groupBy("page").agg(F.array_sort(F.collect_list(of_site)).alias("updates"))
     foretold = foretold.join(of_page, "page", "left").select(
-        *("group", "page", "url", "is_html", "form", "title", "is_dropped", "candidates", "lessons")
+        *("group", "page", "url", "is_html", "form", "title", "is_dropped", "candidates", "updates")
     )
     in_order = foretold.repartition("group").sortWithinPartitions("group", "page")
     return in_order.mapInArrow(passer(config), TOLD)
@@ -344,23 +344,23 @@ def _keys(config: FilterConfig) -> list[str]:
     return ["equal_digest", "host"] if config.scope == "host" else ["equal_digest"]
 
 
-def _lessons(told: DataFrame) -> DataFrame:
-    """Return what other hosts have taught the sites that the pages of each group ask about.
+def _updates(told: DataFrame) -> DataFrame:
+    """Return what other hosts have added to the sites that the pages of each group ask about.
 
-    `page` is the first page of the group that asks, `taught_by` that which taught.
+    `page` is the first page of the group that asks, `added_by` the page that has added.
     """
     asked = told.where("kind = 'site'").select("group", "page", "site")
     first = Window.partitionBy("site").orderBy("page")
-    taught = told.where("kind = 'lesson'").select(
+    added = told.where("kind = 'update'").select(
         "site",
-        F.col("group").alias("teacher"),
-        F.col("page").alias("taught_by"),
-        "lesson",
+        F.col("group").alias("other"),
+        F.col("page").alias("added_by"),
+        "update",
         F.row_number().over(first).alias("place"),
     )
-    taught = taught.where(F.col("place") <= MOST_LESSONS)
-    lessons = asked.join(taught, "site").where(F.col("teacher") != F.col("group"))
-    return lessons.select("group", "page", "site", "taught_by", "lesson")
+    added = added.where(F.col("place") <= MOST_UPDATES)
+    updates = asked.join(added, "site").where(F.col("other") != F.col("group"))
+    return updates.select("group", "page", "site", "added_by", "update")
 
 
 def _due(
@@ -368,21 +368,21 @@ def _due(
     dropped: DataFrame,
     candidates: DataFrame,
     foretold: DataFrame,
-    lessons: DataFrame,
+    updates: DataFrame,
 ) -> DataFrame:
     """Return the groups that were passed with something else foretold than what is known now."""
-    # What was shown before teaches the same, dropped or kept.
-    teaching = told.where("kind = 'page' AND teaches")
-    teaching = teaching.join(dropped.withColumn("is_dropped", F.lit(True)), "page", "left")
-    otherwise = teaching.where("was_dropped = (is_dropped IS NULL)").select("group")
+    # What was shown before adds the same, dropped or kept.
+    counted = told.where("kind = 'page' AND counts")
+    counted = counted.join(dropped.withColumn("is_dropped", F.lit(True)), "page", "left")
+    otherwise = counted.where("was_dropped = (is_dropped IS NULL)").select("group")
     examined = told.where("kind = 'examined'").select("page", "version")
     unexamined = candidates.join(examined, ["page", "version"], "left_anti").select("group")
     known, before = (
-        each.groupBy("group").agg(F.bit_xor(F.xxhash64("page", "site", "lesson")).alias(name))
-        for each, name in ((lessons, "now"), (foretold, "then"))
+        each.groupBy("group").agg(F.bit_xor(F.xxhash64("page", "site", "update")).alias(name))
+        for each, name in ((updates, "now"), (foretold, "then"))
     )
-    taught = known.join(before, "group", "full").where("NOT now <=> then").select("group")
-    return cut(otherwise.union(unexamined).union(taught).distinct())
+    changed = known.join(before, "group", "full").where("NOT now <=> then").select("group")
+    return cut(otherwise.union(unexamined).union(changed).distinct())
 
 
 def _verdicts(

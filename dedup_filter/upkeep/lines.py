@@ -1,8 +1,8 @@
 """What an index holds -> lines of JSON -> an index. The format of an export, which users keep.
 
-    {"dedup_filter_export": 5, "scheme": {...}, "crawls": [...]}        first line
+    {"dedup_filter_export": 6, "scheme": {...}, "crawls": [...]}        first line
     {"page": 1, "url": ..., "outcome": "new", ..., "sketch": ...}       a page
-    {"frames_of": "example.com", "state": ..., "lessons": [...], ...}   a host's frames
+    {"frames_of": "example.com", "record": ..., "provisional": [...]}   a host's frames
 
 Numbers of pages ascend and are those of the exported index. 64-bit fingerprints are strings in
 hexadecimal, since many readers of JSON round large numbers; bytes are base64; times are ISO
@@ -43,7 +43,7 @@ from dedup_filter.fingerprints.sketch import is_sketch
 from dedup_filter.frames import host_frames
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.model import Outcome
-from dedup_filter.pages.directory.frame_store import EarlyForm, FrameStore, HostFrames, Lesson
+from dedup_filter.pages.directory.frame_store import FrameStore, HostFrames, ProvisionalForm
 from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.pages.directory.records import (
     KEPT_AS_TEXT,
@@ -61,7 +61,7 @@ from dedup_filter.wording import as_time
 
 HEADER_KEY = "dedup_filter_export"
 FRAMES_KEY = "frames_of"
-FORMAT = 5
+FORMAT = 6
 LONGEST_LINE = 128 * 2**20
 """Bytes. The largest page that is judged has 16 MiB of characters, six bytes each if escaped."""
 
@@ -184,7 +184,6 @@ _REFUSALS = (
 )
 """What JSON of another kind makes of a read."""
 _TEXT = _Field(str, str)
-_FLAG = _Field(bool, bool)
 _TIME = _Field(_seconds, as_time)
 _OUTCOME = _Field(lambda value: _require(value, value in get_args(Outcome)), str)
 _SHARE = _Field(lambda value: _require(share := float(value), 0 <= share <= 1), float)
@@ -237,13 +236,14 @@ _PAGE = {
 _CONTENT = {"text": _TEXT, "form": _bytes(lambda form: form == KEPT_AS_TEXT or unpack_page(form))}
 _FRAMES = {
     FRAMES_KEY: _TEXT,
-    "state": _bytes(lambda state: host_frames.Host.from_bytes("", state)),
-    "lessons": _arrays(Lesson, _NUMBER_OR_0, _bytes(host_frames.Lesson.from_bytes), _FLAG),
-    "early": _arrays(EarlyForm, _NUMBER, _bytes(lambda _: True), _bytes(host_frames.unpack)),
+    "record": _bytes(lambda record: host_frames.Host.from_bytes("", record)),
+    "provisional": _arrays(
+        ProvisionalForm, _NUMBER, _bytes(lambda _: True), _bytes(host_frames.unpack)
+    ),
 }
 _OPTIONAL = {
     *("name", "ended", "reason", "original", "original_page", "distance", "similarity"),
-    *("language", "fingerprint", "text", "form", "state", "options", "canonical_key"),
+    *("language", "fingerprint", "text", "form", "options", "canonical_key"),
 }
 
 _FORGOTTEN = 0
@@ -398,10 +398,12 @@ class _Records:
             return "not_kept"
         if self._frames.of(known.host) is not None:
             return "hosts_known"
-        here = self._number
-        lessons = [each._replace(page=here(each.page)) for each in known.lessons]
-        early = [each._replace(page=page) for each in known.early if (page := here(each.page))]
-        self._frames.restore(known._replace(lessons=lessons, early=early))
+        waiting = [
+            each._replace(page=page)
+            for each in known.provisional
+            if (page := self._number(each.page))
+        ]
+        self._frames.restore(known._replace(provisional=waiting))
         return "hosts"
 
 

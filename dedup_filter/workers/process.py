@@ -4,10 +4,10 @@ Jobs and answers are pickles, on standard input and output of the process. A job
 arguments; an answer is whether it was done, and what it returned or raised.
 
 A page is measured as soon as it is read, with what its host is expected to have shown by then: the
-process has frames of its own, which learn from each page that is read. They assume that it is kept,
-or dropped, as the last page of its host whose fate is known. With the next page the process is told
-of pages that other workers have read, and whether each was kept. If the crawl's process knows just
-what was expected when it judges a page, as it mostly does, the page is not measured again.
+process has frames of its own, in which each page counts that is read. They assume that it is kept,
+or dropped, as the last page of its host whose fate is known. With the next page the process gets
+what other workers have read, and whether each page was kept. If the crawl's process knows just what
+was expected when it judges a page, as it mostly does, the page is not measured again.
 
 The process ends when its input does, even in the middle of a job: so no worker outlives the process
 that it works for, however that ends. It ignores Ctrl-C.
@@ -18,14 +18,14 @@ import pickle
 import signal
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, BinaryIO, NamedTuple
 
 from dedup_filter.fingerprints.profile import ComparedPassages, CountedPassage, UInt64Array
-from dedup_filter.frames.host_frames import Frames, FrameTimes, Known, Lesson
+from dedup_filter.frames.host_frames import Frames, FrameTimes, FrameUpdate, Host, HostContext
 from dedup_filter.model import Unjudged
 from dedup_filter.text.reading import Shown
 from dedup_filter.thresholds import FRAME_TIMES
@@ -35,7 +35,7 @@ _MOST_KEPT = 512
 """Pages that wait to be measured again: beyond it, the earliest is forgotten. It is far more than a
 crawl has under way."""
 _FRAME_BYTES = 20_000_000
-"""Memory of frames. What is forgotten is learnt again."""
+"""Memory of frames. What is forgotten is counted again."""
 
 
 class PackedPassages:
@@ -92,8 +92,8 @@ class _Page(NamedTuple):
     here: PageHere | None
     """None: another worker has read it."""
     host: str
-    lessons: list[tuple[str, Collection[int], Lesson]]
-    """What it shows to its host and sites, by their names, and what these have learnt."""
+    counted: list[tuple[str, list[int], FrameUpdate]]
+    """What it shows to its host and sites, by their names, and what was counted of that."""
 
 
 class WorkerPages:
@@ -112,24 +112,24 @@ class WorkerPages:
         host: str,
         news: Iterable[ReadElsewhere | Over],
     ) -> Reading | Measured | Unjudged:
-        """Make a page, measure it, and learn from it; `host` is "" if nothing is to be learnt.
+        """Make a page, measure it, and count it; `host` is "" if it does not count.
 
         `news`: what has happened to other pages, in order.
         """
         for each in news:
             if isinstance(each, ReadElsewhere):
-                self._learn(each.ticket, None, self._frames.known(each.host, each.shown))
+                self._count(each.ticket, None, self._frames.context(each.host, each.shown))
             else:
                 self._forget(each)
         page = make()
         if not isinstance(page, PageHere):
             return _packed(page) if isinstance(page, Measured) else page
-        known = self._frames.known(host, page.shown)
-        expected = known.frame_times
+        context = self._frames.context(host, page.shown)
+        expected = context.frame_times
         measured = page.measure(expected)
-        may_wait = host and known.tellings < FRAME_TIMES
+        may_wait = host and context.pages_of_template < FRAME_TIMES
         packed = page.pack() if may_wait or page.is_form_kept else None
-        self._learn(ticket, page, known)
+        self._count(ticket, page, context)
         return Reading(page.shown, expected, _packed(measured), packed)
 
     def measure(self, ticket: int, known: FrameTimes) -> Measured:
@@ -145,14 +145,15 @@ class WorkerPages:
         assert page is not None, "a page is asked for where it was read"
         return page
 
-    def _learn(self, ticket: int, page: PageHere | None, known: Known) -> None:
-        host, frames = known.host.name, self._frames
+    def _count(self, ticket: int, page: PageHere | None, context: HostContext) -> None:
+        host, frames, counted = context.host.name, self._frames, []
         is_kept = self._were_kept.get(host, True)
-        taught = known.teaches if host else ()
-        lessons = [
-            (name, shown, frames.learn(name, shown, is_kept=is_kept)[0]) for name, shown in taught
-        ]
-        self._keep(ticket, _Page(page, host, lessons))
+        for each, whole in context.updates(is_kept=True) if host else ():
+            update = each.update_of(whole.shown, is_kept=is_kept)
+            frames.add_page(each, update)
+            counted.append((each.name, whole.shown, update))
+        self._keep(ticket, _Page(page, host, counted))
+        frames.shrink()
         for forgotten in frames.forgotten:
             self._were_kept.pop(forgotten, None)
         frames.forgotten.clear()
@@ -167,10 +168,20 @@ class WorkerPages:
         if page is None or not page.host:
             return
         self._were_kept[page.host] = over.is_kept
-        for name, shown, lesson in page.lessons:
-            if lesson.is_kept != over.is_kept:
-                self._frames.unlearn(name, lesson)
-                self._frames.learn(name, shown, is_kept=over.is_kept)
+        for name, shown, update in page.counted:
+            if update.is_kept != over.is_kept:
+                host = self._frames.of(name)
+                self._frames.discard(name)
+                _correct(host, update)
+                self._frames.add_page(host, host.update_of(shown, is_kept=over.is_kept))
+
+
+def _correct(host: Host, expected: FrameUpdate) -> None:
+    """Subtract a page of which something else was expected than has become of it."""
+    host.pages = max(host.pages - expected.is_kept, 0)
+    for block in expected.shown:
+        if (times := host.sightings.pop(block, 0)) > 1:
+            host.sightings[block] = times - 1
 
 
 def _packed(measured: Measured) -> Measured:

@@ -127,7 +127,7 @@ BAD = {
     "before it was first seen": changed(first_seen="2999-01-01T00:00:00Z"),
     "line 22: it has crawl 7": changed(crawl=7),
     "out of order": changed(page=20),
-    "line 22: it has state": changed(frames_of="a", state="AAAA", lessons=[], early=[]),
+    "line 22: it has record": changed(frames_of="a", record="AAAA", provisional=[]),
     "line 27: it begins another export": lambda *lines: [*lines, *lines],
     "line 1: it is a page of an export": lambda head, *pages: pages,
     f"line 1: it begins an export of format {FORMAT + 1}": (

@@ -102,7 +102,7 @@ def test_pages_are_counted_that_are_headed_by_an_h1_or_a_part_of_a_title(compare
 
 
 class TestEditions:
-    """An article comes again with a paragraph more, and teaches nothing of the frame."""
+    """An article comes again with a paragraph more, and makes no frame of itself."""
 
     MORE = f"<p>{prose(70, words=45)}</p>"
 
@@ -189,7 +189,7 @@ class TestSites:
         assert words_of(measured, 3) == [[145], [105]]
 
     @pytest.mark.parametrize("is_released", [True, False])
-    def test_forget_what_a_released_page_taught(self, pages, measured, is_released):
+    def test_do_not_count_a_released_page(self, pages, measured, is_released):
         for number in range(2):
             claimed = pages.claim(f"http://{number}.example/", html=page(number, self.NOTICE))
             (pages.release if is_released else pages.commit)(claimed)
@@ -197,7 +197,7 @@ class TestSites:
         assert words_of(measured, 3) == [[145] if is_released else [105]]
 
 
-def test_frames_that_cannot_be_read_are_learnt_again_and_the_log_says_so(
+def test_frames_that_cannot_be_read_are_counted_anew_and_the_log_says_so(
     tmp_path, monkeypatch, caplog
 ):
     def crawl(number):
@@ -210,7 +210,7 @@ def test_frames_that_cannot_be_read_are_learnt_again_and_the_log_says_so(
     monkeypatch.setattr("dedup_filter.frames.host_frames._FORMAT", 99)
     assert crawl(2) == "new"
     (message,) = caplog.messages
-    assert message.startswith("what was learnt of some hosts was written by another version")
+    assert message.startswith("the frames of some hosts were written by another version")
 
 
 class TestMemoryThatIsTooSmall:

@@ -8,8 +8,8 @@ text, which copies elsewhere have, and not only what was rewritten.
 import random
 
 import pytest
-from lesson_lists import MemoryLists, exchanging
 from site_pages import GLUE, MENU, NOUNS, OTHER_MENU, framed
+from update_lists import MemoryLists, exchanging
 
 from dedup_filter import NearDuplicateFilter
 

@@ -11,8 +11,7 @@ from strategies import fingerprints
 from dedup_filter.fingerprints.profile import DIGEST_BYTES
 from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.frames.host_frames import Host, pack
-from dedup_filter.frames.host_frames import Lesson as FrameLesson
-from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames, Lesson
+from dedup_filter.pages.directory.frame_store import HostFrames, ProvisionalForm
 from dedup_filter.pages.directory.records import KEPT_AS_TEXT, Crawl, PageRecord, Scheme
 from dedup_filter.text.page_bytes import pack_page
 from dedup_filter.text.reading import Page
@@ -56,15 +55,13 @@ records = st.builds(
 )
 blocks = st.lists(st.integers(0, 2**64 - 1), max_size=3)
 counts = st.integers(0, 2**32 - 1)
-states = blocks.map(lambda shown: Host("", 9, dict.fromkeys(shown, 7)).to_bytes())
-lessons = st.builds(FrameLesson, st.booleans(), blocks).map(lambda each: each.to_bytes())
+frames = blocks.map(lambda shown: Host("", 9, dict.fromkeys(shown, 7)).to_bytes())
 notes = st.builds(pack, counts, blocks)
 hosts = st.builds(
     HostFrames,
     st.just("a"),
-    st.none() | states,
-    st.lists(st.builds(Lesson, st.integers(0, 2**63 - 1), lessons, st.booleans())),
-    st.lists(st.builds(EarlyForm, numbers, st.binary(), notes)),
+    frames,
+    st.lists(st.builds(ProvisionalForm, numbers, st.binary(), notes)),
 )
 options = st.none() | st.fixed_dictionaries({"max_distance": st.integers(0, 12)})
 crawls = st.builds(Crawl, numbers, st.none() | texts, times, st.none() | times, options)

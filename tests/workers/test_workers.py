@@ -114,12 +114,12 @@ def test_a_worker_expects_what_is_known_once_it_is_told(stream):
         make = partial(Source(PageText(page["html"])).read, FilterConfig())
         read = reader.read(ticket, make, host, news.pop(reader))
 
-        before = known.known(host, read.shown)
+        before = known.context(host, read.shown)
         assert read.expected == before.frame_times
 
         is_kept = chance.random() < 0.6
-        for name, shown in before.teaches:
-            known.learn(name, shown, is_kept=is_kept)
+        for each, update in before.updates(is_kept=is_kept):
+            known.add_page(each, update)
         over = Over(ticket, is_kept)
         news[reader] = [over]
         news[other] += [

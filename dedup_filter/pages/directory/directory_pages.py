@@ -66,7 +66,7 @@ class DirectoryPages:
     is_shared = False
     """Whether other processes keep pages in the same index, so that calls wait for a server."""
     exchange: FrameExchange | None = None
-    """With whom learnt frames are exchanged; None: no other process learns any."""
+    """By which processes share what hosts have shown; None: no other process counts it."""
 
     def __init__(self, config: FilterConfig, store: PageStore) -> None:
         self._config = config
@@ -185,12 +185,13 @@ class DirectoryPages:
             return found
         moment = now()
         due = self._beyond_bounds(moment, None if is_revisit else not is_repeat)
-        # The page that this one repeats stays, or the next one like it would be new.
-        if due:
-            self.store.delete(due - {found.original_page})
         record = PageRecord.of(place, page, found, int(moment), self.store.crawl)
         record = record._replace(is_pending=is_pending or is_revisit)
         number = self.store.insert(record, text, form)
+        # Afterwards, for the frames of the host go with its last page. The page that this one
+        # repeats stays, or the next one like it would be new.
+        if due:
+            self.store.delete(due - {found.original_page})
         if is_revisit and not is_pending:
             self.store.commit(number)
             return found._replace(page=found.original_page)

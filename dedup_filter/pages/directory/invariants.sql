@@ -44,13 +44,17 @@ WHERE EXISTS (
     SELECT 1 FROM forms WHERE form = x'' AND page NOT IN (SELECT page FROM texts)
 )
 UNION ALL
-SELECT 'an early page is no page'
-WHERE EXISTS (SELECT 1 FROM early_pages WHERE page NOT IN (SELECT id FROM pages))
-UNION ALL
-SELECT 'a lesson in a state waits for no page'
+SELECT 'a provisional page is no kept page'
 WHERE EXISTS (
-    SELECT 1 FROM frame_lessons
-    WHERE is_in_state AND page NOT IN (SELECT id FROM pages WHERE is_pending)
+    SELECT 1 FROM provisional_pages
+    WHERE page NOT IN (SELECT id FROM pages WHERE is_kept AND NOT is_pending)
+)
+UNION ALL
+SELECT 'a host has another number of pages'
+WHERE EXISTS (
+    SELECT 1 FROM hosts LEFT JOIN (SELECT host, count(*) AS there FROM pages GROUP BY host)
+        ON host = id
+    WHERE pages != ifnull(there, 0)
 )
 UNION ALL
 SELECT 'a count is wrong'

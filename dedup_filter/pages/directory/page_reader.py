@@ -31,7 +31,7 @@ from dedup_filter.pages.directory.records import Crawl, PageRecord, Scheme, cano
 
 Self = TypeVar("Self", bound="PageReader")
 
-FORMAT = 7
+FORMAT = 8
 APPLICATION = 0x44454455
 """By which SQLite's files are told from those of other programs: "DEDU"."""
 _CACHE_KIB = 65_536

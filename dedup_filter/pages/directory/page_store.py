@@ -6,7 +6,8 @@
     transaction   one or more statements: whole, or not at all
     group         transactions of some 200 statements, about 64 pages, which SQLite commits as one:
                   a commit costs more than the transactions themselves (docs/decisions/0004)
-    flush         commit the group now; from here on it outlives this process
+    flush         write the frames of hosts that have changed, and commit the group; from here on
+                  it outlives this process
 
 On a full or failing disk SQLite gives up everything since its last commit. So the statements of the
 group are kept in memory, and are executed again before the next access: a fault costs the
@@ -105,6 +106,10 @@ class PageStore(PageReader):
         """Numbers of revisits that were committed -> the pages that they have become."""
         self.gone: list[int] = []
         """Pages that were deleted; for who follows them to take note of, and to clear."""
+        self.hosts_gone: list[str] = []
+        """Hosts of a directory whose last page was deleted; to clear, too."""
+        self.changed_frames: dict[str, Callable[[], bytes]] = {}
+        """By host, what packs its frames, which have changed since they were written."""
         self.bookmark: Callable[[], str] | None = None
         """What is noted under `BOOKMARK` with each commit; if it fails, so does the commit."""
         super().__init__(uri, directory, *pragmas, scheme=scheme)
@@ -193,11 +198,12 @@ class PageStore(PageReader):
         if len(self._group) >= _FULL_GROUP:
             self.flush()
         self._begin()
-        before, gone, self._is_writing = len(self._group), len(self.gone), True
+        before, self._is_writing = len(self._group), True
+        gone, hosts_gone = len(self.gone), len(self.hosts_gone)
         try:
             yield
         except BaseException:
-            del self._group[before:], self.gone[gone:]
+            del self._group[before:], self.gone[gone:], self.hosts_gone[hosts_gone:]
             self._hosts.clear()
             self._roll_back()
             raise
@@ -211,14 +217,18 @@ class PageStore(PageReader):
         """
         assert not self._is_writing, "a transaction is going on"
         with self.guarded() as connection:
-            if self._group:
+            if self._group or self.changed_frames:
                 self._begin()
                 if self.bookmark is not None:
                     noted = BOOKMARK, self.bookmark()
                     connection.execute("REPLACE INTO meta VALUES (?, ?)", noted)
+                for host, packed in self.changed_frames.items():
+                    for statement in _frames_written(host, packed()):
+                        connection.execute(*statement)
             if connection.in_transaction:
                 connection.execute("COMMIT")
         self._group.clear()
+        self.changed_frames.clear()
 
     def sync(self) -> None:
         """Flush, and return when everything is on disk: it outlives a power failure.
@@ -246,6 +256,12 @@ class PageStore(PageReader):
                 self._hosts.clear()
             self._hosts[name] = number
         return number
+
+    def write_frames(self, host: str, record: bytes) -> None:
+        """Write the frames of a host."""
+        with self.transaction():
+            for statement in _frames_written(host, record):
+                self.write(*statement)
 
     def at_url(self, url: str) -> list[int]:
         """Find all pages at a URL, however it is spelt, the earliest first.
@@ -335,6 +351,7 @@ class PageStore(PageReader):
             page = self.write(_INSERT, values)
             # A trigger would make recording a page a third slower.
             self.write("UPDATE counts SET pages = pages + 1 WHERE is_kept = ?", (is_kept,))
+            self.write("UPDATE hosts SET pages = pages + 1 WHERE id = ?", (values[2],))
             if text is not None:
                 self.write("INSERT INTO texts VALUES (?, ?)", (page, _packed(text)))
             if form is not None:
@@ -356,22 +373,13 @@ class PageStore(PageReader):
                     self._renew(revisited, page)
                 else:
                     self.write("UPDATE pages SET is_pending = 0 WHERE id = ?", (page,))
-                # What it taught is in the state of its host for good.
-                self.write("DELETE FROM frame_lessons WHERE page = ? AND is_in_state", (page,))
 
     def release(self, page: int) -> None:
         """Forget a pending page and the pages dropped for it; others are left as they are."""
         if self.fate(page) == "pending":
             sql = "SELECT id FROM pages WHERE original = ? AND NOT is_kept"
             repeats = [repeat for (repeat,) in self.rows(sql, (page,))]
-            with self.transaction():
-                self.write("DELETE FROM frame_lessons WHERE page = ? AND NOT is_in_state", (page,))
-                self.write(
-                    """UPDATE frame_lessons SET is_unlearnt = 1, is_in_state = 0
-                    WHERE page = ?""",
-                    (page,),
-                )
-                self.delete([page, *repeats])
+            self.delete([page, *repeats])
 
     def replace(self, page: int, measures: Mapping[str, Any], text: str | None = None) -> None:
         """Give a page other measures, and another text if one is kept of it.
@@ -385,12 +393,19 @@ class PageStore(PageReader):
                     self.write("UPDATE texts SET text = ? WHERE page = ?", (_packed(text), page))
 
     def delete(self, pages: Iterable[int]) -> None:
-        """Forget pages for good, with all that is kept of them. Those that are gone are left so."""
+        """Forget pages for good, with all that is kept of them. Those that are gone are left so.
+
+        With the last page of a host, its frames are gone.
+        """
         with self.transaction():
             for page in pages:
+                host = self.value("SELECT host FROM pages WHERE id = ?", (page,))
                 self.write("DELETE FROM pages WHERE id = ?", (page,))
                 self._revisited.pop(page, None)
                 self.gone.append(page)
+                if self.directory is not None:
+                    sql = "SELECT CAST(name AS TEXT) FROM hosts WHERE id = ? AND pages = 0"
+                    self.hosts_gone += [name for (name,) in self.rows(sql, (host,))]
 
     def fate(self, page: int) -> Fate:
         """Tell what has become of a page; a revisit that is committed is the page it revisits."""
@@ -516,6 +531,14 @@ class PageStore(PageReader):
             None if canonical_key is None else signed(canonical_key),
             keys,
         )
+
+
+def _frames_written(host: str, record: bytes) -> Iterator[tuple[str, Sequence[Any]]]:
+    """Yield the statements that write the frames of a host. Those of a site have no page."""
+    name = as_column(host)
+    yield "INSERT OR IGNORE INTO hosts (name) VALUES (?)", (name,)
+    sql = "REPLACE INTO host_frames (host, record) SELECT id, ? FROM hosts WHERE name = ?"
+    yield sql, (record, name)
 
 
 def _json(options: Mapping[str, Any] | None) -> str | None:

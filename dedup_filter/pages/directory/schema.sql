@@ -1,4 +1,4 @@
--- Format 7 of pages.sqlite3. Stored on disk: never change a meaning, add a format.
+-- Format 8 of pages.sqlite3. Stored on disk: never change a meaning, add a format.
 -- SQLite 3.24 or newer. Times are Unix seconds.
 
 CREATE TABLE meta (
@@ -16,8 +16,9 @@ CREATE TABLE crawls (
 );
 
 CREATE TABLE hosts (
-    id   INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE
+    id    INTEGER PRIMARY KEY,
+    name  TEXT NOT NULL UNIQUE,
+    pages INTEGER NOT NULL DEFAULT 0 -- that are recorded; counted as in `counts`
 );
 
 -- AUTOINCREMENT: the number of a page that is gone is never given to another.
@@ -91,8 +92,10 @@ CREATE TRIGGER page_deleted AFTER DELETE ON pages BEGIN
         SELECT OLD.id, OLD.fingerprint, OLD.host, OLD.digest, OLD.keys WHERE OLD.is_kept;
     DELETE FROM texts WHERE page = OLD.id;
     DELETE FROM forms WHERE page = OLD.id;
-    DELETE FROM early_pages WHERE page = OLD.id;
-    DELETE FROM frame_lessons WHERE page = OLD.id AND is_in_state;
+    DELETE FROM provisional_pages WHERE page = OLD.id;
+    UPDATE hosts SET pages = pages - 1 WHERE id = OLD.host;
+    DELETE FROM host_frames
+        WHERE host = OLD.host AND (SELECT pages FROM hosts WHERE id = OLD.host) = 0;
 END;
 
 CREATE TRIGGER page_replaced AFTER UPDATE OF fingerprint, digest, keys ON pages
@@ -104,28 +107,16 @@ BEGIN
         VALUES (OLD.id, OLD.fingerprint, OLD.host, OLD.digest, OLD.keys);
 END;
 
--- What each host has shown: a state now and then, and lessons since.
+-- What the pages of each host, or of a site, have shown.
 CREATE TABLE host_frames (
     host   INTEGER PRIMARY KEY,
-    state  BLOB NOT NULL
+    record BLOB NOT NULL
 );
 
-CREATE TABLE frame_lessons (
-    id          INTEGER PRIMARY KEY AUTOINCREMENT,
-    host        INTEGER NOT NULL,
-    page        INTEGER NOT NULL,
-    lesson      BLOB NOT NULL,
-    is_unlearnt INTEGER NOT NULL,    -- 1: the state holds it and must lose it
-    is_in_state INTEGER NOT NULL     -- 1: the state includes it; the row stays until its page is
-                                     -- committed or released, so that it can be unlearnt
-);
-CREATE INDEX lesson_host ON frame_lessons (host);
-CREATE INDEX lesson_page ON frame_lessons (page);
-
-CREATE TABLE early_pages (
+CREATE TABLE provisional_pages (
     page INTEGER PRIMARY KEY,
     host INTEGER NOT NULL,
     note BLOB NOT NULL,              -- what is known of it by now
     form BLOB NOT NULL               -- the page as it was taken apart; last, as it is large
 );
-CREATE INDEX early_host ON early_pages (host);
+CREATE INDEX provisional_host ON provisional_pages (host);

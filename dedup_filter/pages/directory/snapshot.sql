@@ -17,14 +17,12 @@ CREATE TEMP VIEW texts AS
     SELECT * FROM main.texts WHERE page NOT IN (SELECT id FROM temp.gone);
 CREATE TEMP VIEW forms AS
     SELECT * FROM main.forms WHERE page NOT IN (SELECT id FROM temp.gone);
-CREATE TEMP VIEW early_pages AS
-    SELECT * FROM main.early_pages WHERE page NOT IN (SELECT id FROM temp.gone);
 CREATE TEMP VIEW counts AS
     SELECT is_kept, (SELECT count(*) FROM temp.pages WHERE pages.is_kept = counts.is_kept)
         AS pages FROM main.counts;
-CREATE TEMP VIEW frame_lessons AS
-    SELECT id, host, page, lesson,
-        is_unlearnt OR (is_in_state AND page IN (SELECT id FROM temp.gone)) AS is_unlearnt,
-        is_in_state AND page NOT IN (SELECT id FROM temp.gone) AS is_in_state
-    FROM main.frame_lessons
-    WHERE is_in_state OR is_unlearnt OR page NOT IN (SELECT id FROM temp.gone);
+-- With the last page of a host, its frames go.
+CREATE TEMP VIEW host_frames AS
+    SELECT * FROM main.host_frames WHERE host NOT IN (
+        SELECT host FROM temp.gone JOIN main.pages USING (id) GROUP BY host
+        HAVING count(*) = (SELECT pages FROM main.hosts WHERE hosts.id = host)
+    );

@@ -1,7 +1,7 @@
 """What is kept of pages on servers, for several processes at once: Redis or Redis Cluster.
 
     page -> event in one log that all processes follow, record in a key of its own
-    host -> list of what its first pages taught
+    host -> list of what its first pages have shown
 
     profile -> replica -> candidates -> their records -> repeats one of them?      compare
             -> appended to the log -> what came before it there -> repeats one?    record

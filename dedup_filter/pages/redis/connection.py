@@ -199,7 +199,7 @@ class Connection:
         return f"dedup:{{{self.address.name}:{number % _SPREAD}}}:page:{number}"
 
     def frame_key(self, host: str) -> str:
-        """Name the key with what pages taught of a host."""
+        """Name the key with what pages of a host have shown."""
         hashed = hash_of_host(host)
         return f"dedup:{{{self.address.name}:{hashed % _SPREAD}}}:frame:{hashed:016x}"
 

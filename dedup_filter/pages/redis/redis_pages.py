@@ -39,7 +39,7 @@ from dedup_filter.pages.candidates import (
 )
 from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.records import PageRecord, Place, measures_of, url_key
-from dedup_filter.pages.frame_exchange import FrameExchange, LessonLists
+from dedup_filter.pages.frame_exchange import FrameExchange, UpdateLists
 from dedup_filter.pages.near_pages import Asked
 from dedup_filter.pages.original import compared, verdict_on
 from dedup_filter.pages.redis.process import LEASE, Process
@@ -75,7 +75,7 @@ class RedisPages:
 
     is_shared = True
     frames: FrameStore | None = None
-    """Each process learns them anew, or from others."""
+    """Each process counts them anew, or gets them from others."""
 
     def __init__(self, config: FilterConfig, process: Process) -> None:
         self._config = config
@@ -91,8 +91,8 @@ class RedisPages:
         """Pages that others waited for, and that were released here or may have been lost by a
         server: it can give their numbers again, so nothing repeats a page so numbered."""
         seconds = self._records.seconds
-        self.exchange = FrameExchange(LessonLists(process.connection, process.name, seconds))
-        """With which what hosts have shown is told to other processes."""
+        self.exchange = FrameExchange(UpdateLists(process.connection, process.name, seconds))
+        """By which processes share what hosts have shown."""
         self.capped = 0
         """Comparisons in which there were more candidates than `MOST_COMPARED`."""
         self._read: dict[int, PageRecord] = {}

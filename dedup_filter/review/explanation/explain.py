@@ -114,7 +114,7 @@ def explanation(name: str, url: str, found: Judged | Unjudged | None) -> Explana
     if not isinstance(found, Judged):
         return Explanation(name, url, None if found is None else found.reason)
     document, profile, analysed = found.texts.document, found.profile, found.analysed
-    known = None if found.framed is None else found.framed.known
+    context = None if found.framed is None else found.framed.context
     simhash = simhash_of(document, analysed.known_by, found.config) if profile.texts else None
     return Explanation(
         name,
@@ -128,7 +128,7 @@ def explanation(name: str, url: str, found: Judged | Unjudged | None) -> Explana
         title=profile.headline.title,
         headline=profile.headline.parts(profile.around.times_shown),
         host=found.place.host,
-        host_pages=0 if known is None else known.host.pages,
+        host_pages=0 if context is None else context.host.pages,
         is_frame_known=profile.around.is_frame_known,
         texts=_texts(found),
         text=found.text,

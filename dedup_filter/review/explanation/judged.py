@@ -15,15 +15,15 @@ from dedup_filter.fingerprints.profile import (
     analysed_texts,
     profile,
 )
-from dedup_filter.frames.host_frames import Known
+from dedup_filter.frames.host_frames import HostContext, no_context
 from dedup_filter.model import Document, Unjudged
 from dedup_filter.pages.directory.records import Place
-from dedup_filter.pages.framed_pages import measured, nothing_known
+from dedup_filter.pages.framed_pages import measured
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.reading import Page, Shown, read
 from dedup_filter.workers.measured import Contents, Measured, PageHere, contents_of, texts_of
 
-KnownOf = Callable[[str, Shown], Known]
+ContextOf = Callable[[str, Shown], HostContext]
 """The URL of a page, and what it shows -> what is known of its host."""
 
 
@@ -32,7 +32,7 @@ class Framed:
     """What a page of HTML has and a plain text has not."""
 
     page: Page
-    known: Known
+    context: HostContext
     """What is known of its host."""
     contents: Contents
 
@@ -79,13 +79,13 @@ class Judged:
         return self.texts.document.text
 
 
-def nothing_learnt(_: str, shown: Shown) -> Known:
+def of_new_host(_: str, shown: Shown) -> HostContext:
     """Return what is known of a host of which no page was seen."""
-    return nothing_known(shown)
+    return no_context(shown)
 
 
 def judged(
-    url: str, source: PageText, config: FilterConfig, known_of: KnownOf = nothing_learnt
+    url: str, source: PageText, config: FilterConfig, context_of: ContextOf = of_new_host
 ) -> Judged | Unjudged:
     """Measure a page as a filter does that knows this of hosts, or tell why it cannot be judged."""
     html, text, content_type, _, title = source
@@ -94,24 +94,24 @@ def judged(
     content = read(html, text, content_type, images_of, title, selectors)
     if isinstance(content, Unjudged):
         return content
-    return judged_content(url, content, config, known_of, source)
+    return judged_content(url, content, config, context_of, source)
 
 
 def judged_content(
     url: str,
     content: Page | Document,
     config: FilterConfig,
-    known_of: KnownOf = nothing_learnt,
+    context_of: ContextOf = of_new_host,
     source: PageText | None = None,
 ) -> Judged:
     """Measure a page that was read before."""
     place = Place.of(url)
     framed = None
     if isinstance(content, Page):
-        page, known = PageHere(content, config), known_of(url, content.shown)
-        framed = Framed(content, known, contents_of(content, known.frame_times.times))
-        texts = texts_of(content, known.frame_times)
-        found = measured(page, known).profile
+        page, context = PageHere(content, config), context_of(url, content.shown)
+        framed = Framed(content, context, contents_of(content, context.frame_times.times))
+        texts = texts_of(content, context.frame_times)
+        found = measured(page, context).profile
     else:
         texts = PageTexts.of(content)
         found = profile(texts, config)

@@ -121,7 +121,7 @@ class _Reasons:
         page, contents = framed.page, framed.contents
         self._heads, self._title = found.heads, page.title
         self._of_pieces = {piece.block for piece in found.pieces}
-        times = framed.known.times_shown().tolist()
+        times = framed.context.times_shown().tolist()
         self._times = dict(zip((block.position for block in page.blocks), times, strict=True))
         is_new = contents.known_by is contents.new
         content, self._most = (

@@ -41,8 +41,8 @@ def page_in(pages: RecordedPages, name: str, url: str = "") -> NamedPage:
     if record is None:
         pages.require_scheme()
         given = read_page(name, url)
-        known = partial(pages.known, is_met_now=True)
-        return NamedPage(given.url, judged(given.url, given.page, pages.config, known))
+        context_of = partial(pages.context, is_met_now=True)
+        return NamedPage(given.url, judged(given.url, given.page, pages.config, context_of))
     kept = pages.content(record)
     return NamedPage(record.url, _judged_again(pages, record, kept), record, kept)
 
@@ -54,4 +54,4 @@ def _judged_again(pages: RecordedPages, record: PageRecord, kept: KeptContent) -
     if kept.form == KEPT_AS_TEXT:
         return judged_content(record.url, Document(kept.text or "", record.title), pages.config)
     page = kept.page()
-    return None if page is None else judged_content(record.url, page, pages.config, pages.known)
+    return None if page is None else judged_content(record.url, page, pages.config, pages.context)

@@ -49,7 +49,7 @@ def judged_one_by_one(
 
     def measured(page: GivenPage) -> Judged | Unjudged:
         host = Place.of(page.url).host
-        return judged(page.url, page.page, config, lambda _, shown: pages.known(host, shown))
+        return judged(page.url, page.page, config, lambda _, shown: pages.context(host, shown))
 
     found = measured(first)
     if isinstance(found, Judged):

@@ -28,7 +28,9 @@ def test_that_is_opened_again_holds_all_that_was_told_and_nothing_pending(tmp_pa
                 assert records[number].digest == measures(number)["digest"]
             assert store.last_page >= max(numbers, default=0)
             for known in all_frames(store):
-                assert all(early.page in records for early in known.early)
+                assert all(waits.page in records for waits in known.provisional)
+                # Pages and frames are of the same moment.
+                assert int(known.record) == max(each for each in records if each % 2 == 0)
     assert numbers
 
 

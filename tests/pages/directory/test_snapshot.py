@@ -4,31 +4,24 @@ import shutil
 
 from store_pages import HOST, folder_store, near, page
 
-from dedup_filter.pages.directory.frame_store import (
-    EarlyForm,
-    FrameStore,
-    Lesson,
-    all_frames,
-)
+from dedup_filter.pages.directory.frame_store import FrameStore, ProvisionalForm, all_frames
 from dedup_filter.pages.directory.page_reader import Snapshot
 
 
 def fill(store):
-    """Pages settled and pending, pages dropped for both, lessons taken in and not."""
+    """Pages settled and pending, pages dropped for both, frames of hosts with and without."""
     done = store.insert(page(1))
-    waits = store.insert(page(2, is_pending=True), "text", b"")
+    store.insert(page(2, is_pending=True), "text", b"")
     late = store.insert(page(3, is_pending=True))
     store.insert(page(4, near(done)))
     store.insert(page(5, near(late)))
     store.insert(page(6, near(late), is_pending=True))
     store.insert(page(7, near(done), is_pending=True))
-    FrameStore(store).learn("other.example", done, b"other")
-    FrameStore(store).learn("other.example", 0, b"of a dropped page")
-    FrameStore(store).learn(HOST, waits, b"swallowed")
-    FrameStore(store).save(HOST, b"state")
-    FrameStore(store).learn(HOST, late, b"late")
-    for number in (done, late):
-        FrameStore(store).wait(HOST, EarlyForm(number, b"form", b"note %d" % number))
+    store.insert(page(8, is_pending=True)._replace(host="only-pending.example"))
+    frames = FrameStore(store)
+    for host in (HOST, "only-pending.example", "menu 1"):
+        frames.changed[host] = host.encode
+    frames.wait(HOST, ProvisionalForm(done, b"form", b"note"))
     store.flush()
 
 
@@ -50,9 +43,9 @@ def test_a_snapshot_is_what_the_next_opening_finds(tmp_path):
     pages, hosts = shown(tmp_path / "copy")
     assert [each.page for each in pages] == [1, 4]
     assert before == (pages, hosts)
-    known = {known.host: known for known in hosts}[HOST]
-    assert [each.page for each in known.early] == [1]
-    assert known.lessons == [Lesson(2, b"swallowed", True)]
+    known = {known.host: known for known in hosts}
+    assert known.keys() == {HOST, "menu 1"}
+    assert known[HOST].provisional == [ProvisionalForm(1, b"form", b"note")]
 
 
 def test_a_snapshot_stays_as_it_was_while_pages_come_and_go(tmp_path):

@@ -6,7 +6,7 @@ from site_pages import framed
 
 from dedup_filter import NearDuplicateFilter
 
-SMALL = {"counts", "sqlite_sequence", "CONSTANT", "meta", "crawls", "early_pages"}
+SMALL = {"counts", "sqlite_sequence", "CONSTANT", "meta", "crawls", "provisional_pages"}
 """Tables with a row for each crawl at most, or with a bound; and what is no table."""
 
 

@@ -1,4 +1,4 @@
-"""The same verdicts after a restart, with all that is learnt of frames on the way."""
+"""The same verdicts after a restart, with all that is counted of frames on the way."""
 
 import shutil
 from pathlib import Path
@@ -8,17 +8,16 @@ from quality_stream import documents
 from site_pages import NOTICE, framed
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.frames import early_pages
+from dedup_filter.frames import provisional_pages
 from dedup_filter.text.page_bytes import unpack_page
 from dedup_filter.workers import measured
 
-EARLY_PAGES, HOSTS = "dedup_filter.frames.early_pages", "dedup_filter.frames.host_frames"
+HOSTS = "dedup_filter.frames.host_frames"
 BOUNDS = {
     "usual": {},
-    "states are written in between, and few pages wait": {
-        "dedup_filter.pages.framed_pages._LEAST_BYTES": 200,
+    "few blocks of a host, and few pages wait": {
         f"{HOSTS}._MOST_BLOCKS_OF_HOST": 30,
-        f"{EARLY_PAGES}.MOST_WAITING": 3,
+        "dedup_filter.frames.provisional_pages.MOST_WAITING": 3,
     },
 }
 NO_ROOM = {"frame_memory": 1e-6}
@@ -101,16 +100,16 @@ def test_pages_that_are_put_away_are_judged_as_those_in_memory(
     monkeypatch.setattr(
         measured, "unpack_page", lambda form: unpacked.append(form) or unpack_page(form)
     )
-    monkeypatch.setattr(f"{HOSTS}._EARLY", 60_000 / 400e6)
+    monkeypatch.setattr(f"{HOSTS}._PROVISIONAL", 60_000 / 400e6)
     assert essence(verdicts(local_place, stream, len(stream))) == uninterrupted
     assert unpacked
 
 
-def test_a_page_given_up_while_it_is_due_is_judged_again_all_the_same(
+def test_a_page_crowded_out_while_it_is_ready_is_judged_again_all_the_same(
     directory, article, monkeypatch
 ):
     """Whether it waits in memory, or was brought back."""
-    monkeypatch.setattr(early_pages, "MOST_WAITING", 1)
+    monkeypatch.setattr(provisional_pages, "MOST_WAITING", 1)
     stream = [(f"http://a.example/{n}", framed(article(n), NOTICE)) for n in range(2)]
 
     def words_of_the_first(pages, number, url, html):
@@ -134,7 +133,7 @@ def test_released_pages_leave_no_trace(directory, stream):
     assert found[0] == found[1]
 
 
-def test_early_pages_of_another_version_are_let_go(directory, article, monkeypatch):
+def test_provisional_pages_of_another_version_are_discarded(directory, article, monkeypatch):
     with directory.open(crawl="one") as pages:
         pages.see("http://a.example/0", html=framed(article(0)))
     monkeypatch.setattr("dedup_filter.text.page_bytes._FORMAT", 99)

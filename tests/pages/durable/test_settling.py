@@ -105,7 +105,7 @@ def test_forgotten_pages_of_a_site_are_new_again(pages, article):
         assert sum(map(pages.forget, site)) == 6
 
 
-def test_what_a_released_page_taught_of_its_host_is_unlearnt(pages, article):
+def test_a_released_page_is_not_counted_for_its_host(pages, article):
     """The article of a released page would be frame for its twin, and be left out there."""
     for number in range(3):
         pages.see(f"http://a.example/{number}", html=framed(article(number)))
@@ -200,13 +200,12 @@ class TestAFaultOfTheStore:
         with directory.open() as pages:
             pages.see("http://a.example/1", html=page)
         with directory.open() as pages:
-            frames = pages._kept.frames
 
             def fail(*_):
                 raise StoreError("the disk is full")
 
             with monkeypatch.context() as disk:
-                disk.setattr(frames, "learn", fail)
+                disk.setattr(pages._framed, "_count", fail)
                 with pytest.raises(StoreError):
                     pages.see("http://a.example/1", html=page)
             claimed = pages.claim("http://a.example/2", text=article(2))

@@ -192,30 +192,35 @@ def test_new_measures_of_a_kept_page_are_those_of_its_record(servers, crawler):
 
 
 @pytest.mark.parametrize("way", ["see", "claim"])
-def test_a_page_whose_recording_failed_half_way_can_be_judged_again(
+def test_a_page_whose_recording_failed_half_way_can_be_judged_or_committed_again(
     redis_server, crawler, article, way
 ):
     one, other = crawler(redis_server, min_similarity=0.7), crawler(redis_server)
-    # What a later page shows of the frame gives the early ones other measures: the call that fails.
+    # When a later page counts, provisional ones get other measures: the call that fails.
     lose_answer(one, "replace")
-    numbers = iter(range(12))
+    judged = []
 
-    def see_all():
-        for number in numbers:
-            one.commit(
-                getattr(one, way)(f"http://a.example/{number}", html=framed(article(number)))
-            )
+    def judge(number):
+        return getattr(one, way)(f"http://a.example/{number}", html=framed(article(number)))
+
+    def judge_all():
+        for number in range(12):
+            judged.append(judge(number))
+            one.commit(judged[-1])
 
     with pytest.raises(StoreAway):
-        see_all()
+        judge_all()
     end_rest(one)
-    counted = one.totals()["pages"]
-    failed = 11 - len(list(numbers))
-    again = getattr(one, way)(f"http://a.example/{failed}", html=framed(article(failed)))
-    assert again.outcome == "new"
+    failed = len(judged) - (way == "claim")
+    assert 0 < failed < 11
+    again = judged[-1] if way == "claim" else judge(failed)
+    assert (again.outcome, one.fate(again.page)) == (
+        "new",
+        {"see": "kept", "claim": "pending"}[way],
+    )
     one.commit(again)
     assert redis_server.client().hlen("dedup:{pages}:flight") == 0
-    assert one.totals()["pages"] == counted + 1 == len(one)
+    assert one.totals()["pages"] == failed + 1 == len(one)
     repeat = other.see("http://b.example/", html=framed(article(failed)))
     assert repeat.original_page == again.page
 

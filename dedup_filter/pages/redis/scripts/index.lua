@@ -1,7 +1,7 @@
 -- Everything that is done to a shared index in one step.
 --
 -- ARGV: name of the function, a random byte, the time in Unix seconds, arguments of the function.
--- KEYS[1]: "dedup:{name}:length"; `put_back` and `teach` get the one key that they touch
+-- KEYS[1]: "dedup:{name}:length"; `put_back` and `add_update` get the one key that they touch
 -- instead. All other keys are in its slot; records are touched only where there are no slots.
 local EVENT, CHUNK = 56, 1700
 local VALUE = 40  -- bytes of an event that only crawlers read, its first ones
@@ -274,11 +274,11 @@ function functions.put_back(record, before, seconds)
   end
 end
 
--- Add a lesson to the list of a host, KEYS[1], unless it has so many. Returns how many it has now.
-function functions.teach(lesson, most, seconds)
+-- Add an update to the list of a host, KEYS[1], unless it has so many. Returns how many it has now.
+function functions.add_update(update, most, seconds)
   local count = redis.call('LLEN', KEYS[1])
   if count < tonumber(most) then
-    count = redis.call('RPUSH', KEYS[1], lesson)
+    count = redis.call('RPUSH', KEYS[1], update)
     redis.call('EXPIRE', KEYS[1], seconds)
   end
   return count

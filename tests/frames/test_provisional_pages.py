@@ -8,26 +8,26 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from dedup_filter.frames import early_pages
-from dedup_filter.frames.early_pages import EarlyPage, EarlyPages
+from dedup_filter.frames import provisional_pages
+from dedup_filter.frames.provisional_pages import ProvisionalPage, ProvisionalPages
 from dedup_filter.text import blocks
 from dedup_filter.text.decode import parse
 from dedup_filter.text.page_bytes import page_nbytes, unpack_page
 from dedup_filter.text.reading import Page, read_page
 
 
-class Waiting(EarlyPages):
+class Waiting(ProvisionalPages):
     """Pages that wait."""
 
-    def add(self, number, page, host="a", *, has_page=True):
+    def put(self, number, page, host="a"):
         new = np.array([block.hash for block in page.blocks], np.uint64)
-        early = EarlyPage(number, page if has_page else None, new, host=str(host))
-        self.wait(early)
+        waits = ProvisionalPage(number, page, new, host=str(host))
+        self.add(waits)
         self.check()
-        return early
+        return waits
 
-    def left(self, host):
-        return [early.row for early in self.of(host)]
+    def left(self, *hosts):
+        return [page.row for host in hosts for page in self.of(str(host))]
 
 
 def page_of(number: int, count: int = 100) -> Page:
@@ -48,10 +48,10 @@ class TestMemory:
     def test_is_what_is_allocated(self, monkeypatch, count, size, are_stored):
         monkeypatch.setattr(blocks, "_known", blocks._measure)  # no text is remembered beyond it
 
-        def fill(count: int) -> EarlyPages:
+        def fill(count: int) -> ProvisionalPages:
             waiting = Waiting(are_stored=are_stored)
             for number in range(count):
-                waiting.add(number, page_of(number, size), host=number)
+                waiting.put(number, page_of(number, size), host=number)
             return waiting
 
         fill(2)
@@ -78,7 +78,7 @@ def test_work_to_remove_pages_does_not_depend_on_how_many_hosts_have_others():
     for hosts in (4, 400):
         waiting, lines = Waiting(), []
         for number in [0, 2, *range(10, 10 + hosts)]:
-            waiting.add(number, page, host=number)
+            waiting.put(number, page, host=number)
 
         def trace(*event, lines=lines):
             lines.append(event)
@@ -87,7 +87,7 @@ def test_work_to_remove_pages_does_not_depend_on_how_many_hosts_have_others():
         others = sys.gettrace()  # that of a measure of coverage, say
         sys.settrace(trace)
         try:
-            waiting.let_go([2, 0, 7])
+            waiting.discard([2, 0, 7])
         finally:
             sys.settrace(others)
         work.append(len(lines))
@@ -97,9 +97,9 @@ def test_work_to_remove_pages_does_not_depend_on_how_many_hosts_have_others():
 
 def test_a_page_takes_the_place_of_another_with_its_number():
     waiting = Waiting()
-    waiting.add(7, page_of(1, 1), "a")
-    waiting.add(8, page_of(1, 1), "b")
-    new = waiting.add(7, page_of(2, 1), "b")
+    waiting.put(7, page_of(1, 1), "a")
+    waiting.put(8, page_of(1, 1), "b")
+    new = waiting.put(7, page_of(2, 1), "b")
     assert (waiting.left("a"), list(waiting.of("b"))[1:]) == ([], [new])
 
 
@@ -108,7 +108,7 @@ class TestBound:
     def test_beyond_it_the_earliest_are_packed(self, are_stored):
         pages = [page_of(number) for number in range(6)]
         waiting = Waiting(are_stored=are_stored)
-        added = [waiting.add(number, page, number % 2) for number, page in enumerate(pages)]
+        added = [waiting.put(number, page, number % 2) for number, page in enumerate(pages)]
         waiting.shrink(4 * added[0].nbytes)
         waiting.check()
         packed = [n for n, each in enumerate(added) if each.content is not pages[n]]
@@ -121,18 +121,18 @@ class TestBound:
         assert added[0].nbytes < 0.5 * added[5].nbytes
         waiting.shrink(0)
         waiting.check()
-        assert (len(waiting), waiting.given_up) == (6, [])
+        assert len(waiting) == 6
 
-    def test_of_too_many_the_earliest_is_given_up(self, monkeypatch):
-        monkeypatch.setattr(early_pages, "MOST_WAITING", 5)
+    def test_of_too_many_the_earliest_is_discarded(self, monkeypatch):
+        monkeypatch.setattr(provisional_pages, "MOST_WAITING", 5)
         waiting = Waiting()
         for number in range(9):
-            waiting.add(number, page_of(1, 1), number % 4)
-        assert waiting.given_up == [0, 1, 2, 3]
+            waiting.put(number, page_of(1, 1), number % 4)
+        assert sorted(waiting.left(*range(4))) == [4, 5, 6, 7, 8]
 
     def test_a_store_bounds_how_many_there_are(self, monkeypatch):
-        monkeypatch.setattr(early_pages, "MOST_WAITING", 5)
+        monkeypatch.setattr(provisional_pages, "MOST_WAITING", 5)
         waiting = Waiting(are_stored=True)
         for number in range(9):
-            waiting.add(number, page_of(1, 1), number % 4)
-        assert (len(waiting), waiting.given_up) == (9, [])
+            waiting.put(number, page_of(1, 1), number % 4)
+        assert len(waiting) == 9

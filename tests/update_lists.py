@@ -1,8 +1,8 @@
-"""Lists of lessons in memory, which fail when they are told to, and filters that use them."""
+"""Lists of updates in memory, which can be made to fail, and filters that use them."""
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreAway
-from dedup_filter.pages.frame_exchange import MOST_LESSONS, FrameExchange
+from dedup_filter.pages.frame_exchange import MOST_UPDATES, FrameExchange
 from dedup_filter.pages.framed_pages import FramedPages
 
 
@@ -19,11 +19,11 @@ class MemoryLists:
         self._call()
         return self.lists.get(host, [])[first:]
 
-    def add(self, host, lesson):
+    def add(self, host, update):
         self._call()
         there = self.lists.setdefault(host, [])
-        if len(there) < MOST_LESSONS:
-            there.append(lesson)
+        if len(there) < MOST_UPDATES:
+            there.append(update)
         if self.loses_answers:
             raise StoreAway("the answer is lost")
         return len(there)

@@ -1,4 +1,4 @@
-"""Frames that crawlers of one index teach one another, through real servers."""
+"""Frames that crawlers of one index share, through real servers."""
 
 from functools import partial
 
@@ -6,7 +6,7 @@ import pytest
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreError
-from dedup_filter.pages.frame_exchange import MOST_LESSONS
+from dedup_filter.pages.frame_exchange import MOST_UPDATES
 
 SITE = "http://site.example"
 
@@ -28,8 +28,8 @@ def frame_keys(servers):
     return list(servers.client().scan_iter("dedup:*:frame:*"))
 
 
-def lessons(servers):
-    """The lessons of the one host that is taught of."""
+def updates(servers):
+    """The updates of the one host that has any."""
     (key,) = frame_keys(servers)
     return servers.client().lrange(key, 0, -1)
 
@@ -51,14 +51,14 @@ def test_a_frame_that_others_saw_is_known_to_who_comes_after_them(
     assert not repeats_the_mirror(open_pages(), framed, article, 10)
     servers.flush()
     for seed in range(3):
-        with NearDuplicateFilter.open(servers.url) as teacher:
-            see_all(teacher, framed, [seed])
+        with NearDuplicateFilter.open(servers.url) as first:
+            see_all(first, framed, [seed])
     assert repeats_the_mirror(open_pages(), framed, article, 10)
-    assert len(lessons(servers)) == 4  # the page that was dropped has shown its text
+    assert len(updates(servers)) == 4  # the page that was dropped has shown its text
 
 
 @pytest.mark.parametrize("settle", ["commit", "release"])
-def test_pages_teach_when_they_are_committed(servers, open_pages, framed, article, settle):
+def test_pages_count_when_they_are_committed(servers, open_pages, framed, article, settle):
     one, other = open_pages(), open_pages()
     claims = [other.claim(f"{SITE}/{seed}", html=framed(seed)) for seed in range(3)]
     assert frame_keys(servers) == []
@@ -67,7 +67,7 @@ def test_pages_teach_when_they_are_committed(servers, open_pages, framed, articl
     assert repeats_the_mirror(one, framed, article, 10) == (settle == "commit")
 
 
-def test_a_page_that_repeats_a_pending_one_teaches_nothing(servers, open_pages, article):
+def test_a_page_that_repeats_a_pending_one_does_not_count(servers, open_pages, article):
     pages = open_pages()
     held = pages.claim("http://mirror.example/", text=article(0))
     html = f"<p>{article(0)}</p><p>menu"
@@ -77,10 +77,10 @@ def test_a_page_that_repeats_a_pending_one_teaches_nothing(servers, open_pages, 
 
 
 def test_a_list_is_bounded(servers, open_pages, framed):
-    see_all(open_pages(), framed, range(MOST_LESSONS + 2))
+    see_all(open_pages(), framed, range(MOST_UPDATES + 2))
     see_all(open_pages(), framed, [100])
-    assert len(lessons(servers)) == MOST_LESSONS
-    assert len(b"".join(lessons(servers))) < MOST_LESSONS * 100
+    assert len(updates(servers)) == MOST_UPDATES
+    assert len(b"".join(updates(servers))) < MOST_UPDATES * 100
 
 
 @pytest.mark.parametrize(("days", "seconds"), [(None, 30 * 86_400), (2, 2 * 86_400)])
