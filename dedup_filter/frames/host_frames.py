@@ -121,10 +121,11 @@ class Host:
         for oldest in list(islice(sightings, max(len(sightings) - _MOST_BLOCKS_OF_HOST, 0))):
             del sightings[oldest]
 
-    def with_page(self, update: FrameUpdate) -> "Host":
-        """Return a copy in which a page is counted. Cost: 5 us for 1,000 blocks."""
+    def with_pages(self, *updates: FrameUpdate) -> "Host":
+        """Return a copy in which pages are counted. Cost: 10 us for 1,000 blocks, and theirs."""
         copy = Host(self.name, self.pages, self.sightings.copy())
-        copy.add_page(update)
+        for update in updates:
+            copy.add_page(update)
         return copy
 
     def to_bytes(self) -> bytes:

@@ -11,8 +11,8 @@ with its links, as the few sentences on it may stand on many such pages.
 A page is counted when it is kept for good, a duplicate of a kept page at once. Until its commit, a
 pending page is in memory with what it has shown, and its release forgets that:
 
-    claim    page -> pending
-    commit   pending page -> judged again if its frame was not known and others have been counted
+    claim    page -> judged as if pending ones had been committed (`expected_hosts`) -> pending
+    commit   pending page -> judged again if its frame was not known and is not as expected
              -> counted; pages of its template that wait are judged again; it may wait itself
     release  pending page -> nothing
 
@@ -38,6 +38,7 @@ import numpy as np
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.frames import provisional_pages
+from dedup_filter.frames.expected_hosts import ExpectedHosts
 from dedup_filter.frames.host_frames import (
     SITE,
     Frames,
@@ -85,7 +86,7 @@ class _Countable(NamedTuple):
     content: PageHere | bytes | None
     """The page, or the page as bytes; None: it need not be judged again."""
     times: FrameTimes
-    """What was known of its frame when it was judged."""
+    """What was expected of its frame when it was judged."""
 
 
 class _Change(NamedTuple):
@@ -116,6 +117,7 @@ class FramedPages:
         """Hosts whose frames were forgotten, as there was no room for them."""
         self._pending: dict[int, _Countable] = {}
         """Pages to be counted when they are committed, by their numbers."""
+        self._expected = ExpectedHosts()
 
     @property
     def nbytes(self) -> int:
@@ -143,13 +145,14 @@ class FramedPages:
         What is measured already, a document, is not counted: it has no frame.
         """
         while True:
-            context = None
+            counted = expected = None
             if isinstance(content, Measured):
                 profile, text = content
             else:
                 self._receive(place.host, content.shown)
-                context = self._context(place.host, content.shown)
-                profile, text = measured(content, context)
+                counted = self._counted(place.host, content.shown)
+                expected = self._expected.context(counted)
+                profile, text = measured(content, expected)
             found = self._kept.compare(place, profile)
             if found.reason == "no_text":
                 return found
@@ -161,17 +164,19 @@ class FramedPages:
                     verdict = self._kept.record(
                         place, profile, found, text, form, is_pending=is_pending
                     )
-                    if context is not None and not isinstance(content, Measured):
-                        page = self._countable(context, content, profile, verdict)
+                    if not isinstance(content, Measured) and counted and expected:
+                        page = self._countable(counted, expected, content, profile, verdict)
                         if page is not None and not (is_pending and page.number):
-                            change = self._count(page, context)
+                            change = self._count(page, counted)
             except Overtaken:
                 continue
             self._let_go()
             if change is not None:
                 self._apply(change)
-            elif page is not None:
+            elif page is not None and expected is not None:
+                updates = expected.updates(is_kept=page.is_kept)
                 self._pending[page.number] = page
+                self._expected.add(page.number, {each.name: update for each, update in updates})
             self._make_room()
             return verdict
 
@@ -185,20 +190,19 @@ class FramedPages:
         with self._kept.transaction():
             if page is not None:
                 context = self._frames.context(page.host, page.shown)
-                here = self._page_of(number, page.content) if page.content is not None else None
-                if here is not None and context.frame_times != page.times:
-                    self._kept.replace(number, *measured(here, context))
+                if page.content is not None and context.frame_times != page.times:
+                    self._judge_again(number, page.content, lambda _: context)
                 change = self._count(page, context)
             self._kept.commit(number)  # last: until then it is pending if a call fails
         if change is not None:
             del self._pending[number]
-            self._apply(change)
+            self._apply(change, number)
         self._make_room()
 
     def release(self, number: int) -> None:
         """Forget a pending page."""
         self._kept.release(number)
-        self._pending.pop(number, None)
+        self._forget_pending(number)
         self._let_go()
 
     def forget(self, url: str) -> int:
@@ -208,16 +212,16 @@ class FramedPages:
         return forgotten
 
     def context(self, host: str, shown: Shown) -> HostContext:
-        """Return what is known now of the host of a page that shows this, and of its sites.
+        """Return what is expected now of the host of a page that shows this, and of its sites.
 
         Nothing is known where no page is counted: that host has no name.
         """
-        context = self._context(host, shown)
+        context = self._expected.context(self._counted(host, shown))
         self._make_room()
         return context
 
-    def _context(self, host: str, shown: Shown) -> HostContext:
-        """Return the same, and keep host and sites in memory until `_make_room`."""
+    def _counted(self, host: str, shown: Shown) -> HostContext:
+        """Return what is counted, and keep host and sites in memory until `_make_room`."""
         if not (host and self._config.learn_frames):
             return no_context(shown)
         return self._frames.context(host, shown)
@@ -243,14 +247,20 @@ class FramedPages:
             found.update({each.row: each for each in ready})
             frames.provisional.count(ready)
             frames.add_page(host, update)
+            self._expected.settle(0, {name: update})
         return found.values()
 
     def _countable(
-        self, context: HostContext, page: MeasurablePage, profile: PageProfile, verdict: Verdict
+        self,
+        counted: HostContext,
+        expected: HostContext,
+        page: MeasurablePage,
+        profile: PageProfile,
+        verdict: Verdict,
     ) -> _Countable | None:
         """Return a page that was recorded as it is to be counted; None: nothing of it counts."""
         original, number = verdict.original_page, verdict.page or 0
-        if not context.host.name or (original is None and not number):
+        if not counted.host.name or (original is None and not number):
             return None  # the fate of its original is unknown, so nothing was recorded
         if original is not None and self._kept.fate(original) != "kept":
             # The page may be judged again, and its own text must not count by then.
@@ -259,12 +269,12 @@ class FramedPages:
         # second time, it would be taken for frame, and the page never found again.
         page.is_kept = original is None and not profile.was_shown
         content = None
-        if page.is_kept and context.pages_of_template < FRAME_TIMES:
+        if page.is_kept and counted.pages_of_template < FRAME_TIMES:
             # A worker may forget the blocks.
             content = page if isinstance(page, PageHere) else page.pack()
         number = number if original is None else 0
-        host, shown = context.host.name, context.shown
-        return _Countable(number, host, shown, page.is_kept, content, context.frame_times)
+        host, shown = counted.host.name, counted.shown
+        return _Countable(number, host, shown, page.is_kept, content, expected.frame_times)
 
     def _count(self, page: _Countable, context: HostContext) -> _Change:
         """Write what a page changes when it is counted, within a transaction; return that."""
@@ -272,10 +282,9 @@ class FramedPages:
         host, update = updates[0]
         ready = self._frames.ready(host, update)
         if ready:
-            self._judge_waiting(ready, host.with_page(update))
-        content, times = page.content, context.pages_of_template
-        provisional = None
-        if content is not None and times < FRAME_TIMES:
+            self._judge_waiting(ready, host.with_pages(update))
+        content, provisional = page.content, None
+        if content is not None and (times := context.pages_of_template) < FRAME_TIMES:
             whole = content.here if isinstance(content, PageHere) else content
             provisional = ProvisionalPage(page.number, whole, context.new, times, host.name)
         discarded: list[int] = []
@@ -284,9 +293,13 @@ class FramedPages:
             discarded = self._write_waiting(self._store, host.name, ready, provisional, form)
         return _Change(updates, ready, provisional, discarded)
 
-    def _apply(self, change: _Change) -> None:
-        """Change what is in memory, as the transaction is over; nothing of this can fail."""
+    def _apply(self, change: _Change, number: int = 0) -> None:
+        """Change what is in memory, as the transaction is over; nothing of this can fail.
+
+        `number`: of the page, if it was pending.
+        """
         frames = self._frames
+        self._expected.settle(number, {each.name: update for each, update in change.updates})
         frames.provisional.count(change.ready)
         for host, update in change.updates:
             frames.add_page(host, update)
@@ -321,11 +334,22 @@ class FramedPages:
 
     def _judge_waiting(self, ready: Collection[ProvisionalPage], host: Host) -> None:
         """Replace the profiles of pages of a host, in which they were counted."""
+
+        def context_of(shown: Shown) -> HostContext:
+            return HostContext(shown, host, 1, self._frames.sisters(shown))
+
         for each in ready:
-            page = self._page_of(each.row, each.content)
-            if page is not None:
-                context = HostContext(page.shown, host, 1, self._frames.sisters(page.shown))
-                self._kept.replace(each.row, *measured(page, context))
+            self._judge_again(each.row, each.content, context_of)
+
+    def _judge_again(
+        self,
+        number: int,
+        content: PageHere | Page | bytes | None,
+        context_of: Callable[[Shown], HostContext],
+    ) -> None:
+        page = self._page_of(number, content)
+        if page is not None:
+            self._kept.replace(number, *measured(page, context_of(page.shown)))
 
     def _form_of(self, content: MeasurablePage | Measured) -> bytes | None:
         """Return the form that is kept of a page, None if none is."""
@@ -350,6 +374,8 @@ class FramedPages:
         """Let go of what memory has no room for."""
         self._frames.shrink()
         gone = self._frames.forgotten
+        for host in gone:
+            self._expected.forget(host)
         if self._exchange is not None:
             for host in gone:
                 self._exchange.forget(host)
@@ -359,11 +385,15 @@ class FramedPages:
             self.forgotten += hosts
         gone.clear()
 
+    def _forget_pending(self, page: int) -> None:
+        self._pending.pop(page, None)
+        self._expected.settle(page)
+
     def _let_go(self) -> None:
         """Forget pages whose records are gone, and hosts without any."""
         self._frames.provisional.discard(self._kept.gone)
         for page in self._kept.gone:
-            self._pending.pop(page, None)
+            self._forget_pending(page)
         self._kept.gone.clear()
         if self._store is not None:
             for host in self._store.gone:

@@ -158,7 +158,7 @@ class TestKnowsFrame:
         known = Frames(10**6)
         keep(known, "a", 1, "menu", "text")
         before = known.of("a").to_bytes()
-        copy = known.of("a").with_page(FrameUpdate(True, [1, 2]))
+        copy = known.of("a").with_pages(FrameUpdate(True, [1, 2]))
         assert (copy.is_frame_known, copy.sightings[2]) == (True, 1)
         assert known.of("a").to_bytes() == before
 

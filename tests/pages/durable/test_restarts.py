@@ -1,6 +1,7 @@
 """The same verdicts after a restart, with all that is counted of frames on the way."""
 
 import shutil
+from collections import deque
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,22 @@ def uninterrupted(stream):
 
 def test_all_places_judge_alike(place, stream, uninterrupted):
     assert essence(verdicts(place, stream, len(stream))) == uninterrupted
+
+
+@pytest.mark.parametrize("at_once", [2, 16])
+def test_pages_that_are_pending_at_once_are_judged_as_one_by_one(
+    local_place, stream, uninterrupted, at_once
+):
+    pending = deque()
+
+    def claim(pages, number, url, html):
+        pending.append(pages.claim(url, html=html))
+        if len(pending) == at_once:
+            pages.commit(pending.popleft())
+        return pending[-1]
+
+    found = essence(verdicts(local_place, stream, len(stream), see=claim))
+    assert [each[:2] for each in found] == [each[:2] for each in uninterrupted]
 
 
 @pytest.mark.parametrize("bounds", BOUNDS)
