@@ -1,28 +1,19 @@
-"""Items and responses -> judgements; what becomes of items -> what becomes of their pages.
+"""Items and responses -> judgements; the fates of pages -> calls to the index.
 
     item -> the page that it stands for -> read and claimed -> its original's fate -> judgement
-
-    an item went through (item_scraped)                   its page is committed
-    none of a page's items did, and no more can come      the page is released
-    its items are dropped, as a duplicate                 the page is committed, as a duplicate
-    its original was released                             the page is released, and judged anew
-    the fate of its original is not known in time         the page is released, its item kept
+    the page is kept (see `page_fates`)    -> commit
+    the page is gone                       -> release
 
 Judging. An item is judged by its own fields if settings name them (DEDUP_SOURCE="item": always), or
 if no response that is a page brought it; else by its response, as all items of that. No other
 judgement comes between the look at what is known of a page and the end of its claim; and nothing is
-awaited between a verdict and what is done about it. A fault is caught here, and the item is kept.
+awaited between a verdict and what is done about it. A page whose original was released is judged
+anew. A fault is caught here, and the item is kept.
 
-Items. A pipeline is not told the response. The spider middleware is, so it tells which object it
-lets pass, and the pipeline asks for it by identity. No more items can come when the response's
-output has ended and the outcome of each of its items is known. If another page waits for this one,
-it is enough that an item was lost and no other is on its way: one that comes later is judged anew.
-Of an item that a later pipeline replaced only the response is known, which counts it (`held`). When
-no more of its items are under way than it has counted so, they are those. Pages of items whose
-outcome is never known are released: a page wrongly committed loses its content (its copies are
-dropped), one wrongly released only lets a copy through.
+Items. Scrapy does not name the response to a pipeline. The spider middleware knows the response, so
+it says which object it lets pass, and the pipeline looks for that object by identity.
 
-Claims. A claim ends here before the index is told, so that a fault there leaves nobody waiting.
+Claims. A claim ends here before the index is called, so that a fault there leaves nobody waiting.
 Each commit is flushed at once: it must outlive the process. A write that failed is tried again with
 the next one, and at the end of the crawl; what repeats a page that cannot be released is kept.
 """
@@ -42,9 +33,10 @@ from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import REPEATS, Fate, Reason, Verdict
 from dedup_filter.scrapy_plugin.index_calls import IndexCalls, pause
 from dedup_filter.scrapy_plugin.item_fields import ItemFields
+from dedup_filter.scrapy_plugin.page_fates import Judgement, PageFates
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import NOT_JUDGED, CrawlStats, figures_of
-from dedup_filter.scrapy_plugin.visits import Judgement, Page, Visit
+from dedup_filter.scrapy_plugin.visits import Page, Visit
 
 _KEPT = ("new", "revisit")
 """Outcomes of pages that are kept when an item of theirs has gone through."""
@@ -88,10 +80,10 @@ class Judge:
         self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
         self._giving: WeakSet[Visit] = WeakSet()
         """Visits that have given items which have not reached the pipeline."""
+        self._fates = PageFates(self._ended)
         self._nobody = Visit(None)
         """What brings items without a response."""
-        self._claimed: dict[int | None, tuple[Judgement, Visit]] = {}
-        """By the numbers of their pages: judgements whose fate is pending."""
+        self._nobody.items = self._fates.orphans
         self._unwritten: list[Judgement] = []
         """Pages whose commit or release failed."""
 
@@ -102,8 +94,7 @@ class Judge:
             # It reaches the pipeline only after the callbacks of some sixty more responses.
             with suppress(Exception):  # it is met again, and told of, when the item is judged
                 self._calls.read(visit.read())
-        visit.gave_items = True
-        visit.items_to_come += 1
+        self._fates.give(visit.items)
         visit.expected.append(item)
         self._giving.add(visit)
 
@@ -116,7 +107,7 @@ class Judge:
         # Of the two only that of the request has a fragment.
         if own is not None and request.url in (own.url, response.url):
             # A retry, or a link of a page to itself, which Scrapy filters out.
-            visit.comes_again |= request.dont_filter or own.dont_filter
+            visit.items.comes_again |= request.dont_filter or own.dont_filter
             return False
         if visit.opted_out or not visit.is_one_page:
             return False
@@ -132,11 +123,9 @@ class Judge:
         """Note that a response gives no more items, and act on what follows for its pages."""
         visit = self._visit(response)
         if visit is not self._nobody:
-            visit.has_ended = True
-            visit.comes_again |= has_failed
-            if visit.page and visit.page.judgement and not visit.gave_items:
+            if visit.page and visit.page.judgement and not visit.items.gave_items:
                 self.stats.page(visit.page.judgement, visit.page)
-            self._settle(visit)
+            self._fates.response_ended(visit.items, has_failed=has_failed)
 
     async def item(self, item: Any) -> Judgement | None:
         """Judge the page of an item that reached the pipeline; wait while its original is claimed.
@@ -151,23 +140,23 @@ class Judge:
                 page = self._page(item, visit)
                 judgement = await self._final(page, visit)
                 if not judgement.is_counted and judgement.verdict.outcome not in _KEPT:
-                    self._tell(judgement, visit)
+                    self._tell(judgement)
                 self.stats.page(judgement, page)
         except Exception as fault:
             judgement = self._failed(fault)
         if judgement is not None and judgement.verdict.outcome in self.drops:
-            self._end(judgement, "kept")
+            self._fates.end(judgement, "kept")
         else:
-            visit.under_way.append((item, judgement))
+            self._fates.enter(visit.items, item, judgement)
         return judgement
 
     def item_scraped(self, item: Any, response: Any) -> None:
-        """Act on an item that went through all pipelines."""
-        self._came_out(item, response, went_through=True)
+        """Act on an item that passed all pipelines."""
+        self._fates.leave(self._visit(response).items, item, has_passed=True)
 
     def item_lost(self, item: Any, response: Any) -> None:
         """Act on an item that a pipeline dropped or failed on."""
-        self._came_out(item, response, went_through=False)
+        self._fates.leave(self._visit(response).items, item, has_passed=False)
 
     def compare(self, one: int, other: int, then: Callable[[float | None], None]) -> None:
         """Ask how similar two pages are, and wait for nothing; `then` gets the answer."""
@@ -191,8 +180,7 @@ class Judge:
         """Release the pages whose fate is not known, and close the index; return its figures."""
         await self._calls.ask(lambda: None)  # all earlier writes have succeeded or failed
         self._write()
-        for judgement, _ in list(self._claimed.values()):
-            self._end(judgement, "gone")
+        self._fates.end_all()
         figures = await self.figures()
         if figures:
             self.stats.answered(is_last=True)
@@ -262,12 +250,12 @@ class Judge:
                 reason = "error"
                 break
             if fate == "gone":
-                self._end(judgement, "gone")
+                self._fates.end(judgement, "gone")
                 judgement.fate = "gone"
             else:
                 await pause(seconds)
         # What will become of its original is not known: it is kept, unjudged.
-        self._end(judgement, None)
+        self._fates.end(judgement, None)
         judgement.verdict = judgement.verdict.as_unjudged(reason)
         judgement.fate, judgement.waits = None, False
         return judgement
@@ -295,17 +283,16 @@ class Judge:
         verdict = await self._calls.claim(page)
         if self.stats.is_away:
             self.stats.answered()
-        judgement = Judgement(verdict, page.url)
+        judgement = Judgement(verdict, page.url, visit.urls)
         if verdict.is_duplicate:
             judgement.size, judgement.waits = page.text.size, True
         if verdict.page is not None:  # an index in memory may record no duplicates
-            judgement.fate = "pending"
-            self._claimed[verdict.page] = (judgement, visit)
+            self._fates.claim(judgement, visit.items)
         if visit is self._nobody or page is visit.page:
             return judgement
         first = visit.share(page, judgement)
         if first is not judgement:
-            self._end(judgement, "gone")  # it repeats only its own response
+            self._fates.end(judgement, "gone")  # it repeats only its own response
         return first
 
     def _failed(self, fault: Exception) -> Judgement:
@@ -319,9 +306,7 @@ class Judge:
         page = judgement.verdict.original_page
         if not judgement.waits or page is None:
             return "kept"
-        if page in self._claimed:
-            self._reconsider(self._claimed[page][0], is_awaited=True)
-        if page in self._claimed:
+        if self._fates.is_pending(page):
             return "pending"
         self._write()  # what could not be written before
         for ended in self._unwritten:
@@ -329,71 +314,17 @@ class Judge:
                 return "kept" if ended.fate == "kept" else None
         return await self._reported(self._calls.ask(partial(self.pages.fate, page)))
 
-    def _end(self, judgement: Judgement, fate: Fate | None) -> None:
-        """If a page is claimed, end that, and tell the index; None: its verdict stands."""
-        _, visit = self._claimed.pop(judgement.verdict.page, (None, None))
-        if visit is not None:
-            judgement.fate = fate
-            if fate == "kept" and judgement.verdict.outcome in _KEPT:
-                self._tell(judgement, visit)
-            if fate == "gone" and not judgement.verdict.is_duplicate:
-                self.stats.add("released")
-            self._write(judgement)
+    def _ended(self, judgement: Judgement) -> None:
+        """Report the final state of a page that was pending to the index."""
+        if judgement.fate == "kept" and judgement.verdict.outcome in _KEPT:
+            self._tell(judgement)
+        if judgement.fate == "gone" and not judgement.verdict.is_duplicate:
+            self.stats.add("released")
+        self._write(judgement)
 
-    def _tell(self, judgement: Judgement, visit: Visit) -> None:
+    def _tell(self, judgement: Judgement) -> None:
         if self._saw is not None:
-            self._saw(visit.urls, judgement.verdict, self.compare)
-
-    def _came_out(self, item: Any, response: Any, *, went_through: bool) -> None:
-        visit = self._visit(response)
-        visit.items_to_come = max(visit.items_to_come - 1, 0)
-        for giver in (visit, self._nobody):  # who gave it may not have been known
-            passages = [passage for passage in giver.under_way if passage[0] is item]
-            if passages:
-                self._end_passage(giver, passages[0], went_through)
-                break
-        else:
-            visit.held += went_through
-        self._settle(visit)
-
-    def _settle(self, visit: Visit) -> None:
-        """Act on the outcomes that are known of a visit's items.
-
-        If no more are under way than went through replaced, they are those. If no more outcomes
-        are to come, they are lost.
-        """
-        went_through = len(visit.under_way) <= visit.held
-        if went_through or _is_over(visit):
-            visit.held = 0
-            for passage in visit.under_way:
-                self._end_passage(visit, passage, went_through)
-        if _is_over(visit):
-            for judgement, brought_by in list(self._claimed.values()):
-                if brought_by is visit:
-                    self._reconsider(judgement)
-
-    def _end_passage(
-        self, visit: Visit, passage: tuple[Any, Judgement | None], went_through: bool
-    ) -> None:
-        """Act on the outcome of an item that is known."""
-        visit.under_way = [each for each in visit.under_way if each is not passage]
-        judgement = passage[1]
-        if judgement is not None and went_through:
-            self._end(judgement, "kept")
-        elif judgement is not None:
-            judgement.has_lost_items = True
-            self._reconsider(judgement)
-
-    def _reconsider(self, judgement: Judgement, *, is_awaited: bool = False) -> None:
-        """Commit or release a page if no more is to be learnt of its items."""
-        _, visit = self._claimed.get(judgement.verdict.page, (None, self._nobody))
-        if judgement.fate != "pending" or any(each is judgement for _, each in visit.under_way):
-            return
-        is_over = visit is self._nobody or _is_over(visit)
-        if is_over or (judgement.has_lost_items and is_awaited):
-            # A page counts as seen, too, if nothing but its links was wanted.
-            gave_links = not (visit.gave_items or visit.comes_again)
-            self._end(judgement, "kept" if gave_links else "gone")
+            self._saw(judgement.urls, judgement.verdict, self.compare)
 
     def _write(self, *ended: Judgement) -> None:
         """Tell the index what became of pages, and wait for nothing."""
@@ -413,11 +344,6 @@ class Judge:
 
         if left:
             self._calls.tell(write, then)
-
-
-def _is_over(visit: Visit) -> bool:
-    """Tell whether a visit has no item under way and will give none."""
-    return visit.has_ended and not visit.items_to_come
 
 
 def _known(page: Page, visit: Visit) -> Judgement | None:

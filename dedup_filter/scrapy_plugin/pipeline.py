@@ -36,9 +36,9 @@ from dedup_filter.review.explanation.refusals import why
 from dedup_filter.scrapy_plugin.crawl_report import require_report_path, write_crawl_report
 from dedup_filter.scrapy_plugin.duplicates import DuplicatesFile
 from dedup_filter.scrapy_plugin.judge import Judge
+from dedup_filter.scrapy_plugin.page_fates import Judgement
 from dedup_filter.scrapy_plugin.settings import PluginSettings, in_settings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
-from dedup_filter.scrapy_plugin.visits import Judgement
 from dedup_filter.wording import counted, printable
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import SOURCES, Outcome, Refusal, Verdict
 from dedup_filter.scrapy_plugin.host_watch import HostWatch
 from dedup_filter.scrapy_plugin.kept_apart import KeptApart
-from dedup_filter.scrapy_plugin.visits import Judgement, Page
+from dedup_filter.scrapy_plugin.page_fates import Judgement
+from dedup_filter.scrapy_plugin.visits import Page
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.wording import counted, printable
 

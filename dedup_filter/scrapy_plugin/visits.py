@@ -24,7 +24,8 @@ from weakref import ref
 from scrapy.http import HtmlResponse, JsonResponse, Request, Response, TextResponse, XmlResponse
 
 from dedup_filter.filter import ReadPage
-from dedup_filter.model import Fate, Reason, Verdict
+from dedup_filter.model import Reason
+from dedup_filter.scrapy_plugin.page_fates import Judgement, ResponseItems
 from dedup_filter.text.decode import decode, looks_binary
 from dedup_filter.text.page_fields import PageText, is_document
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
@@ -37,27 +38,6 @@ _DATA_START = re.compile(
 )
 _MOST_SHARED = 2000
 """Judgements of one response, a feed, that its items can share."""
-
-
-@dataclass(eq=False)
-class Judgement:
-    """The verdict on a page, and what has become of the page; items of one page share one."""
-
-    verdict: Verdict
-    url: str
-    size: int = 0
-    """Bytes of the page."""
-    waits: bool = False
-    """Whether it is not known yet if the page's original stays."""
-    fate: Fate | None = None
-    """Pending while it is claimed; gone: the page must be judged anew, or its content would be
-    lost. None: the index has no record of it, but the verdict stands."""
-    is_logged: bool = False
-    """Whether the log has its line on this page, and its bytes are counted as dropped."""
-    is_counted: bool = False
-    """Whether the verdict is in the stats."""
-    has_lost_items: bool = False
-    """Whether an item of the page was dropped or failed on its way."""
 
 
 @dataclass(eq=False)
@@ -88,17 +68,7 @@ class Visit:
         self.opted_out = request is not None and request.meta.get("dedup") is False
         self.expected: list[Any] = []
         """Items that have not reached the pipeline."""
-        self.items_to_come = 0
-        """Items that it gave and whose outcome is not known."""
-        self.under_way: list[tuple[Any, Judgement | None]] = []
-        """Those in the pipelines that follow; with None if it opted out."""
-        self.held = 0
-        """How many items went through after a later pipeline replaced them: any of `under_way`."""
-        self.gave_items = False
-        self.has_ended = False
-        """Whether its output is exhausted, or broke off."""
-        self.comes_again = response is None
-        """Whether its output broke off, or asks for the page again: it may give more items then."""
+        self.items = ResponseItems()
         self._shared: dict[str | int, Judgement] = {}
         """Judgements on pages of its items: the first by URL, all by the hash of their text."""
 
