@@ -125,7 +125,7 @@ class UrlRules:
             kept = verdict.cluster
             same = None if kept is None else self._same_as.setdefault(kept, kept)
             for url in urls:
-                retired = self._live.saw(url, same, is_kept=not verdict.is_duplicate)
+                retired = self._live.add_verdict(url, same, is_kept=not verdict.is_duplicate)
                 if retired:
                     self._retired(retired, url)
             self._look_for_traps(urls[-1], is_duplicate=verdict.is_duplicate)
@@ -140,7 +140,7 @@ class UrlRules:
         if not is_plain or request.meta.get("dedup") is False:
             return False
         try:
-            saving = self._live.saved_by(request.url) or self._traps.saved_by(request.url)
+            saving = self._live.saving_for(request.url) or self._traps.saving_for(request.url)
             if saving is None:
                 return False
             if not self._is_applied:
@@ -176,7 +176,7 @@ class UrlRules:
                 look = self._live.mining()
                 found = look() if running_loop() is None else await asyncio.to_thread(look)
                 # A request can be made no more; a resumed job makes those whose rules are gone.
-                new, gone = self._live.take(found)
+                new, gone = self._live.use_rules(found)
                 self._tell(new)
                 self._stats.add("rules/contradicted", len(gone))
             self._stats.set("rules/active", len(self._live.active))
@@ -189,7 +189,7 @@ class UrlRules:
     def _look_for_traps(self, url: str, *, is_duplicate: bool) -> None:
         if is_duplicate and self._live.changes(url):
             return  # a rule deals with it
-        made, freed = self._traps.saw(url, is_duplicate=is_duplicate)
+        made, freed = self._traps.add_verdict(url, is_duplicate=is_duplicate)
         for part in made:
             self._stats.add("rules/traps")
             logger.warning(
@@ -206,13 +206,13 @@ class UrlRules:
     def _look(self) -> None:
         look = self._live.mining()
         if running_loop() is None:
-            self._took(*self._live.take(look()))
+            self._took(*self._live.use_rules(look()))
         else:
             self._mining = asyncio.ensure_future(self._looked(look))
 
     async def _looked(self, look: Any) -> None:
         try:
-            self._took(*self._live.take(await asyncio.to_thread(look)))
+            self._took(*self._live.use_rules(await asyncio.to_thread(look)))
         except Exception as fault:
             self._stats.fault(fault, _RULES_FAILED)
         finally:
