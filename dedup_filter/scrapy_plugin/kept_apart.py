@@ -76,7 +76,7 @@ class KeptApart:
         """Return the messages for the log at the end of the crawl."""
         found = [*self._gone, *(each for item in self._hosts.items() for each in _of_host(*item))]
         return [
-            f"{counted(pages, 'near page')} of {printable(host)} differ {each.told('them')}"
+            f"{counted(pages, 'near page')} of {printable(host)} differ {each.hint('them')}"
             for pages, host, each in _largest(found)
         ]
 
