@@ -61,7 +61,7 @@ _EVERY = 0.2
 @field_options
 @json_option
 def scan_command(as_json: bool, **given: Any) -> None:
-    """Remove the near-duplicates from a finished crawl, with the verdicts of a crawl.
+    """Remove the near-duplicates from a finished crawl, as a crawl would.
 
     INPUT: JSON lines (.gz, .zst), Parquet or WARC files, folders or patterns of them, in order; -
     for lines on standard input. FILE gets one copy of each page, unchanged. Duplicates, and with
