@@ -309,7 +309,7 @@ def test_what_cannot_be_used_is_refused_before_anything_is_done(feed, here):
         (["feed.jsonl", "-o", "u.parquet"], "lines of JSON"),
         (["a.parquet", "-o", "u.jsonl"], "Parquet"),
         (["a.warc.gz", "-o", "u.jsonl"], "WARC"),
-        (["a.warc.gz", "-o", "u.warc"], "as compressed as"),
+        (["a.warc.gz", "-o", "u.warc"], "in the compression of"),
         (["a.warc.gz", "-o", "u.warc.gz", "--duplicates", "d.warc.gz"], "lines of JSON"),
         (["a.warc.gz", "feed.jsonl", "-o", "u"], "different formats"),
         (["-", "-", "-o", "u.jsonl"], "only once"),
