@@ -31,7 +31,7 @@ class FilterConfig:
     """
 
     max_distance: int = 12
-    """k: pages whose fingerprints differ in at most so many bits are compared. 0 to 12."""
+    """k: pages whose fingerprints differ in at most this many bits are compared. 0 to 12."""
     layout: Layout | str | None = None
     """How the index cuts the 64 bits into blocks for its tables: "Layout(4, 1)", see
     `dedup-filter plan`. None (best): planned for the number of pages, and again as it grows."""
@@ -78,10 +78,10 @@ class FilterConfig:
     """"keep" or "drop" the item of a page that an earlier crawl saw at the same URL, if the page is
     near its earlier version. The filter's verdict is "revisit" either way."""
     max_pages: int | None = None
-    """Store at most so many pages, and as many records of dropped pages. The pages seen longest
+    """Store at most this many pages, and as many records of dropped pages. The pages seen longest
     ago are removed first."""
     expire_days: float | None = None
-    """Forget pages that were not seen for so many days."""
+    """Forget pages that were not seen for this many days."""
     keep_text: bool = False
     """Keep the main text and all blocks of each page, compressed, in an index on disk: 8 to 9 KB
     for a page of 110 KB."""

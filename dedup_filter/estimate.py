@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 _Z = 1.959964
-"""95 % of a normal distribution lie within so many standard deviations."""
+"""95 % of a normal distribution lie within this many standard deviations."""
 
 
 class Estimate(NamedTuple):

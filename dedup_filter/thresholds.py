@@ -18,9 +18,9 @@ PARAGRAPH_WORDS = 30
 / .993. 60: 3 more of 434 different pages lost."""
 
 ARTICLE_WORDS = 60
-"""If two pages share so many words of prose, they are an article with something beside it. If fewer
-words of a page are new, every new line must be in the original. 30: recipes that differ in their
-quantities are lost."""
+"""If two pages share this many words of prose, the prose is an article, with other text beside it.
+If fewer words of a page are new, every new line must be in the original. 30: recipes that differ
+in their quantities are lost."""
 
 LONG_WORDS = 200
 """Words of a shared text beyond which lines may be missing. 150: job advertisements that differ in
@@ -45,7 +45,7 @@ if a third of its words are new, and a third of these are links: with fewer link
 article in a light frame."""
 
 FRAME_TIMES = 2
-"""A block that so many pages of a host had belongs to its frame, and the frame is known after so
+"""A block on this many pages of a host belongs to its frame, and the frame is known after this
 many later pages. One is not enough: two pages may share a block by chance, and varying blocks (a
 list of headlines) can be recognized only on the third page."""
 

@@ -23,7 +23,7 @@ _BITS = 64
     "-k",
     type=click.IntRange(0, _BITS),
     metavar="BITS",
-    help="Find pages that differ in at most so many bits, 0 to 64; default: the index's distance.",
+    help="Find pages differing in at most this many bits (0 to 64); default: the index's distance.",
 )
 @click.option("--url", default="", help="URL of a page in a file; its host has a frame.")
 @filter_option

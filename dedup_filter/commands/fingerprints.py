@@ -195,7 +195,7 @@ def clusters_command(
     command before it writes anything, with exit code 2.
 
     FINGERPRINTS can also be an index, a folder or an address (redis://...): then a kept page
-    represents the pages that were dropped for it, each confirmed to repeat it (-d: within so many
+    represents the pages that were dropped for it, each confirmed to repeat it (-d: within this many
     bits). --unconfirmed also joins pages that are near in bits, in chains (--split cuts them). A
     shared index records no dropped pages, so it needs --unconfirmed.
 

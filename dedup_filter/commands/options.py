@@ -23,7 +23,7 @@ max_distance_option = partial(
     type=click.IntRange(0, MAX_DISTANCE),
     show_default=True,
     metavar="BITS",
-    help=f"Fingerprints are near if they differ in at most so many bits, 0 to {MAX_DISTANCE}.",
+    help=f"Fingerprints are near if they differ in at most this many bits, 0 to {MAX_DISTANCE}.",
 )
 
 

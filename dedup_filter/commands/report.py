@@ -43,7 +43,7 @@ _DEFAULTS = Amounts()
     default=_DEFAULTS.duplicates,
     show_default=True,
     metavar="N",
-    help="List at most so many duplicates: the latest.",
+    help="List at most this many duplicates: the latest.",
 )
 @click.option(
     "--texts",
@@ -51,7 +51,7 @@ _DEFAULTS = Amounts()
     default=_DEFAULTS.texts,
     show_default=True,
     metavar="N",
-    help="Show the texts of at most so many pairs.",
+    help="Show the texts of at most this many pairs.",
 )
 @json_option
 def report_command(index: str, output: str, force: bool, as_json: bool, **given: Any) -> None:

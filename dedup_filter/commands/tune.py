@@ -48,7 +48,7 @@ def _number(_: object, __: object, given: str | None) -> int | None:
     "--pages",
     callback=_number,
     metavar="NUMBER",
-    help="Estimate chance for so many pages, like 1e6; default: the pages of SOURCE.",
+    help="Estimate chance for this many pages, like 1e6; default: the pages of SOURCE.",
 )
 @click.option(
     "--examples",

@@ -28,10 +28,10 @@ from dedup_filter.hamming.pairs import (
 from dedup_filter.hamming.run import Run
 
 FEW_PROBES = 12
-"""Up to so many probes of a table are looked up one by one: 0.4 us each in the run, 2 us in the
+"""Up to this many probes of a table are looked up one by one: 0.4 us each in the run, 2 us in the
 SortedList. More are looked up in the run by one numpy call: 8 us, and 0.04 us each."""
 _MOST_ALIKE = 64
-"""Up to so many fresh entries of one prefix are compared one by one; more by numpy."""
+"""Up to this many fresh entries of one prefix are compared one by one; more by numpy."""
 _ROW_MASK = (1 << ROW_BITS) - 1
 _ENTRY_BYTES = 56
 """Memory of a fresh entry: a number of 127 bits and its slot in the SortedList (measured)."""

@@ -105,7 +105,7 @@ def page_clusters(
 
     A dropped page belongs to its original (`repeats`, see `Recorded`) if the distance is at most
     `max_distance`. So each member was confirmed to repeat the first, and there are no chains. With
-    `near`, pages also belong together if their fingerprints differ in at most so many bits. This
+    `near`, pages also belong together if their fingerprints differ in at most this many bits. This
     makes chains, and joins pages that the filter found to differ; `is_split` cuts the chains, so
     that every member is near the representative or was dropped for it.
 

@@ -149,7 +149,7 @@ class RecordedPages:
         return profile_of(content, partial(self.known, given.url))
 
     def known(self, url: str, shown: Shown, *, is_met_now: bool = False) -> Known:
-        """Return what is known of the host of a page, given the blocks that the page shows.
+        """Return the known frame of the host of a page, given the blocks that the page shows.
 
         The counts leave out the page itself if it is recorded. With `is_met_now` they include it,
         as in a crawl: a crawl cannot know which counts come from an earlier fetch of the page.

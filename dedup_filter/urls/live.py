@@ -25,7 +25,7 @@ from dedup_filter.urls.rule import Form, Rule, Rules, form_of
 _FIRST, _GROWTH = 30, 1.5
 """Pages at which rules are first looked for, and the growth of pages before each next time."""
 _MOST_UNCONFIRMED = 5
-"""After so many crawls in a row in which no page confirms it, a rule is forgotten."""
+"""A rule is forgotten after this many crawls in a row in which no page confirms it."""
 
 
 Reason = tuple[str, str, str | tuple[str, ...]]

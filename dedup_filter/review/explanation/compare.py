@@ -30,7 +30,7 @@ from dedup_filter.review.recorded_pages import RecordedPages, require_pages
 from dedup_filter.upkeep import Index
 
 _LEAST_PLANNED = 1_000_000
-"""The tables of an index are planned for at least so many pages."""
+"""The tables of an index are planned for at least this many pages."""
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def _by_selectors(judged: JudgedPage, page: Page, tree: etree._Element) -> list[
 
 
 def _kept(page: Page) -> Account:
-    """Account for a page of which only the blocks were kept."""
+    """Account for a page if only its blocks were kept."""
     pieces = [Piece(block.text, block=block.position) for block in page.blocks]
     return Account(pieces, list(page.blocks), [])
 

@@ -24,7 +24,7 @@ from dedup_filter.text.reading import Page, Shown, read
 from dedup_filter.workers.measured import Contents, Measured, PageHere, contents_of, texts_of
 
 KnownOf = Callable[[str, Shown], Known]
-"""The URL of a page, and the blocks that it shows -> what is known of its host."""
+"""The URL of a page, and the blocks that it shows -> the known frame of its host."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Framed:
 
     page: Page
     known: Known
-    """What is known of its host."""
+    """The known frame of its host."""
     contents: Contents
 
 
@@ -80,14 +80,14 @@ class JudgedPage:
 
 
 def nothing_learnt(_: str, shown: Shown) -> Known:
-    """Return what is known of a host without any page seen."""
+    """Return the empty frame of a host without any page seen."""
     return nothing_known(shown)
 
 
 def judged_page(
     url: str, source: PageText, config: FilterConfig, known_of: KnownOf = nothing_learnt
 ) -> JudgedPage | Unjudged:
-    """Read and profile a page, given what is known of its host."""
+    """Read and profile a page, given the known frame of its host."""
     html, text, content_type, _, title = source
     images_of = url if config.part_weights.image else None
     selectors = config.selectors.of(Place.of(url).host)
