@@ -98,14 +98,14 @@ class TableShape:
     leads: tuple[Lead, ...]
     rest: tuple[int, ...]
 
-    @property
+    @cached_property
     def order(self) -> tuple[int, ...]:
         """The permutation: bit positions from the most significant of the permuted word down."""
         return (*(bit for lead in self.leads for bit in lead.positions), *self.rest)
 
-    @property
+    @cached_property
     def prefix_bits(self) -> int:
-        """How many bits lead."""
+        """How many bits lead; cached, because every look-up needs it."""
         return len(self.order) - len(self.rest)
 
     def permuted(self, words: Words) -> Words:
