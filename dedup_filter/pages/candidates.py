@@ -8,7 +8,6 @@ Knows no index and no store; the caller brings what they have found.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import inf
 from typing import NamedTuple, Protocol
 
 from dedup_filter.fingerprints.profile import PageProfile
@@ -34,7 +33,7 @@ only templates and empty shells have more."""
 
 
 class Stored(Protocol):
-    """What is asked of a stored page to tell whether it is a candidate."""
+    """What a page is compared with, of a stored page."""
 
     @property
     def page(self) -> int:
@@ -50,7 +49,23 @@ class Stored(Protocol):
 
     @property
     def sketch(self) -> bytes:
-        """That of all its texts."""
+        """The sketch of all its texts."""
+
+    @property
+    def headline(self) -> Headline:
+        """What the page is headed by."""
+
+    @property
+    def crawl(self) -> int:
+        """The last crawl in which the page was seen."""
+
+    @property
+    def url_key(self) -> int:
+        """The same for all spellings of its URL."""
+
+    @property
+    def digest(self) -> bytes:
+        """See `PageProfile`."""
 
 
 class Candidate(NamedTuple):
@@ -74,18 +89,17 @@ class Candidate(NamedTuple):
     """By what it was found, perhaps beyond k bits; None: by a fingerprint, or equal text."""
 
 
-def found_by_texts(look_ups: Iterable[Sequence[Match]], before: float = inf) -> tuple[Found, int]:
+def found_by_texts(look_ups: Iterable[Sequence[Match]]) -> tuple[Found, int]:
     """Join what is near the texts of a page, the `MOST_COMPARED` nearest to each.
 
-    Returns the pages, those before a number, and how many look-ups found more.
+    Returns the pages, and how many look-ups found more.
     """
     found: Found = {}
     capped = 0
     for number, near in enumerate(look_ups):
         capped += len(near) > MOST_COMPARED
         for match in near[:MOST_COMPARED]:
-            if match.row < before:
-                found.setdefault(match.row, (number, match.distance))
+            found.setdefault(match.row, (number, match.distance))
     return found, capped
 
 

@@ -29,7 +29,6 @@ class TestFoundByTexts:
     def test_each_page_is_found_by_the_first_text_that_it_is_near_to(self):
         near = [[Match(7, 0, 3), Match(5, 0, 4)], [Match(5, 0, 1), Match(6, 0, 2)]]
         assert found_by_texts(near) == ({7: (0, 3), 5: (0, 4), 6: (1, 2)}, 0)
-        assert found_by_texts(near, before=6) == ({5: (0, 4)}, 0)
         assert found_by_texts([]) == ({}, 0)
 
     def test_the_nearest_of_each_text_are_found_and_it_is_said_how_often_there_were_more(self):
