@@ -3,7 +3,7 @@
     profile -> same digest                                                  exact
             -> index -> candidates within k bits -> the one that holds it   near
             -> the page at its canonical URL (`canonical`) -> if it does    near
-            -> if none does: other hosts' pages with its phrases            near
+            -> if none does: pages that share phrases with it               near
 
 What it takes to repeat a page, and which of several it is said to repeat: see `comparison`.
 
@@ -36,7 +36,7 @@ from dedup_filter.pages.candidates import (
 )
 from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.page_index import PageIndex
-from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.pages.directory.page_store import PageStore, Stored
 from dedup_filter.pages.directory.records import (
     PageRecord,
     Place,
@@ -245,7 +245,7 @@ class DirectoryPages:
         """Find pages that share phrases with one, but for those that are known."""
         shared = self._index.sharing(text.keys for text in page.texts)
         stored = self.store.stored([each for each in shared if each not in known])
-        return found_by_phrases(page, place.host, shared, stored)
+        return found_by_phrases(page, place.host, shared, self._in_scope(place, stored))
 
     def _canonical(self, place: Place, page: PageProfile) -> dict[int, Source]:
         """Return the last pages at the URL that a page names as canonical, see `kept_at`."""
@@ -266,10 +266,12 @@ class DirectoryPages:
                     sources.get(each.page),
                 )
             )
-            for each in self.store.stored(list(found))
-            # Those of another host are near by chance.
-            if not self._by_host or each.host == place.host
+            for each in self._in_scope(place, self.store.stored(list(found)))
         ]
+
+    def _in_scope(self, place: Place, stored: Sequence[Stored]) -> list[Stored]:
+        """Leave out pages of other hosts if they do not count; they are found by chance."""
+        return [each for each in stored if not self._by_host or each.host == place.host]
 
     def _beyond_bounds(self, moment: float, coming: bool | None = None) -> set[int]:
         """Return some pages to be forgotten before another is recorded; none if there are no more.

@@ -1,7 +1,7 @@
 """The pages of a shared index, as the filter asks for them: compare, record, commit, forget.
 
     page -> pages within k bits, or with its digest -> their records -> repeats one of them?
-    if not -> other hosts' pages that share phrases -> their records -> repeats one of them?
+    if not -> pages that share phrases with it -> their records -> repeats one of them?
     page, and what was found of it -> its own record -> appended, pending -> is it still so?
 
 A record may be newer or older than the replica. So the log is read after it, and a record that does
@@ -146,9 +146,7 @@ class RedisPages:
         entries = [Entry.of(each, digest, asked.host) for each in of_texts]
         near = {match.row for each in entries for match in self._replica.near(each)}
         self._read_fitting(near | self._sharing(asked.keys).keys())
-        records = [self._read[number] for number in sorted(self._read)]
-        is_any = self._config.scope != "host"
-        return [each for each in records if is_any or each.host == asked.host]
+        return sorted(self._in_scope(asked.host), key=lambda each: each.page)
 
     def sketches(self, pages: Sequence[int]) -> dict[int, bytes]:
         """Return the sketches of pages by their numbers; of those that are gone there is none."""
@@ -303,7 +301,7 @@ class RedisPages:
         if verdict.outcome == "new" and (others := like.sharing.keys() - like.near.keys()):
             near = self._read
             self._read_fitting(others)
-            found = found_by_phrases(page, place.host, like.sharing, self._read.values())
+            found = found_by_phrases(page, place.host, like.sharing, self._in_scope(place.host))
             candidates += self._candidates(place, page, found, "shared_phrases")
             verdict = compared(page, candidates, *options) if found else verdict
             self._read |= near
@@ -314,20 +312,24 @@ class RedisPages:
     ) -> list[Candidate]:
         return [
             Candidate(
-                *found[number],
+                *found[record.page],
                 *relation(page, place.host, record.host),
                 record.sketch,
                 record.headline,
-                number,
+                record.page,
                 record.crawl,
                 url_key(record.url),
                 record.digest,
                 source,
             )
-            for number, record in self._read.items()
-            # Those of another host are near by chance.
-            if number in found and (self._config.scope != "host" or record.host == place.host)
+            for record in self._in_scope(place.host)
+            if record.page in found
         ]
+
+    def _in_scope(self, host: str) -> list[PageRecord]:
+        """Return what was read; of other hosts, found by chance, nothing if they do not count."""
+        is_any = self._config.scope != "host"
+        return [each for each in self._read.values() if is_any or each.host == host]
 
     def _is_still(self, found: Verdict, place: Place, page: PageProfile, number: int) -> bool:
         """Tell whether a page is still what it was found to be, after all that stands before it."""
@@ -350,7 +352,7 @@ class RedisPages:
         return _Like(found, self._sharing([text.keys for text in page.texts], before))
 
     def _sharing(self, texts: Sequence[bytes], before: float = inf) -> Mapping[int, int]:
-        """Find pages that share keys with texts, if pages of other hosts are found by phrases."""
+        """Find pages that share keys with texts, if pages are found by phrases."""
         return self._replica.sharing(texts, before) if self._config.looks_for_phrases else {}
 
     def _read_fitting(self, pages: Collection[int]) -> None:
