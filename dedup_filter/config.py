@@ -69,8 +69,8 @@ class FilterConfig:
     scope: str = "all"
     """A page is compared with "all" pages, or only with those of its "host"."""
     shared_phrases: bool = True
-    """Compare a page that repeats none within `max_distance` bits with pages of other hosts, too,
-    that share rare phrases with it, however far apart their fingerprints are."""
+    """Compare a page that repeats none within `max_distance` bits with pages that share rare
+    phrases with it, too, however far apart their fingerprints are."""
     canonical: bool = False
     """Compare a page with the one that it names as canonical (`<link rel="canonical">`, or the
     header Link), however far apart their fingerprints are. Not for a shared index."""
@@ -125,7 +125,7 @@ class FilterConfig:
     @property
     def looks_for_phrases(self) -> bool:
         """Whether a page is compared with others that share its phrases."""
-        return self.shared_phrases and self.scope == "all" and self.min_similarity is not None
+        return self.shared_phrases and self.min_similarity is not None
 
     @cached_property
     def selectors(self) -> SiteSelectors:

@@ -44,7 +44,7 @@ def find_command(
     INDEX is a folder, or the address of a shared index; a crawl may be writing to it.
 
     Each line has the differing bits, the share of PAGE's phrases that the page has, and its URL; a
-    page that is farther and on another host is found by phrases that it shares, as a crawl does.
+    page that is farther is found by phrases that it shares with PAGE, as a crawl does.
     What is found is not confirmed: a crawl may keep PAGE all the same (see `compare`).
 
     \b

@@ -2,7 +2,7 @@
 
     matches of its texts within k bits    -> candidates, the nearest to each text
     the page that it names as canonical   -> a candidate at any distance, if their sketches agree
-    pages of other hosts that share keys  -> the same, those that share most
+    pages that share keys with it         -> the same, those that share most
 
 Knows no index and no store; the caller brings what they have found.
 """
@@ -124,14 +124,22 @@ def found_beyond(page: PageProfile, stored: Iterable[Stored], evidence: int) -> 
 def found_by_phrases(
     page: PageProfile, host: str, shared: Mapping[int, int], stored: Iterable[Stored]
 ) -> Found:
-    """Take pages of other sites for found that share keys with one: those that share most.
+    """Take pages for found that share keys with one: those that share most.
 
-    `shared`: how many each shares, by number. On one host, or on hosts with the same menus, they
-    are look-alikes and no copies.
+    `shared`: how many each shares, by number.
     """
-    others = [each for each in stored if not any(relation(page, host, each.host))]
-    others.sort(key=lambda each: (-shared[each.page], each.page))
-    return found_beyond(page, others[:MOST_SHARING], SHARED_EVIDENCE)
+    asked = [each for each in stored if is_found_by_phrases(page, host, each.host)]
+    asked.sort(key=lambda each: (-shared[each.page], each.page))
+    return found_beyond(page, asked[:MOST_SHARING], SHARED_EVIDENCE)
+
+
+def is_found_by_phrases(page: PageProfile, own_host: str, host: str) -> bool:
+    """Tell whether phrases find pages of a host: not if it is another one with the same menus.
+
+    Those are look-alikes: pages of one template, each on its own host.
+    """
+    is_same, has_same_menus = relation(page, own_host, host)
+    return is_same or not has_same_menus
 
 
 def relation(page: PageProfile, own_host: str, host: str) -> tuple[bool, bool]:
