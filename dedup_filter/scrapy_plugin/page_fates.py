@@ -59,7 +59,7 @@ class ResponseItems:
     """The items of one response whose outcomes are not known yet."""
 
     gives_more: bool = True
-    """False: items without a response, of which each stands alone."""
+    """False for items without a response: each of them stands alone."""
     comes_again: bool = False
     """Whether the output broke off, or requests the page again: more items may come then."""
     to_come: int = 0
@@ -86,7 +86,7 @@ class PageFates:
         self.orphans = ResponseItems(gives_more=False, comes_again=True)
         """Items without a response."""
         self._claimed: dict[int | None, tuple[Judgement, ResponseItems]] = {}
-        """By the numbers of their pages: judgements whose fate is pending."""
+        """Page number -> the pending judgement and the items of its response."""
 
     def claim(self, judgement: Judgement, items: ResponseItems) -> None:
         """Add a page that the index has pending."""
@@ -109,16 +109,16 @@ class PageFates:
             for passage in giver.under_way:
                 if passage[0] is item:
                     self._leave(giver, passage, has_passed)
-                    self._settle(items)
+                    self._resolve(items)
                     return
         items.replaced += has_passed
-        self._settle(items)
+        self._resolve(items)
 
     def response_ended(self, items: ResponseItems, *, has_failed: bool) -> None:
         """Act on the end of a response's output."""
         items.has_ended = True
         items.comes_again |= has_failed
-        self._settle(items)
+        self._resolve(items)
 
     def is_pending(self, page: int) -> bool:
         """Return whether a page is still pending, now that another page waits for it."""
@@ -137,8 +137,8 @@ class PageFates:
         for judgement, _ in list(self._claimed.values()):
             self.end(judgement, "gone")
 
-    def _settle(self, items: ResponseItems) -> None:
-        """Give outcomes to items whose own are never reported, and decide the response's pages."""
+    def _resolve(self, items: ResponseItems) -> None:
+        """Infer outcomes that are never reported; if the response is over, decide its pages."""
         have_passed = len(items.under_way) <= items.replaced
         if have_passed or items.is_over:
             items.replaced = 0

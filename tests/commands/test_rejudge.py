@@ -81,7 +81,7 @@ def test_no_url_harms_a_terminal(index):
     ("arguments", "why"),
     [
         (["nowhere"], "there is no index at nowhere"),
-        (["redis://localhost/0"], "is not a directory: only there dropped pages are recorded"),
+        (["redis://localhost/0"], "is not a directory: other indexes record no dropped pages"),
         (["memory:"], "is not a directory"),
     ],
 )

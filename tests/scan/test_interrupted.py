@@ -173,10 +173,8 @@ def test_a_scan_of_the_folder_that_it_writes_to_goes_on_and_tells_how_far_it_is(
     job = replace(job, inputs=[str(job.output.parent)])
     assert scan_and_be_killed(job, 250)
     told = []
-    summary = scan(job, tell=told.append)
-    found = re.fullmatch(
-        r"Going on with an interrupted scan: (\d+) records judged already\.", *told
-    )
+    summary = scan(job, say=told.append)
+    found = re.fullmatch(r"Continuing an interrupted scan: (\d+) records judged already\.", *told)
     assert 0 < int(found[1]) < len(PAGES)
     assert summary.pages == len(PAGES)
 
@@ -189,7 +187,7 @@ def test_a_disk_that_is_full_is_told_and_the_scan_goes_on_later(tmp_path, monkey
     for most in (100_000, 300_000):  # bytes of each file
         code, out, err = run_with_small_files(most, *command, "u.jsonl")
         assert (code in (1, 2), out) == (True, "")
-        assert len(err.splitlines()) == 1 + ("Going on" in err)
+        assert len(err.splitlines()) == 1 + ("Continuing" in err)
         assert "u.jsonl" in err
         assert not (tmp_path / "u.jsonl").exists()
     assert run(*command, "u.jsonl")[0] == 0
@@ -274,9 +272,7 @@ def test_standard_input_must_come_again(tmp_path, monkeypatch):
     other = text.replace("harbour", "airport")
     code, out, err = run(*command, text=other)
     assert (code, out) == (2, "")
-    assert re.fullmatch(
-        r"Going on with [^\n]+\nError: standard input is not what it was [^\n]+\n", err
-    )
+    assert re.fullmatch(r"Continuing [^\n]+\nError: standard input differs from [^\n]+\n", err)
     assert run(*command, text=text)[0] == 0
     assert run("scan", "-", "-o", "v.jsonl", "--workers", "0", text=text)[0] == 0
     assert (tmp_path / "u.jsonl").read_bytes() == (tmp_path / "v.jsonl").read_bytes()
