@@ -69,8 +69,8 @@ class FilterConfig:
     scope: str = "all"
     """A page is compared with "all" pages, or only with pages of its "host"."""
     shared_phrases: bool = True
-    """If a page repeats none within `max_distance` bits, also compare it with pages of other hosts
-    that share rare phrases with it, however far apart their fingerprints are."""
+    """If a page repeats none within `max_distance` bits, also compare it with pages that share rare
+    phrases with it, however far apart their fingerprints are."""
     canonical: bool = False
     """Compare a page with the page that it names as canonical (`<link rel="canonical">`, or the
     header Link), however far apart their fingerprints are. Not for a shared index."""
@@ -125,7 +125,7 @@ class FilterConfig:
     @property
     def looks_for_phrases(self) -> bool:
         """Whether pages are compared with pages that share their phrases."""
-        return self.shared_phrases and self.scope == "all" and self.min_similarity is not None
+        return self.shared_phrases and self.min_similarity is not None
 
     @cached_property
     def selectors(self) -> SiteSelectors:

@@ -44,7 +44,7 @@ def find_command(
     INDEX is a folder, or the address of a shared index; a crawl may be writing to it.
 
     Each line has the differing bits, the share of PAGE's phrases that the page has, and its URL.
-    As in a crawl, pages on other hosts that differ in more bits are found by shared phrases.
+    As in a crawl, pages that differ in more bits are found by shared phrases.
     Pages found are not confirmed: a crawl may keep PAGE all the same (see `compare`).
 
     \b

@@ -7,6 +7,7 @@ import click
 
 from dedup_filter.commands import json_option, progress, say, write_lines
 from dedup_filter.commands.options import field_options, filter_option
+from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
 from dedup_filter.estimate import Estimate
 from dedup_filter.pages.directory.page_reader import PageReader
@@ -87,12 +88,12 @@ def tune_command(source: str, as_json: bool, **given: Any) -> None:
         given["options"],
         lambda them, total: progress(them, "reading", total),
     ) as (snapshot, notes):
-        pages = pages_of(snapshot)
-        by_host = options_noted(snapshot).get("scope") == "host"
+        config = FilterConfig.of(options_noted(snapshot))
+        pages = pages_of(snapshot, by_phrases=config.shared_phrases)
         pairs = pairs_of(
             snapshot,
             pages,
-            by_host=by_host,
+            by_host=config.scope == "host",
             watch=lambda them, total: progress(them, "comparing", total),
         )
         tuning = tune(pages, pairs, planned=given["pages"], examples=given["examples"])

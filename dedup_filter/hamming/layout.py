@@ -97,14 +97,14 @@ class TableShape:
     leads: tuple[LeadingBlocks, ...]
     rest: tuple[int, ...]
 
-    @property
+    @cached_property
     def order(self) -> tuple[int, ...]:
         """The permutation: the bit position that moves to 63, the one that moves to 62, ..."""
         return (*(bit for lead in self.leads for bit in lead.positions), *self.rest)
 
-    @property
+    @cached_property
     def prefix_bits(self) -> int:
-        """Number of leading bits."""
+        """Number of leading bits; cached, because every look-up needs it."""
         return len(self.order) - len(self.rest)
 
     def permuted(self, words: Words) -> Words:

@@ -186,7 +186,10 @@ class RecordedPages:
             if key and np.count_nonzero(have_it) <= MOST_OF_KEY:
                 is_like |= have_it
         pages = entries.pages[is_like & entries.are_kept].tolist()
-        return query.found(self._recorded.records(pages), max_distance)
+        # Of a fingerprint, or a file without a URL, no host is known.
+        only = query.host if self.config.scope == "host" else ""
+        records = self._recorded.records(pages)
+        return query.found([each for each in records if only in ("", each.host)], max_distance)
 
     @cached_property
     def _frames(self) -> Frames:

@@ -6,7 +6,7 @@ start of a record, so a flipped bit costs one record and not the rest of the arc
 
 The only module that imports warcio. It knows nothing of Scrapy.
 
-Format: ISO 28500 (WARC 1.1). Cost: about that of decompressing the file.
+Format: ISO 28500 (WARC 1.1). Cost: about the cost of decompressing the file.
 """
 
 import io
