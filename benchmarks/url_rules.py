@@ -225,11 +225,11 @@ def time_mining(count: int, tell: Tell) -> None:
     asked = [*itertools.islice(recorded_pages(count), 100_000)]
     began = time.process_time()
     for page in asked:
-        live.saw(page.url, page.same)
+        live.add_verdict(page.url, page.same)
     tell("in a crawl", "CPU, a page", (time.process_time() - began) / len(asked) * 1e6, "us")
     began = time.process_time()
     for page in asked:
-        live.saved_by(page.url)
+        live.saving_for(page.url)
     tell("in a crawl", "CPU, a request", (time.process_time() - began) / len(asked) * 1e6, "us")
 
 

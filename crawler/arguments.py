@@ -1,8 +1,8 @@
-"""Spider arguments, which all arrive as strings -> values, or one sentence that says what is wrong.
+"""Spider arguments, which are all strings -> values, or one sentence that names the error.
 
-Scrapy has no way to refuse a spider's arguments: an exception while a spider is made is logged
-with its traceback. One that is a SystemExit too ends the program at once: new versions print a
-usage error and exit with 2, old ones with 1 after a traceback; the sentence is the last line.
+Scrapy has no way to refuse a spider's arguments: it logs an exception of the spider's constructor
+with its traceback. An exception that is a SystemExit, too, ends the program at once. New versions
+print a usage error and exit with 2; old ones exit with 1 after a traceback, with the sentence last.
 """
 
 import re
@@ -14,7 +14,7 @@ __all__ = ["ArgumentError", "urls_of", "whole_number_of"]
 
 
 class ArgumentError(UsageError, SystemExit):
-    """A spider argument that cannot be meant."""
+    """A spider argument that has no meaning."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ def urls_of(text: str | None, usage: str) -> list[str]:
     """Return the addresses in a text, separated by commas or white space.
 
     Raises:
-        ArgumentError: there is none, or one is not an http or https address.
+        ArgumentError: there is no address, or one is not an http or https address.
     """
     urls = re.split(r"[\s,]+", text.strip(" ,\t\r\n")) if text else []
     if not any(urls):
@@ -40,7 +40,7 @@ def whole_number_of(text: str | int | None, name: str) -> int | None:
     """Return a positive whole number, or None if nothing is given.
 
     Raises:
-        ArgumentError: it is something else.
+        ArgumentError: the value is something else.
     """
     if text is None:
         return None

@@ -1,4 +1,4 @@
-"""What the spiders yield: the same for pages from the network and from an archive."""
+"""The item that all spiders yield, for pages from the network and from an archive."""
 
 from dataclasses import dataclass, field
 from typing import Any

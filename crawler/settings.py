@@ -1,4 +1,4 @@
-"""Settings of the project. The line that filters near-duplicates is ADDONS; the rest is manners."""
+"""Settings of the project. ADDONS filters near-duplicates; the other settings make it polite."""
 
 BOT_NAME = "crawler"
 SPIDER_MODULES = ["crawler.spiders"]
@@ -6,7 +6,7 @@ NEWSPIDER_MODULE = "crawler.spiders"
 
 ADDONS = {"dedup_filter.Addon": 500}
 
-# A site's owner can see who calls, and can shut the crawler out.
+# A site's owner can identify the crawler, and can shut it out.
 USER_AGENT = "crawler (Scrapy project of dedup_filter; obeys robots.txt)"
 ROBOTSTXT_OBEY = True
 
@@ -21,7 +21,7 @@ AUTOTHROTTLE_TARGET_CONCURRENCY = 1.0
 # No page worth reading is larger; Scrapy's own bound is 1 GiB a response.
 DOWNLOAD_MAXSIZE = 64 * 2**20
 
-# Breadth first: on most sites the original of a page lies nearer to the front page than its copies.
+# Breadth first: on most sites the original of a page is nearer to the front page than its copies.
 DEPTH_PRIORITY = 1
 SCHEDULER_DISK_QUEUE = "scrapy.squeues.PickleFifoDiskQueue"
 SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"

@@ -61,9 +61,9 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name when it is first asked for.
+    """Import a name when it is first used.
 
-    So the library works without Scrapy, and `scrapy` imports the command `dedup` in no time.
+    So the library works without Scrapy, and `scrapy` imports the command `dedup` quickly.
     """
     if name == "__version__":
         from importlib.metadata import version

@@ -1,7 +1,7 @@
-"""The console script `dedup-filter`: which commands there are, and how each of them ends.
+"""The console script `dedup-filter`: its commands, and their exit codes.
 
-What a user typed, or what a file holds, reaches the terminal with its control characters escaped.
-A shell that completes a command line starts the same script, with its question in the environment.
+Control characters in the input of a user or a file are escaped before they reach the terminal. To
+complete a command line, a shell starts the same script, with a variable in the environment.
 """
 
 import io
@@ -19,9 +19,9 @@ from dedup_filter.errors import DedupError
 from dedup_filter.wording import printable
 
 _COMPLETE = "_DEDUP_FILTER_COMPLETE"
-"""Variable in which a shell asks for completions, by click's convention."""
+"""Variable by which a shell requests completions, by click's convention."""
 _INDEX = ("INDEX", "DIR")
-"""What arguments are called that name an index, or one in a directory."""
+"""Names of arguments that are an index, or an index in a directory."""
 _MODULES = {
     "clusters": "fingerprints",
     "compare": "compare",
@@ -42,7 +42,7 @@ _MODULES = {
 
 
 class _Commands(CommandGroup):
-    """Imports the module of a command when that is asked for: some take long to load."""
+    """Imports the module of a command only when it is needed: some take long to load."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of all commands."""
@@ -62,7 +62,7 @@ class _Commands(CommandGroup):
 )
 @click.version_option(package_name="dedup-filter", prog_name="dedup-filter")
 def _cli() -> None:
-    """Find near-duplicates among 64-bit fingerprints, and look after indexes.
+    """Find near-duplicates among 64-bit fingerprints, and maintain indexes.
 
     Fingerprints are read one a line, decimal or hexadecimal (0x...), from a file or from
     standard input (-). Results are JSON, one value a line.
@@ -70,8 +70,8 @@ def _cli() -> None:
     \b
     Exit codes:
     0    done
-    1    something outside failed (a disk is full, memory ran out), or the answer is no
-    2    not done: a wrong option, a file or an index that cannot be used, a line that is none
+    1    the system failed (the disk is full, memory ran out), or the answer is no
+    2    not done: a wrong option, an unusable file or index, a bad line
     130  ended by Ctrl-C
     141  the reader of the output has gone (`| head`)
     """  # noqa: D301 - click must see the character
@@ -82,20 +82,20 @@ def main(
     program: str = "dedup-filter",
     index_location: Callable[[], str] | None = None,
 ) -> NoReturn:
-    """Run the command that the arguments name, by default those of this process, and exit.
+    """Run the command that the arguments (default: of this process) name, and exit.
 
-    `program` is what a user has typed to get here. `index_location` is asked where the index is, if
-    a command is given no INDEX.
+    `program` is the command as the user typed it. If a command is given no INDEX, `index_location`
+    is called for the location of the index.
     """
     code = 0
-    asked = os.environ.get(_COMPLETE)
-    if asked:
-        sys.exit(shell_complete(_cli, {}, program, _COMPLETE, asked))
+    completion = os.environ.get(_COMPLETE)
+    if completion:
+        sys.exit(shell_complete(_cli, {}, program, _COMPLETE, completion))
     defaults = None if index_location is None else _defaults(_cli, index_location)
     try:
-        if isinstance(sys.stdout, io.TextIOWrapper):  # what an encoding lacks is no failure
+        if isinstance(sys.stdout, io.TextIOWrapper):  # a character that it lacks is no failure
             sys.stdout.reconfigure(errors="backslashreplace")
-        # Not by `_cli.main`, which takes a closed pipe for a failure.
+        # `_cli.main` is not used, as it takes a closed pipe for a failure.
         given = list(sys.argv[1:] if arguments is None else arguments)
         with _cli.make_context(program, given, default_map=defaults) as context:
             _cli.invoke(context)
@@ -103,7 +103,7 @@ def main(
     except click.exceptions.Exit as end:
         code = end.exit_code
     except click.ClickException as error:
-        code = _fail(_said_of(error), error.exit_code)
+        code = _fail(_message(error), error.exit_code)
     except DedupError as error:
         code = _fail(f"Error: {error}", 2)
     except (KeyboardInterrupt, click.Abort):
@@ -114,15 +114,15 @@ def main(
         code = _fail(f"Error: {error or 'out of memory'}", 1)
     try:
         sys.stdout.flush()
-    except OSError:  # it is left, without a word from the interpreter
+    except OSError:  # end without a message of the interpreter
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
 
 
 def _defaults(command: click.Command | None, index_location: Callable[[], str]) -> dict[str, Any]:
-    """Return a default of a command's argument INDEX, or DIR; of a group: by command.
+    """Return a default for a command's argument INDEX or DIR; for a group, by command.
 
-    An option --index has none: a command that has one does without, too.
+    An option --index gets no default, as its command also works without an index.
     """
     if isinstance(command, click.Group):
         context = click.Context(command)
@@ -137,7 +137,7 @@ def _defaults(command: click.Command | None, index_location: Callable[[], str]) 
     }
 
 
-def _said_of(error: click.ClickException) -> str:
+def _message(error: click.ClickException) -> str:
     if isinstance(error, BareGroupError):
         return error.message
     used: click.Context | None = getattr(error, "ctx", None)

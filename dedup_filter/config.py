@@ -17,9 +17,9 @@ from dedup_filter.text.selectors import SiteSelectors
 
 _PART_WEIGHTS = tuple(f"{part}_weight" for part in PartWeights._fields)
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
-"""What a string may mean where True or False is wanted."""
+"""Strings that mean True or False."""
 _Rule = tuple[str, Callable[[Any], bool]]
-"""What a value must be, and whether it is."""
+"""A description of valid values, and a test."""
 
 
 @dataclass(frozen=True)
@@ -31,74 +31,74 @@ class FilterConfig:
     """
 
     max_distance: int = 12
-    """k: pages whose fingerprints differ in at most so many bits are compared. 0 to 12."""
+    """k: pages whose fingerprints differ in at most this many bits are compared. 0 to 12."""
     layout: Layout | str | None = None
-    """How the index cuts the 64 bits for its tables, as `dedup-filter plan` names it:
-    "Layout(4, 1)". None: planned for the number of pages, and again as that grows."""
+    """How the index cuts the 64 bits into blocks for its tables: "Layout(4, 1)", see
+    `dedup-filter plan`. None (best): planned for the number of pages, and again as it grows."""
     min_similarity: float | None = 0.8
     """Share of a page's phrases (shingles) that its original must have. None: the fingerprints
     alone decide, as in the paper."""
     ignore: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None
-    """CSS selectors, or a dict of them by host: what they match is not judged, as if it were not on
-    the page."""
+    """CSS selectors, or a dict of them by host: elements that they match are treated as if they
+    were not on the page."""
     content: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None
-    """CSS selectors, or a dict of them by host: only what they match, and the title, is judged."""
+    """CSS selectors, or a dict of them by host: only matching elements and the title are judged."""
     max_missing: int = 0
-    """Words of lines and links that may be missing in the original on the same host, besides those
-    that a long text or an article lets be missing in any case."""
+    """Words of lines and links that may be missing in the original on the same host, besides the
+    words that may always be missing in a long text or an article."""
     ignore_numbers: bool = False
     """Do not compare numbers in lines (views, prices, times), nor make features of them."""
     learn_frames: bool = True
-    """Leave out what repeats on a host (menus, footers) before a page's main text is chosen."""
+    """Leave out blocks that repeat on a host (menus, footers) before choosing the main text."""
     features: str = "content"
-    """What the fingerprint is made of: "content", "shingles", "words" or "keywords"."""
+    """The features of the fingerprint: "content", "shingles", "words" or "keywords"."""
     feature_hash: str = "xxh3"
-    """How features are hashed: "xxh3", "fnv1a" or "fnv1"."""
+    """The hash of features: "xxh3", "fnv1a" or "fnv1"."""
     shingle_size: int = 3
     """Words in a shingle."""
     ads: str = "window"
-    """Which shingles are taken for advertisements, and left out of features: those with too few
-    function words in the "window" around them, those without a stopword ("shingle"), or none
+    """Which shingles are taken for advertisements and give no features: shingles with too few
+    function words in the "window" around them, shingles without a stopword ("shingle"), or none
     ("off")."""
     title_weight: int = 0
-    """With features="shingles": weight of each shingle of the title; 0: none is a feature."""
+    """With features="shingles": weight of each shingle of the title; 0: they are no features."""
     heading_weight: int = 0
     """The same for each shingle of a heading within the main content."""
     image_weight: int = 0
     """The same for each image within the main content."""
     scope: str = "all"
-    """A page is compared with "all" pages, or only with those of its "host"."""
+    """A page is compared with "all" pages, or only with pages of its "host"."""
     shared_phrases: bool = True
-    """Compare a page that repeats none within `max_distance` bits with pages of other hosts, too,
-    that share rare phrases with it, however far apart their fingerprints are."""
+    """If a page repeats none within `max_distance` bits, also compare it with pages that share rare
+    phrases with it, however far apart their fingerprints are."""
     canonical: bool = False
-    """Compare a page with the one that it names as canonical (`<link rel="canonical">`, or the
+    """Compare a page with the page that it names as canonical (`<link rel="canonical">`, or the
     header Link), however far apart their fingerprints are. Not for a shared index."""
     revisit: str = "keep"
-    """What is to become of the item of a page that an earlier crawl saw at the same URL, and
-    that is near what it was: "keep" or "drop". The filter's verdict is "revisit" either way."""
+    """"keep" or "drop" the item of a page that an earlier crawl saw at the same URL, if the page is
+    near its earlier version. The filter's verdict is "revisit" either way."""
     max_pages: int | None = None
-    """Keep at most so many pages in mind, and as many records of dropped ones: those not seen
-    for longest go first."""
+    """Store at most this many pages, and as many records of dropped pages. The pages seen longest
+    ago are removed first."""
     expire_days: float | None = None
-    """Forget pages that were not seen for so many days."""
+    """Forget pages that were not seen for this many days."""
     keep_text: bool = False
-    """Keep each page, its main text and all its blocks, compressed: for an index on disk. 8 to 9 KB
+    """Keep the main text and all blocks of each page, compressed, in an index on disk: 8 to 9 KB
     for a page of 110 KB."""
     frame_memory: float = 400
-    """MB of memory for what hosts have shown and for pages that wait until their frame is known:
-    what 10,000 hosts of 3,000 blocks take. An index in a directory loads the rest when it is
-    needed; others forget it."""
+    """MB of memory for the frames of hosts, and for pages that wait until their frame is known;
+    400 MB hold 10,000 hosts of 3,000 blocks. An index in a directory loads further frames when
+    needed; other indexes forget them."""
     workers: int | str = 0
-    """Processes that read and measure pages for `see_many` and `submit`; the verdicts are the same.
-    "auto": one less than there are cores, at most 4."""
+    """Processes that read and profile pages for `see_many` and `submit`; verdicts do not change.
+    "auto": the number of cores less one, at most 4."""
 
     def __post_init__(self) -> None:
         for name, (wanted, is_right) in _RULES.items():
             value = getattr(self, name)
             if not is_right(value):
                 raise ConfigError(f"{name} must be {wanted}, not {value!r}")
-        self.selectors.of("")  # they are read, and refused if they are none
+        self.selectors.of("")  # raises ConfigError for invalid selectors
         for name in _PART_WEIGHTS if self.features != "shingles" else ():
             if getattr(self, name):
                 raise ConfigError(
@@ -109,11 +109,11 @@ class FilterConfig:
             if self.tables is not None:
                 self.tables.require_exact(self.max_distance)
         except ConfigError as error:
-            raise ConfigError(f"layout={self.layout!r} is none to be used: {error}") from None
+            raise ConfigError(f"layout={self.layout!r} cannot be used: {error}") from None
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> "FilterConfig":
-        """Make a configuration of options by name; an unknown name is a `ConfigError`."""
+        """Make a configuration of named options; ConfigError: a name is unknown."""
         require_known("option", options, [field.name for field in fields(cls)])
         return cls(**options)
 
@@ -124,26 +124,26 @@ class FilterConfig:
 
     @property
     def looks_for_phrases(self) -> bool:
-        """Whether a page is compared with others that share its phrases."""
-        return self.shared_phrases and self.scope == "all" and self.min_similarity is not None
+        """Whether pages are compared with pages that share their phrases."""
+        return self.shared_phrases and self.min_similarity is not None
 
     @cached_property
     def selectors(self) -> SiteSelectors:
-        """What of the pages of each host is judged."""
+        """The selectors of `ignore` and `content`, by host."""
         return SiteSelectors.read(self.ignore, self.content)
 
     @cached_property
     def part_weights(self) -> PartWeights:
-        """Weights of what of a page is a feature besides its text."""
+        """Weights of titles, headings and images as features."""
         return PartWeights(*(getattr(self, name) for name in _PART_WEIGHTS))
 
 
 def require_known(
     what: str, names: Iterable[str], known: Collection[str], prefix: str = ""
 ) -> None:
-    """Refuse a name that is not known with a ConfigError that tells the nearest one.
+    """Raise ConfigError for an unknown name; its message suggests the nearest known name.
 
-    The prefix belongs to all of them; with it, all would look alike.
+    All names have the prefix. It is left out of the comparison, as it would make them all similar.
     """
     for name in names:
         if name not in known:
@@ -154,9 +154,9 @@ def require_known(
 
 
 def option_in(name: str, value: Any) -> Any:
-    """Read the value of an option if it is a string, as command lines give it, of another type.
+    """Parse the string value of an option of another type, as given on a command line.
 
-    What cannot be meant is returned as it is, and refused by `FilterConfig`.
+    A value that cannot be parsed is returned unchanged, and refused by `FilterConfig`.
     """
     if not isinstance(value, str):
         return value
@@ -171,7 +171,7 @@ def option_in(name: str, value: Any) -> Any:
 
 
 def _selectors_in(text: str) -> Any:
-    """Read selectors: one text, none, or an object of JSON with those of each host."""
+    """Read selectors: one string, none, or a JSON object of selectors by host."""
     if text.strip().lower() == "none":
         return None
     try:
@@ -232,5 +232,5 @@ _RULES: Mapping[str, _Rule] = {
 
 
 def expiry_seconds(days: float) -> int:
-    """Return after how many seconds nothing is to be left of a page; never fewer than one."""
+    """Return the number of seconds after which a page expires; at least one."""
     return ceil(days * 86_400)

@@ -14,11 +14,11 @@ class ConfigError(DedupError, ValueError):
 
 
 class StoreError(DedupError):
-    """An index cannot be opened, read or written; what it held before is still there."""
+    """An index cannot be opened, read or written; its earlier contents are unchanged."""
 
 
 class StoreAway(StoreError):  # noqa: N818 - the fault is the name
-    """The server that an index is on cannot be reached, or takes no writes; it may be back soon."""
+    """The server of an index cannot be reached, or takes no writes; it may be back soon."""
 
 
 class StoreBusy(StoreError):  # noqa: N818 - the fault is the name
@@ -34,4 +34,4 @@ class StoreTooNew(StoreError):  # noqa: N818 - the fault is the name
 
 
 class SchemeMismatch(StoreError):  # noqa: N818 - the fault is the name
-    """The fingerprints of an index were made in another way than those of new pages."""
+    """The fingerprints of an index were made in another way than fingerprints of new pages."""

@@ -2,26 +2,26 @@
 
     page -> blocks -> own text -> features -> fingerprint (+ sketch) -> index -> verdict
 
-    claim   judge a page; a new one is pending, and later pages are compared with it already
+    claim   judge a page; a new page is pending, and later pages are already compared with it
     commit  the page's item passed all pipelines: the page is kept for good
     release the page's item was dropped or failed: the page is forgotten, a copy can be kept
     see     claim and commit in one call
-    find    which kept pages are like a page? nothing is recorded
+    find    return the kept pages that are similar to a page; nothing is recorded
 
 Guarantees, cited in tests by their numbers:
 
-1. The first page of its kind is new. Only pages that were kept become originals.
-2. Nothing beyond `max_distance` bits, and nothing below `min_similarity`, is a near-duplicate;
-   with `canonical`, the page that one names as canonical may be farther, but not less similar.
-3. Every stored page within `max_distance` bits is compared; where there are more than 64, the 64
-   nearest are, of equally near ones the earliest. `capped` counts the look-ups with more.
+1. The first page of its kind is new. Only kept pages become originals.
+2. No page beyond `max_distance` bits, or below `min_similarity`, is a near-duplicate. With
+   `canonical`, the page named as canonical may be farther, but not less similar.
+3. Every stored page within `max_distance` bits is compared. If there are more than 64, the 64
+   nearest are; of equally near pages, the earliest. `capped` counts the look-ups with more.
 4. A page with too little text repeats another only if everything on them is equal.
-5. What cannot be judged is "unjudged" with a reason, never an error.
+5. A page that cannot be judged is "unjudged" with a reason, never an error.
 6. In a directory, a restart changes no later verdict.
-7. No page is a duplicate of one that was released, or was pending when its process ended.
+7. No page is a duplicate of a page that was released, or was pending when its process ended.
 
 No other call can come between look-up and insert. Calls to the index come from one thread at a
-time; `read` touches no state and may run in another.
+time; `read` touches no state and may run in another thread.
 """
 
 import os
@@ -49,7 +49,7 @@ from dedup_filter.workers.pool import Content, PageInWorker, Pool
 _AHEAD = 16
 """Pages for each worker that are read before they are judged, if the first of them takes long."""
 _PLAIN = (str, bytes, type(None))
-"""What a worker can read of a page: of a subclass it would have to import the module."""
+"""Types of a page's values that a worker can read; it cannot import modules of subclasses."""
 
 
 class ReadPage(NamedTuple):
@@ -57,11 +57,11 @@ class ReadPage(NamedTuple):
 
     place: Place
     content: Content
-    """Its source if no worker could read it; it is read when it is judged."""
+    """The source of the page if no worker could read it; it is read when it is judged."""
 
 
 class NearDuplicateFilter:
-    """Tell of each page whether it repeats one that was seen before.
+    """Judge, for each page, whether it repeats a page that was seen before.
 
     >>> with NearDuplicateFilter.open() as pages:
     ...     text = "A crawler that meets the same article again has no need of it. " * 8
@@ -71,9 +71,9 @@ class NearDuplicateFilter:
     'https://example.com/a'
 
     Raises:
-        TypeError: by all methods, when an argument is of a wrong type.
-        StoreError: by all methods, when the index cannot be read or written, and is unchanged.
-        DedupError: by all methods but those that count, when the filter is closed.
+        TypeError: by all methods: an argument has a wrong type.
+        StoreError: by all methods: the index cannot be read or written; it is unchanged.
+        DedupError: by all methods except counts: the filter is closed.
     """
 
     def __init__(
@@ -104,10 +104,10 @@ class NearDuplicateFilter:
             redis://[user:password@]host[:port][/database][?name=NAME]
             redis+cluster://[user:password@]host:port[,host:port ...][?name=NAME]
 
-        Every opening begins a new crawl, unless `crawl` names one that is resumed. A page that
-        repeats one of the same crawl is a duplicate; one that comes again at the URL that it had
-        in an earlier crawl is a revisit. Processes that share an index at the same time are in one
-        crawl, except one that resumes a crawl, which stays in its own.
+        Every opening begins a new crawl, unless `crawl` names a crawl to resume. A page that
+        repeats a page of the same crawl is a duplicate. A page that comes again at its URL of an
+        earlier crawl is a revisit. Processes that share an index at the same time are in one
+        crawl; a process that resumes a crawl stays in that crawl.
 
         Raises:
             ConfigError: an option is unknown or out of range, the location is not valid or holds
@@ -115,7 +115,7 @@ class NearDuplicateFilter:
             StoreBusy: another process has opened the directory.
             SchemeMismatch: the fingerprints in the index were made with other options.
             StoreAway: the server cannot be reached, or takes no writes.
-            StoreError: the index cannot be read or written, is damaged, or of a newer version.
+            StoreError: the index cannot be read or written, is damaged, or has a newer version.
         """
         return cls(cls.check_options(location, **options), location, crawl=crawl)
 
@@ -123,10 +123,10 @@ class NearDuplicateFilter:
     def check_options(
         cls, location: str | os.PathLike[str] = MEMORY, **options: Any
     ) -> FilterConfig:
-        """Refuse options that `open` would refuse, without opening anything; return them.
+        """Check options as `open` would, without opening an index; return them.
 
         Raises:
-            ConfigError: an option is unknown or out of range, or the location is none. The
+            ConfigError: an option is unknown or out of range, or the location is not valid. The
                 message begins with the name of the argument at fault.
         """
         config = FilterConfig.of(options)
@@ -155,17 +155,17 @@ class NearDuplicateFilter:
         """Judge a page and keep it for good.
 
         Give either `html` (str, bytes or a parsed tree, which is not changed) or `text`.
-        `content_type` and `link` are HTTP headers: the one helps to decode bytes, the other may
-        name a canonical URL. `title` is the headline of a text, or of HTML that has no title: on
-        one host, pages with different headlines are different pages.
+        `content_type` and `link` are HTTP headers: `content_type` helps to decode bytes, `link` may
+        name a canonical URL. `title` is the headline of a text, or of HTML without a title: on one
+        host, pages with different headlines are different pages.
 
-        Frames are learnt by the host in the URL. Pages without a URL, "", are judged as if they
-        were of one host. A page with a key that is no URL is of no known host.
+        Frames are learnt for the host in the URL. Pages without a URL ("") are judged as pages of
+        one host. If `url` is a key but not a URL, the page has no known host.
 
         Cost: 3 to 5 ms for a page of 100 KB, a third of it parsing. A shared index adds one to a
-        few calls of the server. If the page repeats one that another process has pending, the call
-        waits until that is committed or released: at most 30 s if that process died, at most a
-        minute otherwise. `claim` does not wait.
+        few calls of the server. If the page repeats a pending page of another process, the call
+        waits until that page is committed or released: at most 30 s if the process died, else at
+        most a minute. `claim` does not wait.
 
         Writes are grouped: the last pages outlive the process only after `flush` or `close`.
         """
@@ -175,16 +175,16 @@ class NearDuplicateFilter:
     def claim(self, url: str, **page: Any) -> Verdict:
         """Judge a page, given as to `see`, and keep it pending until `commit` or `release`.
 
-        If the page repeats one that is itself pending (ask `fate` of the verdict's
-        `original_page`), the verdict stands only when that page is committed. If it is released,
-        claim this one again.
+        If the page repeats a page that is pending itself (see `fate` of the verdict's
+        `original_page`), the verdict is valid only once the original is committed. If the original
+        is released, claim the page again.
         """
         return self._judge(self.read(url, **page), is_pending=True)
 
     def read(self, url: str, **page: Any) -> ReadPage:
         """Read a page, given as to `see`; `claim_read` judges it.
 
-        The two can run in different threads: only this method touches a tree that was given.
+        The two can run in different threads: only `read` touches a given tree.
         """
         source, place = self._given(url, **page)
         return ReadPage(place, source.read(self.config))
@@ -192,11 +192,11 @@ class NearDuplicateFilter:
     def find(self, url: str = "", *, fingerprint: int | None = None, **page: Any) -> list[NearPage]:
         """Return all kept pages within `max_distance` of a page or a fingerprint, nearest first.
 
-        Nothing is recorded or changed. The page is given as to `see`. Pages equal to it in all that
-        they say are found, too, if they are too short to have a fingerprint; a page that cannot be
-        judged is like none. With `scope` "host", pages of the URL's host are found.
+        Nothing is recorded or changed. The page is given as to `see`. If the page is too short to
+        have a fingerprint, pages with equal content are found. For a page that cannot be judged
+        none is found. With `scope` "host", only pages of the URL's host are found.
 
-        What is found is not confirmed: `see` might say that the page is a new one all the same.
+        Results are not confirmed: `see` may judge the page to be new all the same.
 
         >>> with NearDuplicateFilter.open() as pages:
         ...     text = "A crawler that meets the same article again has no need of it. " * 8
@@ -219,27 +219,27 @@ class NearDuplicateFilter:
             if isinstance(content, Unjudged):
                 return []
             place = given.place
-            asked = Asked.of(place.host, self._framed.profile(place, content))
+            query = Asked.of(place.host, self._framed.profile(place, content))
         elif page:
             raise TypeError("give a fingerprint or a page, not both")
         else:
             self._check_url(url)
-            asked = Asked(Place.of(url).host, (fingerprint_of(fingerprint),))
-        return asked.found(self._kept.find(asked), self.config.max_distance)
+            query = Asked(Place.of(url).host, (fingerprint_of(fingerprint),))
+        return query.found(self._kept.find(query), self.config.max_distance)
 
     def submit(self, url: str, **page: Any) -> Future[ReadPage]:
         """Let a worker read a page, given as to `see`; `claim_read` judges it.
 
-        Without workers (see `FilterConfig.workers`), and if a tree, or an instance of a subclass of
-        str or bytes, is given, it is read at once.
+        The page is read at once if there are no workers (`FilterConfig.workers`), or if a tree or
+        an instance of a subclass of str or bytes is given.
         """
         return self._submit(*self._given(url, **page))
 
     def _submit(self, source: Source, place: Place, *, may_help: bool = False) -> Future[ReadPage]:
-        # A tree cannot be sent to a process, nor a string of a class that is unknown there.
+        # A tree, or a string of an unknown class, cannot be sent to a process.
         is_plain = all(type(each) in _PLAIN for each in (*source.page, source.images_of))
         read: Future[ReadPage] = Future()
-        read.set_running_or_notify_cancel()  # who gives up waiting cannot cancel it
+        read.set_running_or_notify_cancel()  # so that a waiting caller cannot cancel it
         if self._pool is None or not is_plain:
             read.set_result(ReadPage(place, source.read(self.config)))
         else:
@@ -252,11 +252,11 @@ class NearDuplicateFilter:
         return read
 
     def prepare(self, page: ReadPage) -> Future[Any] | None:
-        """Let a worker measure a page again, if that is needed; None if it is not.
+        """Let a worker profile a page again if needed; None: not needed.
 
-        A worker measures a page when it reads it, with what it expects the page's host to have
-        shown. `claim_read` has it measured again otherwise, and waits. Belongs to the thread that
-        judges.
+        A worker profiles a page when it reads it, with a predicted frame of the page's host. If the
+        prediction was wrong, `claim_read` has the page profiled again, and waits. Call this in the
+        thread that judges.
         """
         self._require_open()
         if not isinstance(page.content, PageInWorker):
@@ -265,18 +265,18 @@ class NearDuplicateFilter:
         return page.content.ask(context.frame_times)
 
     def see_many(self, pages: Iterable[Mapping[str, Any]]) -> Iterator[Verdict]:
-        """Judge pages in their order, and keep them; workers read those ahead meanwhile.
+        """Judge pages in their order, and keep them; workers read the next pages meanwhile.
 
-        Each page is the arguments of `see` by their names; instead of a URL it may have a `Place`.
-        With workers, up to 16 pages for each are read ahead of a verdict. This process reads, too,
-        what all workers are too busy for.
+        Each page is a mapping of the arguments of `see`; its URL may be a `Place`. Up to 16 pages
+        for each worker are read ahead of a verdict. If all workers are busy, this process reads,
+        too.
 
         >>> texts = ["A crawler that meets the same article again has no need of it. " * 8] * 2
         >>> with NearDuplicateFilter.open(workers=2) as pages:
         ...     [v.outcome for v in pages.see_many({"url": "", "text": text} for text in texts)]
         ['new', 'exact']
 
-        After an error, also one of `pages`, later pages are not judged; those before it are.
+        After an error, also of `pages`, later pages are not judged; earlier pages are.
         """
         ahead: deque[Future[ReadPage]] = deque()
         most = 0 if self._pool is None else _AHEAD * self._pool.most
@@ -302,7 +302,7 @@ class NearDuplicateFilter:
     def release(self, verdict: Verdict) -> None:
         """Forget the page of a verdict; do nothing if it is not pending.
 
-        Pages that were found to repeat it are forgotten, too. A later copy of it is new.
+        Pages that were judged to repeat it are forgotten, too. A later copy of it is new.
         """
         if (page := self._page(verdict)) is not None:
             self._framed.release(page)
@@ -318,25 +318,26 @@ class NearDuplicateFilter:
         return self._kept.is_shared
 
     def totals(self) -> Mapping[str, int] | None:
-        """Count the pages that all processes have judged by outcome; None if it is not shared."""
+        """Return outcome -> pages judged by all processes; None: the index is not shared."""
         return self._kept.totals()
 
     def fate(self, page: int) -> Fate:
-        """Tell what has become of the page with this number: "pending", "kept" or "gone"."""
+        """Return the state of the page with this number: "pending", "kept" or "gone"."""
         self._require_open()
         return self._kept.fate(page) if 0 < page < 2**63 else "gone"
 
     def similarity(self, one: int, other: int) -> float | None:
         """Estimate the Jaccard similarity of two recorded pages, 0 to 1, from their sketches.
 
-        They are given by their numbers; None: a record is gone. Cost: 0.1 ms; a call of a server.
+        `one` and `other` are their numbers; None: a record is gone. Cost: 0.1 ms, or a call of the
+        server.
         """
         self._require_open()
         sketches = self._kept.sketches([one, other])
         return jaccard(sketches[one], sketches[other]) if {one, other} <= {*sketches} else None
 
     def forget(self, url: str) -> int:
-        """Forget all pages at a URL, however it is spelt; return how many there were.
+        """Forget all pages at a URL in any spelling; return their number.
 
         Cost: passes over all pages, 0.1 s for a million.
         """
@@ -350,16 +351,16 @@ class NearDuplicateFilter:
 
     @property
     def bookmark(self) -> str | None:
-        """The bookmark that the index was written with last; None: none."""
+        """The bookmark of the last write of the index; None: there is none."""
         kept: str | None = self._store_on_disk().noted(BOOKMARK)
         return kept
 
     def keep_bookmark(self, bookmark: Callable[[], str]) -> None:
-        """Have the index keep a bookmark of the caller.
+        """Store a bookmark of the caller with each write of the index.
 
-        `bookmark` is called before what was judged so far is written, which happens now and then
-        within calls of other methods. What it returns is written in the same transaction: after a
-        kill the index has just the pages up to its bookmark. If it raises an error, nothing is
+        Judged pages are written now and then within calls of other methods. Before each write
+        `bookmark` is called, and its result is written in the same transaction: after a kill, the
+        index has exactly the pages up to its bookmark. If `bookmark` raises an error, nothing is
         written.
 
         Raises:
@@ -383,14 +384,14 @@ class NearDuplicateFilter:
         return self._framed.claim(page.place, content, is_pending=is_pending)
 
     def _next(self, ahead: deque[Future[ReadPage]]) -> Verdict:
-        """Judge the first page; then let the next be prepared, if it is read by now."""
+        """Judge the first page; then prepare the next page, if it is read by now."""
         verdict = self._judge(ahead.popleft().result(), is_pending=False)
         if ahead and ahead[0].done() and ahead[0].exception() is None:
             self.prepare(ahead[0].result())
         return verdict
 
     def _submitted(self, pages: Iterable[Mapping[str, Any]]) -> Iterator[Future[ReadPage]]:
-        """Submit pages; an error comes as that of a last one, in its turn."""
+        """Submit pages; an error of `pages` becomes the error of a last page."""
         try:
             for page in pages:
                 yield self._submit(*self._given(**page), may_help=True)
@@ -407,7 +408,7 @@ class NearDuplicateFilter:
     def _page(self, verdict: Verdict) -> int | None:
         self._require_open()
         if not isinstance(verdict, Verdict):
-            raise TypeError(f"a verdict is wanted, not {type(verdict).__name__}")
+            raise TypeError(f"expected a Verdict, not {type(verdict).__name__}")
         return verdict.page
 
     def _require_open(self) -> None:
@@ -415,7 +416,7 @@ class NearDuplicateFilter:
             raise DedupError("the filter is closed; open another one")
 
     def _given(self, url: str | Place, **page: Any) -> tuple[Source, Place]:
-        """Say what a page is read from, and where it was found."""
+        """Return the source and the place of a page."""
         if not isinstance(url, Place):
             self._check_url(url)
             url = Place.of(url)
@@ -432,7 +433,7 @@ class NearDuplicateFilter:
     def nbytes(self) -> int:
         """Memory of the index, the page records and the frames, in bytes.
 
-        Memory that SQLite and the system's file cache take for a directory is not counted.
+        For an index in a directory, memory of SQLite and of the system's file cache is not counted.
         """
         return self._kept.nbytes + self._framed.nbytes
 
@@ -443,10 +444,10 @@ class NearDuplicateFilter:
 
     @property
     def forgotten_hosts(self) -> int:
-        """Number of hosts whose frames were forgotten, as `frame_memory` has no room for them.
+        """Number of hosts whose frames were forgotten because `frame_memory` was full.
 
-        They are learnt again when pages of the host come. Of an index in a directory there are
-        none: it has them on disk.
+        Their frames are learnt again from later pages. For an index in a directory the number is 0:
+        frames are on disk.
         """
         return self._framed.forgotten
 

@@ -1,7 +1,7 @@
 """The values that travel between the layers: documents, matches, verdicts.
 
-Plain frozen data without behaviour of their own, so that every layer may use them and
-none has to know another.
+They are plain frozen data without behaviour, so that every layer can use them without knowing
+another layer.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 Outcome = Literal["new", "near", "exact", "revisit", "unjudged"]
 REPEATS: tuple[Outcome, ...] = ("near", "exact")
-"""The outcomes of a page that repeats one that was seen before it."""
+"""The outcomes of a page that repeats an earlier page."""
 
 Reason = Literal[
     "too_short",
@@ -29,49 +29,49 @@ Reason = Literal[
 """Why a page was not judged: docs/statistics.md."""
 
 Source = Literal["canonical", "shared_phrases"]
-"""By what the original of a duplicate was found, but for its fingerprint or equal text: the page
-names it as its canonical page, or has phrases in common with it that hardly another has."""
+"""How the original of a duplicate was found, if not by its fingerprint or equal text: the page
+names it as its canonical page, or shares rare phrases with it."""
 SOURCES: tuple[Source, ...] = get_args(Source)
 
 Fate = Literal["pending", "kept", "gone"]
-"""What has become of a page: claimed only, committed, or released or forgotten."""
+"""The state of a page: claimed, committed, or released or forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The text of a page without its markup, and what else its profile needs."""
+    """The text of a page without its markup, and further data for its profile."""
 
     text: str
     """The main text, blocks separated by newlines."""
     title: str = ""
     language: str | None = None
-    """What the page declares of itself (`<html lang>`): primary subtag in lower case."""
+    """The language that the page declares (`<html lang>`): primary subtag in lower case."""
     whole_text: str = ""
     """All text that is read of the page, frame included; only if the page has unread text, or no
-    letter and no digit in its main text. "": take the main text for it."""
+    letter and no digit in its main text. "": the main text is used instead."""
     headings: tuple[str, ...] = ()
-    """Those within the main text; only where they are asked for."""
+    """Headings within the main text, if they have a weight."""
     images: tuple[int, ...] = ()
-    """64-bit hashes of the images within the main text; only where they are asked for."""
+    """64-bit hashes of the images within the main text, if they have a weight."""
     unread_words: float = 0
     """Words of the page that are not read: in hidden parts, or in the data of scripts."""
     unread_hash: int = 0
-    """64 bits of that text; 0 for none."""
+    """64-bit hash of the unread text; 0 for none."""
     waiting_words: float = 0
-    """Unread words that wait for a script, so that they may be the page's content: all but hidden
-    text that no script is known to move into sight."""
+    """Unread words that a script may show, so that they may be the page's content: all except
+    hidden text that no script is known to show."""
     waiting_hash: int = 0
-    """64 bits of that text; 0 for none."""
+    """64-bit hash of the waiting text; 0 for none."""
     whole_hash: int = field(default=0, compare=False)
-    """64 bits of all text that is read, block by block, and of the page's notes; 0: `whole_text` is
-    hashed instead."""
+    """64-bit hash of all text that is read, block by block, and of the page's notes; 0:
+    `whole_text` is hashed instead."""
     own_hash: int = field(default=0, compare=False)
-    """64 bits of the notes and of the normal form of all text that is not known to be frame; 0:
+    """64-bit hash of the notes and of the normal form of all text not known to be frame; 0:
     `whole_text` is hashed instead."""
     canonical: tuple[str, ...] = field(default=(), compare=False)
-    """URLs that the page names as its canonical ones; may be relative."""
+    """URLs that the page names as canonical; may be relative."""
     selected: tuple[str, ...] = field(default=(), compare=False)
-    """What selectors of a user have done to the page: see `text.selectors`."""
+    """Effects of the user's selectors on the page: see `text.selectors`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Unjudged:
 
 
 class Match(NamedTuple):
-    """A stored fingerprint that is proved to lie within k bits of the one asked for."""
+    """A stored fingerprint that is proved to lie within k bits of a query."""
 
     row: int
     fingerprint: int
@@ -90,25 +90,25 @@ class Match(NamedTuple):
 
 
 class NearPage(NamedTuple):
-    """A kept page that is like one that was asked about."""
+    """A kept page that is similar to the page of a query."""
 
     url: str
     distance: int
-    """Differing bits of the two fingerprints; 0 if all that the pages say is equal."""
+    """Differing bits of the two fingerprints; 0 if the contents of the pages are equal."""
     similarity: float | None
-    """Share of the asked page's shingles that this one has, 0 to 1; None if only a fingerprint was
-    asked about."""
+    """Share of the query's shingles that this page has, 0 to 1; None: the query was a
+    fingerprint."""
     page: int
     """Number of its record."""
     source: Source | None = None
-    """By what it was found beyond `max_distance` bits; None: it is within."""
+    """How it was found beyond `max_distance` bits; None: it is within."""
 
 
 Rule = Literal["headline", "hidden", "paragraph", "lines", "words"]
-"""What is missing in a page that is near another, so that this one does not repeat it:
+"""Why a page does not repeat a page that it is near. In the other page is missing:
 
-    headline   it has another headline
-    hidden     it does not hide the text that this page hides, which is more than the page shows
+    headline   the page's headline: the other page has another one
+    hidden     the page's hidden text, which is longer than its visible text
     paragraph  a paragraph
     lines      lines and links
     words      too many words in all
@@ -116,23 +116,23 @@ Rule = Literal["headline", "hidden", "paragraph", "lines", "words"]
 
 
 class MissingLine(NamedTuple):
-    """A line of a page that is missing in the one that it is near."""
+    """A line of a page that is missing in the page that it is near."""
 
     text: str
     words: tuple[int, int] | None = None
-    """First and end of the words that stand in no phrase of the other page; None: all of them."""
+    """First and end of the words that are in no phrase of the other page; None: all words."""
 
 
 class Refusal(NamedTuple):
-    """Why a page that is near another does not repeat it: what is missing in that page."""
+    """Why a page does not repeat a page that it is near: text that is missing in that page."""
 
     rule: Rule
     words: float
-    """Words that are missing; 0 for "headline"."""
+    """Number of missing words; 0 for "headline"."""
     allowed: float
-    """Words that may be missing."""
+    """Number of words that may be missing."""
     text: str
-    """The first block that is missing; for "headline" the page's own."""
+    """The first missing block; for "headline" the page's own headline."""
     page: int
     """The number of the other page."""
     distance: int
@@ -140,7 +140,7 @@ class Refusal(NamedTuple):
     url: str | None = None
     """URL of the other page."""
     lines: tuple[MissingLine, ...] = ()
-    """All lines that are missing, if they are few and nothing else keeps the two pages apart."""
+    """All missing lines, if they are few and the only reason for the refusal."""
 
 
 def as_hex(fingerprint: int | None) -> str | None:
@@ -153,52 +153,53 @@ def as_hex(fingerprint: int | None) -> str | None:
 
 
 class Verdict(NamedTuple):
-    """What the filter says of a page, and the figures it is based on."""
+    """The filter's verdict on a page, and the figures it is based on."""
 
     outcome: Outcome
     original: str | None = None
-    """URL of the page that this one repeats; of a revisit: the URL of its record from the earlier
+    """URL of the page that this page repeats; for a revisit, the URL of its record from the earlier
     crawl."""
     distance: int | None = None
     """Differing bits of the two fingerprints, 0 to 64."""
     similarity: float | None = None
     """Share of the page's shingles that its original has, 0 to 1; estimated for long pages."""
     reason: Reason | Source | None = None
-    """Why an "unjudged" page was not judged; of a duplicate by what its original was found, None:
-    within `max_distance` bits, or as an equal page."""
+    """Why an "unjudged" page was not judged; for a duplicate, how its original was found (None:
+    within `max_distance` bits, or as an equal page)."""
     language: str | None = None
     candidates: int = 0
-    """Stored pages that it was compared with, confirmed or not: those within k bits, the one that
-    it names as canonical, and those that share phrases with it."""
+    """Stored pages that the page was compared with, confirmed or not: within k bits, named as its
+    canonical page, or sharing phrases with it."""
     shingles: int = 0
-    """Shingles of the text that the page is known by."""
+    """Shingles of the text by which later pages find the page."""
     shingles_without_stopword: int = 0
-    """How many of them have too few function words around them, as menus and adverts have."""
+    """Shingles among them with too few function words around, as in menus and adverts."""
     page: int | None = None
-    """Number of the page's own record; None: nothing was recorded of it."""
+    """Number of the page's own record; None: the page was not recorded."""
     original_page: int | None = None
     """Number of the record of `original`."""
     fingerprint: int | None = None
-    """The simhash by which later pages find the page, 64 bits; None: it has no text of enough
+    """The simhash by which later pages find the page, 64 bits; None: the page has no text of enough
     words, or only stopwords."""
     refused: Refusal | None = None
-    """Of a new page: why the nearest of its `candidates` is not its original; None: it has none."""
+    """For a new page, why the nearest of its `candidates` is not its original; None: no candidate.
+    """
     frame_share: float = 0.0
-    """Share of the words in the span of the main content that are frame of the page's host, 0 to 1;
+    """Share of the words in the span of the main content that belong to the host's frame, 0 to 1;
     they do not count."""
     words: int = 0
-    """Words of its main content, without what two earlier pages of the host have shown."""
+    """Words of its main content, without blocks that two earlier pages of the host had."""
     canonical: str | None = None
-    """URL that the page names as its canonical one; None: its own, or none."""
+    """URL that the page names as canonical; None: its own, or none."""
     selected: tuple[str, ...] = ()
-    """What the options `ignore` and `content` have done to the page: "ignored", "content",
+    """Effects of the options `ignore` and `content` on the page: "ignored", "content",
     "no_content", "nothing_left" (docs/statistics.md)."""
 
     @property
     def cluster(self) -> int | None:
-        """Number of the page that it and all that repeat the same page hang on.
+        """Number of the page's cluster: the number of its original, or its own number.
 
-        That is the number of its original, or its own; None: nothing was recorded of it.
+        None: the page was not recorded.
         """
         if self.outcome == "unjudged":
             return None
@@ -206,11 +207,11 @@ class Verdict(NamedTuple):
 
     @property
     def is_duplicate(self) -> bool:
-        """Whether the page repeats one that was seen before it."""
+        """Whether the page repeats an earlier page."""
         return self.outcome in REPEATS
 
     def as_json(self) -> dict[str, Any]:
-        """Return what it says of the page, in values that JSON has.
+        """Return the verdict as JSON values.
 
         The fingerprint is "0x" and 16 hexadecimal digits: many readers of JSON have no integers of
         64 bits.
@@ -226,7 +227,7 @@ class Verdict(NamedTuple):
         }
 
     def named(self, url_of: Callable[[int], str]) -> "Verdict":
-        """Add the URL of the page's original, or of the page that was refused as such."""
+        """Add the URL of the page's original, or of the page in `refused`."""
         if self.original_page is not None:
             return self._replace(original=url_of(self.original_page))
         if self.refused is not None:

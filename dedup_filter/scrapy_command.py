@@ -1,7 +1,7 @@
-"""The Scrapy command `scrapy dedup ...`: what `dedup-filter ...` does, with the project's index.
+"""The Scrapy command `scrapy dedup ...`: `dedup-filter ...` with the project's index.
 
-    scrapy dedup ARGUMENTS      -> dedup-filter ARGUMENTS, untouched, --help too; its exit codes
-    scrapy dedup index stats    -> INDEX is the one that the project's settings name
+    scrapy dedup ARGUMENTS      -> dedup-filter ARGUMENTS, unchanged, --help too; its exit codes
+    scrapy dedup index stats    -> INDEX defaults to the index of the project's settings
 
 Scrapy imports the commands of all packages whenever `scrapy` is started, for other projects too.
 So nothing is imported here, beyond Scrapy, before the command is run.
@@ -19,21 +19,21 @@ class Command(ScrapyCommand):
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - as Scrapy's own commands have it
 
     def syntax(self) -> str:
-        """Return what follows the name of the command."""
+        """Return the syntax after the name of the command."""
         return "[ARGUMENTS of dedup-filter ...]"
 
     def short_desc(self) -> str:
         """Describe the command in one line."""
-        return "Look after the index of near-duplicates (dedup-filter)"
+        return "Maintain the index of near-duplicates (dedup-filter)"
 
     def add_options(self, parser: ArgumentParser) -> None:
-        """Let all arguments pass, whatever they begin with: they are those of `dedup-filter`."""
+        """Pass all arguments, whatever they begin with, to `dedup-filter`."""
         parser.prefix_chars = ""
         parser.add_argument("arguments", nargs=REMAINDER)
-        parser.set_defaults(profile=None)  # Scrapy asks for that of its own options
+        parser.set_defaults(profile=None)  # one of Scrapy's own options, which it reads
 
     def process_options(self, args: list[str], opts: Namespace) -> None:
-        """Do nothing: there are no options of Scrapy's."""
+        """Do nothing: there are no options of Scrapy."""
 
     def run(self, args: list[str], opts: Namespace) -> None:  # noqa: ARG002 - as Scrapy calls it
         """Run `dedup-filter` and exit as it does."""
@@ -42,10 +42,10 @@ class Command(ScrapyCommand):
         main(opts.arguments, "scrapy dedup", self._index_location)
 
     def _index_location(self) -> str:
-        """Return where the settings say that the index is.
+        """Return the location of the index in the settings.
 
         Raises:
-            ConfigError: a setting is wrong, or they say that it ends with the crawl.
+            ConfigError: a setting is wrong, or the index is in memory.
         """
         from dedup_filter.errors import ConfigError
         from dedup_filter.pages.location import MEMORY
@@ -55,6 +55,7 @@ class Command(ScrapyCommand):
         location = PluginSettings.read(self.settings).index
         if location == MEMORY:
             raise ConfigError(
-                "name an INDEX: by the project's settings (DEDUP_INDEX) it ends with the crawl"
+                "name an INDEX: the index of the project's settings (DEDUP_INDEX) is in memory and "
+                "ends with the crawl"
             )
         return location

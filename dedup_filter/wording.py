@@ -1,4 +1,4 @@
-"""Numbers and texts -> words, for logs, errors and reports."""
+"""Numbers and strings -> text for logs, errors and reports."""
 
 from datetime import datetime, timezone
 
@@ -13,7 +13,7 @@ def as_time(seconds: int) -> str:
 
 
 def counted(count: float, noun: str) -> str:
-    """Write a number of things whose plural is formed with an s.
+    """Write a number with a noun whose plural ends in s.
 
     >>> counted(1, "page"), counted(1_200, "page")
     ('1 page', '1,200 pages')

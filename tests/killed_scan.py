@@ -19,7 +19,7 @@ from dedup_filter.scan.work import Scan, Work
 STEPS = [
     (VerdictLog, ["add", "flush", "cut"]),
     (PageStore, ["flush", "insert"]),
-    (Work, ["note", "_empty", "_leave"]),
+    (Work, ["save", "_empty", "_leave"]),
     (Path, ["replace", "unlink"]),
     (outputs._Out, ["write"]),
     (outputs.ParquetOutput, ["write", "close"]),

@@ -1,5 +1,7 @@
 """Profiles of pages whose measures are chosen: no text has to be read for them."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from benchmarks.made_profiles import profile_of
@@ -23,6 +25,12 @@ def made_profile(digest, fingerprint, hashes, words=99, headline=Headline()):  #
 
 
 def said_profile(texts, config):
-    """What the text "DIGEST FINGERPRINT SHINGLES WORDS" says: its shingles are made of a number."""
-    digest, fingerprint, shingles, words = map(int, texts.document.text.split())
-    return made_profile(digest, fingerprint, hashes_of(shingles), words)
+    """What the text "DIGEST FINGERPRINT SHINGLES WORDS" says: its shingles are made of a number.
+
+    With a fifth word it has no keys, as a page of a crawler without `shared_phrases`.
+    """
+    digest, fingerprint, shingles, words, *without_keys = map(int, texts.document.text.split())
+    page = made_profile(digest, fingerprint, hashes_of(shingles), words)
+    if not without_keys:
+        return page
+    return replace(page, keys=b"", texts=tuple(text._replace(keys=b"") for text in page.texts))

@@ -9,9 +9,9 @@ from made_text import prose
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.review.report.border import Outside
-from dedup_filter.review.report.drawn import drawn
-from dedup_filter.review.report.gathered import Bounds, Gathered, Pair
-from dedup_filter.review.report.shown_texts import NOT_KEPT, ShownTexts
+from dedup_filter.review.report.collect import Bounds, Pair, ReportData
+from dedup_filter.review.report.pack_texts import NOT_KEPT, PackedTexts
+from dedup_filter.review.report.render import render
 
 ADVERT = "Buy cheap phones laptops cameras watches today! Free shipping worldwide offer discount."
 LONG = "x" * 10_000
@@ -59,7 +59,7 @@ def made_index(folder, *, keep_text=True):
 
 def made_report(duplicates):
     """Draw a report on so many duplicates of a tenth as many pages; return HTML."""
-    found = Gathered(
+    found = ReportData(
         identity="made",
         made=1_700_000_000,
         bounds=Bounds(12, 0.8),
@@ -83,8 +83,8 @@ def made_report(duplicates):
         found.add(_record(page, "near"))
         original, distance = page % kept + 1, page % 13
         found.pairs.append(Pair(page, original, distance, 0.8 + page % 200 / 1_000, "near"))
-    texts = ShownTexts([NOT_KEPT] * duplicates)
-    return drawn("made", found, Outside(farthest=15), texts)
+    texts = PackedTexts([NOT_KEPT] * duplicates)
+    return render("made", found, Outside(farthest=15), texts)
 
 
 def _record(page, outcome):

@@ -2,7 +2,8 @@
 
     pages -> one process each, all at the same groups at the same moment -> what became of them
 
-A page's text says what it is like ("DIGEST FINGERPRINT SHINGLES WORDS"), so that thousands of
+A page's text says what it is like ("DIGEST FINGERPRINT SHINGLES WORDS"; a fifth
+word: no keys), so that thousands of
 groups of near-duplicates cost no time to read. What a crawler did it says at once, on a pipe that
 outlives it: some are killed. Knows nothing of pytest.
 """
@@ -27,7 +28,7 @@ from dedup_filter.pages.redis.shared_log import Overtaken
 from dedup_filter.workers import measured
 
 K = 3
-_LIKE = re.compile(r"\d+ \d+ \d+ \d+")
+_LIKE = re.compile(r"\d+ \d+ \d+ \d+( 0)?")
 
 
 class Like(NamedTuple):
@@ -39,10 +40,13 @@ class Like(NamedTuple):
     shingles: int
     """What its shingles are made from."""
     words: int = 99
+    has_keys: bool = True
+    """Whether its phrases find it, and lead it to others."""
 
     @property
     def text(self):
-        return f"{self.digest} {self.fingerprint} {self.shingles} {self.words}"
+        said = f"{self.digest} {self.fingerprint} {self.shingles} {self.words}"
+        return said if self.has_keys else f"{said} 0"
 
     @property
     def given(self):

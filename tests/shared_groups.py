@@ -1,6 +1,7 @@
 """Groups of near-duplicates, for several crawlers to meet; and which of them repeat each other.
 
-Pages of one group have the same phrases, by which those of several hosts are found at any distance.
+Pages of one group have the same phrases; in half of the groups they are found by those at any
+distance.
 
 seed -> for each crawler, rounds of pages: in each round all crawlers meet the same groups
 """
@@ -21,8 +22,7 @@ def repeats(page, other):
     if min(page.words, other.words) < 20:
         return False
     is_near = (page.fingerprint ^ other.fingerprint).bit_count() <= K
-    is_elsewhere = page.url.split("/")[2] != other.url.split("/")[2]
-    return page.shingles == other.shingles and (is_near or is_elsewhere)
+    return page.shingles == other.shingles and (is_near or (page.has_keys and other.has_keys))
 
 
 def require_each_once(became):
@@ -72,10 +72,10 @@ def group(chance, number, kind):
         texts = [like.digest for like in likes[:3]]
         likes = [like._replace(words=9, digest=texts[at % 3]) for at, like in enumerate(likes)]
     chance.shuffle(likes)
-    # On one host pages are found by their fingerprints only.
-    hosts = CRAWLERS if number % 2 else 1
+    # Pages without keys are found by their fingerprints only.
+    hosts, has_keys = (CRAWLERS if number // 2 % 2 else 1), bool(number % 2)
     return [
-        like._replace(url=f"http://site{at % hosts}.example/{number}/{at}")
+        like._replace(url=f"http://site{at % hosts}.example/{number}/{at}", has_keys=has_keys)
         for at, like in enumerate(likes)
     ]
 

@@ -28,9 +28,9 @@ from dedup_filter.errors import StoreAway
 from dedup_filter.hamming.planner import chance_neighbours
 from dedup_filter.model import SOURCES, Outcome, Reason, Refusal, Rule
 from dedup_filter.scrapy_plugin.host_watch import KINDS, LEAST_REPEATS
+from dedup_filter.scrapy_plugin.page_fates import Judgement
 from dedup_filter.scrapy_plugin.settings import _OWN, SETTINGS
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
-from dedup_filter.scrapy_plugin.visits import Judgement
 from dedup_filter.text.selectors import Effect
 from dedup_filter.upkeep.databases import COLUMNS
 

@@ -129,7 +129,8 @@ def test_without_an_index_in_the_settings_one_must_be_given(scrapy, project, set
     code, out, err = scrapy("dedup", "index", "stats", cwd=folder)
     assert (code, out) == (2, "")
     assert err == (
-        "Error: name an INDEX: by the project's settings (DEDUP_INDEX) it ends with the crawl\n"
+        "Error: name an INDEX: the index of the project's settings (DEDUP_INDEX) is in memory and "
+        "ends with the crawl\n"
     )
     # What can do without an index is not refused.
     (folder / "page.html").write_text("<p>A page in a file, of some words.</p>")
@@ -143,7 +144,7 @@ def test_without_an_index_in_the_settings_one_must_be_given(scrapy, project, set
 def test_scrapy_lists_the_command_also_outside_of_a_project(scrapy, tmp_path):
     code, out, _ = scrapy(cwd=tmp_path)
     assert code == 0
-    assert re.search(r"^  dedup +Look after the index", out, re.MULTILINE)
+    assert re.search(r"^  dedup +Maintain the index", out, re.MULTILINE)
     assert scrapy("dedup", "pairs", text="8\n11\n", cwd=tmp_path) == (0, "[8, 11]\n", "")
 
 

@@ -1,9 +1,9 @@
-"""A small web site on loopback, with what the filter should say of each of its pages.
+"""A small web site on loopback, with the expected verdict on each of its pages.
 
     articles/*.txt + templates/*.html, joined by pages.tsv -> pages -> a server -> a crawl
-    expected.tsv                                           -> compared with what the crawl kept
+    expected.tsv                                           -> compared with the crawl's outcomes
 
-Texts, templates and expectations are data, to be read and changed without the code.
+Texts, templates and expectations are data files, which can be read and changed without the code.
 """
 
 from crawler.demo_site.expectations import Expectation, Outcome, differences, read_expectations

@@ -1,6 +1,6 @@
 """articles/<name>.txt -> article.
 
-A file is header lines, then paragraphs; empty lines separate them.
+A file has header lines, then paragraphs, separated by empty lines.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Article:
 
 
 def read_article(name: str) -> Article:
-    """Read an article; `en/sundial@revised` is `en/sundial` with its lines of revisions.tsv."""
+    """Read an article; `en/sundial@revised` is `en/sundial` with its revisions in revisions.tsv."""
     base = name.removesuffix(_REVISED)
     text = (SITE_FOLDER / "articles" / f"{base}.txt").read_text(encoding="utf-8")
     if name.endswith(_REVISED):

@@ -1,4 +1,4 @@
-"""expected.tsv and what a crawl did -> where the two differ."""
+"""expected.tsv and the outcomes of a crawl -> the differences between them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ _OUTCOMES: dict[Verdict, tuple[str, ...]] = {
     "short": ("kept", "new", "unjudged"),
     "listing": ("kept", "new", "unjudged"),
 }
-"""What the filter may say for each verdict. "kept" and "dropped" is all that a crawl shows which
-drops duplicates; with DEDUP_ACTION="tag" each page tells the filter's own word."""
+"""The outcomes that fit each verdict. A crawl that drops duplicates shows only "kept" and
+"dropped"; with DEDUP_ACTION="tag" each page has the filter's own outcome."""
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """A line of expected.tsv, where the verdicts are explained."""
+    """A line of expected.tsv. The file explains the verdicts."""
 
     verdict: Verdict
     original: str | None
@@ -32,14 +32,14 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What happened to a page: "kept" or "dropped", or the filter's own word."""
+    """The outcome of a page: "kept" or "dropped", or the filter's own outcome."""
 
     name: str
     original: str | None = None
 
 
 def read_expectations() -> dict[str, Expectation]:
-    """Return what is expected of each page, by path."""
+    """Return the expectation of each page, by path."""
     expectations = {}
     for path, verdict, original, reason in read_rows("expected.tsv"):
         if verdict not in get_args(Verdict):

@@ -1,7 +1,7 @@
 """pages.tsv -> the pages of the demo site, ready to be served.
 
 A template is HTML with $placeholders: $title, $author, $date; $body (paragraphs, or the list of
-an index page) and $lines (the same, separated by line breaks, for old table layouts); $related
+an index page) and $lines (the same with line breaks between them, for old table layouts); $related
 (links to other pages of the site); $comments (on articles only); $home; $charset.
 """
 
@@ -20,7 +20,7 @@ _RELATED_LINKS = 4
 
 @dataclass(frozen=True)
 class ServedPage:
-    """A page as it goes over the wire."""
+    """A page as the server sends it."""
 
     content_type: str
     body: bytes
@@ -35,7 +35,7 @@ class _Row:
 
     @property
     def site(self) -> str:
-        """The first part of the path: "/north-post/"; of the front page "/"."""
+        """The first part of the path, as "/north-post/"; for the front page "/"."""
         return "/" + "/".join(self.path.split("/")[1:2]) + "/" if self.path != "/" else "/"
 
     @property
@@ -50,7 +50,7 @@ def build_pages() -> dict[str, ServedPage]:
 
 
 def _serve(row: _Row, html: str) -> ServedPage:
-    # Old sites name their charset in the page only.
+    # Old sites name their charset only in the page.
     content_type = "text/html; charset=utf-8" if row.charset == "utf-8" else "text/html"
     return ServedPage(content_type, html.encode(row.charset, "xmlcharrefreplace"))
 
@@ -95,7 +95,7 @@ def _article_parts(row: _Row, rows: list[_Row], article: Article) -> dict[str, s
 
 
 def _related(row: _Row, rows: list[_Row]) -> list[_Row]:
-    """Return the pages of the same site that follow in the table, as in a ring."""
+    """Return the next pages of the same site in the table; after the last comes the first."""
     site = [other for other in rows if other.site == row.site and not other.is_index]
     here = site.index(row)
     return (site[here + 1 :] + site[:here])[:_RELATED_LINKS]

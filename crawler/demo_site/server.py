@@ -12,10 +12,10 @@ _ROBOTS_TXT = ServedPage("text/plain", b"User-agent: *\nAllow: /\n")
 
 
 class DemoServer:
-    """Serves the site from when it is made until it is closed."""
+    """Serves the site from its creation until `close`."""
 
     def __init__(self) -> None:
-        # Not http.server's own server class: it looks its host up in the DNS.
+        # The server class of http.server would look up its host in the DNS.
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
         self._thread.start()
@@ -57,4 +57,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(page.body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Keep quiet: the crawl's log tells all."""
+        """Log nothing: the crawl has a log of its own."""

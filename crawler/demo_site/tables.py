@@ -1,4 +1,4 @@
-"""Tab-separated files: a row a line; empty lines and lines that start with # are left out."""
+"""Tab-separated files: one row a line; empty lines and lines that start with # are skipped."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""A crawl that needs no network: serve the demo site on loopback, crawl it, tell how it came out.
+"""A crawl without network: serve the demo site on loopback, crawl it, log its outcome.
 
 The filter keeps the page that comes first, so the outcome depends on the order of pages. Here
-the order is fixed: breadth first, and no page is fetched before the last one is through.
+the order is fixed: breadth first, and the items of each page finish before the next request.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -30,7 +30,7 @@ class DemoSpider(scrapy.Spider):
         "AUTOTHROTTLE_ENABLED": False,
         "HTTPPROXY_ENABLED": False,  # a proxy would look for the site on its own loopback
         "TELNETCONSOLE_ENABLED": False,
-        # The filter knows a site by its host. Here one server has all, so items tell their sites.
+        # To the filter a site is a host. Here one server has all sites, so item URLs name the site.
         "DEDUP_HTML_FIELD": "html",
         "DEDUP_URL_FIELD": "url",
     }
@@ -44,8 +44,8 @@ class DemoSpider(scrapy.Spider):
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> "DemoSpider":
         spider = super().from_crawler(crawler, *args, **kwargs)
-        crawler.signals.connect(spider._note_kept, signals.item_scraped)
-        crawler.signals.connect(spider._note_dropped, signals.item_dropped)
+        crawler.signals.connect(spider._on_kept, signals.item_scraped)
+        crawler.signals.connect(spider._on_dropped, signals.item_dropped)
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
@@ -72,14 +72,14 @@ class DemoSpider(scrapy.Spider):
         pages = len(self._outcomes)
         self.logger.info("demo: %d pages, %d duplicates, %s", pages, duplicates, verdict)
 
-    def _note_kept(self, item: PageItem) -> None:
+    def _on_kept(self, item: PageItem) -> None:
         tag = item.dedup or {}
-        self._note(item, tag.get("outcome", "kept"), tag.get("original"))
+        self._add_outcome(item, tag.get("outcome", "kept"), tag.get("original"))
 
-    def _note_dropped(self, item: PageItem, exception: Exception) -> None:
-        self._note(item, "dropped", getattr(exception, "original", None))
+    def _on_dropped(self, item: PageItem, exception: Exception) -> None:
+        self._add_outcome(item, "dropped", getattr(exception, "original", None))
 
-    def _note(self, item: PageItem, name: str, original: str | None) -> None:
+    def _add_outcome(self, item: PageItem, name: str, original: str | None) -> None:
         self._outcomes[_path(item.url)] = Outcome(name, _path(original) if original else None)
 
 

@@ -1,6 +1,6 @@
 """One item for each page of a site, found by following its links.
 
-A start address that ends in "/" bounds the crawl to what lies below it, any other to its host.
+A start address that ends in "/" limits the crawl to URLs below it, any other to its host.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -23,8 +23,8 @@ USAGE = "scrapy crawl site -a url=https://example.com/docs/ [-a max_pages=500]"
 class SiteSpider(scrapy.Spider):
     """Crawl one or more sites; several addresses are separated by commas or white space.
 
-    After `max_pages` responses no more are asked for; those under way are worked on. With JOBDIR
-    the next run goes on from there.
+    After `max_pages` responses the crawl makes no more requests; responses under way are processed.
+    With JOBDIR the next run goes on from there.
     """
 
     name = "site"
@@ -45,7 +45,7 @@ class SiteSpider(scrapy.Spider):
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
-        for url in self.start_urls:  # once, if a page links to them
+        for url in self.start_urls:  # filtered, so a page that links to one does not repeat it
             yield scrapy.Request(url)
 
     def parse(self, response: Response) -> Iterator[PageItem | scrapy.Request]:
@@ -74,7 +74,7 @@ def _site_of(url: str) -> tuple[str, str]:
 
 
 def _host_and_path(url: str) -> tuple[str, str]:
-    """Split an address. http or https, www or not are one site: the one redirects to the other."""
+    """Split an address. http and https, www or not, are one site: sites redirect between them."""
     parts = urlsplit(url)
     host = (parts.hostname or "").removeprefix("www.")
     port = "" if parts.port in (None, 80, 443) else f":{parts.port}"

@@ -1,8 +1,8 @@
 """Pages of an existing crawl, from WARC files, through the same pipelines; no network.
 
-Records are read one by one, and no more than CONCURRENT_ITEMS items are in the pipelines at any
-time: an archive of any size passes through bounded memory. After each record the event loop gets
-its turn, so the log, the signals and Ctrl-C keep working.
+Records are read one by one, and at most CONCURRENT_ITEMS items are in the pipelines at any
+time, so memory is bounded for an archive of any size. After each record the event loop
+runs, so the log, the signals and Ctrl-C keep working.
 
 Stats: `warc/records` = `warc/pages` + `warc/bad_records` + the sum of `warc/skipped/<reason>`;
 `warc/unreadable_files`.
@@ -35,7 +35,7 @@ class WarcSpider(scrapy.Spider):
     """Yield the HTML pages of WARC files; paths are separated by commas and may be globs."""
 
     name = "warc"
-    # No response comes with its items, and pages without <html> and doctype are pages too.
+    # Items come without a response, and a page needs neither <html> nor a doctype.
     custom_settings = {"DEDUP_HTML_FIELD": "html"}  # noqa: RUF012 - so Scrapy declares it
     _most_items: int
     _room: asyncio.Semaphore
@@ -99,7 +99,7 @@ class WarcSpider(scrapy.Spider):
 
 
 def _html_response(page: ArchivedPage) -> HtmlResponse | None:
-    """Return the response a live crawl would have seen, if that is HTML."""
+    """Return the response as in a live crawl, if it is HTML."""
     headers = Headers({"Content-Type": page.content_type} if page.content_type else {})
     kind = responsetypes.from_args(headers=headers, url=page.url, body=page.body)
     if not issubclass(kind, HtmlResponse):

@@ -1,8 +1,8 @@
 """Layer "commands": the arguments of one subcommand -> calls -> lines of JSON, or a table.
 
-A command has no logic that a program could want: that is in the layers below. `dedup_filter.cli`
-tells how commands end. Here is what several of them share but for options of the filter, which
-take time to load (`options`).
+A command has no logic that a program could need: the layers below have it. `dedup_filter.cli`
+describes how commands end. This module has what several commands share, except the options of the
+filter, which take time to load (`options`).
 """
 
 import json
@@ -26,7 +26,7 @@ json_option = click.option(
 def progress(
     values: Iterable[T], label: str, total: int | None = None
 ) -> AbstractContextManager[Iterable[T]]:
-    """Show on a terminal how many have passed, elsewhere nothing."""
+    """Show on a terminal how many values have passed; elsewhere show nothing."""
     if not sys.stderr.isatty():
         return nullcontext(values)
     return click.progressbar(
@@ -43,8 +43,8 @@ class BareGroupError(click.ClickException):
 class CommandGroup(click.Group):
     """A group of commands that lists them if none is named.
 
-    So does click's own, but not in all its versions with the same exit code and stream, nor only
-    then. It is to be made with `no_args_is_help=False`.
+    click's own group does so, too, but its exit code and stream depend on its version. Make this
+    group with `no_args_is_help=False`.
     """
 
     def make_context(
@@ -57,7 +57,7 @@ class CommandGroup(click.Group):
         """Make the context of a call.
 
         Raises:
-            BareGroupError: there are no arguments. A shell that completes may have none yet.
+            BareGroupError: there are no arguments, and no shell is completing the command.
         """
         is_bare = not (args or extra.get("resilient_parsing"))
         context = super().make_context(info_name, args, parent, **extra)
@@ -67,7 +67,7 @@ class CommandGroup(click.Group):
 
 
 def folders(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Let the shell complete the name of a folder, such as that of an index."""
+    """Let the shell complete the name of a folder, such as an index."""
     return [CompletionItem(incomplete, type="dir")]
 
 
@@ -83,7 +83,7 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def write_report(values: Mapping[str, Any], as_json: bool) -> None:
-    """Write fields by name: as a line of JSON, or a line for each and each member of a list."""
+    """Write named fields as a line of JSON; or one line for each field and each list member."""
     if as_json:
         write_lines([values])
         return

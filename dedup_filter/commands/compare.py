@@ -13,8 +13,8 @@ from dedup_filter.commands.options import filter_option
 from dedup_filter.commands.sections import COLUMNS, TEXTS, columns_of, entry, head, paragraph
 from dedup_filter.model import Verdict
 from dedup_filter.review.explanation.compare import Comparison, compare
+from dedup_filter.review.explanation.compared_page import ComparedPage
 from dedup_filter.review.explanation.refusals import why
-from dedup_filter.review.explanation.side import Side
 from dedup_filter.review.explanation.text_diff import Change, is_letter_of_unspaced
 from dedup_filter.upkeep import index_at
 from dedup_filter.wording import counted, printable
@@ -34,13 +34,13 @@ _MARKS = {"gone": ("[-", "-]"), "new": ("{+", "+}")}
     "--url",
     "urls",
     multiple=True,
-    help="Where a page in a file was found; again for B. Pages of one host are judged otherwise.",
+    help="URL of a page in a file; give it again for B. Pages of one host are judged differently.",
 )
 @click.option(
     "--index",
     metavar="DIR",
     shell_complete=folders,
-    help="An index: what it knows of the pages' hosts, or of the pages themselves.",
+    help="An index: use its frames of the pages' hosts, and its records of the pages.",
 )
 @filter_option
 @json_option
@@ -53,18 +53,18 @@ def compare_command(
     *,
     as_json: bool,
 ) -> None:
-    """Tell how alike two pages are, and whether B would be dropped for A.
+    """Show how similar two pages are, and whether B would be dropped for A.
 
     A and B are URLs, paths of files, or standard input (-). A is taken for a page that was kept,
-    and B for one that comes after it. For each distance k (0 to 12) the filter's verdict on B is
-    told, and what of B is missing in A if it is near and kept all the same.
+    and B for a later page. The output has the filter's verdict on B for each distance k (0 to 12).
+    If B is near A but kept, the output says which text of B is missing in A.
 
-    With --index the options of its crawls hold. URLs that are in the index are not fetched: they
-    are compared as recorded. B is judged if all its blocks were kept (DEDUP_KEEP_TEXT).
+    With --index the options of its crawls are used. URLs that are in the index are not fetched:
+    they are compared as recorded. B is judged if all its blocks were kept (DEDUP_KEEP_TEXT).
 
-    Written are also the bits that differ, which tables of the index find A by B, what only one of
-    them says, and a word diff: coloured on a terminal (unless NO_COLOR is set), with the marks
-    [-only in A-] and {+only in B+} elsewhere.
+    The output also has the bits that differ, the tables of the index that find A by B, the
+    sentences of only one page, and a word diff: coloured on a terminal (unless NO_COLOR is set),
+    elsewhere with the marks [-only in A-] and {+only in B+}.
 
     \b
     Exit codes:
@@ -72,20 +72,20 @@ def compare_command(
     2    a page or the index cannot be read
     """  # noqa: D301 - click must see the character
     if len(urls) > 2:
-        raise click.UsageError("--url is for A and for B: give it at most twice")
+        raise click.UsageError("--url is given at most twice: for A and for B")
     places = (*urls, "", "")[:2]
     where = None if index is None else index_at(index)
     found = compare((first, second), places, options, where)
     if as_json:
         write_lines([_as_object(found)])
     else:
-        _tell(found)
+        _write(found)
 
 
 def _as_object(found: Comparison) -> dict[str, Any]:
     return {
-        "first": _side(found.first),
-        "second": _side(found.second),
+        "first": _page(found.first),
+        "second": _page(found.second),
         "distance": found.distance,
         "by_text": found.by_text,
         "differing_bits": found.differing_bits,
@@ -108,12 +108,12 @@ def _as_object(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _side(side: Side) -> dict[str, Any]:
+def _page(page: ComparedPage) -> dict[str, Any]:
     names = "name url reason recorded original language words digest advertisements".split()
     return {
-        **{name: getattr(side, name) for name in names},
-        **side.headline._asdict(),
-        "fingerprints": {name: f"{value:#018x}" for name, value in side.fingerprints.items()},
+        **{name: getattr(page, name) for name in names},
+        **page.headline._asdict(),
+        "fingerprints": {name: f"{value:#018x}" for name, value in page.fingerprints.items()},
     }
 
 
@@ -121,14 +121,14 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
     names = "outcome reason distance similarity candidates".split()
     refused = None if verdict.refused is None else verdict.refused._asdict()
     if refused:
-        del refused["page"]  # A has a number of its own in each of the filters
+        del refused["page"]  # A has another number in each filter
         refused["lines"] = [line.text for line in refused["lines"]]
     return {**{name: getattr(verdict, name) for name in names}, "refused": refused}
 
 
-def _tell(found: Comparison) -> None:
-    for name, side in (("A", found.first), ("B", found.second)):
-        _tell_side(name, side)
+def _write(found: Comparison) -> None:
+    for name, page in (("A", found.first), ("B", found.second)):
+        _write_page(name, page)
     if found.likeness is not None:
         of_b, of_a, jaccard, is_estimated = found.likeness
         estimated = " (estimated by sketches)" if is_estimated else ""
@@ -137,15 +137,15 @@ def _tell(found: Comparison) -> None:
             f"A has {_percent(of_b)} of B's, B has {_percent(of_a)} of A's; Jaccard similarity "
             f"{jaccard:.3f}{estimated}",
         )
-    _tell_verdicts(found)
-    _tell_bits(found)
-    for name, side in (("A", found.first), ("B", found.second)):
-        if side.advertisements:
+    _write_verdicts(found)
+    _write_bits(found)
+    for name, page in (("A", found.first), ("B", found.second)):
+        if page.advertisements:
             head(f"TAKEN FOR ADVERTISEMENTS IN {name}")
-            for row in side.advertisements:
+            for row in page.advertisements:
                 paragraph(row)
     if found.only_in_first is None or found.only_in_second is None or found.changes is None:
-        head("WHAT ONLY ONE OF THEM SAYS: the text of one is not known")
+        head("SENTENCES OF ONLY ONE PAGE: the text of one page is not known")
         return
     for name, sentences in (("A", found.only_in_first), ("B", found.only_in_second)):
         head(f"ONLY {name} SAYS" + ("" if sentences else ": nothing"))
@@ -153,43 +153,43 @@ def _tell(found: Comparison) -> None:
             paragraph(sentence)
     if any(change.kind != "same" for change in found.changes):
         head("WORD DIFF: from A to B")
-        _tell_changes(found.changes)
+        _write_changes(found.changes)
 
 
-def _tell_side(name: str, side: Side) -> None:
-    entry(name, side.name if side.url in ("", side.name) else f"{side.name} ({side.url})")
-    if side.recorded is not None:
-        original = "" if side.original is None else f" of {side.original}"
-        entry("  recorded", f"{side.recorded}{original}")
-    if side.reason is not None:
-        entry("  unjudged", side.reason)
-    if side.digest:
-        entry("  language", f"{side.language or 'unknown'}, {counted(side.words, 'word')}")
+def _write_page(name: str, page: ComparedPage) -> None:
+    entry(name, page.name if page.url in ("", page.name) else f"{page.name} ({page.url})")
+    if page.recorded is not None:
+        original = "" if page.original is None else f" of {page.original}"
+        entry("  recorded", f"{page.recorded}{original}")
+    if page.reason is not None:
+        entry("  unjudged", page.reason)
+    if page.digest:
+        entry("  language", f"{page.language or 'unknown'}, {counted(page.words, 'word')}")
         entry(
             "  headline",
-            f"h1: {side.headline.h1 or 'none'}; title: {side.headline.title or 'none'}",
+            f"h1: {page.headline.h1 or 'none'}; title: {page.headline.title or 'none'}",
         )
-    for text, value in side.fingerprints.items():
+    for text, value in page.fingerprints.items():
         entry(f"  {text}", f"{value:#018x}")
-    if len(side.fingerprints) > 1:
+    if len(page.fingerprints) > 1:
         entry("", TEXTS)
 
 
-def _tell_verdicts(found: Comparison) -> None:
+def _write_verdicts(found: Comparison) -> None:
     if found.verdicts is None:
         head("VERDICT: B cannot be judged again, as its blocks were not kept (DEDUP_KEEP_TEXT)")
         return
     head("VERDICT ON B, if A was kept, by distance k")
-    said = enumerate(map(_said, found.verdicts))
-    for sentence, group in groupby(said, key=lambda each: each[1]):
+    sentences = enumerate(map(_sentence, found.verdicts))
+    for sentence, group in groupby(sentences, key=lambda each: each[1]):
         distances = [distance for distance, _ in group]
         span = str(distances[0]) if len(distances) == 1 else f"{distances[0]} to {distances[-1]}"
         entry(f"  k {span}", sentence)
     if found.ignorable is not None:
-        entry("  hint", f"they differ {found.ignorable.told('B')}")
+        entry("  hint", f"they differ {found.ignorable.hint('B')}")
 
 
-def _said(verdict: Verdict) -> str:
+def _sentence(verdict: Verdict) -> str:
     if verdict.outcome == "unjudged":
         return f"unjudged: {verdict.reason}"
     if verdict.outcome != "new":
@@ -210,9 +210,9 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _tell_bits(found: Comparison) -> None:
+def _write_bits(found: Comparison) -> None:
     if found.distance is None:
-        head("FINGERPRINTS: one of them has none")
+        head("FINGERPRINTS: one page has none")
         return
     places = ", ".join(map(str, found.differing_bits)) or "none"
     head(f"FINGERPRINTS: {counted(found.distance, 'bit')} of 64 differ ({found.by_text}): {places}")
@@ -226,7 +226,7 @@ def _tell_bits(found: Comparison) -> None:
         paragraph(f"table {number}, led by bits {blocks}: {table.differing} differ; {does}", 4)
 
 
-def _tell_changes(changes: list[Change]) -> None:
+def _write_changes(changes: list[Change]) -> None:
     is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     line, width, is_after_letter = "", 0, False
     for kind, word, is_letter in _marked(changes, is_coloured=is_coloured):
@@ -242,9 +242,9 @@ def _tell_changes(changes: list[Change]) -> None:
 
 
 def _marked(changes: list[Change], *, is_coloured: bool) -> Iterator[tuple[str, str, bool]]:
-    """Yield words, printable, with their kinds, and whether each is one of a script without spaces.
+    """Yield (kind, printable word, whether it is a character of a script without spaces).
 
-    Of those that both texts have, only some around changes.
+    Of the words that both texts have, only some around changes are yielded.
     """
     for number, (kind, words) in enumerate(changes):
         shown, start, end = words, "", ""

@@ -1,4 +1,4 @@
-"""`dedup-filter explain`: a page -> what of it is judged, what is left out, and by which rule."""
+"""`dedup-filter explain`: a page -> the text that is judged, the text left out, and the rules."""
 
 from collections import defaultdict
 from dataclasses import asdict
@@ -10,8 +10,8 @@ from dedup_filter.commands import folders, json_option, say, write_lines
 from dedup_filter.commands.options import filter_option
 from dedup_filter.commands.sections import TEXTS, entry, head, paragraph
 from dedup_filter.model import as_hex
+from dedup_filter.review.explanation.excluded_text import ExcludedText
 from dedup_filter.review.explanation.explain import Explanation, explain
-from dedup_filter.review.explanation.left_out import Left
 from dedup_filter.upkeep import index_at
 from dedup_filter.wording import counted, printable
 
@@ -19,20 +19,20 @@ _TOP = 20
 _LONGEST_NAME = 70
 _RULES = {
     "ignored": "left out by selectors of ignore",
-    "outside": "outside what selectors of content name",
+    "outside": "outside the elements that selectors of content name",
     "element": "in elements that are never read",
-    "hidden": "hidden, or in noscript, beside more words in sight",
+    "hidden": "hidden, or in noscript, while more words are visible",
     "template": "in templates",
-    "notice": "noscript that only asks for JavaScript",
-    "data": "script data, of which no prose is read",
-    "data_read": "script data; its prose is read behind all other text",
+    "notice": "noscript that only requests JavaScript",
+    "data": "script data without prose that is read",
+    "data_read": "script data; its prose is read after all other text",
     "markup": "escaped HTML in hidden text; it is read as HTML",
     "title": "title of the page; it counts for headline and digest",
-    "frame_seen": "frame: earlier pages of the host have shown it",
+    "frame_seen": "frame: earlier pages of the host had it",
     "frame": "page frame by an element's tag or class name",
     "container": "outside the container that holds the main content",
-    "before": "before the main content: short, or of links",
-    "after": "after the main content: short, or of links",
+    "before": "before the main content: short, or links",
+    "after": "after the main content: short, or links",
     "links": "mostly links, within the main content",
 }
 _SELECTED = {
@@ -42,28 +42,28 @@ _SELECTED = {
     "nothing_left": "they would leave no text, so they do not count",
 }
 _LANGUAGE_BY = {
-    "script": "told by its script",
+    "script": "recognized by its script",
     "declaration": "as the page declares",
-    "stopwords": "told by its stopwords",
-    "nothing": "no language has enough of its words as stopwords",
+    "stopwords": "recognized by its stopwords",
+    "nothing": "its words include too few stopwords of any language",
 }
 _REASONS = {
     "no_text": "there is no text in it",
-    "too_short": "its texts have fewer than 20 words: it repeats only a page that is equal",
-    "by_script": "its text is made by scripts: it repeats only a page that is equal",
-    "binary": "it is no text",
+    "too_short": "its texts have fewer than 20 words: it repeats only an equal page",
+    "by_script": "its text is made by scripts: it repeats only an equal page",
+    "binary": "it is not text",
     "too_large": "it is too large",
 }
 
 
 @click.command("explain")
 @click.argument("page")
-@click.option("--url", default="", help="Where a page in a file was found: its host has a frame.")
+@click.option("--url", default="", help="URL of a page in a file; its host has a frame.")
 @click.option(
     "--index",
     metavar="DIR",
     shell_complete=folders,
-    help="An index: what it knows of the page's host, or of the page itself.",
+    help="An index: use its frame of the page's host, or its record of the page.",
 )
 @click.option(
     "--top",
@@ -71,26 +71,26 @@ _REASONS = {
     default=_TOP,
     show_default=True,
     metavar="N",
-    help="Write so many features, the most weighty first. (--json: all)",
+    help="Number of features to write, largest weight first. (--json: all)",
 )
 @filter_option
 @json_option
 def explain_command(
     page: str, url: str, index: str | None, top: int, options: dict[str, Any], *, as_json: bool
 ) -> None:
-    """Tell what of PAGE would be judged, and what is left out, by which rule.
+    """Show which text of PAGE would be judged, which is left out, and by which rule.
 
     PAGE is a URL, the path of a file, or standard input (-). The page is judged as if it came
-    now: without --index nothing is known of its host. Each word of the page is in the text kept,
-    or in what is left out.
+    now: without --index nothing is known of its host. Each word of the page is either in the text
+    kept or in the text left out.
 
-    With --index the options of its crawls hold, and the frame of the page's host is known. A URL
-    that is in the index is not fetched: it is told what was recorded. What was not read of it is
-    not there, and its text only if it was kept (DEDUP_KEEP_TEXT).
+    With --index the options of its crawls are used, and the frame of the page's host is known. A
+    URL that is in the index is not fetched: its record is shown. A record has the page's text only
+    if it was kept (DEDUP_KEEP_TEXT), and never the parts that were not read.
 
-    Written are also the phrases that are taken for advertisements, as they have hardly a function
-    word around them; the features of the fingerprint with their weights; and the tally of each of
-    its 64 bits: the sum of these weights, added where the hash of a feature has a 1.
+    The output also has the phrases taken for advertisements, as they have hardly any function
+    words around them; the features of the fingerprint with their weights; and the tally of each of
+    its 64 bits: the sum of these weights, added if the hash of a feature has a 1, else subtracted.
 
     \b
     Exit codes: 0 done, 2 the page or the index cannot be read.
@@ -99,7 +99,7 @@ def explain_command(
     if as_json:
         write_lines([_as_object(found)])
     else:
-        _tell(found, top)
+        _write(found, top)
 
 
 def _as_object(found: Explanation) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _as_object(found: Explanation) -> dict[str, Any]:
         text | {"fingerprint": as_hex(text["fingerprint"])} for text in values["texts"]
     ]
     values["left_out"] = (
-        None if found.left_out is None else [left._asdict() for left in found.left_out]
+        None if found.left_out is None else [each._asdict() for each in found.left_out]
     )
     values["features"] = [feature._asdict() for feature in found.features]
     values["words"] = found.words
@@ -116,32 +116,32 @@ def _as_object(found: Explanation) -> dict[str, Any]:
     return values
 
 
-def _tell(found: Explanation, top: int) -> None:
+def _write(found: Explanation, top: int) -> None:
     entry("page", found.name if found.url in ("", found.name) else f"{found.name} ({found.url})")
     if found.reason is not None:
         entry("unjudged", f"{found.reason}: {_REASONS.get(found.reason, 'see the settings')}")
     if found.recorded is not None:
         shown = {**found.recorded, "fingerprint": as_hex(found.recorded["fingerprint"])}
-        told = [f"{name} {value}" for name, value in shown.items() if value is not None]
+        parts = [f"{name} {value}" for name, value in shown.items() if value is not None]
         if found.fingerprint != found.recorded["fingerprint"]:
-            told.append("another one if judged now (below), as its host has shown more since")
-        entry("recorded", ", ".join(told))
+            parts.append("judged now it gets another one (below), as more of its host is known")
+        entry("recorded", ", ".join(parts))
     if not found.digest:
         return
-    _tell_of_page(found)
+    _write_page(found)
     if found.text is None:
         head("TEXT: it was not kept (DEDUP_KEEP_TEXT)")
     else:
         head(f"TEXT KEPT ({counted(found.words['kept'], 'word')})")
         for block in found.text.split("\n"):
             paragraph(block)
-    _tell_left_out(found)
+    _write_left_out(found)
     if found.shingles is not None:
-        _tell_advertisements(found)
-    _tell_fingerprint(found, top)
+        _write_advertisements(found)
+    _write_fingerprint(found, top)
 
 
-def _tell_of_page(found: Explanation) -> None:
+def _write_page(found: Explanation) -> None:
     how = f", {_LANGUAGE_BY[found.language_by]}" if found.language_by else ""
     declared = f" (it declares {found.declared_language})" if found.declared_language else ""
     entry("language", f"{found.language or 'unknown'}{how}{declared}")
@@ -162,35 +162,35 @@ def _tell_of_page(found: Explanation) -> None:
     entry("digest", found.digest)
 
 
-def _tell_left_out(found: Explanation) -> None:
+def _write_left_out(found: Explanation) -> None:
     if found.left_out is None:
-        head("LEFT OUT: what that was is not recorded")
+        head("LEFT OUT: not recorded")
         return
-    by_rule = defaultdict[str, list[Left]](list)
-    for left in found.left_out:
-        by_rule[left.rule].append(left)
-    words = sum(left.words for left in found.left_out)
+    by_rule = defaultdict[str, list[ExcludedText]](list)
+    for each in found.left_out:
+        by_rule[each.rule].append(each)
+    words = sum(each.words for each in found.left_out)
     head(f"LEFT OUT ({counted(words, 'word')})")
     for rule, members in by_rule.items():
         paragraph(f"{_RULES[rule]} ({counted(found.words[rule], 'word')}):")
-        for left in members:
-            span = "in the span" if left.is_in_span else ""
-            notes = "; ".join(filter(None, (left.detail, span)))
-            paragraph(f"{left.text} [{notes}]" if notes else left.text, 4)
+        for each in members:
+            span = "in the span" if each.is_in_span else ""
+            notes = "; ".join(filter(None, (each.detail, span)))
+            paragraph(f"{each.text} [{notes}]" if notes else each.text, 4)
 
 
-def _tell_advertisements(found: Explanation) -> None:
+def _write_advertisements(found: Explanation) -> None:
     share = f"{found.shingles_left_out:,} of {found.shingles:,} phrases"
-    effect = "" if found.are_sentences else "; as hardly any is a sentence's, all words count"
+    effect = "" if found.are_sentences else "; as hardly any are in sentences, all words count"
     head(f"TAKEN FOR ADVERTISEMENTS: {share} have too few function words around them{effect}")
     for row in found.advertisements:
         paragraph(row)
 
 
-def _tell_fingerprint(found: Explanation, top: int) -> None:
+def _write_fingerprint(found: Explanation, top: int) -> None:
     if found.features:
         shown = min(top, len(found.features))
-        head(f"FEATURES: {shown:,} of {len(found.features):,}, the most weighty first")
+        head(f"FEATURES: {shown:,} of {len(found.features):,}, largest weight first")
         for feature in found.features[:top]:
             kind = "" if feature.kind == "text" else f" ({feature.kind})"
             say(f"  {feature.weight:9.3f}  {printable(feature.name, _LONGEST_NAME)}{kind}")

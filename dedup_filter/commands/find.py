@@ -1,4 +1,4 @@
-"""`dedup-filter find`: pages, an index -> the kept pages that are like each."""
+"""`dedup-filter find`: pages, an index -> the kept pages that are similar to each."""
 
 from typing import Any
 
@@ -23,9 +23,9 @@ _BITS = 64
     "-k",
     type=click.IntRange(0, _BITS),
     metavar="BITS",
-    help="Find pages that differ in at most so many bits, 0 to 64; that of the index unless given.",
+    help="Find pages differing in at most this many bits (0 to 64); default: the index's distance.",
 )
-@click.option("--url", default="", help="Where a page in a file was found: its host has a frame.")
+@click.option("--url", default="", help="URL of a page in a file; its host has a frame.")
 @filter_option
 @json_option
 def find_command(
@@ -37,18 +37,18 @@ def find_command(
     *,
     as_json: bool,
 ) -> None:
-    """Tell which kept pages are like PAGE, nearest first; nothing is recorded.
+    """List the kept pages that are similar to PAGE, nearest first; nothing is recorded.
 
     PAGE is a URL, the path of a file, standard input (-), or a fingerprint in hexadecimal
     (0x...). A URL that is in the index is not fetched: it is looked up as it was recorded.
     INDEX is a folder, or the address of a shared index; a crawl may be writing to it.
 
-    Each line has the differing bits, the share of PAGE's phrases that the page has, and its URL; a
-    page that is farther and on another host is found by phrases that it shares, as a crawl does.
-    What is found is not confirmed: a crawl may keep PAGE all the same (see `compare`).
+    Each line has the differing bits, the share of PAGE's phrases that the page has, and its URL.
+    As in a crawl, pages that differ in more bits are found by shared phrases.
+    Pages found are not confirmed: a crawl may keep PAGE all the same (see `compare`).
 
     \b
-    Exit codes: 0 done, 1 no kept page is like any PAGE, 2 a page or the index cannot be read.
+    Exit codes: 0 done, 1 no kept page is similar to any PAGE, 2 a page or the index cannot be read.
     """  # noqa: D301 - click must see the character
     require_pages(pages)
     found = False
@@ -60,26 +60,26 @@ def find_command(
             if as_json:
                 write_lines([_as_object(answer)])
             else:
-                _tell(answer, most)
+                _write(answer, most)
     if not found:
         raise click.exceptions.Exit(1)
 
 
 def _as_object(answer: Answer) -> dict[str, Any]:
     return {
-        "asked": answer.asked,
+        "asked": answer.name,
         "fingerprint": as_hex(answer.fingerprint),
         "reason": answer.reason,
         "near": [near._asdict() for near in answer.near],
     }
 
 
-def _tell(answer: Answer, most: int) -> None:
+def _write(answer: Answer, most: int) -> None:
     why = "" if answer.reason is None else f" (it is unjudged: {answer.reason})"
     if not answer.near:
-        say(f"{answer.asked}: no kept page within {most} bits{why}")
+        say(f"{answer.name}: no kept page within {most} bits{why}")
         return
-    say(f"{answer.asked}:")
+    say(f"{answer.name}:")
     for url, distance, similarity, _, source in answer.near:
         share = "    " if similarity is None else f"{similarity:4.0%}"
         by = "" if source is None else f"  ({source.replace('_', ' ')})"

@@ -1,4 +1,4 @@
-"""`dedup-filter fingerprint`: pages in, a fingerprint for each."""
+"""`dedup-filter fingerprint`: pages -> a fingerprint for each."""
 
 from typing import Any
 
@@ -18,11 +18,11 @@ from dedup_filter.review.recorded_pages import fingerprints_of, require_pages
 def fingerprint_command(pages: tuple[str, ...], options: dict[str, Any], *, as_json: bool) -> None:
     """Write the fingerprint of each PAGE on a line of its own, for `near` and `pairs`.
 
-    PAGE is a URL, the path of a file, or standard input (-). HTML is told from text by the name
-    of a file, or its first tag. Nothing is known of a page's host, so what is in all its pages is
-    left out only if it looks like a menu; an index knows more (see `find`).
+    PAGE is a URL, the path of a file, or standard input (-). HTML is recognized by the name of a
+    file, or by its first tag. Other pages of the host are not known, so text that all its pages
+    have is left out only if it looks like a menu; an index knows more (see `find`).
 
-    A page that has no text of 20 words, or only stopwords, gets an empty line, and standard error
+    If a page has no text of 20 words, or only stopwords, its line is empty, and standard error
     says why.
 
     \b

@@ -1,10 +1,10 @@
-"""`dedup-filter near`, `pairs` and `clusters`: fingerprints in, a line of JSON for each result.
+"""`dedup-filter near`, `pairs` and `clusters`: fingerprints -> a line of JSON for each result.
 
-All take an index, too, and write URLs.
+All take an index, too, and then write URLs.
 
-A line of input holds one fingerprint, decimal or hexadecimal (0x...), blanks around it allowed; or
-is what `dedup-filter fingerprint --json` writes. Blank lines, and those of pages that have no
-fingerprint, count as lines and hold nothing. Cost: 1 us a line.
+A line of input holds one fingerprint, decimal or hexadecimal (0x...), with or without blanks around
+it; or is a line of `dedup-filter fingerprint --json`. Blank lines, and lines of pages without a
+fingerprint, are counted but hold nothing. Cost: 1 us a line.
 """
 
 import json
@@ -40,12 +40,12 @@ Shown = Callable[[int], int | str]
 _DISTANCE = 3
 _LONGEST_WORD = 1000
 _LONGEST_LINE = 100_000
-"""Of a URL, 10,000 characters or more may be in it."""
+"""A line may hold a URL of 10,000 characters and more."""
 _BATCH = 1_000_000
-"""Fingerprints that an index is asked for together: 65 MB."""
-_ASKED = np.dtype([("line", np.int64), ("query", np.uint64)])
-_TOLD = 10
-"""Lines that are told of those passed over."""
+"""Fingerprints that are looked up in an index at a time: 65 MB."""
+_QUERY = np.dtype([("line", np.int64), ("query", np.uint64)])
+_SHOWN = 10
+"""Bad lines that are reported; more are only counted."""
 _FINGERPRINT = re.compile(rb"[0-9]+|0[xX][0-9a-fA-F]+")
 
 
@@ -70,12 +70,12 @@ class _Input(click.File):
         return super().convert(value, param, ctx)
 
 
-_distance_option = max_distance_option(show_default=f"{_DISTANCE}, or that of an index")
+_distance_option = max_distance_option(show_default=f"{_DISTANCE}, or the index's")
 
 
 @click.command("near")
-@click.argument("files", metavar="[STORED] [ASKED]", type=click.File("rb"), nargs=-1)
-@click.option("--index", metavar="INDEX", help="Ask for pages of this index, not for STORED.")
+@click.argument("files", metavar="[STORED] [QUERIES]", type=click.File("rb"), nargs=-1)
+@click.option("--index", metavar="INDEX", help="Look up pages of this index instead of STORED.")
 @_distance_option
 @_options
 def near_command(
@@ -85,18 +85,18 @@ def near_command(
     shown: Shown,
     as_json: bool,
 ) -> None:
-    """Answer each fingerprint with the stored ones that are near to it.
+    """Find, for each fingerprint, the stored fingerprints that are near to it.
 
-    STORED and ASKED are files with one on each line; ASKED is standard input (-) unless it is
-    given. Each line is answered at once, in its turn, by an array of the near ones, nearest
-    first. Blank lines get no answer. A line that is no fingerprint ends the command with exit
-    code 2: one of STORED before it answers, one of ASKED after the answers to those before it.
+    STORED and QUERIES are files with one fingerprint on each line; QUERIES is standard input (-)
+    by default. Each query is answered at once, in order, by an array of near fingerprints, nearest
+    first. Blank lines get no answer. A line that is not a fingerprint ends the command with exit
+    code 2: in STORED before any answer, in QUERIES after the answers to earlier lines.
 
-    With --index the kept pages of an index are asked for, a folder or an address (redis://...); a
-    crawl may be writing to it. ASKED is answered a million lines at a time, all of them in one pass
-    over each table, by a line for each page that is near: [line of ASKED, its fingerprint, page,
-    URL, distance]. These are not in order. Lines that are no fingerprints are passed over and told,
-    and the exit code is 1.
+    With --index, the kept pages of an index are looked up. INDEX is a folder or an address
+    (redis://...); a crawl may be writing to it. A million queries at a time pass over each table
+    once. For each near page a line [line of QUERIES, its fingerprint, page, URL, distance] is
+    written; these lines are not in order. Lines that are not fingerprints are skipped and
+    reported, and the exit code is 1.
 
     \b
     $ printf '%s\\n' 8 11 4096 > stored.txt
@@ -107,20 +107,18 @@ def near_command(
     """  # noqa: D301 - click must see the character
     most = 2 if index is None else 1
     if not most - 1 <= len(files) <= most:
-        raise click.UsageError(
-            "either STORED or --index must be given, and one file to ask from at most"
-        )
-    asked = files[-1] if len(files) == most else sys.stdin.buffer
+        raise click.UsageError("give either STORED or --index, and at most one file of QUERIES")
+    queries = files[-1] if len(files) == most else sys.stdin.buffer
     if index is not None:
-        _write_near_pages(index_at(index), asked, max_distance, shown, as_json=as_json)
+        _write_near_pages(index_at(index), queries, max_distance, shown, as_json=as_json)
         return
-    if files[0] is asked:
-        raise click.UsageError("only one of STORED and ASKED can be standard input")
+    if files[0] is queries:
+        raise click.UsageError("only one of STORED and QUERIES can be standard input")
     stored = distinct(_read_all(files[0]))
     k = _DISTANCE if max_distance is None else max_distance
     found = HammingIndex(k, expected=max(len(stored), 1))
     found.add_many(stored, range(len(stored)))
-    for _, query in _read(asked):
+    for _, query in _read(queries):
         near = [(shown(match.fingerprint), match.distance) for match in found.within(query)]
         if as_json:
             entries = [{"fingerprint": entry, "distance": bits} for entry, bits in near]
@@ -138,13 +136,13 @@ def pairs_command(
 ) -> None:
     """Write all pairs of fingerprints, or of an index's pages, that are near to one another.
 
-    FINGERPRINTS is a file with one on each line, or standard input (-); one that occurs several
-    times counts once. Each pair is written once, the smaller number first, as soon as it is
-    found; the order is the same in every run, but not that of the numbers. A line that is no
+    FINGERPRINTS is a file with one fingerprint on each line, or standard input (-); equal
+    fingerprints count once. Each pair is written once, the smaller number first, as soon as it is
+    found. Pairs are not sorted, but their order is the same in every run. A line that is not a
     fingerprint ends the command before it writes anything, with exit code 2.
 
-    Or it is an index, a folder or an address (redis://...): then pages are paired, dropped ones
-    too, and their URLs are written. A crawl may be writing to it.
+    FINGERPRINTS can also be an index, a folder or an address (redis://...): then its pages, dropped
+    pages too, are paired and their URLs are written. A crawl may be writing to the index.
 
     \b
     $ printf '%s\\n' 8 11 11 4096 | dedup-filter pairs
@@ -174,7 +172,7 @@ def pairs_command(
 @click.option(
     "--unconfirmed",
     is_flag=True,
-    help="Of an index: group pages that are near in bits, too, which the filter found to differ.",
+    help="With an index: also group pages near in bits, though the filter found that they differ.",
 )
 @_options
 def clusters_command(
@@ -188,17 +186,18 @@ def clusters_command(
 ) -> None:
     """Group fingerprints that are near, or an index's pages that repeat one another.
 
-    FINGERPRINTS is a file with one on each line, or standard input (-); one that occurs several
-    times counts once. Members and clusters come in the order in which they first occur; the first
-    represents its cluster; who is alone is in none. A chain of small steps is one cluster, so two
-    members may not be near each other. With --split the first takes all that are near it, the first
-    of those left does the same, and so on. Spread is the most bits between the representative and a
-    member. A line that is no fingerprint: exit code 2, before anything is written.
+    FINGERPRINTS is a file with one fingerprint on each line, or standard input (-); equal
+    fingerprints count once. Members and clusters are in the order of the input; the first member
+    represents its cluster; a fingerprint near no other is left out. A chain of near fingerprints is
+    one cluster, so two members need not be near each other. With --split the first member makes a
+    cluster with all members near it, the first remaining member does the same, and so on. Spread is
+    the most bits between the representative and a member. A line that is not a fingerprint ends the
+    command before it writes anything, with exit code 2.
 
-    Or it is an index, a folder or an address (redis://...): then a kept page represents the pages
-    that were dropped for it, each confirmed to repeat it (-d: at so many bits). --unconfirmed joins
-    pages near in bits, too, in chains (--split cuts them). Shared indexes record no dropped pages,
-    and need it.
+    FINGERPRINTS can also be an index, a folder or an address (redis://...): then a kept page
+    represents the pages that were dropped for it, each confirmed to repeat it (-d: within this many
+    bits). --unconfirmed also joins pages that are near in bits, in chains (--split cuts them). A
+    shared index records no dropped pages, so it needs --unconfirmed.
 
     \b
     $ printf '%s\\n' 11 8 12288 0 | dedup-filter clusters --max-distance 2
@@ -217,8 +216,8 @@ def clusters_command(
         with fingerprints.recorded() as recorded:
             if near is None and isinstance(fingerprints, ServerIndex):
                 raise DedupError(
-                    "a shared index has no records of dropped pages, so there is nothing confirmed "
-                    "to group by; --unconfirmed groups kept pages that are near in bits"
+                    "a shared index has no records of dropped pages, so it has no confirmed "
+                    "clusters; --unconfirmed groups kept pages that are near in bits"
                 )
             for each in page_clusters(
                 recorded.entries, recorded.repeats(), max_distance, near=near, is_split=is_split
@@ -237,7 +236,7 @@ def clusters_command(
 
 
 def _clusters(values: UInt64Array, k: int, *, is_split: bool) -> Iterator[IntpArray]:
-    """Yield the places of the fingerprints of each cluster."""
+    """Yield, for each cluster, the places of its fingerprints."""
     order = np.argsort(values, kind="stable")
     sets = DisjointSets(len(values))
     for pairs in pair_blocks(values, k):
@@ -253,31 +252,31 @@ def _clusters(values: UInt64Array, k: int, *, is_split: bool) -> Iterator[IntpAr
 
 
 def _write_near_pages(
-    index: Index, asked: BinaryIO, max_distance: int | None, shown: Shown, *, as_json: bool
+    index: Index, queries: BinaryIO, max_distance: int | None, shown: Shown, *, as_json: bool
 ) -> None:
     """Write a line for each kept page near to a fingerprint of a file.
 
     Raises:
-        Exit: with code 1, lines were passed over.
+        Exit: with code 1, lines were skipped.
     """
     bad_lines = 0
 
     def pass_over(error: DedupError) -> None:
         nonlocal bad_lines
         bad_lines += 1
-        if bad_lines <= _TOLD:
+        if bad_lines <= _SHOWN:
             say(str(error), err=True)
 
-    values, k = _read(asked, pass_over), _distance_of(index, max_distance)
+    numbered, k = _read(queries, pass_over), _distance_of(index, max_distance)
     names = ("line", "query", "page", "url", "distance")
     with index.searched(k) as searched:
-        while len(batch := np.fromiter(islice(values, _BATCH), _ASKED)):
-            lines, queries = batch["line"], batch["query"].copy()
-            for found in searched.fingerprints.within_blocks(queries, k):
+        while len(batch := np.fromiter(islice(numbered, _BATCH), _QUERY)):
+            lines, values = batch["line"], batch["query"].copy()
+            for found in searched.fingerprints.within_blocks(values, k):
                 urls = searched.urls(np.unique(found.rows).tolist())
                 columns = (
                     lines[found.queries].tolist(),
-                    map(shown, queries[found.queries].tolist()),
+                    map(shown, values[found.queries].tolist()),
                     found.rows.tolist(),
                     [urls.get(page) for page in found.rows.tolist()],
                     found.distances.tolist(),
@@ -316,11 +315,11 @@ def _distance_of(index: Index, given: int | None) -> int:
 
 
 def _urls(recorded: Recorded, places: IntpArray) -> dict[int, str]:
-    """Return the URLs of pages by their places in the entries, which ascend."""
+    """Return place -> URL for places in the entries, which ascend by page."""
     distinct_places = np.unique(places)
     numbers = recorded.entries.pages[distinct_places].tolist()
     urls = {record.page: record.url for record in recorded.records(numbers)}
-    # One of a shared index may have been forgotten since its log was read.
+    # A page of a shared index may have been forgotten since the log was read.
     gone = "(forgotten meanwhile)"
     return {
         place: urls.get(number, gone)
@@ -340,7 +339,7 @@ def _fail(error: DedupError) -> None:
 def _read(
     file: BinaryIO, on_bad: Callable[[DedupError], None] = _fail
 ) -> Iterator[tuple[int, int]]:
-    """Yield line and fingerprint of each in a file, when its line has arrived."""
+    """Yield the line number and value of each fingerprint in a file, as its line arrives."""
     for number, line in enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), 1):
         word = line.strip()
         is_cut = len(line) == _LONGEST_LINE and line[-1:] != b"\n"
@@ -368,9 +367,9 @@ def _read(
 
 
 def _in_json(line: bytes) -> bytes:
-    """Return the fingerprint in a line of `fingerprint --json`, nothing if its page has none.
+    """Return the fingerprint in a line of `fingerprint --json`; empty if its page has none.
 
-    A line that is none of its lines is returned as it is.
+    Any other line is returned unchanged.
     """
     try:
         value = json.loads(line)["fingerprint"]

@@ -1,4 +1,4 @@
-"""`dedup-filter index ...`: the commands that look after an index."""
+"""`dedup-filter index ...`: the commands that maintain an index."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -26,17 +26,17 @@ from dedup_filter.wording import as_time
 Report = dict[str, Any]
 
 _NO = 1
-"""Exit code: done, and the answer is no."""
+"""Exit code: the command ran, and the answer is no."""
 
 
 @click.group("index", cls=CommandGroup, no_args_is_help=False)
 def index_command() -> None:
-    """Look after an index: check it, seed it, move it, mend it.
+    """Maintain an index: check it, fill it, move it, repair it.
 
-    INDEX is what DEDUP_INDEX names: a folder, or the address of an index that crawlers share
+    INDEX is a value of DEDUP_INDEX: a folder, or the address of an index that crawlers share
     (redis://host:6379/0, redis+cluster://host:7000). `stats`, `check` and `export` only read, and
-    work while a crawl writes to it. The others need a folder for themselves; a shared index they
-    work on beside its crawlers, unless they say otherwise.
+    work while a crawl writes to the index. The other commands need exclusive use of a folder, but
+    work on a shared index beside its crawlers, unless their help says otherwise.
     """
     handler = logging.Handler()
     handler.emit = lambda record: say(record.getMessage(), err=True)  # type: ignore[method-assign]
@@ -46,7 +46,7 @@ def index_command() -> None:
 
 
 def _command(name: str) -> Callable[[Callable[..., Iterator[Report]]], click.Command]:
-    """Make a command of what yields reports on an index; each is written at once."""
+    """Make a command of a function that yields reports on an index; each is written at once."""
 
     def of(reports_on: Callable[..., Iterator[Report]]) -> click.Command:
         @index_command.command(name)
@@ -66,13 +66,14 @@ def _command(name: str) -> Callable[[Callable[..., Iterator[Report]]], click.Com
 
 @_command("check")
 def _check(index: Index) -> Iterator[Report]:
-    """Verify an index: the record of pages, and the tables against it.
+    """Verify an index: the records of pages, and the tables against the records.
 
     Everything is read, nothing is written, and a crawl may go on meanwhile. Tables that are
-    missing or out of date are no fault: they are made anew when the index is opened. Of a shared
-    index, log, records and pages in flight are compared; what is under way is no fault.
+    missing or out of date are no fault: they are rebuilt when the index is opened. For a shared
+    index, log, records and pending pages are compared; changes in progress are no fault.
 
-    Exit codes: 0 it is clean, 1 faults were found, 2 there is no index, or it cannot be read.
+    Exit codes: 0 the index is clean, 1 faults were found, 2 there is no index, or it cannot be
+    read.
     """
     findings = index.check()
     yield {"index": str(index), "is_clean": not findings.faults, **vars(findings)}
@@ -82,14 +83,14 @@ def _check(index: Index) -> Iterator[Report]:
 
 @_command("compact")
 def _compact(index: Index) -> Iterator[Report]:
-    """Give back the room that forgotten pages have left in an index.
+    """Free the space that forgotten pages have left in an index.
 
-    The files of a directory are written anew. It takes as much room again while it lasts, and the
-    index for itself.
+    The files of a directory are rewritten. Meanwhile the command needs the same space again, and
+    exclusive use of the index.
 
-    Of a shared index, the beginning of the log is deleted as far as it tells of no page, and so
-    are records of no page, left by crawlers that crashed; pages that those had pending are
-    released. Crawls may go on meanwhile. Bytes are estimated.
+    For a shared index, the beginning of the log is deleted up to the first event that is still
+    needed. Records without a page, left by crashed crawlers, are deleted, and the pending pages of
+    these crawlers are released. Crawls may go on meanwhile. Bytes are estimated.
 
     Exit codes: 0 done, 2 there is no index, it is in use, or cannot be written.
     """
@@ -105,16 +106,15 @@ def _compact(index: Index) -> Iterator[Report]:
 @click.option("--table", metavar="NAME", help="Name of the table.  [default: pages]")
 @click.option("--force", is_flag=True, help="Replace the table or the Parquet file.")
 def _export(index: Index, to: str | None, table: str | None, force: bool) -> Iterator[Report]:
-    """Write each page that an index has recorded as a line of JSON, or as a row of a table.
+    """Write each recorded page of an index as a line of JSON, or as a row of a table.
 
-    The first line says how fingerprints were made and which crawls there were. Then comes a line
-    for each page, dropped ones too, oldest first, and at last a line for each host whose frames
-    are known. `index import` makes an equal index of these lines. Pages whose items are still
-    under way are left out; a crawl may go on meanwhile. A shared index has no records of dropped
-    pages, and exports no frames.
+    The first line says how fingerprints were made, and lists the crawls. Then comes a line for
+    each page, dropped pages too, oldest first, and last a line for each host with a known frame.
+    `index import` makes an equal index of these lines. Pending pages are left out; a crawl may go
+    on meanwhile. A shared index has no records of dropped pages, and exports no frames.
 
-    With --to the records of pages go into a table of a database, or a Parquet file, to be asked
-    in SQL: see docs/sql.md. The table appears whole or not at all.
+    With --to the records go into a table of a database, or into a Parquet file, for queries in SQL
+    (see docs/sql.md). The table appears whole or not at all.
 
     Exit codes: 0 done, 1 the lines or the file cannot be written, 2 there is no index, it cannot
     be read, or TARGET cannot be used or has such a table.
@@ -134,11 +134,11 @@ def _export(index: Index, to: str | None, table: str | None, force: bool) -> Ite
 @_command("forget")
 @click.argument("urls", metavar="URL...", nargs=-1, required=True)
 def _forget(index: Index, urls: tuple[str, ...]) -> Iterator[Report]:
-    """Make an index forget all pages at URL, however that is spelt.
+    """Make an index forget all pages at URL, in any spelling of the URL.
 
-    Arguments of the URL may stand in another order, and it may have a fragment. Pages that
-    repeat a forgotten one stay recorded as they are. Crawlers of a shared index may be at work:
-    they forget pages too, but for those whose items are under way. All pages are read once.
+    Its parameters may be in another order, and it may have a fragment. Pages that repeat a
+    forgotten page stay recorded as they are. Crawlers of a shared index may be running: they
+    forget the pages, too, except pending ones. All pages are read once.
 
     Exit codes: 0 done, 1 no page was known at any URL, 2 there is no index, or it is in use.
     """
@@ -157,12 +157,12 @@ def _forget(index: Index, urls: tuple[str, ...]) -> Iterator[Report]:
 def _import(index: Index, file: BinaryIO, **given: Any) -> Iterator[Report]:
     """Put lines of JSON into an index, which is made if there is none.
 
-    FILE, or standard input (-), is what `index export` wrote, or the feed of an earlier crawl.
+    FILE, or standard input (-), is an output of `index export`, or the feed of an earlier crawl.
 
-    An export comes back as it was, verdicts and times included; the index must make its
-    fingerprints in the same way. Pages that are there already are passed over. A shared index
-    numbers pages anew and keeps nothing of dropped pages, texts and frames; no crawler may be at
-    work on it. Items can be imported beside crawlers.
+    An export is restored with verdicts and times; the index must make fingerprints in the same
+    way. Pages that are already in the index are skipped. A shared index numbers pages anew, and
+    keeps no dropped pages, texts or frames; no crawler may be running on it. Items of a feed can
+    be imported beside crawlers.
 
     The items of a feed (JSON lines) are judged like the pages of a crawl named "import". Each
     needs its page in the field html, else in text, and its URL in url, unless other fields are
@@ -170,7 +170,7 @@ def _import(index: Index, file: BinaryIO, **given: Any) -> Iterator[Report]:
     cores read pages.
 
     A bad line ends the import, with an error that names the line; the lines before it are in the
-    index. When it is mended, go on behind them if they are items; an export is imported again.
+    index. After the repair, import the lines from there on (a feed), or all of them (an export).
 
     Exit codes: 0 done, 2 a line is bad, FILE cannot be read, or the index cannot be used.
     """
@@ -188,24 +188,24 @@ def _import(index: Index, file: BinaryIO, **given: Any) -> Iterator[Report]:
 
 @_command("migrate")
 @filter_option
-@click.option("--drop-unkept", is_flag=True, help="Leave pages behind whose texts were not kept.")
+@click.option("--drop-unkept", is_flag=True, help="Leave out pages whose texts were not kept.")
 @click.option("--fresh", is_flag=True, help="Begin an empty index; no fingerprints are made.")
 def _migrate(
     index: Index, options: dict[str, Any], drop_unkept: bool, fresh: bool
 ) -> Iterator[Report]:
-    """Make the fingerprints of an index in a directory anew.
+    """Remake the fingerprints of an index in a directory.
 
     A crawl refuses an index whose fingerprints were made in another way: with other options, or by
-    another version of this package or of a dictionary. Where the texts of pages were kept
-    (DEDUP_KEEP_TEXT), fingerprints are made of those, as this version does with these options;
-    verdicts and times stay as they are.
+    another version of this package or of a dictionary. If the texts of pages were kept
+    (DEDUP_KEEP_TEXT), this command makes new fingerprints of the texts, with this version and
+    these options; verdicts and times stay as they are.
 
-    The index as it was is never deleted: it is moved to DIR.backup-<time>, which is printed.
+    The old index is never deleted: it is moved to DIR.backup-<time>, which is printed.
 
-    A shared index has no texts, so this is not for it: begin another one under a new name.
+    A shared index has no texts, so it cannot be migrated: begin another one under a new name.
 
     Exit codes: 0 done, or nothing to do; 2 there is no index, it is in use, or texts are missing
-    and neither --drop-unkept nor --fresh is given. Then it is as it was.
+    and neither --drop-unkept nor --fresh is given. After 2 the index is unchanged.
     """
     result = index.migrate(
         FilterConfig.of(options),
@@ -218,18 +218,18 @@ def _migrate(
 
 @_command("stats")
 def _stats(index: Index) -> Iterator[Report]:
-    """Tell what an index holds: pages, hosts, crawls, bytes.
+    """Show the contents of an index: pages, hosts, crawls, bytes.
 
-    `pages` counts what was recorded, repeats too; `kept` the pages without repeats, which the log
-    of a crawl calls the pages kept.
+    `pages` counts all recorded pages; `kept` counts the pages without repeats, like the pages kept
+    in the log of a crawl.
 
-    A page has the outcome that it had when it was seen last, so a page that came again at its
-    URL in a later crawl counts as revisited. For each crawl, the kept pages are counted that were
-    seen there first, and those that were seen there last. A repeat is recorded each time. Pending
-    pages are those whose items are still under way. All pages are read: half a kilobyte each.
+    The outcome of a page is its latest: a page that came again at its URL in a later crawl counts
+    as revisited. For each crawl, the kept pages first seen in it and the kept pages last seen in it
+    are counted. A repeat is recorded each time. Pages are pending while their items are under way.
+    All pages are read: half a kilobyte each.
 
-    Of a shared index the outcomes are those that all its crawlers have counted since it was made;
-    the log is read, and what a page takes on the servers is estimated.
+    For a shared index, outcomes are the counts of all its crawlers since it was made; the log is
+    read, and the bytes of a page on the servers are estimated.
 
     Exit codes: 0 done, 2 there is no index, or it cannot be read.
     """

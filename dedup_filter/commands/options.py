@@ -1,7 +1,7 @@
-"""Options that several commands have, and what the values that a user gives them mean.
+"""Options that several commands share, and the meaning of their values.
 
-Apart from the package, as they need the options of the filter: who asks only for help, or for the
-completion of a word, need not wait for those to load.
+They are not in the package's `__init__`, as they import the options of the filter: help and the
+completion of words need not wait for that import.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,12 +23,12 @@ max_distance_option = partial(
     type=click.IntRange(0, MAX_DISTANCE),
     show_default=True,
     metavar="BITS",
-    help=f"Near are fingerprints that differ in at most so many bits, 0 to {MAX_DISTANCE}.",
+    help=f"Fingerprints are near if they differ in at most this many bits, 0 to {MAX_DISTANCE}.",
 )
 
 
 def filter_options(given: Sequence[str]) -> dict[str, Any]:
-    """Read options as they were given; the filter says whether they make sense.
+    """Read options as they were given; the filter checks their values.
 
     >>> filter_options(["features=shingles", "max_distance=3", "min_similarity=None"])
     {'features': 'shingles', 'max_distance': 3, 'min_similarity': None}
@@ -48,16 +48,16 @@ options_option = partial(
     multiple=True,
     metavar="NAME=VALUE",
     callback=lambda _, __, given: filter_options(given),
-    help='An option of the filter, such as features=shingles or max_distance=3; "none" is no '
-    "value. Again for each.",
+    help='An option of the filter, such as features=shingles or max_distance=3; "none" means no '
+    "value. Repeatable.",
 )
 filter_option = options_option("--option", "-o")
 
 
 def field_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a user name the fields of a feed; the command gets `fields`, as `FieldNames`.
+    """Add options that name the fields of a feed; the command gets `fields`, as `FieldNames`.
 
-    The names of fields that lie within others are those of `path_to`.
+    Nested fields are named by paths: see `path_to`.
     """
 
     @click.option(
@@ -69,13 +69,13 @@ def field_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--text-fields",
         metavar="NAMES",
         default="",
-        help="Those with its text: 'text', or a,b,c.",
+        help="Fields with a page's text: 'text', or a,b,c.",
     )
-    @click.option("--url-field", metavar="NAME", help="The one with its URL, such as 'url'.")
+    @click.option("--url-field", metavar="NAME", help="Field with a page's URL, such as 'url'.")
     @click.option(
         "--title-field",
         metavar="NAME",
-        help="The one with the headline of a text.",
+        help="Field with the headline of a text.",
     )
     @wraps(command)
     def named(
@@ -96,7 +96,7 @@ def field_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def given_settings(**values: Any) -> dict[str, Any]:
-    """Return those options of the filter that were given, with the values that are meant.
+    """Return the options of the filter that were given, with parsed values.
 
     >>> given_settings(max_distance=5, min_similarity="none", scope=None)
     {'max_distance': 5, 'min_similarity': None}

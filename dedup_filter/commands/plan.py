@@ -1,8 +1,8 @@
-"""`dedup-filter plan`: the layouts there are for so many pages, what each costs, and which is best.
+"""`dedup-filter plan`: number of pages, distance, memory -> the layouts, ranked by their cost.
 
-Times are estimates for a 2-core machine, from the formula in `dedup_filter.hamming.planner`: it
-was fitted to indexes of up to 10 million random fingerprints. What they say of more is
-arithmetic, not measured; beyond the processor's cache a probe takes longer.
+Times are estimates for a 2-core machine, from the formula in `dedup_filter.hamming.planner`. The
+formula was fitted to indexes of up to 10 million random fingerprints. Larger numbers are
+extrapolated, not measured; beyond the processor's cache a probe takes longer.
 """
 
 import re
@@ -57,7 +57,7 @@ def _bytes(value: str) -> int:
 
 @click.command("plan")
 @click.option("--pages", type=_pages, metavar="NUMBER", help="Pages to be stored, like 1e9.")
-@click.option("--memory", type=_bytes, metavar="SIZE", help="What the index may take, like 64GB.")
+@click.option("--memory", type=_bytes, metavar="SIZE", help="Memory for the index, like 64GB.")
 @max_distance_option(show_default=f"{FilterConfig.max_distance}; without --pages, each")
 @json_option
 def plan_command(
@@ -65,19 +65,19 @@ def plan_command(
 ) -> None:
     """Rank the layouts of an index: tables, probes, time and memory.
 
-    With --memory alone: how many pages it holds by each distance, and what a look-up takes. While
-    an index in memory grows, the tables that are merged are there twice: reckon with half of it.
+    With --memory alone: how many pages fit into it for each distance, and the time of a look-up.
+    While an index in memory grows, tables are held twice during a merge: plan for half the memory.
 
-    The memory is that of the tables alone, without the records of the pages. The best layout
-    that fits into it comes first, and what the literature proposes last. Compare the times with
-    one another: they are estimates, in microseconds, without what it takes to confirm candidates.
+    The memory is for the tables alone, without the records of the pages. The best layout that fits
+    comes first, the layouts of the literature come last. Compare the times only with one another:
+    they are estimates, in microseconds, and leave out the confirmation of candidates.
 
     \b
-    layout      what the option `layout` of the filter takes (DEDUP_LAYOUT)
-    bits        of the prefix that a probe looks up
+    layout      a value for the option `layout` of the filter (DEDUP_LAYOUT)
+    bits        width of the prefix that a probe looks up
     candidates  stored fingerprints that a look-up compares
-    us a page   time of a look-up and of an insert; the last column: against the best
-    bytes       of memory for each page stored
+    us a page   time of a look-up and an insert; the last column compares it with the best
+    bytes       memory for each stored page
     """  # noqa: D301 - click must see the character
     if pages is None:
         if memory is None:
@@ -103,7 +103,7 @@ def plan_command(
 
 
 def _write_capacities(memory: int, max_distance: int | None, *, as_json: bool) -> None:
-    """Tell how many pages fit into the memory, by each distance or by one."""
+    """Write how many pages fit into the memory, for each distance or for one."""
     distances = range(MAX_DISTANCE + 1) if max_distance is None else (max_distance,)
     capacities = [(k, *most_entries(k, memory)) for k in distances]
     if not as_json:
@@ -111,8 +111,8 @@ def _write_capacities(memory: int, max_distance: int | None, *, as_json: bool) -
     for k, pages, costs in capacities:
         chance = chance_neighbours(k, pages)
         if as_json:
-            told = {"max_distance": k, "pages": pages, **vars(costs), "chance_neighbours": chance}
-            write_lines([told | {"layout": repr(costs.layout)}])
+            values = {"max_distance": k, "pages": pages, **vars(costs), "chance_neighbours": chance}
+            write_lines([values | {"layout": repr(costs.layout)}])
         else:
             say(
                 f"{k:12}{pages:15,}{costs.bytes_per_entry:8.0f}{costs.look_up_us:13,.1f}"
@@ -121,7 +121,7 @@ def _write_capacities(memory: int, max_distance: int | None, *, as_json: bool) -
 
 
 def _rows(pages: int, memory: int | None, max_distance: int) -> list[dict[str, Any]]:
-    """Describe all layouts, the best first, and those of the literature last."""
+    """Describe all layouts, the best first, the layouts of the literature last."""
     best, *others = ranked(max_distance, pages, memory)
     papers = paper_layouts(max_distance)
     named = [

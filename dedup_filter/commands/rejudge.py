@@ -1,4 +1,4 @@
-"""`dedup-filter rejudge`: a finished crawl, other settings -> what would become of its pages."""
+"""`dedup-filter rejudge`: a finished crawl, other settings -> the verdicts that would change."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from dedup_filter.pages.location import folder_of
 from dedup_filter.review.tuning.rejudge import Judged, Rejudged, Rejudgement, rejudge
 from dedup_filter.wording import counted
 
-_SAID = {
+_CHANGES = {
     "dropped": "newly dropped",
     "kept": "newly kept",
     "other_original": "other original",
@@ -38,26 +38,26 @@ def rejudge_command(
     options: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Tell what other settings would have made of a finished crawl, without crawling.
+    """Show which verdicts of a finished crawl other settings would change, without crawling.
 
     DIR is an index in a directory; nothing is written to it, and a crawl may go on. Options that
-    are not given are those of its last crawl. Written are the pages that would be dropped or kept
-    as they were not, or dropped for another page, each with what was said of it and what would be
-    said; and then how many there are.
+    are not given are taken from its last crawl. The output lists the pages that would be newly
+    dropped, newly kept, or dropped for another page, each with its old and new verdict; then the
+    totals.
 
-    If the crawl kept its pages (DEDUP_KEEP_TEXT), all are judged again in the order in which they
-    came: these are exactly the verdicts of such a crawl. Every option that shapes a verdict can be
-    given. Otherwise --max-distance and --min-similarity can be, and the answer is an ESTIMATE,
-    made of fingerprints and sketches. It says which it is.
+    If the crawl kept its pages (DEDUP_KEEP_TEXT), all are judged again in the same order: these
+    are exactly the verdicts of a crawl with the new settings. Every option that affects a verdict
+    can be given. Otherwise only --max-distance and --min-similarity can be given, and the answer is
+    an ESTIMATE by fingerprints and sketches. The output says which it is.
 
     With --json: an object for each such page, and a last one with the settings and the totals.
 
-    Exit codes: 0 done, 2 there is no index, it cannot be read, or an option cannot be judged by.
+    Exit codes: 0 done, 2 there is no index, it cannot be read, or an option cannot be given.
     """
     given = options | given_settings(max_distance=max_distance, min_similarity=min_similarity)
     if folder_of(directory) is None:
         raise ConfigError(
-            f"{directory!r} is not a directory: only there dropped pages are recorded"
+            f"{directory!r} is not a directory: other indexes record no dropped pages"
         )
     with Snapshot.open_to_read(directory) as snapshot:
         answer = rejudge(
@@ -84,7 +84,7 @@ def _change(each: Rejudged) -> dict[str, Any]:
 
 
 def _totals(answer: Rejudgement) -> dict[str, Any]:
-    names = ("pages", "dropped_before", "dropped_after", *_SAID)
+    names = ("pages", "dropped_before", "dropped_after", *_CHANGES)
     return {
         "is_exact": answer.is_exact,
         "before": answer.before,
@@ -95,19 +95,19 @@ def _totals(answer: Rejudgement) -> dict[str, Any]:
 
 
 def _line(each: Rejudged) -> str:
-    before, after = _said(each.before), _said(each.after)
-    return f"{_SAID[str(each.change)]:<14}  {_short(each.url)}  was {before}, would be {after}"
+    before, after = _verdict(each.before), _verdict(each.after)
+    return f"{_CHANGES[str(each.change)]:<14}  {_short(each.url)}  was {before}, would be {after}"
 
 
-def _said(judged: Judged) -> str:
-    """Say what was found of a page.
+def _verdict(judged: Judged) -> str:
+    """Describe a verdict.
 
-    >>> _said(Judged("near", "http://a/", 1, 3, 0.941)), _said(Judged("new"))
+    >>> _verdict(Judged("near", "http://a/", 1, 3, 0.941)), _verdict(Judged("new"))
     ('near http://a/ (3 bits, 94 % similar)', 'new')
     """
     if not judged.is_duplicate:
         return judged.outcome
-    original = "a page that is forgotten" if judged.original is None else _short(judged.original)
+    original = "a forgotten page" if judged.original is None else _short(judged.original)
     if judged.distance is None or judged.similarity is None:
         return f"{judged.outcome} {original}"
     bits, share = counted(judged.distance, "bit"), f"{judged.similarity:.0%}".replace("%", " %")
@@ -133,8 +133,8 @@ def _summary(directory: str, answer: Rejudgement) -> list[str]:
     return [
         f"index     {directory}: {counted(totals['pages'], 'page')}",
         f"verdicts  {how}",
-        f"settings  {', '.join(changed) or 'those of the crawl'}",
+        f"settings  {', '.join(changed) or 'as in the crawl'}",
         f"dropped   {totals['dropped_before']:,} before, {totals['dropped_after']:,} now",
-        "changes   " + ", ".join(f"{totals[name]:,} {said}" for name, said in _SAID.items()),
+        "changes   " + ", ".join(f"{totals[name]:,} {text}" for name, text in _CHANGES.items()),
         *(f"note      {note}" for note in answer.notes),
     ]

@@ -1,4 +1,4 @@
-"""`dedup-filter report`: an index in a directory -> one HTML file to look at it with."""
+"""`dedup-filter report`: an index in a directory -> one HTML file that shows it."""
 
 from typing import Any
 
@@ -29,13 +29,13 @@ _DEFAULTS = Amounts()
     help="Where to write the report.",
 )
 @click.option("--force", is_flag=True, help="Replace FILE if it is there.")
-@max_distance_option(default=None, help="k, if not that of the last crawl.")
+@max_distance_option(default=None, help="k; default: as in the last crawl.")
 @click.option(
     "--min-similarity",
     "-s",
     metavar="SHARE",
-    help="Share of a page that its original must have, if not that of the last crawl; none: bits "
-    "alone decide.",
+    help="Share of a page that its original must have; none: bits alone decide; default: as in the "
+    "last crawl.",
 )
 @click.option(
     "--duplicates",
@@ -43,7 +43,7 @@ _DEFAULTS = Amounts()
     default=_DEFAULTS.duplicates,
     show_default=True,
     metavar="N",
-    help="List at most so many, those recorded last.",
+    help="List at most this many duplicates: the latest.",
 )
 @click.option(
     "--texts",
@@ -51,22 +51,22 @@ _DEFAULTS = Amounts()
     default=_DEFAULTS.texts,
     show_default=True,
     metavar="N",
-    help="Show the texts of at most so many pairs.",
+    help="Show the texts of at most this many pairs.",
 )
 @json_option
 def report_command(index: str, output: str, force: bool, as_json: bool, **given: Any) -> None:
     """Write a report on the index in DIR: one HTML file that needs no network.
 
-    It shows how many pages were kept and dropped, when, of which hosts and how far apart; all
-    duplicates, to sort, filter and search; clusters; the pairs just inside and just outside of the
-    settings; and each pair side by side, with what differs marked, where texts were kept
-    (DEDUP_KEEP_TEXT=True). Pairs can be judged, and the judgements exported for `tune`.
+    It shows how many pages were kept and dropped, by time, host and distance; all duplicates, to
+    sort, filter and search; clusters; the pairs just inside and just outside the settings; and, if
+    texts were kept (DEDUP_KEEP_TEXT=True), each pair side by side with its differences marked.
+    Pairs can be judged, and the judgements exported for `tune`.
 
-    A crawl may be writing to the index. A crawl writes its own report at its end with
-    DEDUP_REPORT=FILE. An index on Redis has no records of dropped pages, and so no report.
+    A crawl may be writing to the index. With DEDUP_REPORT=FILE a crawl writes its own report at
+    its end. An index on Redis has no records of dropped pages, and so no report.
 
-    Exit codes: 0 done, 1 FILE cannot be written, 2 there is no index, or no room for FILE: it is
-    there already, or its folder is not.
+    Exit codes: 0 done, 1 FILE cannot be written, 2 there is no index, FILE exists already, or its
+    folder does not exist.
     """
     require_directory(index)
     if not force:

@@ -1,4 +1,4 @@
-"""`dedup-filter rules`: an index -> rules that tell duplicates by their URLs, before a request."""
+"""`dedup-filter rules`: an index -> rules that recognize duplicates by URL, before a request."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ from dedup_filter.wording import counted
     default=10,
     show_default=True,
     metavar="NUMBER",
-    help="URLs that a rule must make equal to others, all of them rightly.",
+    help="URLs that a rule must make equal to others, all with the same page.",
 )
 @click.option(
     "--min-precision",
@@ -49,11 +49,11 @@ def rules_command(
     """Learn from a crawl which URLs lead to duplicates, before they are requested.
 
     INDEX is a folder. A rule is shown if all URLs that it makes equal had the same page in the
-    crawl, and they are enough. It says what a URL can do without: a session's parameter, /print/,
-    www. The rules together save that many of the crawl's requests.
+    crawl, and there are enough of them. It names a part that URLs can do without: a session
+    parameter, /print/, www. The output says how many requests the rules together would have saved.
 
-    The file is for DEDUP_URL_RULES_FILE, or without this filter for the Scrapy add-on
-    duplicate-url-discarder, pip install 'dedup-filter[urls]':
+    The file is for DEDUP_URL_RULES_FILE, or, without this filter, for the Scrapy add-on
+    duplicate-url-discarder (pip install 'dedup-filter[urls]'):
 
     \b
     ADDONS = {"dedup_filter.urls.discarder.Addon": 600}

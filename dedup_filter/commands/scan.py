@@ -1,4 +1,4 @@
-"""`dedup-filter scan`: a crawl that is there already -> its pages without duplicates."""
+"""`dedup-filter scan`: the pages of a finished crawl -> its pages without duplicates."""
 
 import sys
 from collections.abc import Iterator
@@ -28,31 +28,31 @@ from dedup_filter.scan.work import Scan
 from dedup_filter.wording import counted
 
 _EVERY = 0.2
-"""Seconds between two states of the bar."""
+"""Seconds between updates of the progress bar."""
 
 
 @click.command("scan")
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
-@click.option("--output", "-o", required=True, metavar="FILE", help="Where pages are written to.")
-@click.option("--duplicates", metavar="FILE", help="Where those that repeat others are.")
+@click.option("--output", "-o", required=True, metavar="FILE", help="File for the pages.")
+@click.option("--duplicates", metavar="FILE", help="File for the duplicates.")
 @click.option("--mark", is_flag=True, help="Write all pages, each with its verdict.")
 @click.option(
     "--keep",
     type=click.Choice(POLICIES),
     default="first",
     metavar="COPY",
-    help=f"Of copies the {', '.join(POLICIES)}.",
+    help=f"Which copy to keep: {', '.join(POLICIES)}.",
 )
 @click.option("--date-field", metavar="NAME", help="Field with the date, for --keep newest.")
-@click.option("--index", metavar="DIR", help="An index to use and to keep.")
+@click.option("--index", metavar="DIR", help="An index to use and to update.")
 @click.option("--force", is_flag=True, help="Replace FILE; forget an interrupted scan.")
 @click.option(
-    "--workers", metavar="N", help="Processes that read, this one too; by default one a core."
+    "--workers", metavar="N", help="Processes that read, this one too; default: one a core."
 )
 @click.option(
-    "--engine", type=click.Choice(["local", "spark"]), default="local", help="What judges them."
+    "--engine", type=click.Choice(["local", "spark"]), default="local", help="Engine that judges."
 )
-@click.option("--master", metavar="URL", help="Spark's; local[*] if none is named.")
+@click.option("--master", metavar="URL", help="Spark master; default: local[*].")
 @max_distance_option(default=None, help="Most bits that differ.")
 @click.option(
     "--min-similarity", "-s", metavar="SHARE", help="Least share in the original, or none."
@@ -61,13 +61,13 @@ _EVERY = 0.2
 @field_options
 @json_option
 def scan_command(as_json: bool, **given: Any) -> None:
-    """Take the near-duplicates out of a finished crawl, as a crawl would have.
+    """Remove the near-duplicates from a finished crawl, as a crawl would.
 
     INPUT: JSON lines (.gz, .zst), Parquet or WARC files, folders or patterns of them, in order; -
-    for lines on standard input. FILE gets one page of each kind, as it came. Duplicates, and with
+    for lines on standard input. FILE gets one copy of each page, unchanged. Duplicates, and with
     --mark all pages, have the verdict in a field "dedup"; for a WARC record a line of JSON has it.
-    Bad records are told and left out. With --engine spark FILE is a folder. The same command goes
-    on with an interrupted scan, of which all is in FILE.scan.
+    Bad records are reported and left out. With --engine spark FILE is a folder. If a scan is
+    interrupted, the same command continues it; its state is in FILE.scan.
 
     Exit codes: 0 done, 2 an INPUT or FILE cannot be used, or no page is in its fields.
     """
@@ -106,7 +106,7 @@ def scan_command(as_json: bool, **given: Any) -> None:
             with _bar() as watch:
                 summary = scan(job, watch, partial(say, err=True))
         except KeyboardInterrupt:
-            say("Interrupted: the same command goes on from here.", err=True)
+            say("Interrupted: the same command continues from here.", err=True)
             raise
     seconds = monotonic() - begun
     for each in () if as_json else summary.first_bad:
@@ -138,7 +138,7 @@ def _on_spark(job: Scan, master: str) -> Summary:
 
 @contextmanager
 def _bar() -> Iterator[Watch]:
-    """Show on a terminal how far a scan is, elsewhere nothing."""
+    """Show the progress of a scan on a terminal; elsewhere show nothing."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -157,8 +157,8 @@ def _bar() -> Iterator[Watch]:
             nonlocal due, first, shown
             now = monotonic()
             if first < 0:
-                until_the_end.enter_context(bar)  # below what is told at the start
-                first = state.passed  # of a scan that goes on, much was passed before
+                until_the_end.enter_context(bar)  # below the messages at the start
+                first = state.passed  # a continued scan has passed records before
             if now < due:
                 return
             due, seconds = now + _EVERY, max(now - begun, _EVERY)

@@ -16,10 +16,10 @@ from dedup_filter.wording import printable
 COLUMNS = 100
 _INDENT = 2
 TEXTS = (
-    "(new: without what an earlier page of its host has shown; main: without what two have shown; "
-    "span: all from the first to the last block)"
+    "(new: without blocks that an earlier page of its host had; main: without blocks that two "
+    "earlier pages had; span: all from the first to the last block)"
 )
-"""What the names of a page's texts mean."""
+"""The meaning of the names of a page's texts."""
 
 
 def head(text: str) -> None:
@@ -43,7 +43,7 @@ def paragraph(text: str, indent: int = _INDENT) -> None:
 
 
 def wrapped(text: str, columns: int) -> list[str]:
-    r"""Cut a text into lines of at most so many columns, between words where that is possible.
+    r"""Cut a text into lines of at most `columns` columns, between words if possible.
 
     >>> wrapped("one two three", 8), wrapped("港口保持开放", 6), wrapped("a\x1b[0m", 9)
     (['one two', 'three'], ['港口保', '持开放'], ['a\\x1b[0m'])
@@ -68,7 +68,7 @@ def columns_of(text: str) -> int:
 
 
 def _words(text: str, columns: int) -> Iterator[str]:
-    """Yield words, with the space behind them; what is long or has wide characters, in pieces."""
+    """Yield words, each with a space after it; long or wide words are yielded in characters."""
     for word in text.split(" "):
         if columns_of(word) == len(word) < columns:
             yield f"{word} "

@@ -1,4 +1,4 @@
-"""`dedup-filter tune`: pages -> what each setting would do to them, and which one to take."""
+"""`dedup-filter tune`: pages -> the effect of each setting on them, and a suggested setting."""
 
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -7,6 +7,7 @@ import click
 
 from dedup_filter.commands import json_option, progress, say, write_lines
 from dedup_filter.commands.options import field_options, filter_option
+from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
 from dedup_filter.estimate import Estimate
 from dedup_filter.pages.directory.page_reader import PageReader
@@ -21,7 +22,7 @@ _BAR = 40
 _LONGEST = 100
 _WIDE = 12
 _HEADINGS = "k   pairs  similar  confirmed  dropped           by chance    if bits were fair"
-_ASKED = ("max_distance", "min_similarity")
+_TUNED = ("max_distance", "min_similarity")
 
 
 def _number(_: object, __: object, given: str | None) -> int | None:
@@ -48,7 +49,7 @@ def _number(_: object, __: object, given: str | None) -> int | None:
     "--pages",
     callback=_number,
     metavar="NUMBER",
-    help="Tell chance for so many pages, like 1e6, not those of SOURCE.",
+    help="Estimate chance for this many pages, like 1e6; default: the pages of SOURCE.",
 )
 @click.option(
     "--examples",
@@ -61,38 +62,38 @@ def _number(_: object, __: object, given: str | None) -> int | None:
 @filter_option
 @json_option
 def tune_command(source: str, as_json: bool, **given: Any) -> None:
-    """Tell what each setting would do to your pages, and suggest one.
+    """Show the effect of each setting on your pages, and suggest one.
 
     SOURCE is an index in a directory, a feed (JSON lines, or an export), or a WARC file. A feed or
     WARC file is read first, 3 to 5 ms a page; -o workers=auto uses all cores. Pages are compared
-    by fingerprints, sketches and headlines. What a setting does exactly tells `rejudge`.
+    by fingerprints, sketches and headlines. `rejudge` shows the exact effect of a setting.
 
     \b
     similar    mean share of the later page's phrases that the earlier one has
     confirmed  pairs in which the later page would be dropped for the earlier one
     by chance  unrelated pages that are as near, for each page; ~: extrapolated
 
-    With --labels: how right each setting is, in intervals of 95 % confidence, and the best one.
+    With --labels: precision and recall of each setting with 95 % confidence, and the best setting.
 
-    Exit codes: 0 done, 2 SOURCE or FILE cannot be read, has no pages, or a label is none.
+    Exit codes: 0 done, 2 SOURCE or FILE cannot be read, has no pages, or a label is malformed.
     """  # noqa: D301 - click must see the character
     labels: BinaryIO | None = given["labels"]
     judged = list(labels_in(labels)) if labels is not None else None
-    for name in _ASKED:
+    for name in _TUNED:
         if name in given["options"]:
-            raise ConfigError(f"{name} is what is asked for: leave it out")
+            raise ConfigError(f"{name} is the setting to be found: leave it out")
     with opened(
         source,
         given["fields"],
         given["options"],
         lambda them, total: progress(them, "reading", total),
     ) as (snapshot, notes):
-        pages = pages_of(snapshot)
-        by_host = options_noted(snapshot).get("scope") == "host"
+        config = FilterConfig.of(options_noted(snapshot))
+        pages = pages_of(snapshot, by_phrases=config.shared_phrases)
         pairs = pairs_of(
             snapshot,
             pages,
-            by_host=by_host,
+            by_host=config.scope == "host",
             watch=lambda them, total: progress(them, "comparing", total),
         )
         tuning = tune(pages, pairs, planned=given["pages"], examples=given["examples"])
@@ -152,7 +153,7 @@ def _report(
     """Write all for people, at most 80 columns where URLs allow it."""
     yield (
         f"{source}: {counted(tuning.pages, 'page')}, {tuning.long:,} with enough text, "
-        f"{tuning.exact:,} equal to an earlier one in all"
+        f"{tuning.exact:,} equal to an earlier page"
     )
     k, share = tuning.suggested[:2]
     yield f"Suggested: max_distance {k}, min_similarity {share:g}"
@@ -165,7 +166,7 @@ def _report(
             f"Unrelated pages differ in {tuning.chance.mean:.1f} bits, "
             f"+-{tuning.chance.deviation:.1f}; fair bits in 32.0, +-4.0."
         )
-    yield from ("", f"min_similarity {share:g}; chance is told for {tuning.planned:,} pages:")
+    yield from ("", f"min_similarity {share:g}; chance is estimated for {tuning.planned:,} pages:")
     yield _HEADINGS
     yield from (_step_line(step) for step in tuning.steps)
     yield from ("", f"max_distance {k}; pages dropped by min_similarity:")

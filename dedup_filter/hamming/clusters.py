@@ -1,16 +1,17 @@
-"""Pairs that belong together -> clusters: the connected components of the graph they make.
+"""Pairs -> clusters: the connected components of the graph whose edges are the pairs.
 
     pairs   3-7  7-9  4-5          clusters   [3, 7, 9]  [4, 5]
 
-A chain of small steps is one cluster, though its ends may be far apart; `split_cluster` cuts it.
+A chain of near pairs is one cluster, even if its ends are far apart; `split_cluster` cuts it.
 
 Guarantee: the result does not depend on the order of the pairs, nor on the order in a pair. The
-least member comes first and represents its cluster: if members are numbered by arrival, that is
-the original.
+least member comes first and represents its cluster. If members are numbered by arrival, the least
+member is the original.
 
-Union-find on arrays (Tarjan 1975, without ranks): each member points to one that is not greater,
-and each round over a batch of pairs moves roots under smaller roots, until both of every pair have
-one. Cost, a pair: 0.1 to 0.3 us to unite; in all 0.7 to 1.7 us from an array, 3 us from tuples.
+Union-find on arrays (Tarjan 1975, without ranks): each member points to a member that is not
+greater. Rounds over a batch of pairs link roots to smaller roots, until the members of every pair
+share a root. Cost a pair: 0.1 to 0.3 us to unite; in all 0.7 to 1.7 us from an array, 3 us from
+tuples.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -43,9 +44,9 @@ def clusters(pairs: Iterable[tuple[Member, Member]] | npt.NDArray[Any]) -> list[
 
 
 class DisjointSets:
-    """The numbers 0 to count-1 in sets, at first each in one of its own; sets only grow.
+    """Disjoint sets of the numbers 0 to count-1. At first each number is a set; sets only grow.
 
-    For pairs in batches: the pairs are not kept, and memory is 8 bytes a number.
+    Pairs come in batches and are not kept. Memory: 8 bytes a number.
 
     >>> sets = DisjointSets(5)
     >>> sets.unite(np.array([3, 4]), np.array([1, 3]))
@@ -67,14 +68,14 @@ class DisjointSets:
             np.minimum.at(self._parents, np.maximum(lefts, rights), np.minimum(lefts, rights))
 
     def clusters(self, least_size: int = 2) -> list[IntpArray]:
-        """Return the sets of at least so many, each ascending, sorted by their first."""
+        """Return the sets of at least `least_size`, each ascending, sorted by first member."""
         roots = self._roots(np.arange(len(self._parents)))
         order = np.argsort(roots, kind="stable")
         starts = np.flatnonzero(np.diff(roots[order], prepend=-1))
         sizes = np.diff(starts, append=len(roots))
         large = sizes >= least_size
-        spans = zip(starts[large].tolist(), sizes[large].tolist(), strict=True)
-        return [order[start : start + size] for start, size in spans]
+        ranges = zip(starts[large].tolist(), sizes[large].tolist(), strict=True)
+        return [order[start : start + size] for start, size in ranges]
 
     def _roots(self, numbers: IntpArray) -> IntpArray:
         """Return the least member of each number's set, and point the numbers to it."""
@@ -83,19 +84,20 @@ class DisjointSets:
             further = self._parents[roots]
             if np.array_equal(further, roots):
                 return roots
-            self._parents[numbers] = further  # now, so that chains get shorter by half
+            self._parents[numbers] = further  # path halving
             roots = further
 
 
 def split_cluster(
     members: IntpArray, are_like: Callable[[int, IntpArray], npt.NDArray[np.bool_]]
 ) -> Iterator[IntpArray]:
-    """Cut a cluster into parts in which every member is like the first.
+    """Cut a cluster into parts in which every member is like the part's first member.
 
-    The first member takes all that are like it, the first of those that are left does the same, and
-    so on. Who is left alone is in no part. `are_like` tells which of some members are like one.
+    The first member makes a part with all members like it. The first remaining member does the
+    same, and so on. A member like no other remaining member is left out. `are_like(one, others)`
+    returns which of the others are like the one.
 
-    Cost: asks of each first member about all members that are left then.
+    Cost: one call of `are_like` for each first member, with all remaining members.
 
     >>> parts = split_cluster(np.array([3, 4, 5, 9]), lambda one, others: others - one < 2)
     >>> [part.tolist() for part in parts]
@@ -112,17 +114,17 @@ def split_cluster(
 def _numbered(
     pairs: Iterable[tuple[Member, Member]] | npt.NDArray[Any],
 ) -> tuple[list[Member], IntpArray]:
-    """Return the members in order, and the pairs with members as places in that order."""
+    """Return the sorted members, and the pairs as positions in that list."""
     if isinstance(pairs, np.ndarray):
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise ValueError(f"pairs are an array of two columns, not of shape {pairs.shape}")
         different, inverse = np.unique(pairs, return_inverse=True)
         return different.tolist(), inverse.reshape(-1, 2)
-    listed = list(pairs)
-    for pair in listed:
+    tuples = list(pairs)
+    for pair in tuples:
         if len(pair) != 2:
             raise ValueError(f"a pair has two members, unlike {pair!r}")
-    members: list[Any] = sorted({member for pair in listed for member in pair})
+    members: list[Any] = sorted({member for pair in tuples for member in pair})
     number_of = {member: number for number, member in enumerate(members)}
-    numbers = [(number_of[a], number_of[b]) for a, b in listed]
+    numbers = [(number_of[a], number_of[b]) for a, b in tuples]
     return members, np.array(numbers, np.intp).reshape(-1, 2)

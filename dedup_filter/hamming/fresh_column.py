@@ -1,11 +1,11 @@
-"""The pairs added last, in two plain columns: fingerprints and rows.
+"""The fresh pairs (added last) in two plain columns: fingerprints and rows.
 
     within  ->  XOR with the query, popcount, compare: three numpy calls over all of them
 
-A look-up with many probes (with k of 10 and more they are hundreds) finds the fresh pairs that are
-near here, instead of asking the SortedList of each table for each prefix.
+A look-up with many probes (hundreds if k is 10 or more) compares all fresh pairs here, instead of
+searching the SortedList of each table for each prefix.
 
-Cost: 0.6 us of a look-up for every thousand pairs.
+Cost: 0.6 us a look-up for every thousand pairs.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ class FreshColumn:
         return self._count
 
     def add(self, fingerprint: int, row: int) -> None:
-        """Add a pair that is not there."""
+        """Add a pair that is not stored yet."""
         if self._count == len(self._rows):
             self._fingerprints = np.concatenate([self._fingerprints, self._fingerprints])
             self._rows = np.concatenate([self._rows, self._rows])
@@ -33,12 +33,12 @@ class FreshColumn:
         self._count += 1
 
     def within(self, query: int, distance: int, most: int | None) -> list[tuple[int, int]]:
-        """Return the pairs within a distance of a query; with `most`, at least the nearest."""
+        """Return pairs within a distance of a query; with `most`, at least the `most` nearest."""
         near = near_places(self._fingerprints[: self._count], query, distance, most)
         return list(zip(self._fingerprints[near].tolist(), self._rows[near].tolist(), strict=True))
 
     def drop(self, count: int) -> None:
-        """Remove the pairs that were added first."""
+        """Remove the `count` pairs that were added first."""
         left = self._count - count
         for column in (self._fingerprints, self._rows):
             column[:left] = column[count : self._count].copy()
@@ -46,7 +46,7 @@ class FreshColumn:
 
     @property
     def pairs(self) -> Pairs:
-        """All pairs: views, to be read before the next addition."""
+        """All pairs: views that are valid until the next addition."""
         return Pairs(self._fingerprints[: self._count], self._rows[: self._count])
 
     @property
@@ -60,10 +60,10 @@ def near_places(
 ) -> IntpArray:
     """Return the places of entries within a distance of a query; with `most`, of the nearest.
 
-    Of entries as far away as the last of these, all places are returned.
+    If several entries are as far away as the last of the nearest, all of them are returned.
     """
     distances = np.bitwise_count(entries ^ np.uint64(query))
-    # Most often there is nothing near, and to find the nearest takes a third of finding all.
+    # Mostly nothing is near; finding the nearest takes a third of the time of finding all.
     if not len(distances) or distances[distances.argmin()] > distance:
         return np.empty(0, np.intp)
     places: IntpArray = (distances <= distance).nonzero()[0]

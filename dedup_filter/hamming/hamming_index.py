@@ -1,32 +1,32 @@
-"""Fingerprints with rows -> all that lie within k bits of a query: an index of permuted tables.
+"""Fingerprints with rows -> the rows within k bits of a query: an index of permuted tables.
 
-    fingerprint ─┬─ table 1: blocks A | B C D      each orders all fingerprints by one permutation
-                 ├─ table 2: blocks B | A C D      of their blocks, so that those which agree in
-                 ├─ table 3: blocks C | A B D      the leading blocks are neighbours (see `layout`)
+    fingerprint ─┬─ table 1: blocks A | B C D      each sorts all fingerprints by one permutation
+                 ├─ table 2: blocks B | A C D      of their blocks: fingerprints with equal
+                 ├─ table 3: blocks C | A B D      leading blocks are neighbours (see `layout`)
                  └─ table 4: blocks D | A B C
 
     add     ->  every table (see `permuted_table`), and one plain column of fresh pairs
-    within  ->  of every table, what agrees with the query, or nearly, in the leading blocks:
+    within  ->  from every table, the pairs whose leading blocks equal the query's, or nearly:
                 the candidates of all runs, compared in one numpy call ─┬─ matches, nearest first
                 fresh pairs, from the SortedLists or the column ────────┘
-    merge   ->  when enough is fresh, the fresh pairs of one table go into its run, with each
-                addition those of another table
+    merge   ->  once enough pairs are fresh, each addition merges the fresh pairs of one table
+                into its run
 
-With n pairs in the runs, merges move all n after each f additions, and a look-up with many probes
-compares f fresh pairs. The sum is least where f grows with the square root of n.
+With n pairs in the runs, a merge moves all n pairs after every f additions, and a look-up with many
+probes compares f fresh pairs. The total is least if f grows with the square root of n.
 
-If there are more candidates than pairs, as crowds share a prefix that every table leads to, the run
-of one table is compared as a whole instead. So is that of a small index. A look-up never
-costs much more than that.
+If a look-up has more candidates than there are pairs (many pairs share a prefix in every table), or
+if the index is small, the whole run of one table is compared instead. So no look-up costs much more
+than such a scan.
 
-A removed pair is remembered, and left out of what is found, until a quarter of the pairs have been
-removed: then all tables are made anew without them.
+A removed pair is remembered and left out of results. Once a quarter of the pairs have been removed,
+all tables are rebuilt without them.
 
-Guarantee: a look-up returns every stored row within the distance, once, and nothing else, at once
-after `add`, for every k from 0 to 12 and every accepted layout. A call that raises an error, also
-for want of memory, leaves the index as it was.
+Guarantee: a look-up returns every stored row within the distance, once, and nothing else. This
+holds right after `add`, for every k from 0 to 12 and every accepted layout. A call that raises an
+error (also MemoryError) leaves the index unchanged.
 
-Cost: measured by `python benchmarks/index.py`. Not for several threads at a time.
+Cost: measured by `python benchmarks/index.py`. Not thread-safe.
 
 Manku, Jain and Das Sarma (2007), section 3. Where we differ: the tables take additions all the
 time; neighbours of a prefix are probed; and a look-up returns all matches, not only one.
@@ -66,12 +66,12 @@ from dedup_filter.model import Match
 UInt8Array = npt.NDArray[np.uint8]
 
 _LEAST_FRESH = 4096
-"""Fresh pairs before which no table is merged, and removed ones before which none is made anew."""
+"""Fewer fresh pairs cause no merge; fewer removed pairs cause no rebuild."""
 _FRESH_PER_PAIR = 64
-"""Fresh pairs are at most the square root of so many times the pairs of a run: 25,000 beside 10
-million. To compare these takes 15 us, and to merge 4 tables half a second in all."""
+"""With n pairs in a run, at most sqrt(64 n) pairs are fresh: 25,000 beside 10 million. Comparing
+25,000 pairs takes 15 us; merging them into 4 tables takes half a second in all."""
 _BULK = 1024
-"""From so many pairs on, adding them together is quicker than one by one; so is looking many up."""
+"""From this number of pairs on, adding or looking up many at once is quicker than one by one."""
 _NEAREST_FIRST = itemgetter(2, 0, 1)  # by distance, row and fingerprint
 
 
@@ -86,10 +86,10 @@ class SealedArrays(NamedTuple):
 
 
 class NeighboursOfMany(NamedTuple):
-    """Stored rows within reach of many fingerprints: by query, then as those of `within`."""
+    """Stored rows within a distance of each of many queries, as parallel arrays."""
 
     queries: IntpArray
-    """Which of the fingerprints that were looked up, counted from 0."""
+    """Position of the query among the fingerprints that were looked up."""
     rows: RowArray
     fingerprints: UInt64Array
     distances: UInt8Array
@@ -103,8 +103,9 @@ _NONE = NeighboursOfMany(
 class HammingIndex:
     """Fingerprints with their rows, searched by Hamming distance.
 
-    `max_distance` (k) is inclusive, 0 to 12. A row is a number that the caller understands. Without
-    a layout, one is planned for the expected number of entries, and again for twice as many.
+    `max_distance` (k) is inclusive, 0 to 12. A row is a number chosen by the caller. Without a
+    layout, one is planned for the expected number of entries, and again each time the index holds
+    more than twice the planned number.
 
     Raises:
         ConfigError: the distance is out of range, or the layout cannot be exact for it.
@@ -128,13 +129,13 @@ class HammingIndex:
 
     @classmethod
     def from_sealed(cls, sealed: SealedArrays, layout: Layout | None = None) -> "HammingIndex":
-        """Make an index that uses these arrays, neither copied nor written to, nor verified.
+        """Make an index on these arrays. They are not copied, written to or verified.
 
-        `layout`: theirs, if it is to stay however many entries there will be.
+        `layout`: pass the arrays' own layout to keep it however large the index grows.
 
         Raises:
             ConfigError: the layout cannot be exact for the distance.
-            ValueError: the arrays cannot be those of an index.
+            ValueError: the lengths or types of the arrays do not fit the layout.
         """
         runs = _runs_of(sealed)
         index = cls(sealed.max_distance, layout, expected=max(len(sealed.rows[0]), 1))
@@ -142,10 +143,10 @@ class HammingIndex:
         return index
 
     def add(self, fingerprint: int, row: int) -> None:
-        """Store a row under its fingerprint. The same pair again changes nothing.
+        """Store a row under its fingerprint. Adding a stored pair again changes nothing.
 
         Raises:
-            TypeError: one of them is not an integer.
+            TypeError: the fingerprint or the row is not an integer.
             ValueError: the fingerprint is outside 0..2**64-1, or the row outside 0..2**63-1.
         """
         pair = fingerprint_of(fingerprint), row_of(row)
@@ -164,7 +165,7 @@ class HammingIndex:
             table.add(fingerprint, row)
 
     def add_many(self, fingerprints: Integers, rows: Integers) -> None:
-        """Store many rows, each under the fingerprint in the same place: all of them or none.
+        """Store `rows[i]` under `fingerprints[i]` for every i; after an error, none is stored.
 
         Raises:
             ValueError: there is not one row for each fingerprint; other errors as for `add`.
@@ -201,7 +202,7 @@ class HammingIndex:
         self._removed.add(pair)
 
     def rows_of(self, fingerprint: int) -> list[int]:
-        """Return the rows stored under this very fingerprint, ascending; errors as for `within`."""
+        """Return the rows of exactly this fingerprint, ascending; errors as for `within`."""
         return [match.row for match in self.within(fingerprint, 0)]
 
     def within(
@@ -209,12 +210,12 @@ class HammingIndex:
     ) -> list[Match]:
         """Return all rows within a distance of a fingerprint, nearest first, then by row.
 
-        `max_distance` is the index's own unless a smaller one is given. With `most`, only the first
-        so many: of thousands that takes a third of the time.
+        `max_distance` is at most the index's own, which is the default. `most` limits the number
+        of rows; with thousands of matches this takes a third of the time.
 
         Raises:
             TypeError: the fingerprint is not an integer.
-            ValueError: it is outside 0..2**64-1, or the distance outside 0..the index's own.
+            ValueError: the fingerprint is outside 0..2**64-1, or the distance outside 0..k.
         """
         query, distance = fingerprint_of(fingerprint), self._distance(max_distance)
         enough = most and most + len(self._removed)
@@ -227,7 +228,9 @@ class HammingIndex:
     def within_many(
         self, fingerprints: Integers, max_distance: int | None = None
     ) -> NeighboursOfMany:
-        """Return the rows within a distance of each of many fingerprints; errors as for `within`.
+        """Return the rows within a distance of each of many fingerprints, in the order of `within`.
+
+        Errors as for `within`.
 
         >>> index = HammingIndex(max_distance=3)
         >>> index.add_many([0b1011, 0b1000], rows=[0, 1])
@@ -243,21 +246,21 @@ class HammingIndex:
     def within_blocks(
         self, fingerprints: Integers, max_distance: int | None = None
     ) -> Iterator[NeighboursOfMany]:
-        """Return the same in pieces, as they are found; in the same order in every run, not sorted.
+        """Return the rows of `within_many` in unsorted pieces; their order is always the same.
 
-        However many are near, memory is bounded: 40 bytes a fingerprint that is looked up, and some
-        megabytes, or 20 bytes for each entry that shares a prefix with one of them. Requires:
-        nothing is added or removed meanwhile.
+        However many rows are near, memory is bounded: 40 bytes a query, and some megabytes, or 20
+        bytes for each entry with one prefix if that is more. Requires: no addition or removal
+        meanwhile.
 
-        Cost: `python benchmarks/batch.py`. Manku, Jain and Das Sarma (2007), section 4: there the
-        stored fingerprints are read in turn and the queries are in tables; here it is the reverse.
+        Cost: `python benchmarks/batch.py`. Manku, Jain and Das Sarma (2007), section 4. Where we
+        differ: there the queries are in tables; here the stored fingerprints are.
         """
-        asked, distance = fingerprints_of(fingerprints), self._distance(max_distance)
-        find = self._one_by_one if len(asked) < _BULK else self._together
-        return find(asked, distance)
+        queries, distance = fingerprints_of(fingerprints), self._distance(max_distance)
+        find = self._one_by_one if len(queries) < _BULK else self._together
+        return find(queries, distance)
 
-    def _one_by_one(self, asked: UInt64Array, distance: int) -> Iterator[NeighboursOfMany]:
-        for number, query in enumerate(asked.tolist()):
+    def _one_by_one(self, queries: UInt64Array, distance: int) -> Iterator[NeighboursOfMany]:
+        for number, query in enumerate(queries.tolist()):
             if found := self.within(query, distance):
                 rows, near, distances = zip(*found, strict=True)
                 yield NeighboursOfMany(
@@ -267,15 +270,15 @@ class HammingIndex:
                     np.array(distances, np.uint8),
                 )
 
-    def _together(self, asked: UInt64Array, distance: int) -> Iterator[NeighboursOfMany]:
+    def _together(self, queries: UInt64Array, distance: int) -> Iterator[NeighboursOfMany]:
         self.compact()
         runs = [table.run for table in self._tables]
-        for owners, run, places in near_in_runs(runs, asked, distance):
+        for owners, run, places in near_in_runs(runs, queries, distance):
             near, rows = run.entries[places], run.rows[places].astype(np.int64)
-            yield NeighboursOfMany(owners, rows, near, np.bitwise_count(near ^ asked[owners]))
+            yield NeighboursOfMany(owners, rows, near, np.bitwise_count(near ^ queries[owners]))
 
     def compact(self) -> None:
-        """Merge all fresh pairs into the runs, and make them anew if any pair was removed."""
+        """Merge all fresh pairs into the runs; if any pair was removed, rebuild the runs."""
         if self._removed:
             self._put(self.layout, self._sorted(self.layout, self._pairs))
         while len(self._column):
@@ -290,7 +293,7 @@ class HammingIndex:
 
     @property
     def layout(self) -> Layout:
-        """How the bits are cut at present."""
+        """The current cut of the 64 bits into blocks."""
         return self._layout
 
     def __len__(self) -> int:
@@ -305,14 +308,14 @@ class HammingIndex:
     def check(self) -> None:
         """Verify every table, and that all hold the same pairs: else AssertionError."""
         pairs = self._tables[0].pairs.not_in(NO_PAIRS)
-        assert pairs.size == len(self._tables[0]), "a pair is there twice"
+        assert pairs.size == len(self._tables[0]), "a pair is stored twice"
         for table in self._tables:
             table.check()
             others = table.pairs.not_in(NO_PAIRS)
-            assert np.array_equal(pairs, others), "tables with other pairs"
+            assert np.array_equal(pairs, others), "tables hold different pairs"
             fresh = self._column.pairs.not_in(table.run.pairs)
             assert fresh.size == len(table.fresh), "the column lacks a fresh pair"
-        assert len(self) == self._pairs.size, "a removed pair was not there"
+        assert len(self) == self._pairs.size, "a removed pair is not stored"
 
     def _distance(self, max_distance: int | None) -> int:
         if max_distance is None:
@@ -323,7 +326,7 @@ class HammingIndex:
         return max_distance
 
     def _fresh_within(self, query: int, distance: int, most: int | None) -> set[tuple[int, int]]:
-        """Return the fresh pairs within a distance; with `most`, at least the nearest."""
+        """Return the fresh pairs within a distance; with `most`, at least the `most` nearest."""
         found: set[tuple[int, int]] = set()
         for table in self._tables:
             near = table.fresh_within(query, distance)
@@ -333,8 +336,9 @@ class HammingIndex:
         return found
 
     def _run_within(self, query: int, distance: int, most: int | None) -> set[tuple[int, int]]:
-        """Return the pairs of the runs within a distance; with `most`, at least the nearest."""
-        # The fresh pairs of any table are the last of the column: of these it has the fewest.
+        """Return pairs of the runs within a distance; with `most`, at least the `most` nearest."""
+        # The fresh pairs of a table are the last of the column. So a pair that is missing in this
+        # run is fresh in every table, and `_fresh_within` finds it.
         whole = min(self._tables, key=PermutedTable.fresh_count).run
         parts: list[tuple[Run, Places]] = []
         if len(whole.entries) > self._scan_limit:
@@ -363,21 +367,21 @@ class HammingIndex:
         return Pairs(np.delete(pairs.fingerprints, gone), np.delete(pairs.rows, gone))
 
     def _sorted(self, layout: Layout, pairs: Pairs) -> list[PermutedTable]:
-        """Sort distinct pairs into the tables of a layout. Cost: 0.1 us for each in each."""
+        """Sort distinct pairs into the tables of a layout. Cost: 0.1 us a pair and table."""
         shapes = layout.tables_needed(self.max_distance)
         return [PermutedTable(Run.of(shape, pairs)) for shape in shapes]
 
     def _add_together(self, coming: Pairs) -> None:
         """Add pairs that are not stored yet. Requires: the index is compact."""
         layout = self._layout_for(len(self) + coming.size)
-        if layout != self.layout or coming.size > len(self) // 2:  # to sort all is quicker then
+        if layout != self.layout or coming.size > len(self) // 2:  # sorting all is quicker
             tables = self._sorted(layout, Pairs.joined([self._pairs, coming]))
         else:
             tables = [PermutedTable(table.run.merged(coming)) for table in self._tables]
         self._put(layout, tables)
 
     def _merge_one(self) -> None:
-        """Merge the table with most fresh pairs; or sort all, if another layout suits so many."""
+        """Merge the table with most fresh pairs; if a new layout is due, rebuild all instead."""
         layout = self._layout_for(len(self))
         if layout != self.layout:
             self._put(layout, self._sorted(layout, self._pairs))
@@ -391,11 +395,11 @@ class HammingIndex:
         return self.layout if count <= 2 * self._planned_for else plan(self.max_distance, 2 * count)
 
     def _put(self, layout: Layout, tables: list[PermutedTable]) -> None:
-        """Use tables that have no fresh pairs, and hold no removed ones."""
+        """Replace the tables by tables without fresh and removed pairs."""
         self._layout, self._tables = layout, tables
         self._column = FreshColumn()
         self._removed: set[tuple[int, int]] = set()
-        """Pairs in the tables that were removed."""
+        """Removed pairs that are still in the tables."""
         self._scan_limit = scan_limit(layout, self.max_distance)
         self._set_bounds()
 
@@ -407,7 +411,7 @@ class HammingIndex:
 
 
 def _runs_of(sealed: SealedArrays) -> list[Run]:
-    """Return the runs of some arrays, or raise the errors of `HammingIndex.from_sealed`."""
+    """Return the runs of sealed arrays; errors as for `HammingIndex.from_sealed`."""
     layout, max_distance, *parts = sealed
     layout.require_exact(max_distance)
     shapes = layout.tables_needed(max_distance)
@@ -421,7 +425,7 @@ def _runs_of(sealed: SealedArrays) -> list[Run]:
         is_whole = directory.dtype.kind == "i" and len(directory) == (1 << bits) + 1
         is_directory = is_whole and bits <= shape.prefix_bits and directory[-1] == count
         if not (is_run and is_directory and bits and rows.dtype in (np.uint32, np.int64)):
-            raise ValueError(f"no run, or no rows, or no directory, of {count} entries")
-        # asarray: a slice of a numpy.memmap takes eight times as long as one of an array
+            raise ValueError(f"entries, rows or directory do not make a run of {count} entries")
+        # asarray: slicing a numpy.memmap takes eight times as long as slicing an array
         runs.append(Run(shape, *map(np.asarray, (entries, rows, directory))))
     return runs

@@ -1,11 +1,12 @@
-"""A batch of fingerprints -> every pair of distinct ones that differ in at most k bits.
+"""A batch of fingerprints -> every pair of distinct fingerprints within k bits of each other.
 
     permuted   1011 0010…  1011 1100…  | 1100 0001… | 1110 0000…  1110 0111…  1110 1010…
     groups           0                       1                   2
 
-The tables of a layout are made one after the other. In each, a group, which shares a prefix, is
-compared with itself and with the groups whose prefixes differ from its own by a probe. A table
-reports a pair only if no earlier one finds it, so reported pairs need not be remembered.
+The tables of a layout are made one after the other. The entries of a table with the same prefix
+form a group. A group is compared with itself and with the groups whose prefixes differ from its own
+by a probe. A table reports a pair only if no earlier table finds it, so reported pairs need not be
+remembered.
 
 Groups of like size are compared together, in numpy calls of some ten thousand entries each:
 
@@ -14,15 +15,15 @@ Groups of like size are compared together, in numpy calls of some ten thousand e
              a1   b1   c1         one call     XOR, popcount, compare all rows but the last with
              a2   b2   c2                      all but the first; next call: rows two apart
 
-The shorter groups are read beyond their ends; what is found there is dropped. Groups are sorted by
-size first, so this is little.
+Shorter groups are read beyond their ends, and pairs found there are dropped. Groups are sorted by
+size first, so few entries are read in vain.
 
-Guarantee: exact for every k from 0 to 12, each pair once; of equal fingerprints one counts. Memory
-stays bounded though a crowd of n makes n**2 / 2 pairs: a few arrays of `_BLOCK` entries or of the
-longest group, 4 * 2**bits bytes for probes, and what is found in one block.
+Guarantee: exact for every k from 0 to 12, each pair once; equal fingerprints count as one. Memory
+stays bounded even if n near fingerprints make n**2 / 2 pairs: a few arrays of `_BLOCK` entries or
+of the longest group, 4 * 2**bits bytes for probes, and the pairs found in one block.
 
-Cost: to sort a fingerprint 10 to 60 ns a table; a probe 10 ns or less for each prefix that occurs;
-a comparison 1 ns where groups are long; 100 ns a pair that is found.
+Cost: sorting 10 to 60 ns a fingerprint and table; probing 10 ns or less a probe and prefix;
+comparing 1 ns a pair in long groups; 100 ns for each pair that is found.
 
 Manku, Jain and Das Sarma (2007), section 4 (batch queries). Where we differ: the batch is
 compared with itself, in memory, and group by group instead of query by query.
@@ -44,20 +45,20 @@ from dedup_filter.hamming.pairs import (
 )
 
 _BLOCKS = {5_000: 8, 20_000: 7, 50_000: 6, 250_000: 5, 15_000_000: 4}
-"""Up to so many fingerprints -> into how many blocks to cut, for groups of some sixteen; else 3."""
+"""Maximum number of fingerprints -> blocks that make groups of about sixteen; beyond: 3 blocks."""
 
 _TOGETHER = 1 << 16
-"""Found pairs that are passed on together, or a few more."""
+"""Found pairs are passed on in arrays of this length, or slightly more."""
 
-_LISTED = 1 << 20
-"""Prefixes, each with a probe, that are looked up together."""
+_PROBED = 1 << 20
+"""Combinations of a prefix and a probe that are looked up in one call."""
 
 _BLOCK = 1 << 15
-"""Entries that are compared with as many in one call."""
+"""Entries compared in one call, each with one other."""
 
 
 class _Groups(NamedTuple):
-    """Permuted entries with the same prefix side by side; groups in the order of prefixes."""
+    """Permuted entries, grouped by prefix; the groups are in the order of their prefixes."""
 
     entries: UInt64Array
     prefixes: IntpArray
@@ -69,12 +70,12 @@ def near_pairs(fingerprints: Integers, max_distance: int = 3) -> list[tuple[int,
     """Return all pairs (a, b), a < b, of distinct fingerprints within a distance, ascending.
 
     Cost: see `benchmarks/pairs.py`. Memory: about 50 bytes a fingerprint and 150 a pair;
-    `pair_blocks` gives the same pairs little by little.
+    `pair_blocks` returns the same pairs piece by piece.
 
     Raises:
         ConfigError: `max_distance` is not a whole number from 0 to 12.
         TypeError: a fingerprint is not an integer.
-        ValueError: one is outside 0..2**64-1.
+        ValueError: a fingerprint is outside 0..2**64-1.
 
     >>> near_pairs([0b1000, 0b1011, 0b1011, 0b1111, 2**64 - 1], max_distance=2)
     [(8, 11), (11, 15)]
@@ -89,7 +90,7 @@ def pair_blocks(
 ) -> Iterator[UInt64Array]:
     """Return the pairs of `near_pairs` in arrays of two columns, as they are found.
 
-    Their order is the same in every run, but they are not sorted. A layout, instead of the
+    The pairs are not sorted, but their order is always the same. A `layout`, given instead of the
     quickest, must be exact for the distance (else ConfigError) and not nested. Other errors as for
     `near_pairs`.
     """
@@ -97,14 +98,14 @@ def pair_blocks(
     if layout is not None:
         layout.require_exact(max_distance)
     entries = distinct(fingerprints)
-    if max_distance == 0 or len(entries) < 2:  # distinct ones differ
+    if max_distance == 0 or len(entries) < 2:  # distinct fingerprints differ
         return iter(())
     layout = layout or pair_layout(len(entries))
     return _from_tables(entries, max_distance, layout.tables_needed(max_distance))
 
 
 def pair_layout(count: int) -> Layout:
-    """Return the layout that is quickest for so many fingerprints, whatever the distance."""
+    """Return the quickest layout for `count` fingerprints, whatever the distance."""
     return Layout(next((blocks for most, blocks in _BLOCKS.items() if count <= most), 3))
 
 
@@ -123,7 +124,7 @@ def _from_tables(
 
 
 def _grouped(permuted: UInt64Array, prefix_bits: int) -> _Groups:
-    """Group permuted fingerprints, which it sorts, by their first bits. Requires: not empty."""
+    """Sort permuted fingerprints in place and group them by prefix. Requires: not empty."""
     permuted.sort()
     prefixes = permuted >> np.uint64(FINGERPRINT_BITS - prefix_bits)
     starts = np.concatenate(([0], np.flatnonzero(prefixes[1:] != prefixes[:-1]) + 1))
@@ -132,7 +133,7 @@ def _grouped(permuted: UInt64Array, prefix_bits: int) -> _Groups:
 
 
 def _in_table(groups: _Groups, shape: TableShape, distance: int) -> Iterator[UInt64Array]:
-    """Yield what shares a prefix, then what has prefixes between which a probe leads."""
+    """Yield near pairs with equal prefixes, then near pairs whose prefixes differ by a probe."""
     yield from _inside(groups, distance)
     probes = probe_keys(shape, distance, shape.prefix_bits)[1:]  # the first flips nothing
     if not len(probes):
@@ -140,7 +141,7 @@ def _in_table(groups: _Groups, shape: TableShape, distance: int) -> Iterator[UIn
     prefixes, numbers = groups.prefixes, np.arange(len(groups.prefixes))
     number_of = np.full(1 << shape.prefix_bits, -1, np.int32)
     number_of[prefixes] = numbers
-    together = max(_LISTED // len(prefixes), 1)
+    together = max(_PROBED // len(prefixes), 1)
     for start in range(0, len(probes), together):
         others = number_of[prefixes ^ probes[start : start + together, np.newaxis]]
         probe, left = (others > numbers).nonzero()
@@ -181,7 +182,7 @@ def _between(
 
 
 def _near(entries: UInt64Array, others: UInt64Array, max_distance: int) -> IntpArray:
-    """Return where two arrays are near, counted through rows."""
+    """Return the places, in flat arrays, at which two arrays are near each other."""
     near: UInt64Array = np.bitwise_count(entries ^ others) <= max_distance
     return near.ravel().nonzero()[0]
 
@@ -194,7 +195,7 @@ def _laid_out(groups: _Groups, numbers: IntpArray) -> tuple[UInt64Array, IntpArr
 
 
 def _together(finds: Iterable[UInt64Array]) -> Iterator[UInt64Array]:
-    """Pass on what was found in fewer, larger pieces."""
+    """Join arrays of found pairs into fewer, larger arrays."""
     waiting: list[UInt64Array] = []
     count = 0
     for found in finds:

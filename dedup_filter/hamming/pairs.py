@@ -1,7 +1,7 @@
-"""Fingerprints and rows: from callers to plain ints and arrays, and in pairs of both.
+"""Fingerprints and rows of callers -> checked ints and arrays, and pairs of both.
 
-Nothing is rounded or wrapped: a value that is no fingerprint is refused, and the error names it.
-`Pairs` is the form in which both travel between the caller, the fresh entries and the tables.
+No value is rounded or wrapped: a value that is not a fingerprint raises an error that names it.
+`Pairs` carries fingerprints and rows between the caller, the fresh entries and the tables.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,7 +37,7 @@ def hamming_distance(a: int, b: int) -> int:
 
 
 def fingerprint_of(value: int) -> int:
-    """Return a fingerprint as a plain int, also that of a numpy integer.
+    """Return a fingerprint, an int or a numpy integer, as a plain int.
 
     TypeError: it is not an integer. ValueError: it is outside 0..2**64-1.
     """
@@ -50,12 +50,12 @@ def row_of(value: int) -> int:
 
 
 def fingerprints_of(values: Integers) -> UInt64Array:
-    """Return an array of fingerprints, the very same if it is one; errors as for one."""
+    """Return fingerprints as an array, uncopied if possible; errors as for `fingerprint_of`."""
     return _array_of(values, FINGERPRINT_BITS, np.uint64)
 
 
 def rows_of(values: Integers) -> RowArray:
-    """Return an array of rows; errors as for one."""
+    """Return rows as an array; errors as for `row_of`."""
     return _array_of(values, ROW_BITS, np.int64)
 
 
@@ -65,14 +65,14 @@ def _checked(value: int, bits: int) -> int:
             name = _RULES[bits].partition(" is ")[0]
             raise TypeError(f"{name} is an integer, not {type(value).__name__}: {value!r}")
         value = index(value)
-    if value >> bits:  # also of a negative number: its sign is left
+    if value >> bits:  # also true of a negative value: its sign remains
         raise ValueError(f"{_RULES[bits]}, not {value}")
     return value
 
 
 def _array_of(values: Integers, bits: int, kind: type) -> npt.NDArray[Any]:
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "ui":
-        if len(values) and (values.dtype, bits) != (np.uint64, FINGERPRINT_BITS):  # all are right
+        if len(values) and (values.dtype, bits) != (np.uint64, FINGERPRINT_BITS):  # else valid
             _checked(int(values.min()), bits)
             _checked(int(values.max()), bits)
         return values.astype(kind, copy=False)
@@ -87,13 +87,13 @@ class Pairs(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of pairs."""
         return len(self.rows)
 
     @classmethod
     def joined(cls, parts: Sequence["Pairs"]) -> "Pairs":
-        """Put several into one."""
-        some = [part for part in parts if len(part.rows)]  # joining costs 1 us for each
+        """Concatenate parts."""
+        some = [part for part in parts if len(part.rows)]  # joining costs 1 us a part
         if len(some) < 2:
             return some[0] if some else NO_PAIRS
         fingerprints, rows = zip(*some, strict=True)
@@ -114,7 +114,7 @@ NO_PAIRS = Pairs(np.empty(0, np.uint64), np.empty(0, np.int64))
 
 
 def distinct(fingerprints: Integers) -> UInt64Array:
-    """Return the different fingerprints, ascending (`np.unique` takes four times as long)."""
+    """Return the distinct fingerprints, ascending (`np.unique` takes four times as long)."""
     ascending = np.sort(fingerprints_of(fingerprints))
     is_first = np.ones(len(ascending), bool)
     np.not_equal(ascending[1:], ascending[:-1], out=is_first[1:])
@@ -122,7 +122,7 @@ def distinct(fingerprints: Integers) -> UInt64Array:
 
 
 def places_in(starts: IntpArray, lengths: IntpArray) -> IntpArray:
-    """Return all places of some pieces of an array, given by starts and lengths: 3 ns a place.
+    """Return all places in ranges of an array, given as starts and lengths. Cost: 3 ns a place.
 
     >>> places_in(np.array([7, 2, 9]), np.array([3, 0, 2])).tolist()
     [7, 8, 9, 9, 10]
@@ -135,7 +135,7 @@ def places_in(starts: IntpArray, lengths: IntpArray) -> IntpArray:
 
 
 def alike_blocks(sizes: IntpArray, most: int) -> Iterator[slice]:
-    """Cut ascending sizes into blocks that have at most `most` if all are as the largest, or one.
+    """Yield slices of ascending sizes whose length times largest size is at most `most`, or of one.
 
     Zeros, which come first, are left out.
 

@@ -1,12 +1,12 @@
-"""One permuted table: all pairs in the order of one permutation, and additions at any time.
+"""One permuted table: all pairs sorted by one permutation; pairs can be added at any time.
 
     add     ->  fresh   SortedList of (permuted fingerprint, row): what was added last
                 run     sorted arrays of all older pairs, with a directory (see `run`)
-    within  ->  of each probe, the range of the SortedList and the slice of the run
+    within  ->  for each probe, a range of the SortedList and a slice of the run
     merge   ->  fresh and run, two ordered lists, become one run; fresh is empty again
 
-A probe is a prefix of the query, or one that differs from it in some bits (see `layout`). Each
-table holds every pair by itself, so each is merged when it likes.
+A probe leads to the prefix of the query, or to a prefix that differs from it in some bits (see
+`layout`). Each table holds every pair, so each table can be merged on its own.
 
 Manku, Jain and Das Sarma (2007), section 3. Where we differ: there a table is sorted once; here it
 takes additions all the time.
@@ -28,13 +28,13 @@ from dedup_filter.hamming.pairs import (
 from dedup_filter.hamming.run import Run
 
 FEW_PROBES = 12
-"""Probes of a table up to which Python takes one after the other: 0.4 us each in the run, 2 us in
-the SortedList. Of more, numpy takes all of the run at once, in 8 us and 0.04 us each."""
+"""Up to this many probes of a table are looked up one by one: 0.4 us each in the run, 2 us in the
+SortedList. More are looked up in the run by one numpy call: 8 us, and 0.04 us each."""
 _MOST_ALIKE = 64
-"""Fresh entries of one prefix that are compared one by one; a crowd is left to numpy."""
+"""Up to this many fresh entries of one prefix are compared one by one; more by numpy."""
 _ROW_MASK = (1 << ROW_BITS) - 1
 _ENTRY_BYTES = 56
-"""Of a fresh entry: a number of 127 bits and its slot in the SortedList (measured)."""
+"""Memory of a fresh entry: a number of 127 bits and its slot in the SortedList (measured)."""
 
 Places = slice | IntpArray
 
@@ -46,7 +46,7 @@ class PermutedTable:
         self.run, self.shape = run, run.shape
         self.fresh: SortedList[int] = SortedList()
         """The permuted fingerprint of each fresh pair and its row, as one number."""
-        self._moves = self.shape.key_moves(FINGERPRINT_BITS)  # to make them takes 20 us
+        self._moves = self.shape.key_moves(FINGERPRINT_BITS)  # making them takes 20 us
         self._known_probes: dict[tuple[int, int], list[int] | IntpArray] = {}
 
     def __len__(self) -> int:
@@ -61,14 +61,14 @@ class PermutedTable:
         return bool(((entries == np.uint64(fingerprint)) & (rows == row)).any())
 
     def add(self, fingerprint: int, row: int) -> None:
-        """Add a pair that is not there. Cost: 3 us."""
+        """Add a pair that is not stored yet. Cost: 3 us."""
         self.fresh.add(self._entry(fingerprint, row))
 
     def places(self, query: int, distance: int) -> list[Places]:
-        """Return where in the run a look-up finds its candidates; some of them repeat."""
+        """Return the places of a look-up's candidates in the run."""
         key, probes = moved(query, self.run.key_moves), self._probes(distance, self.run.bits)
         if not isinstance(probes, list):
-            return [places_in(*self.run.spans(probes ^ key))]
+            return [places_in(*self.run.ranges(probes ^ key))]
         offsets, keys = self.run.offsets, [key ^ each for each in probes]
         return [slice(offsets[each], offsets[each + 1]) for each in keys]
 
@@ -129,7 +129,7 @@ class PermutedTable:
         return Pairs(self.shape.restored(permuted), rows)
 
     def _probes(self, distance: int, bits: int) -> list[int] | IntpArray:
-        """Return what is to be flipped in a key of so many bits: few as a list."""
+        """Return the masks to flip in a key of `bits` bits; a list if they are few."""
         known = self._known_probes.get((distance, bits))
         if known is None:
             keys = probe_keys(self.shape, distance, bits)

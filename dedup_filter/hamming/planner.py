@@ -1,25 +1,25 @@
-"""A distance k and an expected number of entries n -> the layout that costs a page least.
+"""A distance k and an expected number of entries n -> the layout with the least cost a page.
 
-Every layout gets an estimate: a look-up and an insert together. Up to k = 3 the best is k + 1
-blocks and no neighbours (k = 3: to 100 million entries); for larger k 3 to 6 blocks with the
-neighbours of their prefixes probed, the fewer blocks the more entries.
+The cost of a layout is the estimated time of one look-up and one insert. Up to k = 3 the best
+layout has k + 1 blocks and probes no neighbours (k = 3: up to 100 million entries). For larger k it
+has 3 to 6 blocks and probes neighbouring prefixes; the more entries, the fewer blocks.
 
-Microseconds of a 2-core machine; ratios are what counts:
+Microseconds on a 2-core machine; only the ratios matter:
 
-    look-up   2.5 and, in a table of at most 12 probes, 3.0, 2.0 a further probe, 0.0014 a candidate
-                        in one of more probes          10.0, 0.04 a probe, 0.006 a candidate
+    look-up   2.5 and a table of at most 12 probes: 3.0, 2.0 a further probe, 0.0014 a candidate
+                      a table of more probes:      10.0, 0.04 a probe, 0.006 a candidate
     scan      2.0 and 0.00062 an entry
     insert    3.0 and 1.5 a table
-    bytes     of each table 8 an entry, 4 its row, and 4 for each key of its directory, at most 2 an
-              entry; 8 a row and a key where their numbers need them
+    bytes     a table: 8 an entry, 4 its row, and 4 each key of its directory (at most 2 an entry);
+              8 for a row or a key if 4 do not suffice
 
-A probe meets n / 2**bits candidates, for the bits of a key. `python benchmarks/plan.py` compares
-this with what indexes take: at 100 thousand to 10 million entries and k = 3, 7 and 10, look-ups
-take 0.65 to 1.5 times what is expected; bytes are as expected.
+A probe finds n / 2**b candidates, where b is the number of bits of a key. `python
+benchmarks/plan.py` compares estimates with indexes: at 100 thousand to 10 million entries and k =
+3, 7 and 10, look-ups take 0.65 to 1.5 times the estimate; bytes are as estimated.
 
-Manku, Jain and Das Sarma (2007), section 3, weigh the same two things, tables (memory) against
-candidates (time). Where we differ: a popcount in numpy makes candidates so cheap that short
-prefixes are best, where they advise 10 to 20 tables.
+Manku, Jain and Das Sarma (2007), section 3, also weigh tables (memory) against candidates (time).
+Where we differ: a popcount in numpy makes candidates so cheap that short prefixes are best; the
+paper advises 10 to 20 tables.
 """
 
 import sys
@@ -43,7 +43,7 @@ _INSERT_US, _INSERT_TABLE_US = 3.0, 1.5
 _ROW_BYTES, _ENTRY_BYTES, _PIECE_BYTES = 4, 8, 4
 
 _BYTES_PER_ENTRY = 60
-"""What the runs of a planned index may take: up to 4 tables. Fresh pairs take some bytes more."""
+"""Limit for the runs of a planned index: up to 4 tables. Fresh pairs take some bytes more."""
 
 _MOST_BLOCKS, _MOST_TABLES, _MOST_NESTED = 16, 36, 5
 _MOST_SCANNED = 1 << 40
@@ -51,12 +51,12 @@ _MOST_SCANNED = 1 << 40
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a layout, or None for a scan of all entries, is expected to cost."""
+    """Expected cost of a layout, or of a scan of all entries (layout None)."""
 
     layout: Layout | None
     tables: int
     prefix_bits: tuple[int, int]
-    """The shortest and the longest."""
+    """The shortest and the longest prefix."""
     probes: int
     candidates: float
     look_up_us: float
@@ -64,13 +64,13 @@ class Estimate:
 
     @property
     def page_us(self) -> float:
-        """Time that each page takes: one look-up and one insert."""
+        """Time for each page: one look-up and one insert."""
         return self.look_up_us + _INSERT_US + self.tables * _INSERT_TABLE_US
 
 
 @lru_cache(maxsize=256)
 def plan(max_distance: int, expected_entries: int = 1_000_000) -> Layout:
-    """Return the layout that costs a page least among those of at most 48 bytes an entry.
+    """Return the layout with the least cost a page among layouts of at most 60 bytes an entry.
 
     ConfigError: `max_distance` is not from 0 to 12, or `expected_entries` is less than 1.
 
@@ -82,10 +82,9 @@ def plan(max_distance: int, expected_entries: int = 1_000_000) -> Layout:
 
 
 def ranked(max_distance: int, entries: int, most_bytes: float | None = None) -> list[Estimate]:
-    """Return an estimate for every layout and for a scan, those that fit the memory first.
+    """Return an estimate for every exact layout and for a scan.
 
-    Among these, and among those that do not fit, the one that costs a page least is first.
-    Errors as for `plan`.
+    Estimates within `most_bytes` come first; then the least cost a page. Errors as for `plan`.
     """
     require_whole("max_distance", max_distance, 0, MAX_DISTANCE)
     require_whole("expected_entries", entries, 1, sys.maxsize)
@@ -96,7 +95,7 @@ def ranked(max_distance: int, entries: int, most_bytes: float | None = None) -> 
 
 
 def most_entries(max_distance: int, most_bytes: float) -> tuple[int, Estimate]:
-    """Return how many entries fit into so many bytes by the layout planned for them, to 1 %.
+    """Return how many entries fit into `most_bytes` in their planned layout (to 1 %), and its cost.
 
     ConfigError: as for `plan`, also if not even one fits.
 
@@ -121,7 +120,7 @@ def most_entries(max_distance: int, most_bytes: float) -> tuple[int, Estimate]:
 
 
 def paper_layouts(max_distance: int) -> dict[str, Layout]:
-    """Return those configurations of the literature that are exact for a distance, by name."""
+    """Return the layouts from the literature that are exact for a distance, by name."""
     known = {
         "Manku et al.: 4 blocks": Layout(4, probe_radius=0),
         "Manku et al.: 4 x 4, nested": Layout(4, 1, Layout(4), probe_radius=0),
@@ -134,9 +133,9 @@ def paper_layouts(max_distance: int) -> dict[str, Layout]:
 
 
 def chance_neighbours(max_distance: int, entries: int) -> float:
-    """Return how many of so many unrelated entries lie within a distance by chance.
+    """Return how many of `entries` unrelated fingerprints lie within a distance by chance.
 
-    For bits that are fair coins; those of real pages are less fair.
+    Bits are taken for fair coins; the bits of real pages are less fair.
 
     >>> f"{chance_neighbours(3, 10**9):.1e}"
     '2.4e-06'
@@ -156,29 +155,29 @@ def scan_limit(layout: Layout, distance: int) -> int:
 
 
 def estimate(layout: Layout, distance: int, entries: int) -> Estimate:
-    """Return what a layout costs when so many random fingerprints are stored."""
+    """Return the cost of a layout with `entries` random fingerprints."""
     shapes = layout.tables_needed(distance)
     piece_bytes = _PIECE_BYTES if entries < 2**31 else 2 * _PIECE_BYTES
     probes, candidates, look_up, size = 0, 0.0, _LOOK_UP_US, 0.0
     for shape in shapes:
         bits = directory_bits(entries, shape.prefix_bits)
-        # Those that differ only beyond the key's bits are one.
+        # Probes that are equal in the key's bits are one.
         of_key = sum(comb(bits, flips) for flips in range(shape.radius(distance) + 1))
-        asked = min(shape.probe_count(distance), of_key)
-        met = asked * entries / 2**bits
-        probes, candidates = probes + asked, candidates + met
-        if asked <= FEW_PROBES:
-            look_up += _FEW_TABLE_US + (asked - 1) * _FEW_PROBE_US + met * _FEW_CANDIDATE_US
+        tried = min(shape.probe_count(distance), of_key)
+        met = tried * entries / 2**bits
+        probes, candidates = probes + tried, candidates + met
+        if tried <= FEW_PROBES:
+            look_up += _FEW_TABLE_US + (tried - 1) * _FEW_PROBE_US + met * _FEW_CANDIDATE_US
         else:
-            look_up += _MANY_TABLE_US + asked * _MANY_PROBE_US + met * _MANY_CANDIDATE_US
+            look_up += _MANY_TABLE_US + tried * _MANY_PROBE_US + met * _MANY_CANDIDATE_US
         size += _ENTRY_BYTES + _row_bytes(entries) + piece_bytes * 2**bits / entries
     widths = sorted(shape.prefix_bits for shape in shapes)
-    span = widths[0], widths[-1]
-    return Estimate(layout, len(shapes), span, probes, candidates, look_up, size)
+    shortest_longest = widths[0], widths[-1]
+    return Estimate(layout, len(shapes), shortest_longest, probes, candidates, look_up, size)
 
 
 def estimate_scan(entries: int) -> Estimate:
-    """Return what it costs to compare every query with every entry."""
+    """Return the cost of comparing every query with every entry."""
     look_up = _SCAN_US + entries * _SCANNED_US
     size = _row_bytes(entries) + _ENTRY_BYTES
     return Estimate(None, 1, (0, 0), 0, entries, look_up, size)
@@ -193,7 +192,7 @@ def _exact(max_distance: int) -> list[Layout]:
     return [layout for layout in _layouts() if layout.is_exact(max_distance)]
 
 
-@cache  # what a layout has worked out of its tables serves every distance
+@cache  # the table shapes that a layout caches serve every distance
 def _layouts() -> list[Layout]:
     layouts = [
         Layout(blocks, leading)

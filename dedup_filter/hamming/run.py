@@ -1,4 +1,4 @@
-"""The sorted part of a permuted table: key -> the slice of the entries that have it.
+"""The sorted part of a permuted table: key -> the slice of the entries with that key.
 
         1010  ->  |      permuted    1010 1111…
         1011  ->  |                  1011 0010…   <- directory[1011]
@@ -6,9 +6,9 @@
                                      1100 0001…   <- directory[1100]
 
 An entry is a fingerprint and its row, in two arrays, in the order of the permuted forms. A
-directory replaces a binary search: for each key, the first bits of a permuted form, it holds where
-the entries with that key begin. The fingerprint is stored as it is, because permuting two alike
-does not change their distance: so the candidates of all tables are compared with a query at once.
+directory replaces a binary search: for each key (the first bits of a permuted form) it holds where
+the entries with that key begin. Fingerprints are stored unpermuted, so that the candidates of all
+tables can be compared with a query at once.
 
 A run is never written to. Its arrays can be saved, and mapped from files into memory.
 
@@ -33,9 +33,9 @@ class Run:
     ) -> None:
         self.shape, self.entries, self.rows, self.directory = shape, entries, rows, directory
         self.bits = len(directory).bit_length() - 1
-        """Of a key."""
+        """Number of bits of a key."""
         self.key_moves = shape.key_moves(self.bits)
-        # Numbers of a memoryview are Python's own: one takes a third of numpy's time.
+        # Reading a number from a memoryview takes a third of the time of a numpy array.
         self.offsets = memoryview(directory)  # type: ignore[arg-type] # Buffer: from 3.12 on
 
     @classmethod
@@ -48,10 +48,10 @@ class Run:
         return cls(shape, pairs.fingerprints[order], rows, _directory_of(counts))
 
     def merged(self, coming: Pairs) -> "Run":
-        """Make a run that has more pairs.
+        """Return a run with more pairs.
 
-        Only these are sorted, if they are not in order: the place of each is found by the
-        directory, and both lists become one. Cost: 15 to 30 ns an entry of the run.
+        Only the new pairs are sorted. The directory gives the place of each new pair, and the two
+        lists are merged. Cost: 15 to 30 ns an entry of the run.
         """
         permuted = self.shape.permuted(coming.fingerprints)
         order = permuted.argsort(kind="stable")
@@ -71,15 +71,15 @@ class Run:
             _directory_of(counts),
         )
 
-    def spans(self, keys: IntpArray) -> tuple[IntpArray, IntpArray]:
-        """Return where the entries of each key begin, and how many there are."""
+    def ranges(self, keys: IntpArray) -> tuple[IntpArray, IntpArray]:
+        """Return, for each key, where its entries begin and how many it has."""
         starts: IntpArray = self.directory[keys].astype(np.intp)
         lengths: IntpArray = self.directory[keys + 1].astype(np.intp) - starts
         return starts, lengths
 
     def _places_after(self, permuted: UInt64Array) -> IntpArray:
         """Count, for each permuted form, the entries whose permuted form is not greater."""
-        low, lengths = self.spans(keys_of(permuted, self.bits))
+        low, lengths = self.ranges(keys_of(permuted, self.bits))
         high = low + lengths
         while (is_open := low < high).any():
             middle = (low + high) // 2
@@ -126,7 +126,7 @@ def _counts(permuted: UInt64Array, bits: int) -> IntpArray:
 
 
 def _directory_of(counts: npt.NDArray[np.integer]) -> Directory:
-    """Add up how many entries each key has to where they begin."""
+    """Turn the number of entries of each key into where they begin."""
     ends = counts.cumsum()
     directory = np.zeros(len(counts) + 1, np.int32 if ends[-1] < 2**31 else np.int64)
     directory[1:] = ends

@@ -2,13 +2,12 @@
 
     matches of its texts within k bits    -> candidates, the nearest to each text
     the page that it names as canonical   -> a candidate at any distance, if their sketches agree
-    pages of other hosts that share keys  -> the same, those that share most
+    pages that share keys with it         -> the same, those that share most
 
 Knows no index and no store; the caller brings what they have found.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import inf
 from typing import NamedTuple, Protocol
 
 from dedup_filter.fingerprints.profile import PageProfile
@@ -34,7 +33,7 @@ only templates and empty shells have more."""
 
 
 class Stored(Protocol):
-    """What is asked of a stored page to tell whether it is a candidate."""
+    """What a page is compared with, of a stored page."""
 
     @property
     def page(self) -> int:
@@ -50,7 +49,23 @@ class Stored(Protocol):
 
     @property
     def sketch(self) -> bytes:
-        """That of all its texts."""
+        """The sketch of all its texts."""
+
+    @property
+    def headline(self) -> Headline:
+        """What the page is headed by."""
+
+    @property
+    def crawl(self) -> int:
+        """The last crawl in which the page was seen."""
+
+    @property
+    def url_key(self) -> int:
+        """The same for all spellings of its URL."""
+
+    @property
+    def digest(self) -> bytes:
+        """See `PageProfile`."""
 
 
 class Candidate(NamedTuple):
@@ -74,18 +89,17 @@ class Candidate(NamedTuple):
     """By what it was found, perhaps beyond k bits; None: by a fingerprint, or equal text."""
 
 
-def found_by_texts(look_ups: Iterable[Sequence[Match]], before: float = inf) -> tuple[Found, int]:
+def found_by_texts(look_ups: Iterable[Sequence[Match]]) -> tuple[Found, int]:
     """Join what is near the texts of a page, the `MOST_COMPARED` nearest to each.
 
-    Returns the pages, those before a number, and how many look-ups found more.
+    Returns the pages, and how many look-ups found more.
     """
     found: Found = {}
     capped = 0
     for number, near in enumerate(look_ups):
         capped += len(near) > MOST_COMPARED
         for match in near[:MOST_COMPARED]:
-            if match.row < before:
-                found.setdefault(match.row, (number, match.distance))
+            found.setdefault(match.row, (number, match.distance))
     return found, capped
 
 
@@ -110,14 +124,22 @@ def found_beyond(page: PageProfile, stored: Iterable[Stored], evidence: int) -> 
 def found_by_phrases(
     page: PageProfile, host: str, shared: Mapping[int, int], stored: Iterable[Stored]
 ) -> Found:
-    """Take pages of other sites for found that share keys with one: those that share most.
+    """Take pages for found that share keys with one: those that share most.
 
-    `shared`: how many each shares, by number. On one host, or on hosts with the same menus, they
-    are look-alikes and no copies.
+    `shared`: how many each shares, by number.
     """
-    others = [each for each in stored if not any(relation(page, host, each.host))]
-    others.sort(key=lambda each: (-shared[each.page], each.page))
-    return found_beyond(page, others[:MOST_SHARING], SHARED_EVIDENCE)
+    asked = [each for each in stored if is_found_by_phrases(page, host, each.host)]
+    asked.sort(key=lambda each: (-shared[each.page], each.page))
+    return found_beyond(page, asked[:MOST_SHARING], SHARED_EVIDENCE)
+
+
+def is_found_by_phrases(page: PageProfile, own_host: str, host: str) -> bool:
+    """Tell whether phrases find pages of a host: not if it is another one with the same menus.
+
+    Those are look-alikes: pages of one template, each on its own host.
+    """
+    is_same, has_same_menus = relation(page, own_host, host)
+    return is_same or not has_same_menus
 
 
 def relation(page: PageProfile, own_host: str, host: str) -> tuple[bool, bool]:

@@ -170,7 +170,7 @@ class FramedPages:
                             change = self._count(page, counted)
             except Overtaken:
                 continue
-            self._let_go()
+            self._discard_gone()
             if change is not None:
                 self._apply(change)
             elif page is not None and expected is not None:
@@ -203,12 +203,12 @@ class FramedPages:
         """Forget a pending page."""
         self._kept.release(number)
         self._forget_pending(number)
-        self._let_go()
+        self._discard_gone()
 
     def forget(self, url: str) -> int:
         """Forget all pages at a URL; what was counted of them stays while their host has pages."""
         forgotten = self._kept.forget(url)
-        self._let_go()
+        self._discard_gone()
         return forgotten
 
     def context(self, host: str, shown: Shown) -> HostContext:
@@ -389,7 +389,7 @@ class FramedPages:
         self._pending.pop(page, None)
         self._expected.settle(page)
 
-    def _let_go(self) -> None:
+    def _discard_gone(self) -> None:
         """Forget pages whose records are gone, and hosts without any."""
         self._frames.provisional.discard(self._kept.gone)
         for page in self._kept.gone:

@@ -15,7 +15,12 @@ import numpy.typing as npt
 from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile
 from dedup_filter.fingerprints.sketch import contained, shared
 from dedup_filter.model import NearPage
-from dedup_filter.pages.candidates import SHARED_EVIDENCE, Found, found_beyond, relation
+from dedup_filter.pages.candidates import (
+    SHARED_EVIDENCE,
+    Found,
+    found_beyond,
+    is_found_by_phrases,
+)
 from dedup_filter.pages.directory.records import PageRecord
 
 _Hashes = npt.NDArray[np.uint32]
@@ -43,7 +48,7 @@ class Asked(NamedTuple):
 
     @property
     def keys(self) -> list[bytes]:
-        """Those of its texts, by which pages of other hosts are found at any distance."""
+        """Those of its texts, by which pages are found at any distance."""
         return [] if self.page is None else [text.keys for text in self.page.texts]
 
     @classmethod
@@ -92,11 +97,12 @@ class Asked(NamedTuple):
         return sorted(found, key=lambda each: (each.distance, each.page))
 
     def _beyond(self, records: Iterable[PageRecord]) -> Found:
-        """Find those of other sites that say most of what the page says."""
-        if self.page is None:
+        """Find those that say most of what the page says."""
+        page, host = self.page, self.host
+        if page is None:
             return {}
-        others = [each for each in records if not any(relation(self.page, self.host, each.host))]
-        return found_beyond(self.page, others, SHARED_EVIDENCE)
+        asked = [each for each in records if is_found_by_phrases(page, host, each.host)]
+        return found_beyond(page, asked, SHARED_EVIDENCE)
 
     def _shares(self, number: int, sketches: list[bytes]) -> list[float] | list[None]:
         if not self.shingles:

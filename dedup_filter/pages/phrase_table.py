@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dedup_filter.fingerprints.phrase_keys import KEY, KEYS
+from dedup_filter.hamming.pairs import distinct
 
 Entries = npt.NDArray[np.uint64]
 NO_ENTRIES: Entries = np.empty(0, np.uint64)
@@ -88,7 +89,7 @@ class PhraseTable:
         of_all = np.frombuffer(b"".join(keys), KEY).astype(np.uint64)
         owners = np.array(pages, np.uint64).repeat([len(each) // KEY.itemsize for each in keys])
         is_entry = (of_all > 0) & (owners <= _PAGE)
-        entries = np.unique(of_all[is_entry] << np.uint64(_BITS) | owners[is_entry])
+        entries = distinct(of_all[is_entry] << np.uint64(_BITS) | owners[is_entry])
         are_back = np.isin(entries, np.fromiter(self._gone, np.uint64, len(self._gone)))
         young = _merged(self._young, entries[~are_back])
         self._gone.difference_update(entries[are_back].tolist())

@@ -1,8 +1,8 @@
-"""Layer "review": what people ask of pages and of finished crawls, without changing anything.
+"""Layer "review": answers about pages and finished crawls; nothing is changed.
 
-given_page, recorded_pages   a page that a user names; the pages of an index like it
-page_pairs                   near pairs and clusters of the pages of an index
-explanation                  what of a page is judged, and why two pages are the same or not
-tuning                       which settings suit some pages, and what others would have done
-report                       one HTML file that shows all of it
+given_page, recorded_pages   a page that a user names -> similar pages of an index
+page_pairs                   pages of an index -> near pairs and clusters
+explanation                  pages -> the text that is judged; why two pages are the same or not
+tuning                       pages -> settings that suit them; verdicts with other settings
+report                       an index -> one HTML file that shows all of it
 """

@@ -1,10 +1,10 @@
-"""A URL, the path of a file, or "-" -> a page: what it is read from.
+"""A URL, the path of a file, or "-" -> the text or HTML of a page.
 
-A URL is fetched once, with redirects followed. A file, and standard input, is HTML if its name or
-its first tag says so, and text otherwise. Nothing is judged here, and nothing is written.
+A URL is fetched once, and redirects are followed. A file, or standard input, is HTML if its name or
+first tag says so, and text otherwise. Nothing is judged here, and nothing is written.
 
 Raises:
-    DedupError: a page cannot be fetched or read, is no page ("image/png"), or is larger than
+    DedupError: a page cannot be fetched or read, is not a page ("image/png"), or is larger than
         `MOST_BYTES`.
 """
 
@@ -22,7 +22,7 @@ from dedup_filter.text.decode import decode, looks_binary
 from dedup_filter.text.page_fields import PageText
 
 MOST_BYTES = 64 * 2**20
-"""Bytes of a page that is fetched or read; what is judged of a page is less (`text/reading.py`)."""
+"""Most bytes of a page that is fetched or read; less of it is judged (`text/reading.py`)."""
 _SECONDS = 30.0
 _HEADERS = {"User-Agent": "dedup-filter", "Accept": "text/html, text/*;q=0.9, */*;q=0.5"}
 _IS_URL = re.compile(r"https?://", re.IGNORECASE)
@@ -30,7 +30,7 @@ _HAS_TAG = re.compile(
     rb"<(!doctype|html|head|body|title|meta|div|p|h[1-6]|a|table|article)\b", re.IGNORECASE
 )
 _START = 4096
-"""Bytes in which HTML shows a tag that texts do not have."""
+"""Bytes at the beginning of a file in which a tag shows that it is HTML."""
 
 
 class GivenPage(NamedTuple):
@@ -39,15 +39,15 @@ class GivenPage(NamedTuple):
     name: str
     """As the user gave it."""
     url: str
-    """Where it was found, after redirects; "" if that is not known."""
+    """Its URL, after redirects; "" if not known."""
     page: PageText
 
 
 def read_page(name: str, url: str = "") -> GivenPage:
     """Fetch a page, or read it from a file, or from standard input ("-").
 
-    `url` is where a file was found: its host tells which frame it has. Files without one are judged
-    as pages of one host.
+    `url` is the URL of a file; its host decides which frame the page has. Files without a URL are
+    judged as pages of one host.
     """
     if _IS_URL.match(name):
         return _fetched(name)
@@ -55,7 +55,7 @@ def read_page(name: str, url: str = "") -> GivenPage:
     _require_size(body, name)
     kind = guess_type(name)[0] or ""
     has_tag = kind != "text/plain" and _HAS_TAG.search(body[:_START])
-    # What is no text at all is read as a page, which then says so.
+    # A binary file is read as HTML; reading it then gives the reason "binary".
     is_html = "html" in kind or has_tag or looks_binary(body)
     page = PageText(html=body) if is_html else PageText(text=decode(body))
     return GivenPage(name, url, page)
@@ -63,7 +63,7 @@ def read_page(name: str, url: str = "") -> GivenPage:
 
 def _content(name: str) -> bytes:
     if "://" in name:
-        raise DedupError(f"{name}: only http:// and https:// are fetched, and it is no file")
+        raise DedupError(f"{name}: only http:// and https:// are fetched, and it is not a file")
     if name == "-":
         return sys.stdin.buffer.read(MOST_BYTES + 1)
     try:
@@ -83,7 +83,7 @@ def _fetched(url: str) -> GivenPage:
             body = answer.read(MOST_BYTES + 1, decode_content=True)
             answer.close()
     except (urllib3.exceptions.HTTPError, ValueError) as error:
-        # The last of the reasons; those before it are of the library.
+        # The last part is the reason; earlier parts name classes of the library.
         reason = str(getattr(error, "reason", error)).rpartition(": ")[2]
         raise DedupError(f"{url}: it cannot be fetched: {reason}") from None
     if answer.status != 200:
@@ -96,7 +96,7 @@ def _fetched(url: str) -> GivenPage:
     if "html" in kind or "xml" in kind or not kind:
         return GivenPage(url, found_at, PageText(html=body, content_type=kind or None))
     if not kind.startswith("text/"):
-        raise DedupError(f"{url}: it is no page but {kind.partition(';')[0]}")
+        raise DedupError(f"{url}: it is not a page but {kind.partition(';')[0]}")
     return GivenPage(url, found_at, PageText(text=decode(body, kind)))
 
 

@@ -1,12 +1,12 @@
-"""Recorded pages -> all pairs of them that are near; the clusters of those that repeat one another.
+"""Recorded pages -> all near pairs; the clusters of pages that repeat one another.
 
 Pages with the same fingerprint are near; distinct fingerprints are paired by `hamming/near_pairs`.
-A page without a fingerprint is near to none. Near is not enough to repeat a page: the filter has
-compared near pages, and what it found is recorded. So clusters are made of its verdicts, unless
-nearness is asked for.
+A page without a fingerprint is near to no page. A near page need not be a repeat: the filter has
+compared near pages and recorded its verdicts. So clusters are made of these verdicts, unless the
+caller wants clusters of near pages.
 
 Cost: as `pair_blocks`, and 50 ns a pair. n pages with one fingerprint make n**2 / 2 pairs, which
-are yielded little by little; clusters need only n of them. Clusters of verdicts: 1 us a page.
+are yielded piece by piece; clusters need only n of them. Clusters of verdicts: 1 us a page.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ from dedup_filter.upkeep.results import Entries
 
 
 class _Groups:
-    """Pages with fingerprints, those with the same one together."""
+    """Pages with fingerprints, grouped by fingerprint."""
 
     def __init__(self, entries: Entries) -> None:
         places = entries.have_fingerprints.nonzero()[0]
@@ -45,7 +45,7 @@ class _Groups:
 
 
 def page_pairs(entries: Entries, max_distance: int) -> Iterator[IntpArray]:
-    """Yield all pairs of pages within a distance as places in the entries, (n, 2), lesser first."""
+    """Yield all pairs of pages within a distance: places in the entries, (n, 2), lesser first."""
     groups = _Groups(entries)
     for group in (groups.sizes > 1).nonzero()[0].tolist():
         members = groups.members(group)
@@ -69,7 +69,8 @@ def recorded_pairs(
 ) -> tuple[IntpArray, list[int]]:
     """Return the pairs of page and original that `page_pairs` does not yield, and their distances.
 
-    A page is looked up by two texts, and stored with one: by that it may be far from its original.
+    A page is looked up by two texts, but stored with one: the fingerprint of the stored text may be
+    far from the original's.
     """
     if not len(repeats):
         return np.empty((0, 2), np.intp), []
@@ -78,18 +79,18 @@ def recorded_pairs(
     values = entries.fingerprints[places]
     are_near = np.bitwise_count(values[:, 0] ^ values[:, 1]) <= max_distance
     are_found = are_near & entries.have_fingerprints[places].all(axis=1)
-    are_asked = ~are_found & (distances <= max_distance)
-    return places[are_asked], distances[are_asked].tolist()
+    are_missing = ~are_found & (distances <= max_distance)
+    return places[are_missing], distances[are_missing].tolist()
 
 
 class Cluster(NamedTuple):
     """Pages that belong together."""
 
     places: IntpArray
-    """In the entries; that of the representative first, the others ascending."""
+    """Places in the entries; the representative's first, the others ascending."""
     spread: int
-    """The most bits between the representative and a member: those that were recorded with the
-    verdict on the member, else those in which the fingerprints differ."""
+    """The most bits between the representative and a member: the distance recorded with the verdict
+    on the member, else the distance of the fingerprints."""
 
 
 def page_clusters(
@@ -102,13 +103,13 @@ def page_clusters(
 ) -> Iterator[Cluster]:
     """Yield the connected components of pages that repeat one another, in the order of their first.
 
-    A page that was dropped belongs to its original (`repeats`, see `Recorded`), if that is not
-    farther than `max_distance`. So each member was confirmed to repeat the first, and no chains
-    arise. With `near`, pages belong together, too, if their fingerprints differ in at most so many
-    bits. That joins chains, and pages of which the filter has found that they differ; `is_split`
-    cuts the chains, so that every member is near the representative or was dropped for it.
+    A dropped page belongs to its original (`repeats`, see `Recorded`) if the distance is at most
+    `max_distance`. So each member was confirmed to repeat the first, and there are no chains. With
+    `near`, pages also belong together if their fingerprints differ in at most this many bits. This
+    makes chains, and joins pages that the filter found to differ; `is_split` cuts the chains, so
+    that every member is near the representative or was dropped for it.
 
-    The representative is the kept page that came first.
+    The representative is the earliest kept page.
     """
     links = _Links(entries, repeats, max_distance)
     sets = DisjointSets(len(entries.pages))
@@ -148,23 +149,23 @@ class _Links:
         self._entries = entries
         count = len(entries.pages)
         self.originals = np.full(count, -1)
-        """Of each place that of the original, -1 for none."""
+        """For each place the place of the original; -1: none."""
         self._recorded = np.zeros(count, np.int64)
         pages, originals, distances = np.array(repeats, np.int64).reshape(-1, 3).T
         if max_distance is not None:
-            are_asked = distances <= max_distance
+            are_within = distances <= max_distance
             pages, originals, distances = (
-                pages[are_asked],
-                originals[are_asked],
-                distances[are_asked],
+                pages[are_within],
+                originals[are_within],
+                distances[are_within],
             )
         self.pages = np.searchsorted(entries.pages, pages)
-        """The places of pages that have one."""
+        """The places of pages that have an original."""
         self.originals[self.pages] = np.searchsorted(entries.pages, originals)
         self._recorded[self.pages] = distances
 
     def distances(self, one: int, others: IntpArray) -> npt.NDArray[np.int64]:
-        """Return the bits between a page and others; 0 where one has no fingerprint."""
+        """Return the bits between a page and others; 0 if one has no fingerprint."""
         have, values = self._entries.have_fingerprints, self._entries.fingerprints
         bits = np.bitwise_count(values[others] ^ values[one]) * (have[others] & have[one])
         was_compared = self.originals[others] == one

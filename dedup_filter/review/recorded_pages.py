@@ -1,11 +1,11 @@
-"""An index that is only read -> the pages in it that are like one that a user names.
+"""An index, only read -> its pages that are similar to a page that a user names.
 
-    a fingerprint, or a page of the index     -> looked up as it was recorded, and by what was kept
-    any other page: fetched, from a file      -> read, measured with what its host has shown
+    a fingerprint, or a page of the index     -> looked up by its record, and by its kept blocks
+    any other page: fetched, from a file      -> read, and profiled with the frame of its host
 
-All fingerprints are compared, which needs no tables: so any distance can be asked for, and a crawl
-may be writing to the index meanwhile. Cost: 1 us a page in the index to open it, 2 ns to compare
-one; 4 ms to read and measure a page.
+All fingerprints are compared, without tables. So any distance is possible, and a crawl may be
+writing to the index meanwhile. Cost: 1 us a page in the index to open it, 2 ns to compare a page;
+4 ms to read and profile a page.
 """
 
 import re
@@ -38,35 +38,35 @@ _FINGERPRINT = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 
 
 class Answer(NamedTuple):
-    """What is like a page."""
+    """The pages that are similar to a page."""
 
-    asked: str
+    name: str
     """The page, as the user named it."""
     fingerprint: int | None
-    """None: it has no text of enough words."""
+    """None: the page has no text of enough words."""
     near: list[NearPage]
-    """Nearest first, then by number; the page itself is left out."""
+    """Nearest first, then by number; without the page itself."""
     reason: str | None = None
-    """Why nothing can be like it, as in `Verdict.reason`; None: it can."""
+    """Why no page can be similar, as in `Verdict.reason`; None: pages can be."""
 
 
 class RecordedPages:
-    """The pages of an index that is only read."""
+    """The pages of an index, only read."""
 
     def __init__(self, index: Index, recorded: Recorded, config: FilterConfig) -> None:
         self._index = index
         self._recorded = recorded
         self.config = config
-        """The options of the index, as far as it tells, and those that were given."""
+        """The recorded options of the index, replaced by the options that were given."""
 
     @classmethod
     @contextmanager
     def open(cls, index: Index, options: Mapping[str, Any]) -> Iterator["RecordedPages"]:
-        """Open an index; the options of its crawls hold, as far as it tells, unless given.
+        """Open an index with its recorded options, unless `options` replace them.
 
         Raises:
             ConfigError: there is no index, or an option is wrong.
-            StoreError: it cannot be read.
+            StoreError: the index cannot be read.
         """
         known = {name: value for name, value in index.filter_options().items() if name != "layout"}
         config = FilterConfig.of({**known, **options})
@@ -75,24 +75,24 @@ class RecordedPages:
 
     @property
     def max_distance(self) -> int:
-        """That of the index, or the filter's default if the index does not tell."""
+        """The option of the index, or the filter's default if the index has not recorded it."""
         return self.config.max_distance
 
     def answer(self, name: str, max_distance: int, *, url: str = "") -> Answer:
         """Find the kept pages within a distance, up to 64, of a page.
 
         `name` is a fingerprint in hexadecimal, the URL of a page in the index, another URL, the
-        path of a file, or "-". `url` is where a page in a file was found.
+        path of a file, or "-". `url` is the URL of a page in a file.
 
         Raises:
             DedupError: the page cannot be fetched or read.
-            SchemeMismatch: the index has fingerprints of another kind than are made here.
+            SchemeMismatch: see `require_scheme`.
         """
         if _FINGERPRINT.fullmatch(name) and not Path(name).exists():
             value = int(name, 16)
             return Answer(name, value, self._found(Asked("", (value,)), max_distance))
         if (record := self.record_at(name)) is not None:
-            near = self._found(self._asked_again(record), max_distance)
+            near = self._found(self._query(record), max_distance)
             others = [each for each in near if each.page != record.page]
             return Answer(name, record.fingerprint, others, record.reason)
         given = read_page(name, url)
@@ -113,9 +113,9 @@ class RecordedPages:
         return next(iter(self._recorded.records(pages[-1:])), None)
 
     def latest_at(self, url: str) -> PageRecord | None:
-        """Return the record of the latest kept page at a URL, else of the latest that repeats one.
+        """Return the record of the latest kept page at a URL, else of the latest dropped page.
 
-        None: none is recorded.
+        None: no page is recorded there.
         """
         record = self.record_at(url)
         if record is not None or "://" not in url:
@@ -124,22 +124,22 @@ class RecordedPages:
         return next(iter(self._recorded.records(pages[-1:])), None)
 
     def content(self, record: PageRecord) -> KeptContent:
-        """Return what was kept of a page beside its record."""
+        """Return the content of a page that was kept beside its record."""
         return self._recorded.content(record)
 
     def require_scheme(self) -> None:
-        """Refuse to compare what was recorded with what is measured here.
+        """Require that recorded fingerprints can be compared with fingerprints made here.
 
         Raises:
-            SchemeMismatch: the index has fingerprints of another kind than are made here.
+            SchemeMismatch: the index has fingerprints of another scheme.
         """
         scheme_of(self.config).require(self._recorded.scheme, str(self._index))
 
     def profile(self, given: GivenPage) -> PageProfile | Unjudged:
-        """Measure a page as a crawl would that goes on with the index now.
+        """Profile a page as a crawl would that continues with the index now.
 
         Raises:
-            SchemeMismatch: the index has fingerprints of another kind than are made here.
+            SchemeMismatch: see `require_scheme`.
         """
         self.require_scheme()
         source = Source.of(given.page, given.url, Place.of(given.url).host, self.config)
@@ -149,10 +149,10 @@ class RecordedPages:
         return profile_of(content, partial(self.context, given.url))
 
     def context(self, url: str, shown: Shown, *, is_met_now: bool = False) -> HostContext:
-        """Return what is known of the host of the page at a URL, which shows this.
+        """Return the known frame of the host of a page, given the blocks that the page shows.
 
-        What the host has shown on that page is left out, unless the page is taken for one that a
-        crawl meets now: a crawl does not know what was counted of a page that comes again.
+        The counts leave out the page itself if it is recorded. With `is_met_now` they include it,
+        as in a crawl: a crawl cannot know which counts come from an earlier fetch of the page.
         """
         host = Place.of(url).host
         if not (host and self.config.learn_frames):
@@ -162,10 +162,10 @@ class RecordedPages:
         self._frames.shrink()
         return context
 
-    def _asked_again(self, record: PageRecord) -> Asked:
-        """Look a recorded page up by all its texts if its blocks were kept, else by its record.
+    def _query(self, record: PageRecord) -> Asked:
+        """Look up a recorded page by all its texts if its blocks were kept, else by its record.
 
-        What the other page has shown on the same host is in the page's second text only.
+        Blocks that only one other page of the host had are in the page's main text only.
         """
         page = self.content(record).page()
         if page is None:
@@ -174,21 +174,24 @@ class RecordedPages:
         context_of = partial(self.context, record.url)
         return Asked.of(record.host, profile_of(PageHere(page, self.config), context_of))
 
-    def _found(self, asked: Asked, max_distance: int) -> list[NearPage]:
+    def _found(self, query: Asked, max_distance: int) -> list[NearPage]:
         entries = self._recorded.entries
         is_like = np.zeros(len(entries.pages), np.bool_)
-        for each in asked.fingerprints:
+        for each in query.fingerprints:
             is_like |= np.bitwise_count(entries.fingerprints ^ np.uint64(each)) <= max_distance
         is_like &= entries.have_fingerprints
-        if asked.digest is not None:
-            is_like |= entries.digest_heads == int.from_bytes(asked.digest[:8], "little")
-        keys = b"".join(asked.keys) if self.config.looks_for_phrases else b""
+        if query.digest is not None:
+            is_like |= entries.digest_heads == int.from_bytes(query.digest[:8], "little")
+        keys = b"".join(query.keys) if self.config.looks_for_phrases else b""
         for key in np.unique(np.frombuffer(keys, KEY)):
             have_it = (entries.keys == key).any(axis=1) & entries.are_kept
             if key and np.count_nonzero(have_it) <= MOST_OF_KEY:
                 is_like |= have_it
         pages = entries.pages[is_like & entries.are_kept].tolist()
-        return asked.found(self._recorded.records(pages), max_distance)
+        # Of a fingerprint, or a file without a URL, no host is known.
+        only = query.host if self.config.scope == "host" else ""
+        records = self._recorded.records(pages)
+        return query.found([each for each in records if only in ("", each.host)], max_distance)
 
     @cached_property
     def _frames(self) -> Frames:
@@ -198,9 +201,9 @@ class RecordedPages:
 def fingerprints_of(
     names: Iterable[str], config: FilterConfig
 ) -> Iterator[tuple[str, int | None, str | None]]:
-    """Read pages, and yield the name, fingerprint, and reason of each that has no fingerprint.
+    """Read pages, and yield name, fingerprint, and the reason if there is no fingerprint.
 
-    Nothing is known of their hosts, so nothing is left out as the frame of one.
+    Nothing is known of their hosts, so no text is left out as the frame of a host.
 
     Raises:
         DedupError: a page cannot be fetched or read.

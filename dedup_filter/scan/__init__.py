@@ -1,1 +1,1 @@
-"""Crawls that are there already: files of pages -> the pages without duplicates."""
+"""Finished crawls: files of pages -> the pages without duplicates."""

@@ -1,23 +1,23 @@
-"""The verdicts of a scan -> the same, with the best copy of each page kept in place of the first.
+"""The verdicts of a scan -> the same verdicts, with the best copy of each page kept, not the first.
 
     log                -> the pages that have copies
-    inputs, log        -> a score for each of their copies     (dates and canonical links are read)
-    index, scores      -> the best copy that says what the others say, if not the first
-    log, best copies   -> another log, of which outputs are written
+    inputs, log        -> a score for each copy               (dates and canonical links are read)
+    index, scores      -> the best copy that contains the other copies, if it is not the first
+    log, best copies   -> another log, from which outputs are written
 
-A filter keeps the first page of its kind, as it cannot know what comes. When all is judged, all
-copies are known: a page that was kept and those that were dropped for it. Of these the copy with
-the highest score is kept, of equal ones the first in the input. It becomes what the first was, and
-all others its duplicates.
+A filter keeps the first copy of a page, as it cannot know which copies follow. Once all pages are
+judged, all copies are known: the kept page, and the pages dropped for it. The copy with the highest
+score is kept; of equal scores, the first in the input. It gets the verdict of the first copy, and
+all other copies become its duplicates.
 
-All of them say what the first says, or a part of it. So a copy takes its place only if by its
-sketch it has enough of the phrases of each of the others (`min_similarity`; on one host, and of
-parts, half as much may be missing); else the next best is asked, and after some the first stays.
-Nothing that an earlier scan of the same index has judged changes, and no index does.
+Each copy repeats the first or a part of it. So a copy replaces the first only if its sketch has
+enough of the phrases of each other copy (`min_similarity`; on one host, and for a part of a larger
+page, half as much may be missing). Else the next best copy is tried; after some tries the first
+stays. Verdicts of an earlier scan of the same index do not change, and neither does an index.
 
-Everything is read, and begun anew each time; scores are in a file, so memory does not grow with the
-input. Cost: 20 us a page, 0.3 ms a copy; for dates and canonical links the inputs are read once
-more, and of a copy that has such a link 1 ms.
+Each time, everything is read from the beginning. Scores are in a file, so memory does not grow with
+the input. Cost: 20 us a page, 0.3 ms a copy; for dates and canonical links the inputs are read once
+more, and a copy with such a link takes 1 ms.
 """
 
 import json
@@ -50,25 +50,25 @@ from dedup_filter.text.reading import markup_of
 from dedup_filter.thresholds import HALF
 
 Policy = Literal["first", "longest", "newest", "shortest-url", "canonical"]
-"""Which copy is best:
+"""The best copy is the one with
 
-    first         that which came first
-    longest       that with the most words of main content (`Verdict.words`)
-    newest        that with the latest date: of the item (`FieldNames.date`) or the WARC record; one
-                  without a date is older than all that have one, and newer the later it comes
-    shortest-url  that with the shortest URL
-    canonical     that whose URL most of the others name as canonical; if none, the first
+    first         the first place in the input
+    longest       the most words of main content (`Verdict.words`)
+    newest        the latest date: of the item (`FieldNames.date`) or the WARC record; a copy
+                  without a date is older than all copies with one, and newer than earlier such ones
+    shortest-url  the shortest URL
+    canonical     the URL that most of the others name as canonical; if none is named, the first
 """
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 
 _MOST_TRIED = 8
-"""Copies that are asked whether they have what the others say."""
+"""Copies of a page that are tried in place of the first."""
 _AT_ONCE = 256
 """Sketches that are compared at a time: 10 KB each."""
 _MOST_RECORDS = 1_024
-"""Records that are remembered, 1 MB: copies often stand together."""
+"""Records that are cached, 1 MB: copies are often close to one another."""
 _MILLISECONDS = 1e11
-"""A number of seconds that large would be in the year 5138: it is one of milliseconds."""
+"""A larger number is in milliseconds: in seconds it would be after the year 5138."""
 _UNDATED = -1e15
 _WITHOUT_URL = -1e9
 _FRACTION = re.compile(r"\.(\d{1,6})\d*")
@@ -86,7 +86,7 @@ _TABLES = """
         page     INTEGER NOT NULL,   -- its own number
         score    REAL NOT NULL,
         url      TEXT NOT NULL,      -- JSON, as half a surrogate pair has no UTF-8
-        first    TEXT,               -- what was found of it, if it is the first
+        first    TEXT,               -- its entry in the log (`found`), if it is the first copy
         url_key  INTEGER,
         named    INTEGER             -- the key of the URL that it names as canonical
     );
@@ -95,7 +95,7 @@ _TABLES = """
         place    INTEGER NOT NULL,
         page     INTEGER NOT NULL,
         url      TEXT NOT NULL,
-        first    TEXT NOT NULL       -- what was found of the first copy
+        first    TEXT NOT NULL       -- `found` of the first copy
     );
 """
 _NAMED = "CREATE INDEX named_in ON copies (cluster, named) WHERE named IS NOT NULL"
@@ -107,7 +107,7 @@ _COUNT_NAMED = """
     )
 """
 _OWN = ("page", "words", "fingerprint")
-"""What is found of a page whatever it repeats."""
+"""Values of a page that do not depend on its original."""
 
 
 class Scanned(NamedTuple):
@@ -124,16 +124,16 @@ class Scanned(NamedTuple):
 
 @contextmanager
 def best_copies(scanned: Scanned, policy: Policy, folder: Path) -> Iterator[Path]:
-    """Return the log with the best copies, in a folder that is made for it and gone afterwards.
+    """Yield the log with the best copies, in a folder that is made for it and removed afterwards.
 
-    With the policy "first" that is the log as it is.
+    With the policy "first" it is the log of the scan itself.
 
     Raises:
-        DedupError: the field with dates is named, and no copy has one; an input or the index cannot
+        DedupError: a field with dates is named, and no copy has one; an input or the index cannot
             be read.
         OSError: the folder cannot be written to.
     """
-    shutil.rmtree(folder, ignore_errors=True)  # a scan that was killed has left it
+    shutil.rmtree(folder, ignore_errors=True)  # left by a scan that was killed
     if policy == "first":
         yield scanned.log
         return
@@ -160,7 +160,7 @@ def best_copies(scanned: Scanned, policy: Policy, folder: Path) -> Iterator[Path
 
 
 class _Copies:
-    """The pages of a scan that have copies, and these."""
+    """The pages of a scan that have copies, with their copies."""
 
     def __init__(
         self, scanned: Scanned, policy: Policy, connection: sqlite3.Connection, index: PageReader
@@ -172,10 +172,10 @@ class _Copies:
         self._has_dates = False
 
     def score(self) -> None:
-        """Note all copies with their scores.
+        """Store all copies with their scores.
 
         Raises:
-            DedupError: the field with dates is named, and no copy has one.
+            DedupError: a field with dates is named, and no copy has one.
         """
         run, write = self._connection.execute, self._connection.executemany
         entries = entries_in(self._scanned.log)
@@ -189,12 +189,12 @@ class _Copies:
         run("CREATE INDEX copy_score ON copies (cluster, score DESC, place)")
         run("COMMIT")
         field = self._scanned.names.date
-        is_asked = self._policy == "newest" and field is not None and self._scanned.kind != "warc"
-        if is_asked and not self._has_dates and run("SELECT 1 FROM copies").fetchone():
+        is_named = self._policy == "newest" and field is not None and self._scanned.kind != "warc"
+        if is_named and not self._has_dates and run("SELECT 1 FROM copies").fetchone():
             raise DedupError(f"no page that has copies has a date in {field!r} (--date-field)")
 
     def choose(self) -> None:
-        """Note the best copy of each page, unless that is the first."""
+        """Store the best copy of each page, unless it is the first."""
         run = self._connection.execute
         sql = "SELECT cluster, first FROM copies WHERE first IS NOT NULL ORDER BY place"
         for cluster, found_of_first in run(sql):
@@ -246,7 +246,7 @@ class _Copies:
     def _score(
         self, place: int, entry: Entry, record: Record | None
     ) -> tuple[float, int | None, int | None]:
-        """Return the score of a copy, and for canonical links the keys of its URL and of theirs."""
+        """Return the score of a copy; for canonical links the keys of its URL and of its link."""
         if self._policy == "longest":
             return entry.found["words"], None, None
         if self._policy == "shortest-url":
@@ -268,7 +268,7 @@ class _Copies:
                 yield from records_in(str(path), stream, names)
 
     def _has_all(self, number: int, cluster: int) -> bool:
-        """Tell whether a copy has enough of what each of the others says."""
+        """Return whether a copy has enough of the phrases of each other copy."""
         least = self._scanned.min_similarity
         if least is None:
             return True
@@ -282,22 +282,22 @@ class _Copies:
                 others = [each for each in records if not are_equal(each.digest, copy.digest)]
                 sketches = [each.sketch for each in others]
                 counts = shared(sketches, [copy.sketch] * len(others))
-                for other, there, asked, of_copy in zip(others, *counts, strict=True):
-                    # On one host, or of a part of a larger page, half as much may be missing.
-                    is_part = there < HALF * (asked + of_copy - there)
+                for other, common, of_other, of_copy in zip(others, *counts, strict=True):
+                    # On one host, or for a part of a larger page, half as much may be missing.
+                    is_part = common < HALF * (of_other + of_copy - common)
                     is_halved = is_part or other.host == copy.host
-                    if asked - there > (1 - least) * (HALF if is_halved else 1) * asked:
+                    if of_other - common > (1 - least) * (HALF if is_halved else 1) * of_other:
                         return False
-        except KeyError:  # there is no room for its record any more (`max_pages`)
+        except KeyError:  # its record was evicted (`max_pages`)
             return False
         return True
 
 
 def seconds_of(value: object) -> float | None:
-    """Return the Unix seconds of a date; None: it is none.
+    """Return the Unix seconds of a date; None: the value is not a date.
 
     A date is a number of seconds or milliseconds, a text in the form of ISO 8601, RFC 5322 (as in
-    mails and feeds) or YYYYMMDDhhmmss, or what Parquet has. Without a zone it is UTC.
+    mails and feeds) or YYYYMMDDhhmmss, or a date of Parquet. Without a zone it is UTC.
 
     >>> seconds_of("2026-11-23T17:00:00Z") == seconds_of("Mon, 23 Nov 2026 18:00:00 +0100")
     True
@@ -317,7 +317,7 @@ def seconds_of(value: object) -> float | None:
 
 
 def canonical_links_of(page: PageText) -> tuple[str, ...]:
-    """Return the URLs that a page, or its header, names as canonical. Cost: 1 ms if it does."""
+    """Return the URLs that a page or its header names as canonical. Cost: 1 ms if there are any."""
     links = links_of_header(page.link or "")
     if isinstance(page.html, str | bytes):
         markup = markup_of(page.html, page.content_type)
@@ -337,7 +337,7 @@ def _read_date(text: str) -> datetime | float:
     except ValueError:
         pass
     try:
-        # Python 3.10 reads no Z, and fractions of 3 or 6 digits only.
+        # Python 3.10 does not read "Z", and only fractions of 3 or 6 digits.
         padded = _FRACTION.sub(lambda found: f".{found[1]:0<6}", text)
         return datetime.fromisoformat(re.sub("[Zz]$", "+00:00", padded))
     except ValueError:
@@ -345,18 +345,18 @@ def _read_date(text: str) -> datetime | float:
 
 
 def _cluster(entry: Entry) -> int | None:
-    """Return the number of the page that a copy repeats, or that it is if it was kept."""
+    """Return the number of the page that a copy repeats; its own number if it was kept."""
     if entry.outcome in REPEATS:
         return int(entry.found["cluster"])
-    # A revisit is that of a page which an earlier scan has kept.
+    # A revisit belongs to a page that an earlier scan has kept.
     return entry.found.get("page") if entry.outcome in ("new", "unjudged") else None
 
 
 def _repeat(page: PageRecord, kept: PageRecord) -> dict[str, Any]:
-    """Say how a page repeats the one that is kept."""
+    """Return outcome, distance and similarity of a page and the kept page that it repeats."""
     if are_equal(page.digest, kept.digest):
         return {"outcome": "exact", "distance": 0, "similarity": 1.0}
-    there, asked, _ = (int(each[0]) for each in shared([page.sketch], [kept.sketch]))
+    common, of_page, _ = (int(each[0]) for each in shared([page.sketch], [kept.sketch]))
     one, other = page.fingerprint, kept.fingerprint
     distance = None if one is None or other is None else (one ^ other).bit_count()
-    return {"outcome": "near", "distance": distance, "similarity": there / max(asked, 1)}
+    return {"outcome": "near", "distance": distance, "similarity": common / max(of_page, 1)}

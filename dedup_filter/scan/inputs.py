@@ -1,16 +1,16 @@
-"""Files of a crawl -> their records, one by one, each with its page and where it stands.
+"""Files of a crawl -> their records, one by one, each with its page and its position.
 
-    lines     an object of JSON in each line; plain, gzip or Zstandard, whatever the name
-    parquet   a row for each page (`parquet`); one that is cut off has none, and is one bad record
+    lines     a JSON object in each line; plain, gzip or Zstandard, whatever the name
+    parquet   a row for each page (`parquet`); a file that is cut off counts as one bad record
     warc      responses with HTML or plain text (needs warcio)
 
-A record that is none is told from one whose page cannot be judged: the first is passed over, and
-its `problem` says why. Reading goes on behind it where it can. Only the record at hand is in
-memory, of Parquet 64 rows; a line may have 128 MiB.
+A bad record is skipped, and its `problem` says why; a good record may have a page that cannot be
+judged. After a bad record, reading continues if possible. Only the current record is in memory (64
+rows of Parquet); a line may have 128 MiB.
 
-Where a record stands is counted from 0: in bytes of the file, of lines in decompressed ones, and in
-rows of Parquet. Reading can begin behind any record. What is between two records is no page: blank
-lines, and in WARC files requests, images and the like.
+The position of a record is counted from 0: in bytes of the file, for lines in decompressed bytes,
+for Parquet in rows. Reading can begin after any record. There are no pages between two records:
+only blank lines, and in WARC files requests, images and the like.
 """
 
 import json
@@ -62,28 +62,28 @@ class Record(NamedTuple):
 
     start: int
     end: int
-    """`start` itself, if several records of a WARC file are compressed together."""
+    """Equal to `start` if several records of a WARC file are compressed together."""
     number: int
-    """For people: the line or row, from 1; of a WARC file the byte at which it begins."""
+    """For people: the line or row, from 1; in a WARC file the byte at which the record begins."""
     url: str
-    """"": it has none."""
+    """"": the record has none."""
     page: PageText | Reason
-    """What its page is read from, or why there is nothing."""
+    """The text of its page, or the reason why there is none."""
     problem: str | None = None
-    """Why it is no record at all, and is passed over."""
+    """Why the record is bad and is skipped."""
     passed: int = 0
-    """Bytes of the file that were read up to here, about; 0: not known."""
+    """Approximate bytes of the file that were read so far; 0: not known."""
     date: object = None
-    """What the field with its date holds (`FieldNames.date`), or the date of a WARC record."""
+    """The value of its date field (`FieldNames.date`), or the date of a WARC record."""
 
 
 def format_of(name: str) -> Format | None:
-    """Tell what a file holds by the end of its name; None: that is not known."""
+    """Return the format of a file by the end of its name; None: not known."""
     return next((kind for end, kind in _ENDINGS.items() if name.lower().endswith(end)), None)
 
 
 def files_in(names: Sequence[str]) -> list[str]:
-    """Return the files that are meant, in order: files, all in a folder, or those of a pattern.
+    """Expand names to files, in order: a file, all files in a folder, or the files of a pattern.
 
     Raises:
         ConfigError: there is no such file, or none in a folder.
@@ -117,13 +117,13 @@ def files_in(names: Sequence[str]) -> list[str]:
 def records_in(
     name: str, stream: Stream | None, names: FieldNames, start: int = 0, number: int = 1
 ) -> Iterator[Record]:
-    """Yield the records of a file from a position on; of lines, the first has this number.
+    """Yield the records of a file from a position on; the first line there has this number.
 
-    `stream` is what lines are read from, None for other files.
+    `stream` has the lines; None for other files.
 
     Raises:
-        DedupError: the file cannot be read as what its name says, or a package is missing.
-        OSError: it cannot be read.
+        DedupError: the file does not have the format of its name, or a package is missing.
+        OSError: the file cannot be read.
     """
     if stream is not None:
         stream.skip(start)
@@ -145,12 +145,12 @@ def records_in(
 
 
 def require_fields(files: Sequence[str], names: FieldNames) -> None:
-    """Refuse a name that is not the name of any field in the first lines of some files.
+    """Require that each named field occurs in the first lines of some files.
 
-    A page that lacks its URL, or a part of its text, is judged without a word, and otherwise.
+    Otherwise pages would be judged without their URL, or a part of their text, and without warning.
 
     Raises:
-        ConfigError: there is no such field in the first `_LINES_LOOKED_AT` objects.
+        ConfigError: a field does not occur in the first `_LINES_LOOKED_AT` objects.
         OSError: a file cannot be read.
     """
     missing = {*names.all} - {"html", "text"}
@@ -173,7 +173,7 @@ def require_fields(files: Sequence[str], names: FieldNames) -> None:
 
 
 def page_of(record: ArchivedPage) -> PageText | None:
-    """Return what a response's page is read from, None for what is no page: an image, a style."""
+    """Return the text of a response's page; None: it is not a page but an image, a style, ..."""
     kind = (record.content_type or "").strip().lower()
     if kind.startswith("text/plain"):
         return PageText(text=decode(record.body, kind))
@@ -183,7 +183,7 @@ def page_of(record: ArchivedPage) -> PageText | None:
 
 
 def warc_reader() -> Callable[..., Iterator[WarcRecord]]:
-    """Return `read_warc`. Raises DedupError: warcio, which it needs, is not installed."""
+    """Return `read_warc`. DedupError: warcio, which it needs, is not installed."""
     try:
         from dedup_filter.warc.warc_file import read_warc
     except ModuleNotFoundError as error:
@@ -204,7 +204,7 @@ def _responses(name: str, start: int) -> Iterator[Record]:
 
 
 def _lines(stream: Stream, start: int, number: int, names: FieldNames) -> Iterator[Record]:
-    is_told = False
+    is_reported = False
     while line := stream.readline(LONGEST_LINE + 1):
         end = start + len(line)
         while not line.endswith(b"\n") and (rest := stream.readline(LONGEST_LINE)):
@@ -215,18 +215,18 @@ def _lines(stream: Stream, start: int, number: int, names: FieldNames) -> Iterat
             read = read_line(line, names) if is_whole else f"is longer than {LONGEST_LINE:,} bytes"
             if isinstance(read, str):
                 if stream.damage and not line.endswith(b"\n"):
-                    read, is_told = f"cannot be read to its end: {stream.damage}", True
+                    read, is_reported = f"cannot be read to its end: {stream.damage}", True
                 yield Record(start, end, number, "", "error", read, stream.passed)
             else:
                 url, page, day = read
                 yield Record(start, end, number, url, page, passed=stream.passed, date=day)
         start, number = end, number + 1
-    if stream.damage and not is_told:
+    if stream.damage and not is_reported:
         yield Record(start, start, number, "", "error", f"cannot be read: {stream.damage}")
 
 
 def read_line(line: bytes, names: FieldNames) -> tuple[str, PageText | Reason, object] | str:
-    """Return URL, page and date of an item, or why the line is none."""
+    """Return URL, page and date of an item, or why the line is bad."""
     item = _object(line)
     if isinstance(item, str):
         return item
@@ -234,7 +234,7 @@ def read_line(line: bytes, names: FieldNames) -> tuple[str, PageText | Reason, o
 
 
 def _object(line: bytes) -> dict[str, Any] | str:
-    """Return the object of a line, or why it is none."""
+    """Return the JSON object of a line, or why the line is bad."""
     # Nothing else is parsed: a hundred thousand brackets would fill the stack.
     if not line.removeprefix(_BYTE_ORDER_MARK).lstrip(_SPACE).startswith(b"{"):
         return "is no object of JSON: one is wanted on each line"

@@ -1,16 +1,16 @@
-"""Inputs and what was found of their records -> the pages that are kept, and those that are not.
+"""Inputs and the verdicts on their records -> the kept pages, and the duplicates.
 
-    lines     each byte for byte as it came, in the compression that the output is named by
+    lines     each line byte for byte, in the compression that the output's name says
     parquet   rows with the columns, types and compression of the first file
-    warc      records byte for byte, and all that is no page as well
+    warc      records byte for byte, with all records that are not pages
 
-A duplicate is written with its mark, the field or column "dedup": the verdict as `Verdict.as_json`
-has it. With `mark` all pages are, to one output. WARC records have no room for a mark; in place of
-such a one a line of JSON tells where it stands:
+A duplicate is written with its mark, the field or column "dedup": the verdict as in
+`Verdict.as_json`. With `mark`, all pages are written with marks to one output. WARC records cannot
+hold a mark; instead a line of JSON has the position of the record:
 
     {"url": ..., "file": ..., "start": 1024, "end": 4096, "dedup": {...}}
 
-Records that are none are left out.
+Bad records are left out.
 """
 
 import json
@@ -32,36 +32,36 @@ _MOST_SHOWN = 10
 
 
 class Summary(NamedTuple):
-    """What has become of the records."""
+    """The outcomes of the records."""
 
     pages: int
     kept: int
     outcomes: dict[str, int]
-    """Of the pages."""
+    """Pages by outcome."""
     reasons: dict[str, int]
-    """Why pages were not judged."""
+    """Unjudged pages by reason."""
     without_url: int
     """Pages without a URL: they are judged as pages of one host."""
     bad: int
-    """Records that are none."""
+    """Bad records."""
     first_bad: list[str]
-    """Where the first of them are, and why they are none."""
+    """Position and problem of the first bad records."""
 
 
 class Target(NamedTuple):
-    """A file to be written, and the name that it will have."""
+    """An open file, and the name that it will have."""
 
     name: str
     file: BinaryIO
 
 
 class Wanted(NamedTuple):
-    """What is to be written, and where."""
+    """Which pages are written, and where."""
 
     kept: Target
     dropped: Target | None
     mark: bool = False
-    """Whether dropped pages are written to `kept`, too, and all with their marks."""
+    """Whether dropped pages are written to `kept`, too, and all pages with marks."""
     repeats: Collection[str] = REPEATS
     """The outcomes of pages that are dropped."""
 
@@ -69,7 +69,7 @@ class Wanted(NamedTuple):
 def write_outputs(
     kind: Format, files: Sequence[tuple[str, Path]], entries: Iterable[Entry], wanted: Wanted
 ) -> Summary:
-    """Write the records of files, which are told by their names and paths.
+    """Write the records of files, given as (name, path).
 
     Raises:
         DedupError: an input cannot be read.
@@ -111,7 +111,7 @@ def write_outputs(
 
 
 def where(kind: Format, name: str, record: Record | Entry) -> str:
-    """Say where a record stands."""
+    """Describe the position of a record."""
     unit = {"lines": "line", "parquet": "row", "warc": "byte"}[kind]
     return f"{name}, {unit} {record.number}:"
 
@@ -134,7 +134,7 @@ class _Bytes:
         self._dropped = out(wanted.dropped, is_raw=False)
 
     def add(self, name: str, path: Path, entries: Iterator[Entry]) -> None:
-        # Of WARC files the compressed records are copied.
+        # Records of WARC files are copied in compressed form.
         copies_rest = not (self._mark or self._has_lines)
         with Stream.open(path, as_it_is=not self._has_lines) as stream:
             place = 0
@@ -169,7 +169,7 @@ class _Bytes:
 
 
 class _Out:
-    """An output in bytes; lines that have no end get one before the next."""
+    """An output in bytes; a line without an end gets one before the next line."""
 
     def __init__(self, file: BinaryIO | None) -> None:
         self._file = file
@@ -187,10 +187,10 @@ class _Out:
 
 
 def marked(line: bytes, mark: Mapping[str, Any]) -> bytes:
-    """Add a mark to an object of JSON, and leave all else of it as it is but for an older mark."""
+    """Add a mark to a JSON object, replacing an older mark; all else is unchanged."""
     body = line.rstrip()
-    # Most lines need not be parsed. One may have a mark already, in whose name a letter can be
-    # written as \u0064; one without a colon has no field.
+    # Most lines need not be parsed. A line may have a mark already, with a letter of its name
+    # written as \u0064; a line without a colon has no field.
     may_have_mark = MARK.encode() in body or b"\\u00" in body
     if may_have_mark or b":" not in body or not body.endswith(b"}"):
         item = json.loads(line)
@@ -213,7 +213,7 @@ class _Rows:
 
     def add(self, name: str, path: Path, entries: Iterator[Entry]) -> None:  # noqa: ARG002 - as of `_Bytes`
         first = list(islice(entries, 1))
-        if first and first[0].outcome == BAD:  # the whole file is
+        if first and first[0].outcome == BAD:  # the whole file is bad
             return
         entries = chain(first, entries)
         with ParquetRows(path) as rows:

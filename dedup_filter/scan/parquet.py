@@ -1,8 +1,8 @@
 """Parquet files: rows in, rows out; needs pyarrow.
 
-Of the rows that are judged only the columns are read that pages and URLs are in. Rows are written
-with the schema and the compression of the file that they come from. A row group is read bit by bit,
-so that memory depends neither on the file nor on its row groups.
+For judging, only the columns with pages and URLs are read. Rows are written with the schema and the
+compression of the file that they come from. A row group is read in pieces, so memory depends
+neither on the file nor on its row groups.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,11 +17,11 @@ _ROWS = 64
 """Rows that are read at once to be judged."""
 _ROWS_COPIED = 256
 _BUFFER = 2**20
-"""Bytes of a column that are read at once. Without, a row group would be read as a whole."""
+"""Bytes of a column that are read at once. Without this, whole row groups would be read."""
 _GROUP_BYTES = 64 * 2**20
-"""Of a row group that is written, uncompressed."""
+"""Uncompressed bytes of a row group that is written."""
 _DEFAULTS = FieldNames("html", ("text",), "url")
-"""Columns of which one may be missing."""
+"""Default columns: html or text may be missing, and so may url."""
 _MARK = {
     **dict.fromkeys(("outcome", "original"), "string"),
     "distance": "int64",
@@ -30,31 +30,31 @@ _MARK = {
     "cluster": "int64",
     "fingerprint": "string",
 }
-"""What a mark has, see `Verdict.as_json`."""
+"""The fields of a mark, see `Verdict.as_json`."""
 
 
 class DamagedFileError(DedupError):
-    """A file is no Parquet, or is cut off: what tells of its rows stands at its end."""
+    """A file is not Parquet, or is cut off: the directory of its rows is at its end."""
 
 
 class ParquetRows:
     """The rows of a file.
 
     Raises:
-        DedupError: by all methods, when it cannot be read, or pyarrow is not installed; when it is
-            opened, DamagedFileError if none of it can ever be.
+        DedupError: by all methods: the file cannot be read, or pyarrow is not installed; on
+            opening, DamagedFileError if the file is damaged.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._size = path.stat().st_size
-        with _told(path):
+        with _naming(path):
             self._file = _pyarrow().parquet.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
         self.schema = self._file.schema_arrow
 
     @property
     def compression(self) -> str:
-        """How the first column is compressed."""
+        """The compression of the first column."""
         metadata = self._file.metadata
         if not (metadata.num_row_groups and metadata.num_columns):
             return "snappy"
@@ -62,10 +62,10 @@ class ParquetRows:
         return "none" if name == "UNCOMPRESSED" else name
 
     def columns(self, names: FieldNames) -> list[str]:
-        """Return which columns are to be read.
+        """Return the columns to be read.
 
         Raises:
-            ConfigError: one that is named, or a field within one, is missing.
+            ConfigError: a named column, or a named field within a column, is missing.
         """
         there = _fields_in(self.schema)
         if missing := missing_columns(there, names):
@@ -75,7 +75,7 @@ class ParquetRows:
         return [name for name in there if name in read]
 
     def items(self, columns: Sequence[str], start: int) -> Iterator[tuple[int, int, Any]]:
-        """Yield rows as mappings, each with its number and the bytes passed, from a row on."""
+        """Yield (number, bytes passed, row as a mapping) from a row on."""
         count = self._file.metadata.num_rows
         for row, batch in self._batches(_ROWS, start, columns):
             for place, item in enumerate(batch.to_pylist(), row):
@@ -90,11 +90,11 @@ class ParquetRows:
     def _batches(
         self, rows: int, start: int = 0, columns: Sequence[str] | None = None
     ) -> Iterator[tuple[int, Any]]:
-        """Yield batches with the numbers of their first rows, from the group of a row on."""
+        """Yield batches with the numbers of their first rows, from the row group of a row on."""
         row, metadata = 0, self._file.metadata
         for group in range(metadata.num_row_groups):
             end = row + metadata.row_group(group).num_rows
-            with _told(self._path):
+            with _naming(self._path):
                 if end > start:
                     for batch in self._file.iter_batches(rows, [group], columns):
                         yield row, batch
@@ -109,9 +109,9 @@ class ParquetRows:
 
 
 class ParquetOutput:
-    """Rows that are written to a file as those of another have them, with marks if asked.
+    """A file of rows with the schema of another file, with or without marks.
 
-    `mark` is the name of the column of marks; one of that name is replaced.
+    `mark` is the name of the column of marks; a column of that name is replaced.
     """
 
     def __init__(self, file: BinaryIO, like: ParquetRows, mark: str | None) -> None:
@@ -144,7 +144,7 @@ class ParquetOutput:
             self._flush()
 
     def close(self) -> None:
-        """Write what waits, and the end of the file."""
+        """Write buffered rows and the end of the file."""
         self._flush()
         self._writer.close()
 
@@ -157,11 +157,11 @@ class ParquetOutput:
 
 
 def require_alike(paths: Sequence[Path], names: FieldNames) -> None:
-    """Refuse files that cannot be judged, or be written to one file; damaged ones, if all are.
+    """Require that files can be judged, and be written to one file.
 
     Raises:
         ConfigError: a column is missing, or columns differ.
-        DedupError: none can be read.
+        DedupError: all files are damaged.
     """
     first: tuple[Path, Any] | None = None
     damage: DamagedFileError | None = None
@@ -181,7 +181,7 @@ def require_alike(paths: Sequence[Path], names: FieldNames) -> None:
 
 
 def missing_columns(there: Mapping[str, Any], names: FieldNames) -> str | None:
-    """Say what is missing among columns, and fields within them; None: nothing that is needed."""
+    """Describe the needed columns, and fields within columns, that are missing; None: none."""
     pages = [*filter(None, (names.html, *names.text))]
     missing = [name for name in pages if not path_to(there, name)]
     may_miss = names.html == _DEFAULTS.html and names.text == _DEFAULTS.text
@@ -193,13 +193,13 @@ def missing_columns(there: Mapping[str, Any], names: FieldNames) -> str | None:
         return None
     return (
         f"has no column {' or '.join(map(repr, missing))} (its columns: "
-        f"{', '.join(names_in(there))}); name those with --html-field, --text-fields, "
+        f"{', '.join(names_in(there))}); name columns with --html-field, --text-fields, "
         "--url-field, --date-field, --title-field"
     )
 
 
 def _fields_in(fields: Iterable[Any]) -> dict[str, Any]:
-    """Return a mapping with the names of some columns, and of the fields within them."""
+    """Return the names of columns as a mapping; nested fields are nested mappings."""
     is_struct = _pyarrow().types.is_struct
     return {
         each.name: _fields_in(map(each.type.field, range(each.type.num_fields)))
@@ -210,12 +210,13 @@ def _fields_in(fields: Iterable[Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _naming(path: Path) -> Iterator[None]:
+    """Turn errors of pyarrow into errors that name the file."""
     arrow = _pyarrow()
     try:
         yield
     except (arrow.ArrowException, OSError) as error:
-        is_damaged = getattr(error, "errno", None) is None  # what the system reports has a number
+        is_damaged = getattr(error, "errno", None) is None  # errors of the system have a number
         kind = DamagedFileError if is_damaged else DedupError
         raise kind(f"{path} cannot be read as Parquet: {error}") from error
 

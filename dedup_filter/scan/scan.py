@@ -1,19 +1,19 @@
-"""A crawl that is there already -> the pages without duplicates. It can be killed and goes on.
+"""The pages of a finished crawl -> its pages without duplicates. A killed scan can be continued.
 
     inputs -> records -> the filter -> index, verdict log      judging, hours
     inputs, verdict log -> outputs                             writing, minutes
 
-While pages are judged nothing is written but the index and the log (`verdict_log`). Each commit of
-the index has a bookmark: how long the log was, and which record came last. So the same command,
-after a kill, cuts the log there and goes on with the next record; of the page that it judged just
-then neither the index nor the log knows. When all is judged the inputs are read again, and outputs
-are made from the beginning, with the best copy of each page in place of the first if that is asked
-for (`best_copy`); they take their names when they are whole. Outputs that were written along would
-have to be cut back to a commit, too, and Parquet files cannot be.
+While pages are judged, only the index and the log (`verdict_log`) are written. Each commit of the
+index has a bookmark: the length of the log, and the last record. So after a kill the same command
+cuts the log to this length and continues with the next record; later verdicts are neither in the
+index nor in the log. Once all pages are judged, the inputs are read again and outputs are written
+from the beginning, with the best copy of each page if the policy is not "first" (`best_copy`). They
+get their names when they are whole. If outputs were written during judging, they would have to be
+cut to a commit, too, which Parquet files do not allow.
 
-All this is in the folder of `work`.
+All state is in the folder of `work`.
 
-Memory: that of the filter, and up to 16 pages for each of its workers.
+Memory: as the filter, and up to 16 pages for each worker.
 """
 
 import io
@@ -54,47 +54,47 @@ from dedup_filter.workers.pool import MOST_AUTOMATIC, cores
 
 
 class Progress(NamedTuple):
-    """How far pages are judged."""
+    """The progress of judging."""
 
     passed: int
-    """Bytes of the inputs."""
+    """Bytes of the inputs that were read."""
     total: int
-    """0: not known."""
+    """Bytes of all inputs; 0: not known."""
     records: int
     dropped: int
 
 
 Watch = Callable[[Progress], None]
-Tell = Callable[[str], None]
+Say = Callable[[str], None]
 
 
-def scan(job: Scan, watch: Watch = lambda _: None, tell: Tell = lambda _: None) -> Summary:
-    """Scan, or go on with a scan that was interrupted; `tell` is given lines for people.
+def scan(job: Scan, watch: Watch = lambda _: None, say: Say = lambda _: None) -> Summary:
+    """Scan, or continue an interrupted scan; `say` gets messages for people.
 
-    Cost: that of `NearDuplicateFilter.see_many`, 3 to 5 ms a page of 100 KB for each worker. Room
-    on the disk besides the outputs: the index (docs/scaling.md), 200 bytes a page for the log, and
-    what comes by standard input.
+    Cost: as `NearDuplicateFilter.see_many`, 3 to 5 ms a page of 100 KB for each worker. Disk space
+    besides the outputs: the index (docs/scaling.md), 200 bytes a page for the log, and a copy of
+    standard input.
 
     Raises:
-        ConfigError: an input, an output or an option cannot be used, an output is there already,
-            or another scan to it was interrupted.
-        StoreBusy: another process is at it.
-        DedupError: an input cannot be read as what its name says, or no page is in any.
+        ConfigError: an input, an output or an option cannot be used, an output exists already, or
+            another scan to it was interrupted.
+        StoreBusy: another process is scanning to the output.
+        DedupError: an input does not have the format of its name, or there is no page in any input.
         OSError: a file cannot be read or written.
     """
     NearDuplicateFilter.check_options(job.index or "index", **job.options)
-    files = input_files(job, tell)
+    files = input_files(job, say)
     kind = _kind(job, files)
-    with _told(job), Work(job, files) as work:
+    with _naming_output(job), Work(job, files) as work:
         if work.state != "judging":
-            tell("Going on with an interrupted scan: all records are judged.")
-        if job.index is not None:  # what it was made with holds, unless it is given
+            say("Continuing an interrupted scan: all records are judged.")
+        if job.index is not None:  # the options of the index hold, unless others are given
             of_index = index_at(str(job.index)).filter_options()
             job = replace(job, options={**of_index, **job.options})
         config = NearDuplicateFilter.check_options(work.index, **job.options)
         if work.state == "judging":
-            _judge(job, files, kind, work, watch, tell)
-            work.note("judged")
+            _judge(job, files, kind, work, watch, say)
+            work.save("judged")
         if work.state == "judged":
             work.require_same_inputs()
             repeats = (*REPEATS, *(["revisit"] if config.revisit == "drop" else []))
@@ -106,19 +106,19 @@ def scan(job: Scan, watch: Watch = lambda _: None, tell: Tell = lambda _: None) 
 
 
 @contextmanager
-def _told(job: Scan) -> Iterator[None]:
-    """Say of an error of the system what it was met at, if it does not tell itself."""
+def _naming_output(job: Scan) -> Iterator[None]:
+    """Name the output in an error of the system that names no file."""
     try:
         yield
     except OSError as error:
         if error.filename is not None:
             raise
-        again = "the same command goes on from here"
+        again = "the same command continues from here"
         raise OSError(f"scanning to {job.output}: {error.strerror or error}; {again}") from error
 
 
 def _kind(job: Scan, files: Sequence[str]) -> Format:
-    """Return the format of all inputs. Raises ConfigError: something does not fit."""
+    """Return the format of all inputs. ConfigError: formats, or names of outputs, do not fit."""
     kinds: list[Format] = [format_of(name) or "lines" for name in files]
     kind = kinds[0]
     for name, other in zip(files, kinds, strict=True):
@@ -137,8 +137,8 @@ def _kind(job: Scan, files: Sequence[str]) -> Format:
         for name in files:
             if _is_gzip(Path(name)) != str(job.output).endswith(".gz"):
                 raise ConfigError(
-                    f"records are written as compressed as they are in {name}: give {job.output} "
-                    "a name that ends as that does"
+                    f"records are written in the compression of {name}: give {job.output} a name "
+                    "with the same ending"
                 )
     return kind
 
@@ -156,7 +156,7 @@ def _is_gzip(path: Path) -> bool:
 
 
 def _judge(
-    job: Scan, files: Sequence[str], kind: Format, work: Work, watch: Watch, tell: Tell
+    job: Scan, files: Sequence[str], kind: Format, work: Work, watch: Watch, say: Say
 ) -> None:
     """Judge all pages, from the bookmark of the index on."""
     is_over = False
@@ -172,17 +172,17 @@ def _judge(
         log.cut(at.log)
         if at.log:
             done = counted(sum(1 for _ in entries_in(work.log)), "record")
-            tell(f"Going on with an interrupted scan: {done} judged already.")
+            say(f"Continuing an interrupted scan: {done} judged already.")
         judged.keep_bookmark(bookmark)
         records = _records(files, kind, work, job.names, at)
-        told = _Told(files, watch)
+        meter = _Meter(files, watch)
         for file, record, verdict in _verdicts(judged, records, files):
             found = {"problem": record.problem} if record.problem else found_of(verdict)
             log.add(Entry(file, record.start, record.end, record.number, record.url, found))
             at = _Bookmark(work.crawl, 0, file, record.end, record.number + 1)
-            told.tell(file, record, verdict)
+            meter.count(file, record, verdict)
     except BaseException:
-        # It may have come between a verdict and its entry: what is not committed is judged again.
+        # It may have come between a verdict and its entry: uncommitted pages are judged again.
         is_over = True
         with suppress(DedupError, OSError):
             judged.close()
@@ -195,41 +195,41 @@ def _judge(
 
 
 def _opened(job: Scan, work: Work) -> "tuple[NearDuplicateFilter, _Bookmark]":
-    """Open the index and find out how far it is."""
+    """Open the index, and return it with its bookmark."""
     options = {**job.options, "workers": _workers(job.options.get("workers", "auto"))}
     while True:
         judged = NearDuplicateFilter.open(work.index, crawl=work.crawl, **options)
         at = _Bookmark.read(judged.bookmark, work.crawl)
         if at is not None or not work.has_log:
             return judged, at or _Bookmark(work.crawl, 0, 0, 0, 1)
-        # Nothing was committed, or another scan has used the index since: its bookmark is there.
-        # As a crawl of its own, this one takes no page for a copy that it has recorded itself.
+        # Nothing was committed, or another scan has used the index since and left its bookmark.
+        # Begin again as a new crawl, so that pages recorded before are not taken for copies.
         judged.close()
         work.log.unlink()
-        work.note("judging", crawl=new_crawl())
+        work.save("judging", crawl=new_crawl())
 
 
 def _workers(processes: int | str) -> int:
-    """Return how many processes there are to be besides this one, which reads pages, too."""
-    meant = min(cores(), MOST_AUTOMATIC) if isinstance(processes, str) else processes
-    return max(meant - 1, 0)
+    """Return the number of processes besides this one, which reads pages, too."""
+    number = min(cores(), MOST_AUTOMATIC) if isinstance(processes, str) else processes
+    return max(number - 1, 0)
 
 
 class _Bookmark(NamedTuple):
-    """How far a scan is."""
+    """The position of a scan."""
 
     crawl: str
     log: int
-    """Bytes of the log."""
+    """Length of the log in bytes."""
     file: int
     end: int
-    """Where in the file the last record ended."""
+    """The end of the last record in the file."""
     number: int
-    """Of the next line."""
+    """The number of the next line."""
 
     @classmethod
     def read(cls, kept: str | None, crawl: str) -> "_Bookmark | None":
-        """Read what an index has; None if it has none of this crawl."""
+        """Read the bookmark of an index; None: it has none of this crawl."""
         found = None if kept is None else cls._make(json.loads(kept))
         return found if found is not None and found.crawl == crawl else None
 
@@ -244,15 +244,15 @@ def _records(
             for record in records_in(name, stream, names, start, number):
                 if kind == "warc" and record.end == record.start and not record.problem:
                     raise DedupError(
-                        f"{name} is compressed as a whole, so that no record can be taken out: "
-                        "compress each by itself, with `warcio recompress`"
+                        f"{name} is compressed as a whole, so single records cannot be copied: "
+                        "compress each record by itself, with `warcio recompress`"
                     )
                 yield file, record
 
 
 @contextmanager
 def _stream(name: str, kind: Format, work: Work) -> Iterator[Stream | None]:
-    """Open what lines are read from."""
+    """Open the stream of lines; None for other formats."""
     if kind != "lines":
         yield None
     elif name == PIPE:
@@ -281,7 +281,7 @@ def _verdicts(
             page = record.page
             if isinstance(page, PageText):
                 yield {"url": url, **page._asdict()}
-            else:  # without text it is not judged, and keeps its place among the others
+            else:  # it is not judged, but keeps its place among the others
                 yield {"url": url, "text": ""}
 
     for verdict in judged.see_many(pages()):
@@ -292,8 +292,8 @@ def _verdicts(
             yield file, record, verdict.as_unjudged(record.page)
 
 
-class _Told:
-    """Tells how far pages are judged."""
+class _Meter:
+    """Counts judged pages and reports the progress."""
 
     def __init__(self, files: Sequence[str], watch: Watch) -> None:
         sizes = [0 if name == PIPE else Path(name).stat().st_size for name in files]
@@ -302,8 +302,8 @@ class _Told:
         self._watch = watch
         self._records = self._dropped = 0
 
-    def tell(self, file: int, record: Record, verdict: Verdict) -> None:
-        """Tell of one more."""
+    def count(self, file: int, record: Record, verdict: Verdict) -> None:
+        """Count a page."""
         self._records += 1
         self._dropped += verdict.is_duplicate
         passed = self._before[file] + record.passed
@@ -311,7 +311,7 @@ class _Told:
 
 
 def _write(job: Scan, scanned: Scanned, work: Work, repeats: Sequence[str]) -> Summary:
-    """Write the outputs, under other names."""
+    """Write the outputs under temporary names."""
     with ExitStack() as opened:
         targets = [
             Target(path.name, opened.enter_context(part_of(path).open("wb")))

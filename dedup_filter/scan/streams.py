@@ -1,11 +1,11 @@
-"""The bytes of a file, read and written: plain, or compressed by gzip or Zstandard.
+"""Bytes of files, read and written: plain, or compressed by gzip or Zstandard.
 
     file -> its bytes, decompressed member by member (RFC 1952), or frame by frame (RFC 8878)
-    file, its name -> a file to write to, compressed as the name ends (.gz, .zst)
+    file, its name -> a file to write to, compressed by the ending of the name (.gz, .zst)
 
-A file says by its first bytes how it is compressed. One that is cut off or damaged ends where that
-is met: what came before is read, and `damage` tells. What is compressed is the same bytes each time
-that it is written: no time and no name are in it.
+The first bytes of a file decide how it is decompressed. If a file is cut off or damaged, the bytes
+before the damage are read, and `damage` describes it. Compressed output is reproducible: it has no
+time and no name.
 """
 
 import gzip
@@ -25,7 +25,7 @@ _LEVEL = 6
 
 
 class Stream(io.BufferedReader):
-    """The bytes that a file holds, decompressed; closing it closes the file.
+    """The decompressed bytes of a file; closing the stream closes the file.
 
     Raises:
         DedupError: zstandard is needed, and not installed.
@@ -47,13 +47,13 @@ class Stream(io.BufferedReader):
         """Open a file, `as_it_is` without decompressing it.
 
         Raises:
-            OSError: it cannot be opened.
+            OSError: the file cannot be opened.
         """
         return cls(path.open("rb"), as_it_is=as_it_is)
 
     @property
     def damage(self) -> str | None:
-        """Why the file ends where it has been read to its end; None: as it should."""
+        """Why the bytes ended early; None: they did not, or were not read to their end yet."""
         return None if self._members is None else self._members.damage
 
     @property
@@ -62,7 +62,7 @@ class Stream(io.BufferedReader):
         return self._file.tell() if self._file.seekable() else 0
 
     def skip(self, count: int) -> None:
-        """Pass over so many bytes."""
+        """Skip `count` bytes."""
         if self._members is None and self.seekable():
             self.seek(count, io.SEEK_CUR)
         else:
@@ -70,7 +70,7 @@ class Stream(io.BufferedReader):
                 pass
 
     def chunks(self, count: float = float("inf")) -> Iterator[bytes]:
-        """Yield so many bytes in pieces, fewer if there are no more."""
+        """Yield `count` bytes in pieces, or fewer at the end."""
         while count > 0 and (chunk := self.read(int(min(count, _CHUNK)))):
             count -= len(chunk)
             yield chunk
@@ -100,11 +100,11 @@ class _Members(io.RawIOBase):
             compressed = b"" if self._member is None else self._member.unused_data
             if self._member is not None and self._member.eof:
                 self._member = None
-                compressed = compressed.lstrip(b"\0")  # with which tapes are filled up
+                compressed = compressed.lstrip(b"\0")  # padding of tapes
             compressed = compressed or self._file.read(_AT_ONCE)
             if not compressed:
                 if self._member is not None:
-                    self.damage = "it breaks off in the midst of compressed data"
+                    self.damage = "it ends within compressed data"
                 break
             self._decompress(compressed)
         count = min(len(buffer), len(self._ready))
@@ -115,14 +115,14 @@ class _Members(io.RawIOBase):
         self._member = self._member or self._new()
         try:
             self._ready = memoryview(self._member.decompress(compressed))
-        except Exception as error:  # zlib.error, or that of zstandard, which need not be there
+        except Exception as error:  # zlib.error, or ZstdError of an optional package
             self.damage = f"its compressed data is damaged ({error})"
 
 
 class Spooled(io.RawIOBase):
-    """Standard input, or another pipe, whose bytes are kept in a file as they are read.
+    """Standard input, or another pipe, whose bytes are copied to a file as they are read.
 
-    What the file holds already must come again.
+    Bytes that the file already holds must come again.
 
     Raises:
         DedupError: while reading, if other bytes come.
@@ -135,29 +135,30 @@ class Spooled(io.RawIOBase):
         self._spool = spool.open("r+b", buffering=0)
 
     def readable(self) -> bool:
-        """Tell that it can be read from."""
+        """Return True: the pipe can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer with what comes."""
+        """Read into a buffer, and copy the bytes to the file."""
         came = self._pipe.read1(len(buffer))
         before = self._spool.read(len(came)) or b""
         if not came.startswith(before):
             raise DedupError(
-                "standard input is not what it was when this scan began: give --force to begin anew"
+                "standard input differs from the input of the interrupted scan: give --force to "
+                "begin anew"
             )
         self._spool.write(came[len(before) :])
         buffer[: len(came)] = came
         return len(came)
 
     def close(self) -> None:
-        """Close the file in which it is kept; the pipe stays open."""
+        """Close the file of the copy; the pipe stays open."""
         super().close()
         self._spool.close()
 
 
 def compressed_to(file: BinaryIO, name: str) -> BinaryIO:
-    """Return what is to be written to for a file of this name; closing it leaves `file` open."""
+    """Return a file that compresses to `file` as its name says; closing it leaves `file` open."""
     if name.endswith(".gz"):
         made = gzip.GzipFile("", "wb", _LEVEL, file, mtime=0)
         return cast("BinaryIO", io.BufferedWriter(cast("Any", made), _CHUNK))
@@ -167,7 +168,7 @@ def compressed_to(file: BinaryIO, name: str) -> BinaryIO:
 
 
 def zstandard() -> Any:
-    """Return the module. Raises DedupError: it is not installed."""
+    """Return the module. DedupError: it is not installed."""
     try:
         import zstandard as module
     except ModuleNotFoundError:

@@ -1,10 +1,10 @@
-"""What a scan has found of each record of its inputs, in their order: a file of JSON lines.
+"""The verdict of a scan on each record of its inputs, in their order: a file of JSON lines.
 
     [0, 1024, 4096, 3, "https://example.com/a", {"outcome": "new", "cluster": 3, ...}]
     [0, 4096, 4100, 4, "", {"problem": "is no object of JSON"}]
 
-File, start, end, number and URL of the record (`inputs`), and the verdict or why it is no record;
-what would be null is left out. All that is written of the pages follows from it and the inputs.
+File, start, end, number and URL of the record (`inputs`), and the verdict or the problem of a bad
+record; null values are left out. The outputs depend only on this log and the inputs.
 """
 
 import json
@@ -15,21 +15,21 @@ from typing import Any, BinaryIO, NamedTuple
 from dedup_filter.model import Verdict
 
 BAD = "bad"
-"""The outcome of a record that is none."""
+"""The outcome of a bad record."""
 _MARK = dict.fromkeys(Verdict("new").as_json())
 
 
 class Entry(NamedTuple):
-    """A record and what was found of it."""
+    """The position of a record, and its verdict."""
 
     file: int
-    """Which of the inputs it is in, from 0."""
+    """The number of its input, from 0."""
     start: int
     end: int
     number: int
     url: str
     found: dict[str, Any]
-    """As `found_of` has it, or {"problem": ...}."""
+    """The result of `found_of`, or {"problem": ...}."""
 
     @property
     def outcome(self) -> str:
@@ -39,12 +39,12 @@ class Entry(NamedTuple):
 
     @property
     def mark(self) -> dict[str, Any]:
-        """What is written of it: of `found` what `Verdict.as_json` has."""
+        """The mark that is written with the page: the fields of `Verdict.as_json`."""
         return {name: self.found.get(name) for name in _MARK}
 
 
 def found_of(verdict: Verdict) -> dict[str, Any]:
-    """Return what is noted of a page: its verdict, and what its copies are weighed by."""
+    """Return the verdict on a page, with the values by which its copies are scored."""
     return {**verdict.as_json(), "page": verdict.page, "words": verdict.words}
 
 
@@ -52,7 +52,7 @@ class VerdictLog:
     """The log at a path, which is appended to.
 
     Raises:
-        OSError: by all methods, when it cannot be read or written.
+        OSError: by all methods, if the log cannot be read or written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -60,18 +60,18 @@ class VerdictLog:
         self._file: BinaryIO = path.open("ab")
 
     def add(self, entry: Entry) -> None:
-        """Write an entry; it is there for sure after `flush`."""
+        """Write an entry; only `flush` makes it outlive this process."""
         *place, found = entry
-        said = {name: value for name, value in found.items() if value is not None}
-        self._file.write(json.dumps([*place, said], separators=(",", ":")).encode() + b"\n")
+        values = {name: value for name, value in found.items() if value is not None}
+        self._file.write(json.dumps([*place, values], separators=(",", ":")).encode() + b"\n")
 
     def flush(self) -> int:
-        """Hand all to the system, so that it outlives this process; return the length in bytes."""
+        """Pass all entries to the operating system; return the length of the log in bytes."""
         self._file.flush()
         return self._file.tell()
 
     def cut(self, length: int) -> None:
-        """Forget what was written beyond a length."""
+        """Cut the log to a length in bytes."""
         self._file.truncate(length)
 
     def close(self) -> None:

@@ -1,15 +1,15 @@
-"""What a scan has while it lasts: a folder beside its output, OUTPUT.scan, gone at the end.
+"""The state of a scan: a folder beside its output, OUTPUT.scan, removed at the end.
 
-    scan.json       what is scanned, and how far it is
+    scan.json       the inputs and options of the scan, and its state
     index           unless an index is named, which stays
-    verdicts.jsonl  what was found of each record (`verdict_log`)
-    input           what came by standard input
-    copies          which of the copies of each page is the best, while outputs are written
-    lock            of the process that is at it
+    verdicts.jsonl  the verdict on each record (`verdict_log`)
+    input           a copy of standard input
+    copies          the best copy of each page, while outputs are written
+    lock            held by the process that scans
 
-Outputs are written under names that end in .part. A folder that holds anything else is somebody's
-own, and is left alone. The note goes last, so a kill while the folder is emptied leaves nothing
-that could be taken for a scan.
+Outputs are written under names that end in .part. A folder with other contents is not a scan's and
+is left alone. scan.json is removed last: if the process is killed while it empties the folder, the
+rest is still recognized as a scan's.
 """
 
 import json
@@ -31,48 +31,48 @@ from dedup_filter.text.page_fields import FieldNames
 from dedup_filter.upkeep.whole_file import require_free, require_place
 
 _OURS = ("index", "input", "lock", "scan.new", "verdicts.jsonl")
-"""What may be in the folder before its note is."""
+"""Names that may be in the folder before scan.json is."""
 
 
 @dataclass(frozen=True)
 class Scan:
-    """What is to be scanned, and where to."""
+    """The inputs, outputs and options of a scan."""
 
     inputs: Sequence[str]
     """Files, folders and patterns, in order; "-" is standard input."""
     output: Path
     duplicates: Path | None = None
-    """Where pages that repeat others are written to; None: nowhere."""
+    """The file for duplicates; None: they are not written."""
     mark: bool = False
     """Whether all pages are written to `output`, each with its mark."""
     keep: Policy = "first"
     """Which copy of a page is kept."""
     index: Path | None = None
-    """An index to use and to keep; None: one that is gone at the end."""
+    """An index to use and to update; None: a temporary one."""
     names: FieldNames = field(default_factory=lambda: FieldNames("html", ("text",), "url"))
     """Fields or columns of pages."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Of the filter, see `NearDuplicateFilter.open`."""
+    """Options of the filter, see `NearDuplicateFilter.open`."""
     force: bool = False
-    """Whether outputs are replaced, and what is left of another scan is forgotten."""
+    """Whether outputs are replaced, and another interrupted scan is forgotten."""
 
     @property
     def outputs(self) -> list[Path]:
-        """What is written."""
+        """The files that are written."""
         return [self.output, *([self.duplicates] if self.duplicates else [])]
 
     @property
     def folder(self) -> Path:
-        """Where the scan is while it lasts."""
+        """The folder of the scan's state."""
         return self.output.parent / f"{self.output.name}.scan"
 
 
 class NoPagesError(DedupError):
-    """Nothing was found that could be judged: there is no use in going on with this scan."""
+    """There is no page to judge, so this scan cannot be continued."""
 
 
 class Work:
-    """The folder in which a scan is while it lasts."""
+    """The folder of a scan's state."""
 
     def __init__(self, job: Scan, files: Sequence[str]) -> None:
         self.outputs, self.folder = job.outputs, job.folder
@@ -82,21 +82,21 @@ class Work:
         self.spool = self.folder / "input"
         self.copies = self.folder / "copies"
         self._lock = FileLock(self.folder / "lock", timeout=0, thread_local=False)
-        self._notes = self.folder / "scan.json"
+        self._state_file = self.folder / "scan.json"
         self._job = job
         self._files = files
-        self._noted: dict[str, Any] = {}
+        self._saved: dict[str, Any] = {}
 
     @property
     def state(self) -> str:
-        """What is next: "judging", "judged" (writing), "written" (naming the outputs)."""
-        state: str = self._noted.get("state", "")
+        """The next step: "judging", "judged" (writing), "written" (naming the outputs)."""
+        state: str = self._saved.get("state", "")
         return state
 
     @property
     def crawl(self) -> str:
         """The name of the scan's crawl in its index."""
-        name: str = self._noted["crawl"]
+        name: str = self._saved["crawl"]
         return name
 
     @property
@@ -104,16 +104,16 @@ class Work:
         """Whether anything was judged."""
         return self.log.exists() and self.log.stat().st_size > 0
 
-    def note(self, state: str, **noted: Any) -> None:
-        """Note how far the scan is, and further values."""
-        self._noted |= {"state": state, **noted}
-        fresh = self._notes.with_suffix(".new")
-        fresh.write_text(json.dumps(self._noted), "utf-8")
-        fresh.replace(self._notes)
+    def save(self, state: str, **values: Any) -> None:
+        """Save the state of the scan, and further values."""
+        self._saved |= {"state": state, **values}
+        fresh = self._state_file.with_suffix(".new")
+        fresh.write_text(json.dumps(self._saved), "utf-8")
+        fresh.replace(self._state_file)
 
     def require_same_inputs(self) -> None:
-        """Refuse to write what would not be of the pages that were judged."""
-        if self._described() != self._noted["scan"]:
+        """Raise DedupError if an input has changed since it was judged."""
+        if self._described() != self._saved["scan"]:
             raise DedupError("an input has changed while it was scanned: give --force to scan anew")
 
     def finish(self) -> Summary:
@@ -121,13 +121,13 @@ class Work:
         for path in self.outputs[::-1]:
             if part_of(path).exists():
                 part_of(path).replace(path)
-        summary = Summary(*self._noted["summary"])
+        summary = Summary(*self._saved["summary"])
         self._remove_parts()
         self._empty()
         return summary
 
     def __enter__(self) -> "Work":
-        """Go on with what is there, or begin anew."""
+        """Continue the scan in the folder, or begin a new one."""
         try:
             self.folder.mkdir(exist_ok=True)
             self._lock.acquire()
@@ -143,7 +143,7 @@ class Work:
         return self
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        """Leave nothing behind if there is nothing to go on with."""
+        """Remove the folder if there is nothing to continue."""
         is_begun = self.state != "judging" or self.has_log
         if error is not None and (not is_begun or isinstance(error, NoPagesError)):
             self._remove_parts()
@@ -152,26 +152,26 @@ class Work:
 
     def _begin(self) -> None:
         scan, force = self._described(), self._job.force
-        if self._notes.exists():
-            self._noted = json.loads(self._notes.read_text("utf-8"))
-            before = self._noted["scan"]
+        if self._state_file.exists():
+            self._saved = json.loads(self._state_file.read_text("utf-8"))
+            before = self._saved["scan"]
             differ = [name for name, value in scan.items() if value != before.get(name)]
             if differ and not force:
                 raise ConfigError(
-                    f"{self.folder} is of another scan, which was interrupted; it has other "
-                    f"{' and '.join(differ)}. Give its command again to go on with it, or --force "
+                    f"{self.folder} belongs to another interrupted scan, with other "
+                    f"{' and '.join(differ)}. Give its command again to continue it, or --force "
                     "to forget it"
                 )
             if differ:
                 self._remove_parts()
                 self._empty()
         elif others := [each.name for each in self.folder.iterdir() if each.name not in _OURS]:
-            raise ConfigError(f"{self.folder} holds {others[0]!r}: it is wanted for the scan")
-        if self.state != "written" or self._noted["outputs"] != self._outputs():
+            raise ConfigError(f"{self.folder} is needed for the scan, but holds {others[0]!r}")
+        if self.state != "written" or self._saved["outputs"] != self._outputs():
             self._require_free(scan)
 
     def _require_free(self, scan: Mapping[str, Any]) -> None:
-        """Refuse outputs that are there; note those that are to come, and make room for them."""
+        """Require that outputs do not exist; save their names, and make their .part files."""
         is_new = not self.state
         for path in self.outputs if not self._job.force else ():
             require_free(path)
@@ -179,11 +179,11 @@ class Work:
                 require_free(part_of(path))
         # The same scan may have been begun with other outputs.
         parts = {str(part_of(path).absolute()) for path in self.outputs}
-        parts.update(self._noted.get("parts", ()))
+        parts.update(self._saved.get("parts", ()))
         if is_new:
-            self._noted |= {"scan": scan, "crawl": new_crawl()}
+            self._saved |= {"scan": scan, "crawl": new_crawl()}
         state = "judged" if self.state == "written" else self.state or "judging"
-        self.note(state, parts=sorted(parts))
+        self.save(state, parts=sorted(parts))
         try:
             for path in self.outputs:
                 part_of(path).open("ab").close()
@@ -194,15 +194,15 @@ class Work:
             raise ConfigError(f"{path} cannot be written: {error.strerror}") from None
 
     def written(self, summary: Summary) -> None:
-        """Note that the outputs are there, and need only be named."""
-        self.note("written", summary=summary, outputs=self._outputs())
+        """Save that the outputs are written, and need only be renamed."""
+        self.save("written", summary=summary, outputs=self._outputs())
 
     def _outputs(self) -> list[Any]:
         job, paths = self._job, [str(path.absolute()) for path in self.outputs]
         return [*paths, job.mark, job.keep, job.names.date]
 
     def _described(self) -> dict[str, Any]:
-        """Return what the verdicts follow from, as plain JSON."""
+        """Return all that the verdicts depend on, as plain JSON."""
         job, inputs = self._job, []
         for name in self._files:
             found = None if name == PIPE else Path(name).stat()
@@ -217,29 +217,29 @@ class Work:
         }
 
     def _remove_parts(self) -> None:
-        for path in map(Path, self._noted.get("parts", ())):
+        for path in map(Path, self._saved.get("parts", ())):
             with suppress(OSError):
                 path.unlink(missing_ok=True)
 
     def _empty(self) -> None:
-        """Remove what is in the folder; at last the note that tells what the rest is."""
+        """Remove the contents of the folder, scan.json last."""
         for folder in (self.folder / "index", self.copies):
             shutil.rmtree(folder, ignore_errors=True)
-        for path in (self.log, self.spool, self._notes):
+        for path in (self.log, self.spool, self._state_file):
             path.unlink(missing_ok=True)
-        self._noted = {}
+        self._saved = {}
 
     def _leave(self) -> None:
-        """Let go of the folder, and remove it if it is empty."""
+        """Release the lock of the folder, and remove the folder if it is empty."""
         self._lock.release()
-        if not self._notes.exists():
-            with suppress(OSError):  # somebody else is at it, or it is not ours
+        if not self._state_file.exists():
+            with suppress(OSError):  # another process uses it, or it is not ours
                 (self.folder / "lock").unlink(missing_ok=True)
                 self.folder.rmdir()
 
 
 def _require_outputs(outputs: Sequence[Path], files: Sequence[str]) -> None:
-    """Refuse outputs that are inputs, or the same."""
+    """Require that outputs differ from inputs, and from each other."""
     if len({path.absolute() for path in outputs}) < len(outputs):
         raise ConfigError(f"{outputs[0]} cannot be written twice: name another file for duplicates")
     for path in outputs:
@@ -249,10 +249,10 @@ def _require_outputs(outputs: Sequence[Path], files: Sequence[str]) -> None:
                 raise ConfigError(f"{path} is one of the inputs: name another file to write to")
 
 
-def input_files(job: Scan, tell: Callable[[str], None] = lambda _: None) -> list[str]:
-    """Return the files that are scanned; those that the scan itself writes are left out and told.
+def input_files(job: Scan, say: Callable[[str], None] = lambda _: None) -> list[str]:
+    """Return the files to scan; files that the scan itself writes are left out and reported.
 
-    One that is named itself stays, and is refused later.
+    If such a file is named itself, it stays and is refused later.
 
     Raises:
         ConfigError: there is no such file, or no other.
@@ -268,17 +268,17 @@ def input_files(job: Scan, tell: Callable[[str], None] = lambda _: None) -> list
         elif path in outputs:
             left_out.append(name)
     for name in left_out:
-        tell(f"{name} is not read: this scan writes it")
+        say(f"{name} is not read: this scan writes it")
     if not files:
         raise ConfigError(f"no file in {', '.join(job.inputs)} but what this scan writes")
     return files
 
 
 def part_of(path: Path) -> Path:
-    """Return the name that a file has until it is whole."""
+    """Return the temporary name of an output until it is whole."""
     return path.with_name(f"{path.name}.part")
 
 
 def new_crawl() -> str:
-    """Make up a name for the crawl of a scan."""
+    """Return a new name for the crawl of a scan."""
     return f"scan {token_hex(8)}"

@@ -3,8 +3,8 @@
     response -> Visit ─┐
     item -> PageText ──┴─> verdict -> item kept, marked or dropped
 
-The only layer that imports Scrapy. It decides what the text of an item's page is, asks the filter,
-acts on the verdict and counts. It knows neither text extraction nor fingerprints nor the index.
+The only layer that imports Scrapy. It chooses the text of an item's page, calls the filter, acts on
+the verdict and counts. It knows neither text extraction nor fingerprints nor the index.
 """
 
 from dedup_filter.scrapy_plugin.pipeline import Addon, NearDuplicate

@@ -1,8 +1,8 @@
-"""A crawl's index, closed -> the report that DEDUP_REPORT names, which each crawl writes anew.
+"""The closed index of a crawl -> the report at DEDUP_REPORT, which each crawl writes anew.
 
-At the start the path is checked, at the end the report is written: in a thread where something can
-be waited for, so that other crawls of the process go on. What draws it is loaded only by crawls
-that want one.
+The path is checked at the start; the report is written at the end. Under asyncio a thread writes
+it, so that other crawls of the process go on. The code that renders it is imported only if
+DEDUP_REPORT is set.
 """
 
 import asyncio
@@ -20,10 +20,10 @@ logger = logging.getLogger("dedup_filter")
 
 
 def require_report_path(path: str) -> None:
-    """Refuse a path where something is that is no report; make its folder if there is none.
+    """Check that a report can be written to a path; make its folder if there is none.
 
     Raises:
-        ConfigError: a report cannot be put there.
+        ConfigError: the folder cannot be made, or the path is not a report.
     """
     from dedup_filter.review.report import require_free
 
@@ -35,16 +35,16 @@ def require_report_path(path: str) -> None:
 
 
 async def write_crawl_report(settings: PluginSettings) -> None:
-    """Write the report on the index of a crawl, with the settings that it had.
+    """Write the report on the index of a crawl, with the settings of the crawl.
 
     Raises:
-        DedupError, OSError: it cannot be written; an earlier one is still there.
+        DedupError, OSError: the report cannot be written; an earlier report is still there.
     """
     from dedup_filter.review.report import Amounts, Bounds, require_free, write_report
 
     assert settings.report is not None
     config = FilterConfig.of(settings.options)
-    # Something else may have been put there during the crawl.
+    # Another file may have been put there during the crawl.
     require_free(settings.report, may_replace_report=True)
     bounds = Bounds(config.max_distance, config.min_similarity)
     write = partial(write_report, settings.index, settings.report, bounds, Amounts())

@@ -1,11 +1,11 @@
-"""Duplicates of a crawl -> lines of JSON in a file, each as it is found (DEDUP_DUPLICATES).
+"""Duplicates of a crawl -> lines of JSON in a file, written as they are found (DEDUP_DUPLICATES).
 
     {"url": ..., "outcome": "near", "original": ..., "distance": 3, "similarity": 0.9412,
      "fingerprint": "00ab...", "cluster": 17}
 
-A file that exists is continued, as a resumed job does. Each line is with the system before the
-item goes on, so that it outlives the process. A line that could not be written whole, on a full
-disk or by a process that was killed, is ended before the next one: all others can be read.
+An existing file is continued, for example by a resumed job. Each line reaches the operating system
+before the item goes on, so it outlives the process. If a full disk or a killed process leaves a
+part of a line, this part is ended before the next line: all other lines can be read.
 """
 
 import json
@@ -17,10 +17,10 @@ from dedup_filter.model import Verdict
 
 
 class DuplicatesFile:
-    """Append the duplicates of a crawl to a file.
+    """Append the duplicates of a crawl to a file; its folder is made if there is none.
 
     Raises:
-        ConfigError: it cannot be opened for appending; its folder is made if there is none.
+        ConfigError: the file cannot be opened for appending.
     """
 
     def __init__(self, path: str) -> None:
@@ -32,7 +32,7 @@ class DuplicatesFile:
             raise ConfigError(f"{path!r} cannot be written: {error}") from error
 
     def write(self, url: str, verdict: Verdict) -> None:
-        """Append one line. Raises OSError if it cannot be written."""
+        """Append one line. OSError: it cannot be written."""
         line = json.dumps({"url": url, **verdict.as_json()}).encode("ascii") + b"\n"
         line = b"\n" * self._is_broken + line
         self._is_broken = True

@@ -1,9 +1,9 @@
-"""Requests that are held back, with reasons -> a database -> the same, if a reason does not hold.
+"""Held-back requests with their reasons -> a database -> the requests, if a reason does not hold.
 
-With JOBDIR the file outlives the crawl: a resumed job still knows them. Without, the database is a
-temporary file without a name, so that memory does not grow.
+With JOBDIR the file outlives the crawl, so a resumed job still has the requests. Without JOBDIR the
+database is an unnamed temporary file, so that memory does not grow.
 
-Cost: 60 us a request; a look through all of them, when a reason is no more, 5 us each.
+Cost: 60 us a request; when a reason ends, 5 us for each held-back request.
 """
 
 import json
@@ -22,7 +22,7 @@ _AT_ONCE = 1_000
 
 
 class HeldRequests:
-    """Requests that were held back, each with its reasons; no path: for this process only.
+    """The held-back requests, each with its reasons; no path: for this process only.
 
     Raises:
         StoreError: the file cannot be opened, or is no such database.
@@ -33,8 +33,8 @@ class HeldRequests:
             if path is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(path or "", isolation_level=None)
-            # What a process has written outlives its death; an outage of the machine may cost
-            # requests, as it does those that Scrapy has begun.
+            # Written requests outlive the process. A crash of the machine may lose some, as Scrapy
+            # may lose requests in progress.
             self._database.execute("PRAGMA synchronous = OFF")
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute(
@@ -46,20 +46,20 @@ class HeldRequests:
             raise StoreError(f"requests cannot be held back in {path}: {error}") from error
 
     def add(self, request: Request, reasons: Collection[Reason], spider: Spider) -> None:
-        """Remember a request.
+        """Store a request.
 
         Raises:
-            Exception: of any kind, if it cannot be pickled, as with a lambda for its callback, or
-                not be written.
+            Exception: of any kind; the request cannot be pickled (its callback is a lambda) or not
+                be written.
         """
         fields = pickle.dumps(request.to_dict(spider=spider), pickle.HIGHEST_PROTOCOL)
         values = json.dumps(reasons), fields
         self._database.execute("INSERT INTO held (reasons, request) VALUES (?, ?)", values)
 
     def release(self, active: Collection[Reason], spider: Spider) -> Iterator[Request | Exception]:
-        """Yield the requests of which not all reasons are active, and forget each after that.
+        """Yield and forget the requests with a reason that is not active any more.
 
-        In place of one that cannot be unpickled any more, as the spider has changed, the error.
+        If a request cannot be unpickled, because the spider has changed, the error is yielded.
         """
         stand = {json.dumps(reason) for reason in active}
         last = 0
@@ -81,7 +81,7 @@ class HeldRequests:
         }
 
     def last(self, reasons: Collection[Reason], spider: Spider) -> Request | Exception | None:
-        """Return the last request that is held back for just these reasons, and forget it."""
+        """Return and forget the last request that is held back for exactly these reasons."""
         query = "SELECT max(id) FROM held WHERE reasons = ?"
         number = self._database.execute(query, (json.dumps(reasons),)).fetchone()[0]
         if number is None:
@@ -100,7 +100,7 @@ class HeldRequests:
     def _request(self, number: int, spider: Spider) -> Request | Exception:
         query = "SELECT request FROM held WHERE id = ?"
         fields = self._database.execute(query, (number,)).fetchone()[0]
-        try:  # what this process or the job has written, as Scrapy does its queues
+        try:  # trusted: written by this process or this job, like Scrapy's own queues
             return request_from_dict(pickle.loads(fields), spider=spider)  # noqa: S301
         except Exception as error:
             return error

@@ -1,21 +1,21 @@
-"""Verdicts of a crawl -> warnings about hosts on whose pages somebody should have a look.
+"""Verdicts of a crawl -> warnings about hosts whose pages a person should look at.
 
-    URL and verdict of each page -> counts of its host -> a warning, where they pass a bound
+    URL and verdict of each page -> counts of its host -> a warning, if they pass a bound
 
     one_original        many of the host's pages repeat the same page
-    duplicates_jumped   nearly all of its last pages repeat earlier ones, and few did before
-    same_text           most of its new pages have another one's text under a headline of their own
+    duplicates_jumped   nearly all of its last pages repeat earlier pages, and few did before
+    same_text           most of its new pages have the text of another page under their own headline
     made_by_scripts     most of its pages have no text without their scripts
     no_pages            most of its responses are files or data
     no_function_words   most of its longer texts are in no language that has a word list
-    all_frame           of most of its new pages the host's frame has nearly all of the text
+    all_frame           most of its new pages have nearly all their text in the host's frame
 
-A warning says what was counted, what it may mean and what to do. Whether it is right only a person
-can tell, so the bounds are such that a crawl of ordinary pages has none.
+A warning says what was counted, what it may mean and what to do. Only a person can decide whether
+it is right, so the bounds are high: a crawl of ordinary pages has no warnings.
 
-Memory is bounded: the hosts that came last are counted, with 5 KB for one of them at most. One that
-comes again later begins anew. A host gets each warning once; of each kind the log tells of some
-hosts only, and others are counted.
+Memory is bounded: the hosts seen last are counted, with 5 KB each at most. If a host returns after
+that, its counts begin anew. A host gets each warning once. The log names some hosts of each kind;
+further hosts are only counted.
 
 Cost: 5 to 10 us a page, half of it to find the host.
 """
@@ -30,40 +30,40 @@ from dedup_filter.wording import printable
 
 MOST_HOSTS = 2_000
 """Hosts that are counted at a time."""
-MOST_TOLD = 20
-"""Hosts that the log names with each kind: more lines nobody reads."""
+MOST_NAMED = 20
+"""Hosts that the log names for each kind of warning."""
 
 LAST_PAGES = 50
-"""Pages that are the last ones of a host; and the least number of which a share is taken."""
+"""Number of the last pages of a host; also the fewest pages from which a share is taken."""
 _NEARLY_ALL, _FEW = 0.9, 0.1
-"""Shares of duplicates: among the last pages, and among those before."""
+"""Shares of duplicates: among the last pages, and among all pages before."""
 LEAST_REPEATS = 20
-"""Pages that repeat one original, from which it may be named."""
+"""Pages that must repeat one original before it is named."""
 _MANY = 0.05
-"""Share of a host's pages that repeat one original, beyond which it is named."""
+"""Share of a host's pages that must repeat one original before it is named."""
 MOST_ORIGINALS = 40
-"""Originals that are counted of a host. One that has more than a 41st of its duplicates stays among
-them, and that share at most is missing in its count (Misra and Gries 1982)."""
+"""Originals counted for a host. An original with more than 1/41 of the host's duplicates is among
+them, and its count is at most 1/41 of the duplicates too low (Misra and Gries 1982)."""
 _LONG = 60
-"""Shingles of a text in which function words are missed."""
+"""Shingles of a text from which the absence of function words counts."""
 _NO_SENTENCES = 0.8
-"""Share of shingles out of sentences from which all words of a text are features (`recipes`)."""
+"""Share of shingles outside sentences from which all words of a text are features (`recipes`)."""
 _ALL_FRAME = 0.9
-"""Share of a text in the frame of its host. Of the pages of Python's manual one in 500 has it."""
+"""Share of a text in the host's frame. One in 500 pages of Python's manual reaches it."""
 
 _BY_SCRIPTS = ("by_script", "no_text")
 _NO_PAGES = ("binary", "not_html")
 _LONGEST = 500
-"""Characters of a URL or a host that are told."""
+"""Characters of a URL or a host in a message."""
 
 _LOOK = (
-    "look at some of them in a browser. Where they are a consent, a login, an error or a request "
-    "to wait, the site holds its pages back: give it what it asks for, or slow down "
+    "look at some of them in a browser. If they show a consent form, a login, an error or a "
+    "request to wait, the site holds its pages back: give it what it needs, or slow down "
     "(DOWNLOAD_DELAY)"
 )
 TEXTS = {
-    "one_original": "{count:,} of {pages:,} pages repeat {url}: " + _LOOK + ". Where they differ, "
-    "scripts load what differs: have them rendered (scrapy-playwright)",
+    "one_original": "{count:,} of {pages:,} pages repeat {url}: " + _LOOK + ". If they differ, "
+    "scripts load the difference: have the pages rendered (scrapy-playwright)",
     "duplicates_jumped": "{count} of the last {last} pages repeat earlier ones, most of them {url} "
     "(of the {pages:,} pages before: {before:.0f} %): " + _LOOK,
     "duplicates_jumped/apart": "{count} of the last {last} pages repeat {originals} other ones (of "
@@ -75,22 +75,22 @@ TEXTS = {
     "kept unjudged: have them rendered (scrapy-playwright), or name the item fields that hold text "
     "(DEDUP_TEXT_FIELDS)",
     "no_pages": "{count:,} of {pages:,} responses are files or data, and are kept unjudged: name "
-    "the item fields that hold text (DEDUP_TEXT_FIELDS), or leave such responses out by "
+    "the item fields that hold text (DEDUP_TEXT_FIELDS), or exclude such responses by "
     'request.meta["dedup"] = False',
     "no_function_words": "no function words in {count:,} of {pages:,} longer texts: they are in a "
     "language without a word list, or lists and tables. Repeats are found all the same, but "
     "advertisements within such a text are compared, too: if copies with other advertisements are "
-    'kept, lower DEDUP_MIN_SIMILARITY; where that is None, set DEDUP_FEATURES = "shingles"',
-    "all_frame": "of {count:,} of {pages:,} new pages nearly all text stands on other pages, too, "
-    "and is left out as the frame of the host: if it is what the pages are about, set "
+    'kept, lower DEDUP_MIN_SIMILARITY; if that is None, set DEDUP_FEATURES = "shingles"',
+    "all_frame": "{count:,} of {pages:,} new pages share nearly all their text with other pages of "
+    "the host, so it is left out as frame: if this text is what the pages are about, set "
     "DEDUP_LEARN_FRAMES = False",
 }
-"""What the log says of a host, by kind; behind a slash: a variant."""
+"""The log's messages by kind of warning; after a slash: a variant."""
 KINDS = tuple(dict.fromkeys(name.partition("/")[0] for name in TEXTS))
 
 Figure = int | float | str
 Passed = tuple[str, Mapping[str, Figure]]
-"""A bound that is passed: the name of its text, and the figures in that."""
+"""A bound that is passed: the name of its message, and the figures for the message."""
 
 
 class Warned(NamedTuple):
@@ -98,7 +98,7 @@ class Warned(NamedTuple):
 
     kind: str
     text: str | None
-    """What the log is to say; None: it has named enough hosts."""
+    """The message for the log; None: the log has named enough hosts."""
 
 
 class HostWatch:
@@ -107,7 +107,7 @@ class HostWatch:
     def __init__(self, most_hosts: int = MOST_HOSTS) -> None:
         self._most_hosts = most_hosts
         self._hosts: OrderedDict[str, _Counts] = OrderedDict()
-        """Those that came longest ago first."""
+        """The host seen longest ago comes first."""
         self._named: dict[str, set[str]] = {kind: set() for kind in KINDS}
         """Hosts that the log has named, by kind."""
 
@@ -117,7 +117,7 @@ class HostWatch:
     def see(self, url: str, verdict: Verdict) -> list[Warned]:
         """Count a page; return the warnings about its host that are due now.
 
-        Pages without a URL or a host are passed over: nobody could look at them there.
+        Pages without a URL or a host are not counted: no person could look at them.
         """
         host = host_of(url) if url else ""
         if not host:
@@ -129,18 +129,18 @@ class HostWatch:
             if len(self._hosts) > self._most_hosts:
                 self._hosts.popitem(last=False)
         counts = self._hosts[host]
-        told = [self._first(host, counts, *passed) for passed in counts.add(verdict)]
-        return [warned for warned in told if warned is not None]
+        due = [self._first(host, counts, *passed) for passed in counts.add(verdict)]
+        return [warned for warned in due if warned is not None]
 
     def _first(
         self, host: str, counts: "_Counts", name: str, figures: Mapping[str, Figure]
     ) -> Warned | None:
         kind = name.partition("/")[0]
         named = self._named[kind]
-        if kind in counts.told or host in named:
+        if kind in counts.given or host in named:
             return None
-        counts.told += (kind,)
-        if len(named) == MOST_TOLD:
+        counts.given += (kind,)
+        if len(named) == MOST_NAMED:
             return Warned(kind, None)
         named.add(host)
         shown = {
@@ -148,31 +148,31 @@ class HostWatch:
             for each, value in figures.items()
         }
         text = f"{printable(host, _LONGEST)}: {TEXTS[name].format_map(shown)}"
-        is_last = len(named) == MOST_TOLD
+        is_last = len(named) == MOST_NAMED
         return Warned(kind, f"{text} (more such hosts are only counted)" if is_last else text)
 
 
 class _Counts:
-    """What was counted of a host."""
+    """The counts of one host."""
 
     __slots__ = (
         *("_duplicates", "_frames", "_last", "_last_duplicates", "_long", "_new", "_pages"),
-        *("_repeats", "_same_text", "_unjudged", "_without_words", "told"),
+        *("_repeats", "_same_text", "_unjudged", "_without_words", "given"),
     )
 
     def __init__(self) -> None:
-        self.told: tuple[str, ...] = ()
+        self.given: tuple[str, ...] = ()
         """Kinds of warnings that were given."""
         self._pages = self._duplicates = self._new = self._frames = self._same_text = 0
-        """Pages; duplicates among them; new ones; of these, those that are nearly all frame, and
-        those that have another page's text."""
+        """Pages; duplicates; new pages; new pages that are nearly all frame; new pages with the
+        text of another page."""
         self._long = self._without_words = 0
-        """Longer texts, and those without function words."""
+        """Longer texts; longer texts without function words."""
         self._last: deque[int] = deque(maxlen=LAST_PAGES)
-        """The number of the original of each of the last pages, 0 where there is none."""
+        """The number of the original of each of the last pages; 0: it is no duplicate."""
         self._last_duplicates = 0
         self._repeats: dict[int, int] = {}
-        """Pages that repeat an original, by its number."""
+        """Number of an original -> pages that repeat it."""
         self._unjudged: dict[str, int] = {}
         """Pages that could not be read, by reason."""
 
@@ -207,7 +207,7 @@ class _Counts:
         repeated = Counter(filter(None, self._last))
         [(most, times)] = repeated.most_common(1)
         is_one = 2 * times >= self._last_duplicates
-        if share > _FEW or (is_one and most != original):  # its URL comes with a later page
+        if share > _FEW or (is_one and most != original):  # a later page brings its URL
             return []
         figures: Mapping[str, Figure] = {
             "count": self._last_duplicates,

@@ -1,9 +1,8 @@
-"""Calls of the index -> their answers, without holding up the crawl.
+"""Calls of the index -> their answers, without blocking the crawl.
 
-An index in this process is called directly, and nothing is ever awaited. One on a server is called
-in a thread, all calls in their order; its client ends each after a few seconds. Under a reactor
-other than asyncio's nothing can wait for a thread or for a worker that reads a page: then the crawl
-stands still meanwhile.
+An index in this process is called directly, and nothing is awaited. An index on a server is called
+in one thread, in order; its client ends each call after a few seconds. Under a reactor other than
+asyncio's, neither a thread nor a worker can be awaited, so the crawl is blocked meanwhile.
 """
 
 import asyncio
@@ -24,7 +23,7 @@ Result = TypeVar("Result")
 
 
 class IndexCalls:
-    """Make the calls of a filter, directly or in a thread; `spent` is told the seconds of each."""
+    """Make the calls of a filter, directly or in a thread; `spent` gets the seconds of each."""
 
     def __init__(self, pages: NearDuplicateFilter, spent: Callable[[float], None]) -> None:
         self.pages = pages
@@ -33,12 +32,12 @@ class IndexCalls:
         self._thread = ThreadPoolExecutor(1, "dedup_filter") if pages.is_shared else None
 
     async def ask(self, call: Callable[[], Result]) -> Result:
-        """Make a call after those before it, and wait for its answer."""
+        """Make a call after all earlier calls, and wait for its answer."""
         waiting = self._in_thread(call)
         return self._timed(call, self._spent) if waiting is None else await waiting
 
-    def tell(self, call: Callable[[], None], then: Callable[[BaseException | None], None]) -> None:
-        """Make a call after those before it; `then` gets its fault, in the crawl's thread."""
+    def send(self, call: Callable[[], None], then: Callable[[BaseException | None], None]) -> None:
+        """Make a call after all earlier calls; `then` gets its fault, in the crawl's thread."""
         waiting, fault = self._in_thread(call), None
         if waiting is not None:
             waiting.add_done_callback(lambda made: then(made.exception()))
@@ -50,7 +49,7 @@ class IndexCalls:
         then(fault)
 
     def read(self, page: Page) -> "Future[ReadPage]":
-        """Let a page be read, unless that has begun: by a worker, or at once if there is none."""
+        """Start to read a page, unless started: in a worker, or at once if there are none."""
         if page.reading is None:
             assert isinstance(page.text, PageText)
             read = partial(self.pages.submit, page.url, **page.text._asdict())
@@ -58,9 +57,9 @@ class IndexCalls:
         return page.reading
 
     async def claim(self, page: Page) -> Verdict:
-        """Claim a page that has a text, when it is read.
+        """Claim a page that has a text, once it is read.
 
-        A worker may have to measure it again, as each page before it can teach what of it is frame.
+        A worker may have to profile the page again: every page before it can change its frame.
         """
         reading, can_wait = self.read(page), running_loop() is not None
         if can_wait and not reading.done():
@@ -75,7 +74,7 @@ class IndexCalls:
         return verdict
 
     def _in_thread(self, call: Callable[[], Result]) -> "asyncio.Future[Result] | None":
-        """Begin a call in the thread; None: it is to be made directly."""
+        """Start a call in the thread; None: the call must be made directly."""
         loop = running_loop()
         if self._thread is None or loop is None:
             return None
@@ -92,7 +91,7 @@ class IndexCalls:
 
 
 async def pause(seconds: float) -> None:
-    """Let others go on for a while, whatever reactor runs."""
+    """Wait without blocking, whatever reactor runs."""
     if running_loop() is not None:
         await asyncio.sleep(seconds)
         return
@@ -102,7 +101,7 @@ async def pause(seconds: float) -> None:
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
-    """Return the loop in which something can be waited for, None under another reactor."""
+    """Return the running loop of asyncio; None under another reactor."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:

@@ -1,11 +1,10 @@
-"""Items -> the page and the URL in their fields, and a warning where a setting names a wrong field.
+"""Items -> the page and the URL in their fields, and a warning if a setting names a wrong field.
 
-    no_field, wrong_type    an item has no text in the fields that are named: their names may be
-                            misspelt
-    no_tag                  the field that is named for HTML holds text, such as a title
-    no_title                the field that is named for the title is not there
+    no_field, wrong_type    the named fields of an item hold no text: the names may be misspelt
+    no_tag                  the field named for HTML holds plain text, such as a title
+    no_title                the field named for the title is missing
 
-The log has each of these once in a crawl, for the first such item.
+Each warning is logged once a crawl, for the first such item.
 """
 
 import logging
@@ -37,7 +36,7 @@ class ItemFields:
         return url_in(_Fields(item), self.names) or ""
 
     def page(self, item: Any) -> PageText | Reason:
-        """Return what an item's page is read from, or the reason why its fields have none."""
+        """Return the text of an item's page, or the reason why its fields hold none."""
         fields = _Fields(item)
         page = page_in(fields, self.names)
         problem = page if isinstance(page, str) else self._lack(page)
@@ -72,7 +71,7 @@ class ItemFields:
 
 
 class _Fields(Mapping[str, Any]):
-    """The fields of an item, of whatever kind it and the items within it are."""
+    """The fields of an item, whatever the kind of the item and of the items within it."""
 
     def __init__(self, item: Any) -> None:
         self._item = ItemAdapter(item if ItemAdapter.is_item(item) else {})
@@ -80,7 +79,7 @@ class _Fields(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         try:
             value = self._item[name]
-        except AttributeError:  # a dataclass or attrs field that was never given a value
+        except AttributeError:  # a dataclass or attrs field without a value
             return None
         return _Fields(value) if ItemAdapter.is_item(value) else value
 

@@ -1,18 +1,17 @@
 """Near pages of a crawl that were kept for a few lines -> hints which elements could be ignored.
 
-    page that lacks nothing but lines in the one that it is near -> the elements that these stand in
-    -> counted by host, selector and text with its numbers masked -> the most frequent, at the end
+    a near page that is new only for lines its nearest page lacks -> the elements with these lines
+    -> counted by host, selector and text with masked numbers -> at the end, the most frequent
 
-A page is counted only if every line that keeps it apart stands in the elements: without them it
-would be dropped, as far as its nearest page tells. (Nearly all are: with an element what is frame
-may change, and what is the main text.) A hint comes once, at the end of the crawl: only
-then it is known how many pages it is about.
+A page is counted only if every missing line is in these elements: without the elements the page
+would repeat its nearest page. (Nearly always: without an element, the frame and the main text may
+change, too.) Hints are given at the end of the crawl, when the number of pages is known.
 
-Memory is bounded: the hosts that came last are counted, usually with 1 KB for one of them. One that
-comes again later begins anew.
+Memory is bounded: the hosts seen last are counted, usually with 1 KB each. If a host returns after
+that, its counts begin anew.
 
-Cost: 3 ms for such a page (see `ignorable`), up to a bound for each host and for the crawl. Pages
-beyond it are not counted. Other pages cost nothing.
+Cost: 3 ms a counted page (see `ignorable`), up to a bound for each host and for the crawl. Pages
+beyond the bound are not counted. Other pages cost nothing.
 """
 
 import re
@@ -26,24 +25,25 @@ from dedup_filter.text.page_fields import PageText
 from dedup_filter.wording import counted, printable
 
 MANY = 10
-"""Pages from which a hint is given: fewer are soon looked through, and may be what they are about,
-as one chair in nine sizes is."""
+"""Pages needed for a hint. Fewer can be looked through, and their lines may be content (one chair
+in nine sizes)."""
 MOST_HINTS = 3
-"""Hints of a crawl. Each is to be thought about; the next crawl gives those that remain."""
+"""Hints of a crawl. The user has to consider each; the next crawl gives the remaining hints."""
 MOST_HOSTS = 1_000
 """Hosts that are counted at a time."""
 MOST_OF_HOST, MOST_OF_CRAWL = 1_000, 20_000
-"""Pages that are looked at. More of a host say nothing new; those of a crawl take a minute."""
+"""Pages examined of a host and of a crawl. More pages of a host add nothing; 20,000 pages take a
+minute."""
 MOST_FOUND = 8
-"""What is counted of a host at a time. If there is more, the rarest goes: a text that is another on
-each page never comes to many."""
+"""Differences counted for a host at a time. Beyond, the rarest is dropped: a text that differs on
+each page never becomes frequent."""
 _LONGEST_HOST = 255
-"""Characters of a host by the rules of DNS; a longer one is none."""
+"""Most characters of a host by the rules of DNS."""
 
 _NUMBER = re.compile(r"[A-Za-z]*\d[A-Za-z\d.,:]*")
 
 Counted = tuple[int, str, Ignorable]
-"""How many pages, their host, and what one of them differs in."""
+"""Number of pages, their host, and the difference of one of them."""
 
 
 class KeptApart:
@@ -51,16 +51,16 @@ class KeptApart:
 
     def __init__(self) -> None:
         self._hosts: OrderedDict[str, _Host] = OrderedDict()
-        """Those that came longest ago first."""
+        """The host seen longest ago comes first."""
         self._gone: list[Counted] = []
-        """The most frequent of hosts that are no longer counted."""
+        """The most frequent differences of hosts that are no longer counted."""
         self._looks = 0
 
     def __len__(self) -> int:
         return len(self._hosts)
 
     def see(self, url: str, lines: tuple[MissingLine, ...], page: PageText) -> None:
-        """Count a page; `lines` are all that is missing in the one that it is near."""
+        """Count a page; `lines` are all its lines that are missing in its nearest page."""
         host = host_of(url)
         if not lines or not 0 < len(host) <= _LONGEST_HOST or self._looks == MOST_OF_CRAWL:
             return
@@ -73,16 +73,16 @@ class KeptApart:
             counts.add(ignorable(page, lines))
 
     def hints(self) -> list[str]:
-        """Return what the log is to say at the end of the crawl."""
+        """Return the messages for the log at the end of the crawl."""
         found = [*self._gone, *(each for item in self._hosts.items() for each in _of_host(*item))]
         return [
-            f"{counted(pages, 'near page')} of {printable(host)} differ {each.told('them')}"
+            f"{counted(pages, 'near page')} of {printable(host)} differ {each.hint('them')}"
             for pages, host, each in _largest(found)
         ]
 
 
 class _Host:
-    """What was counted of a host."""
+    """The counts of one host."""
 
     __slots__ = ("found", "looks")
 
@@ -106,7 +106,7 @@ def _of_host(host: str, counts: _Host) -> Iterable[Counted]:
 
 
 def _largest(found: Iterable[Counted]) -> list[Counted]:
-    """Return those of most pages, of each host and selector one."""
+    """Return the differences of most pages, one for each host and selector."""
     best: dict[tuple[str, str], Counted] = {}
     for each in sorted(found, key=lambda each: -each[0]):
         best.setdefault((each[1], each[2].selector), each)

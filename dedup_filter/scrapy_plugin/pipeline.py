@@ -1,15 +1,15 @@
 """What Scrapy calls: the add-on, the spider middleware and the item pipeline.
 
     ADDONS = {"dedup_filter.Addon": 500}    the filter takes part in a crawl
-    output of a response                    its items are noted; links of a repeated page held back
-    item                                    kept, marked or dropped, with a line in the log for it
+    output of a response                    items are registered, links of a repeated page held back
+    item                                    kept, marked or dropped, with a line in the log
 
-A wrong setting must stop the crawl, with one sentence and exit code 1. Scrapy asks an add-on twice:
-when the process is set up (settings of the project and of the command line), and for each crawl
-(those of the spider too). The first time nothing runs yet, so the error may be the end of the
-program, whose message Python shows; a `try` around CrawlerProcess still catches a ConfigError.
-Later that would tear down the event loop: right under the `scrapy` command, which runs one crawl;
-in a program of the user it would end other crawls too, so there it is a plain ConfigError.
+A wrong setting must stop the crawl, with one sentence and exit code 1. Scrapy calls an add-on
+twice: when the process is set up (settings of project and command line), and for each crawl
+(settings of the spider, too). At set-up nothing runs yet, so the error may end the program, and
+Python shows its message; a `try` around CrawlerProcess still catches a ConfigError. For a crawl,
+ending the program tears down the event loop. This is right under the `scrapy` command, which runs
+one crawl. In a program of the user other crawls would end, so there it is a plain ConfigError.
 """
 
 import logging
@@ -36,9 +36,9 @@ from dedup_filter.review.explanation.refusals import why
 from dedup_filter.scrapy_plugin.crawl_report import require_report_path, write_crawl_report
 from dedup_filter.scrapy_plugin.duplicates import DuplicatesFile
 from dedup_filter.scrapy_plugin.judge import Judge
+from dedup_filter.scrapy_plugin.page_fates import Judgement
 from dedup_filter.scrapy_plugin.settings import PluginSettings, in_settings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
-from dedup_filter.scrapy_plugin.visits import Judgement
 from dedup_filter.wording import counted, printable
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ logger = logging.getLogger("dedup_filter")
 
 
 class _Lazy:
-    """A text that is made when a handler writes it.
+    """A text that is made only when a handler writes it.
 
-    Under Scrapy each logger is enabled for all levels, and the handlers decide.
+    Under Scrapy each logger is enabled for all levels, and only the handlers filter.
     """
 
     def __init__(self, make: Callable[[], str]) -> None:
@@ -67,9 +67,9 @@ class _Lazy:
 class NearDuplicate(DropItem):
     """Drop an item because its page repeats one that was seen before.
 
-    `url` is that of the item's page, `original` that of the page that it repeats; `distance` and
-    `similarity` are those of the `verdict`. Scrapy would log the item whole, at the level that is
-    named here; so that is one that never shows, and the pipeline writes a line of its own.
+    `url` is the URL of the item's page, `original` the URL of the page that it repeats; `distance`
+    and `similarity` are the verdict's. Scrapy would log the whole item at `log_level`, so this
+    level never shows, and the pipeline writes its own line.
     """
 
     def __init__(self, url: str, verdict: Verdict) -> None:
@@ -88,7 +88,7 @@ class Revisit(NearDuplicate):
 class SettingsError(SystemExit, ConfigError):
     """A wrong setting, or under the `scrapy` command an index that cannot be opened.
 
-    It can be caught, or else is the end of the program with the error's message.
+    If it is not caught, it ends the program with the error's message.
     """
 
     def __init__(self, message: str) -> None:
@@ -102,30 +102,30 @@ class Addon:
     def __init__(self) -> None:
         self._judge: Judge | None = None
         self.duplicates: DuplicatesFile | None = None
-        """Where the duplicates of the crawl are written, if they are."""
+        """The file of the crawl's duplicates, if DEDUP_DUPLICATES is set."""
         self.url_rules: UrlRules | None = None
-        """The rules for URLs of the crawl, if there are to be any."""
+        """The URL rules of the crawl, unless DEDUP_URL_RULES is off."""
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
-        """Refuse wrong settings of project and command line with a SettingsError."""
+        """Raise SettingsError if settings of project or command line are wrong."""
         _takes_part(settings, ends_program=True)
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Add pipeline and spider middleware, unless the project did, or raise a ConfigError."""
         if _takes_part(settings, ends_program=_is_scrapy_command()):
             add = settings.setdefault_in_component_priority_dict
-            # Before all others (images have 1): they only see what is kept.
+            # Before all others (images have 1), so that they only see kept items.
             add("ITEM_PIPELINES", NearDuplicatePipeline, 0)
             if settings.get("DEDUP_URL_RULES", "off") != "off":
-                # After requests that are off-site.
+                # After the middleware for off-site requests.
                 add("DOWNLOADER_MIDDLEWARES", UrlRulesMiddleware, 60)
-            # Next to the engine: what passes here is the very object that reaches the pipelines.
+            # Next to the engine: the objects that pass here are the ones that reach the pipelines.
             add("SPIDER_MIDDLEWARES", NearDuplicateMiddleware, 10)
 
     @classmethod
     def judge_of(cls, crawler: Crawler) -> Judge:
-        """Return what the pipeline and the spider middleware of a crawl share.
+        """Return the judge that the pipeline and the spider middleware of a crawl share.
 
         Raises:
             ConfigError, StoreError: the crawl has no add-on, or the index cannot be opened.
@@ -137,25 +137,25 @@ class Addon:
             settings = PluginSettings.read(crawler.settings)
             end_crawl = partial(_end_crawl, crawler) if settings.on_error == "close" else None
             stats = CrawlStats(crawler.stats, end_crawl)
-            # Before the index is claimed.
+            # Before the index is opened, and locked.
             if settings.duplicates is not None:
                 open_file = partial(DuplicatesFile, settings.duplicates)
                 addon.duplicates = _checked("DEDUP_DUPLICATES", open_file)
             if settings.report is not None:
                 _checked("DEDUP_REPORT", partial(require_report_path, settings.report))
-            saw = None
+            on_verdict = None
             if settings.url_rules != "off":
                 from dedup_filter.scrapy_plugin.url_rules import UrlRules
 
                 open_rules = partial(UrlRules, settings, stats, crawler)
                 addon.url_rules = _checked("DEDUP_URL_RULES", open_rules)
-                saw = addon.url_rules.saw
-            addon._judge = Judge(settings, _open(settings), stats, saw)
+                on_verdict = addon.url_rules.add_verdict
+            addon._judge = Judge(settings, _open(settings), stats, on_verdict)
         return addon._judge
 
 
 class NearDuplicateMiddleware:
-    """Note the items of each response, and hold back links of repeated pages if so wished."""
+    """Register the items of each response; if set so, hold back links of repeated pages."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
@@ -171,7 +171,7 @@ class NearDuplicateMiddleware:
         result: AsyncIterable[Any],
         spider: Spider | None = None,  # noqa: ARG002
     ) -> AsyncIterator[Any]:
-        """Pass on what a callback gives."""
+        """Pass on the output of a callback."""
         judge = self._judge
         try:
             async for output in result:
@@ -188,7 +188,7 @@ class NearDuplicateMiddleware:
 
 
 class UrlRulesMiddleware:
-    """Hold back requests whose page would repeat one that was kept (downloader middleware)."""
+    """Hold back requests whose page would repeat a kept page (downloader middleware)."""
 
     def __init__(self, rules: "UrlRules | None") -> None:
         self._rules = rules
@@ -206,7 +206,7 @@ class UrlRulesMiddleware:
     def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002
         """Let a request be made, or raise IgnoreRequest."""
         if self._rules is not None and self._rules.holds_back(request):
-            raise IgnoreRequest("a rule for URLs says that its page repeats one that was kept")
+            raise IgnoreRequest("by a URL rule (DEDUP_URL_RULES) its page repeats a kept page")
 
 
 class NearDuplicatePipeline:
@@ -226,7 +226,7 @@ class NearDuplicatePipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "NearDuplicatePipeline":
-        """Make the pipeline of a crawl, and let Scrapy tell it what becomes of items."""
+        """Make the pipeline of a crawl, and connect it to the outcomes of items."""
         judge = Addon.judge_of(crawler)
         crawler.signals.connect(judge.item_scraped, signals.item_scraped)
         crawler.signals.connect(judge.item_lost, signals.item_dropped)
@@ -238,8 +238,8 @@ class NearDuplicatePipeline:
     async def process_item(self, item: Any, spider: Spider | None = None) -> Any:  # noqa: ARG002
         """Return the item, or raise NearDuplicate if its page repeats an earlier one.
 
-        Sums up every LOGSTATS_INTERVAL. That is checked here, as no timer works on every supported
-        Scrapy, with and without a reactor; without items there is nothing new to tell.
+        Sums up every LOGSTATS_INTERVAL. The interval is checked here, because no timer works on
+        every supported Scrapy, with and without a reactor; without items nothing changes.
         """
         if 0 < self._summary_interval <= monotonic() - self._summed_up:
             self._summed_up = monotonic()
@@ -250,11 +250,11 @@ class NearDuplicatePipeline:
         if judgement is not None:
             if self._settings.action == "tag":
                 self._tag(item, judgement)
-            self._tell_refusal(judgement)
+            self._log_refusal(judgement)
         return item
 
     def close_spider(self, spider: Spider | None = None) -> Any:  # noqa: ARG002
-        """Release what is claimed, close the index and sum up; what this returns is awaited."""
+        """Release pending pages, close the index and sum up; Scrapy awaits the result."""
         closing = self._close()
         return closing if version_info >= (2, 14) else deferred_from_coro(closing)
 
@@ -271,7 +271,7 @@ class NearDuplicatePipeline:
         self._sum_up(figures)
 
     async def _report(self) -> None:
-        """Write the report of the crawl; a fault is logged, and harms nothing."""
+        """Write the report of the crawl; a fault is only logged."""
         if self._settings.report is not None:
             try:
                 await write_crawl_report(self._settings)
@@ -287,9 +287,9 @@ class NearDuplicatePipeline:
         return dropped
 
     def _tag(self, item: Any, judgement: Judgement) -> None:
-        """Write the verdict into a field of the item, if it has room for it.
+        """Write the verdict into a field of the item, if the item accepts the field.
 
-        Dicts always have. Other kinds of items need the field, or must allow extra ones (pydantic).
+        Dicts always do. Other kinds of items must have the field, or allow extra ones (pydantic).
         """
         field, verdict = self._settings.tag_field, judgement.verdict
         mark = verdict.as_json()
@@ -298,7 +298,7 @@ class NearDuplicatePipeline:
                 setattr(item, field, mark)
             else:
                 ItemAdapter(item)[field] = mark
-        except Exception:  # no such field, no item at all, frozen, or whatever its class objects to
+        except Exception:  # no such field, no item, frozen, or refused by its class
             self._stats.add("items_not_tagged")
             if self._stats.get("items_not_tagged") == 1:
                 logger.warning(
@@ -310,8 +310,8 @@ class NearDuplicatePipeline:
         if verdict.is_duplicate:
             self._log(judgement, "Found %s", describe(judgement.url, verdict))
 
-    def _tell_refusal(self, judgement: Judgement) -> None:
-        """Write one line on a page that was kept though it is near another one."""
+    def _log_refusal(self, judgement: Judgement) -> None:
+        """Write one line on a page that was kept although it is near another page."""
         refusal = judgement.verdict.refused
         if refusal is None or judgement.is_logged:
             return
@@ -319,7 +319,7 @@ class NearDuplicatePipeline:
         logger.debug("Kept %s", _Lazy(partial(describe_refusal, judgement.url, refusal)))
 
     def _log(self, judgement: Judgement, message: str, what: object) -> None:
-        """Write one line a page, however many items were made of it."""
+        """Write one line a page, however many items it has."""
         if judgement.is_logged:
             return
         judgement.is_logged = True
@@ -336,7 +336,7 @@ class NearDuplicatePipeline:
 
 
 def crawl_name(folder: str) -> str:
-    """Return the name of a job's crawl, given the first time. A StoreError: it cannot be kept."""
+    """Return the name of a job's crawl, chosen in its first run. StoreError: it cannot be kept."""
     path = Path(folder) / "dedup_filter.crawl"
     try:
         name = path.read_text("ascii").strip() if path.exists() else ""
@@ -350,7 +350,7 @@ def crawl_name(folder: str) -> str:
 
 
 def _takes_part(settings: BaseSettings, *, ends_program: bool) -> bool:
-    """Tell whether the filter is to take part in the crawl; then its settings are right."""
+    """Return whether the filter takes part in the crawl; raise an error for wrong settings."""
     try:
         return PluginSettings.read(settings).enabled
     except ConfigError as error:
@@ -371,7 +371,7 @@ def _open(settings: PluginSettings) -> NearDuplicateFilter:
 
 
 def _checked(setting: str, make: Callable[[], T]) -> T:
-    """Make what a setting asks for; an error names the setting."""
+    """Make the value of a setting; an error names the setting."""
     try:
         return make()
     except (ConfigError, StoreError) as error:
@@ -392,7 +392,7 @@ def _is_scrapy_command() -> bool:
 
 
 def describe(url: str, verdict: Verdict) -> str:
-    """Say in one line what a duplicate repeats, and how closely. URLs are made fit for a log.
+    """Describe in one line what a duplicate repeats, and how closely. URLs are escaped for a log.
 
     >>> describe("http://a/2", Verdict("near", "http://a/1", distance=3, similarity=0.92))
     '(near, 3 bits, 92 % similar): http://a/2 repeats http://a/1'
@@ -411,7 +411,7 @@ def describe(url: str, verdict: Verdict) -> str:
 
 
 def describe_refusal(url: str, refusal: Refusal) -> str:
-    """Say in one line what of a page is missing in the one that it is near.
+    """Describe in one line which words of a page are missing in the page that it is near.
 
     >>> describe_refusal("http://a/2", Refusal("lines", 2, 0, "Size 40", 7, 3, "http://a/1"))
     '(3 bits): http://a/2: 2 words of lines missing in http://a/1, 0 allowed: "Size 40"'

@@ -1,7 +1,7 @@
 """Scrapy settings -> one frozen value, checked before the crawl begins.
 
-Values may be strings, as `-s NAME=VALUE` gives them. Each option of the filter is a setting
-too: DEDUP_ and its name in capitals. docs/settings.md tells what each means.
+Values may be strings, as given by `-s NAME=VALUE`. Each option of the filter is a setting, too:
+DEDUP_ and its name in capitals. docs/settings.md describes each setting.
 """
 
 import logging
@@ -41,7 +41,7 @@ def _flag(value: Any) -> bool:
 def _log_level(value: Any) -> int:
     if isinstance(value, str):
         value = int(value) if value.isdecimal() else value.upper()
-    return logging.Logger("", value).level  # which refuses what is no level
+    return logging.Logger("", value).level  # raises an error for an unknown level
 
 
 def _share(value: Any) -> float:
@@ -72,12 +72,13 @@ def _setting(default: Any, meant: str, read: Callable[[Any], Any], *, is_shown: 
 
 @dataclass(frozen=True)
 class PluginSettings:
-    """The settings of one crawl; `read` refuses what cannot be meant with a ConfigError."""
+    """The settings of one crawl; `read` raises ConfigError for wrong values."""
 
     enabled: bool = _setting(True, "True or False", _flag)
-    index: str = _setting("memory:", "a text", _text, is_shown=False)  # it may hold a password
+    # Not shown: it may hold a password.
+    index: str = _setting("memory:", "a non-empty string", _text, is_shown=False)
     action: str = _setting("drop", *_one_of("drop", "tag"))
-    tag_field: str = _setting("dedup", "a text", _text)
+    tag_field: str = _setting("dedup", "a non-empty string", _text)
     html_field: str | None = _setting(None, "the name of an item field", _field_name)
     text_fields: tuple[str, ...] = _setting((), "a list of item fields", _field_names)
     url_field: str | None = _setting(None, "the name of an item field", _field_name)
@@ -96,7 +97,7 @@ class PluginSettings:
     job_folder: str | None = None
     """JOBDIR, if there is one."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Those of the filter that are set."""
+    """The options of the filter that are set."""
 
     @classmethod
     def read(cls, settings: BaseSettings) -> "PluginSettings":
@@ -117,14 +118,14 @@ class PluginSettings:
             if name in settings
         }
         plugin = cls(**own, job_folder=job_folder, options=options)
-        try:  # the filter checks what is its own
+        try:  # the filter checks its own options
             NearDuplicateFilter.check_options(plugin.index, **plugin.options)
         except ConfigError as error:
             raise ConfigError(in_settings(str(error))) from None
         if not plugin.follow_links and (plugin.source == "item" or plugin.field_names.name_page):
             raise ConfigError(
                 "DEDUP_FOLLOW_LINKS=False needs the verdict on the response, before its items "
-                'are known: it cannot go with DEDUP_SOURCE="item", DEDUP_HTML_FIELD or '
+                'are known: it cannot be combined with DEDUP_SOURCE="item", DEDUP_HTML_FIELD or '
                 "DEDUP_TEXT_FIELDS"
             )
         if plugin.title_field is not None and not plugin.field_names.name_page:
@@ -134,8 +135,8 @@ class PluginSettings:
             )
         if plugin.url_rules == "apply" and plugin.action == "tag":
             raise ConfigError(
-                'DEDUP_URL_RULES="apply" saves requests whose items would be dropped, and with '
-                'DEDUP_ACTION="tag" none are: take "learn", which only counts them'
+                'DEDUP_URL_RULES="apply" saves requests whose items would be dropped, but '
+                'DEDUP_ACTION="tag" drops no items: set "learn", which only counts the requests'
             )
         if plugin.report is not None and folder_of(plugin.index) is None:
             raise ConfigError(
@@ -160,7 +161,7 @@ _ARGUMENT = re.compile(rf"^({'|'.join(_SETTING_OF)})\b|\b({'|'.join(_SETTING_OF)
 
 
 def in_settings(message: str) -> str:
-    """Replace the filter's arguments in a message by the settings that they come from."""
+    """Replace the filter's arguments in a message by their settings."""
     return _ARGUMENT.sub(lambda found: _SETTING_OF[found[0]], message)
 
 

@@ -1,11 +1,10 @@
 """Verdicts and faults -> the stats of a crawl, and lines in its log.
 
-All stats are numbers, below "dedup/"; docs/statistics.md tells what each means.
+All stats are numbers, below "dedup/"; docs/statistics.md describes each.
 
-No fault may cost an item: what is caught elsewhere is reported here. While a server cannot be
-reached, the log has one line when the outage begins and one when it ends; a server that answers
-some calls and refuses others (its memory is full, a node is down) is out until it has had no fault
-for a while.
+No fault may cost an item: faults that are caught elsewhere are reported here. An outage of a server
+makes one line in the log when it begins and one when it ends. If a server answers some calls and
+refuses others (its memory is full, a node is down), the outage ends after a time without faults.
 """
 
 import logging
@@ -22,12 +21,13 @@ from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import SOURCES, Outcome, Refusal, Verdict
 from dedup_filter.scrapy_plugin.host_watch import HostWatch
 from dedup_filter.scrapy_plugin.kept_apart import KeptApart
-from dedup_filter.scrapy_plugin.visits import Judgement, Page
+from dedup_filter.scrapy_plugin.page_fates import Judgement
+from dedup_filter.scrapy_plugin.visits import Page
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.wording import counted, printable
 
 NOT_JUDGED = "A page could not be judged; its items are kept"
-_NOT_RECORDED = "What became of a page could not be recorded in the index"
+_NOT_RECORDED = "A call of the index failed (commit or release of a page, comparison, figures)"
 
 _STAT_OF = {outcome: outcome.replace("revisit", "revisits") for outcome in get_args(Outcome)}
 _LANGUAGE_CODE = re.compile("[a-z]{2,3}")
@@ -57,7 +57,7 @@ class CrawlStats:
         self.spent: Callable[[float], None] = partial(collector.inc_value, "dedup/seconds")
         """Adds seconds that judging took."""
         for name in ("pages", "new", "near", "exact", "unjudged", "items_dropped", "errors"):
-            self.add(name, 0)  # these show even where they are 0
+            self.add(name, 0)  # these show even if they are 0
 
     def add(self, name: str, count: float = 1) -> None:
         """Add to a figure."""
@@ -68,7 +68,7 @@ class CrawlStats:
         self._collector.set_value(f"dedup/{name}", value)
 
     def page(self, judgement: Judgement, page: Page | None = None) -> None:
-        """Count the verdict on a page, once; None: what it was read from is not known."""
+        """Count the verdict on a page, once; `page` None: its text is not known."""
         if judgement.is_counted:
             return
         judgement.is_counted = True
@@ -107,7 +107,7 @@ class CrawlStats:
             end_crawl()
 
     def answered(self, *, is_last: bool = False) -> None:
-        """Note that the index did what it was asked to; this ends an outage, once it is calm."""
+        """Report a successful call, which ends an outage after a time without faults."""
         if self.is_away and (is_last or monotonic() - self._last_outage_fault >= _CALM):
             self.is_away = False
             logger.warning(
@@ -121,7 +121,7 @@ class CrawlStats:
         return self._apart.hints()
 
     def close(self, figures: Mapping[str, int]) -> None:
-        """Set the figures that are known at the end."""
+        """Set the final figures."""
         for name, count in {**figures, "seconds": round(self.get("seconds"), 3)}.items():
             self.set(name, count)
 
@@ -164,11 +164,11 @@ class CrawlStats:
         try:
             self._apart.see(url, refusal.lines, page.text)
         except Exception as fault:
-            self.fault(fault, "The lines that keep a page could not be looked for in it")
+            self.fault(fault, "The lines that make a page differ could not be located in it")
         self.spent(perf_counter() - started)
 
     def _log(self, fault: BaseException, message: str, what: str) -> None:
-        """Log the 1st, 2nd, 4th, 8th, ... fault: one on every page must not fill the disk."""
+        """Log the 1st, 2nd, 4th, 8th, ... fault: a fault on every page must not fill the disk."""
         self._logged += 1
         if self._logged & (self._logged - 1) == 0:
             again = f"{self._logged} faults so far; the last: " if self._logged > 1 else ""
@@ -177,7 +177,7 @@ class CrawlStats:
 
 
 def figures_of(pages: NearDuplicateFilter) -> Mapping[str, int]:
-    """Return the figures of an index; if it is shared, also of all pages that crawlers judged."""
+    """Return the figures of an index; if it is shared, also the totals of all crawlers."""
     figures = {
         "index_size": len(pages),
         "index_bytes": pages.nbytes,
@@ -220,7 +220,7 @@ def _counted_names(verdict: Verdict) -> Iterator[str]:
         yield f"unjudged/{verdict.reason}"
     if verdict.distance is not None:
         yield f"distance/{verdict.distance}"
-    # The page itself tells its language: no strange code may become a stat of its own.
+    # The language comes from the page: an invalid code must not become a stat.
     if verdict.language is not None and _LANGUAGE_CODE.fullmatch(verdict.language):
         yield f"language/{verdict.language}"
     if verdict.refused is not None:

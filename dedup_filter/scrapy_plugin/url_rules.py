@@ -1,14 +1,14 @@
 """DEDUP_URL_RULES: verdicts of a crawl -> rules for URLs -> requests that are not made.
 
-    Judge           tells which pages were kept, and which repeat which
-    LiveRules       finds the rules, and says which requests they save
-    Traps           finds the parts of a site from which hardly anything new comes
-    HeldRequests    remembers these requests; if a rule does not hold, they are made after all
-    a file          has the rules, also for the next crawl: written when they change
+    Judge           reports which pages were kept, and which kept page each duplicate repeats
+    LiveRules       finds the rules, and decides which requests they save
+    Traps           finds the parts of a site with hardly any new pages
+    HeldRequests    stores these requests; if a rule does not hold, they are made after all
+    a file          has the rules, also for the next crawl; it is written when they change
 
-Only what a spider may do without is held back: GET requests without a body that Scrapy, too, would
-filter (`dont_filter`) and that are judged (`meta["dedup"]`), and only if they can be remembered. A
-request that is held back ends as one that is off-site does: its errback gets an IgnoreRequest.
+Only dispensable requests are held back: GET requests without a body that Scrapy, too, would filter
+(`dont_filter`) and that are judged (`meta["dedup"]`), and only if they can be stored. A held-back
+request ends like an off-site request: its errback gets an IgnoreRequest.
 
 A fault here costs savings, never a request.
 """
@@ -40,7 +40,7 @@ from dedup_filter.wording import counted, printable
 
 _HELD = "dedup_filter.held"
 _NO_VERDICT = ("error", "pending")
-"""Reasons of pages that tell nothing, as nobody looked at them."""
+"""Reasons of unjudged pages that are no evidence: their text was not compared."""
 _RULES_FAILED = "Rules for URLs failed (DEDUP_URL_RULES); the request is made"
 _LONGEST = 500
 
@@ -69,43 +69,43 @@ class UrlRules:
         self._unaudited: set[tuple[Reason, ...]] = set()
         """Reasons for which requests were held back since the last audit."""
         self._named: dict[int, int] = {}
-        """The first page that names a URL as its canonical one, by the key of that URL."""
+        """Key of a canonical URL -> the first page that names it."""
         self._same_as: dict[int, int] = {}
-        """By the number of each kept page that was seen: what it counts as, mostly itself."""
+        """Kept page -> the page that it counts as, mostly itself."""
         self._mining: asyncio.Task[None] | None = None
         self._stats.set("rules/active", len(self._live.active))
         for name in ("requests_saved", "audited", "contradicted"):
             self._stats.add(f"rules/{name}", 0)
 
     def resume(self) -> None:
-        """Make the requests of an earlier run of the job that no rule holds back any more."""
+        """Make the requests that an earlier run of the job held back, unless rules still do."""
         self._make_after_all()
 
-    def saw(self, urls: Sequence[str], verdict: Verdict, compare: Compare) -> None:
-        """Note that a page with this verdict is shown at URLs: its own, and those that led there.
+    def add_verdict(self, urls: Sequence[str], verdict: Verdict, compare: Compare) -> None:
+        """Add the verdict on a page that is kept, or repeats a kept page, and URLs that show it.
 
-        It is kept, or repeats one that is. What is kept counts as the same as what came before and
-        is alike, if one names the other as its canonical page, or both name the same URL.
+        A kept page counts as the same as an earlier page like it if one of them names the other as
+        its canonical page, or both name the same URL.
         """
         if not urls or verdict.reason in _NO_VERDICT:
             return
         kept = verdict.cluster
         other = None if kept is None else self._of_one_canonical(kept, urls[-1], verdict.canonical)
         if kept is None or other is None:
-            self._saw(urls, verdict)
+            self._add(urls, verdict)
             return
 
         def compared(similarity: float | None) -> None:
             if similarity is not None and similarity >= ALIKE:
                 self._same_as[kept] = self._same_as.get(other, other)
-            self._saw(urls, verdict)
+            self._add(urls, verdict)
 
         compare(kept, other, compared)
 
     def _of_one_canonical(self, kept: int, url: str, named: str | None) -> int | None:
-        """Return a page with the same canonical URL as one that is seen for the first time.
+        """Return an earlier page with the same canonical URL as a page seen for the first time.
 
-        `named`: that URL, if it is not the page's own. None: there is none, or the page is known.
+        `named`: that URL, if it is not the page's own. None: no such page, or `kept` is known.
         """
         try:
             other = None if named is None else self._live.page_at(named)
@@ -117,15 +117,15 @@ class UrlRules:
         except Exception as fault:
             self._stats.fault(fault, _RULES_FAILED)
             return None
-        # One of which the rules have been told already cannot become another.
+        # A page that the rules have used already must not change its number.
         return None if kept in self._same_as else other
 
-    def _saw(self, urls: Sequence[str], verdict: Verdict) -> None:
+    def _add(self, urls: Sequence[str], verdict: Verdict) -> None:
         try:
             kept = verdict.cluster
             same = None if kept is None else self._same_as.setdefault(kept, kept)
             for url in urls:
-                retired = self._live.saw(url, same, is_kept=not verdict.is_duplicate)
+                retired = self._live.add_verdict(url, same, is_kept=not verdict.is_duplicate)
                 if retired:
                     self._retired(retired, url)
             self._look_for_traps(urls[-1], is_duplicate=verdict.is_duplicate)
@@ -135,12 +135,12 @@ class UrlRules:
             self._stats.fault(fault, _RULES_FAILED)
 
     def holds_back(self, request: Request) -> bool:
-        """Tell whether a request is not to be made; then it is remembered."""
+        """Return whether a request is held back; then it is stored."""
         is_plain = request.method == "GET" and not request.body and not request.dont_filter
         if not is_plain or request.meta.get("dedup") is False:
             return False
         try:
-            saving = self._live.saved_by(request.url) or self._traps.saved_by(request.url)
+            saving = self._live.saving_for(request.url) or self._traps.saving_for(request.url)
             if saving is None:
                 return False
             if not self._is_applied:
@@ -159,25 +159,25 @@ class UrlRules:
         return True
 
     def audit_the_last(self) -> None:
-        """Make a last audit of whatever held requests back since its last one; the crawl is idle.
+        """When the crawl is idle, audit all reasons that held requests back since their last audit.
 
-        So a part of a site that is small is looked at, too.
+        So small parts of a site are audited, too.
         """
         while self._unaudited:
             last = self._held.last(self._unaudited.pop(), self._spider)
             self._stats.add("rules/audited", self._make([] if last is None else [last]))
 
     async def finish(self) -> None:
-        """Look for rules a last time, and write them."""
+        """Look for rules one last time, and write them."""
         try:
             if self._mining is not None:
                 await self._mining
             if self._live.has_unmined:
                 look = self._live.mining()
                 found = look() if running_loop() is None else await asyncio.to_thread(look)
-                # A request can be made no more; a resumed job makes those whose rules are gone.
-                new, gone = self._live.take(found)
-                self._tell(new)
+                # No request can be made any more; a resumed job makes those without a rule.
+                new, gone = self._live.use_rules(found)
+                self._log_new(new)
                 self._stats.add("rules/contradicted", len(gone))
             self._stats.set("rules/active", len(self._live.active))
             self._write(is_over=True)
@@ -189,14 +189,14 @@ class UrlRules:
     def _look_for_traps(self, url: str, *, is_duplicate: bool) -> None:
         if is_duplicate and self._live.changes(url):
             return  # a rule deals with it
-        made, freed = self._traps.saw(url, is_duplicate=is_duplicate)
+        made, freed = self._traps.add_verdict(url, is_duplicate=is_duplicate)
         for part in made:
             self._stats.add("rules/traps")
             logger.warning(
-                "Trap: of the last %d pages of %s hardly one was new; %s",
+                "Trap: hardly any of the last %d pages of %s was new; %s",
                 LATEST,
                 printable(part.meaning, _LONGEST),
-                "of requests into it one of 20 is made until something new comes"
+                "one of 20 requests into it is made until a page is new"
                 if self._is_applied
                 else 'with DEDUP_URL_RULES="apply" one of 20 requests into it would be made',
             )
@@ -206,21 +206,21 @@ class UrlRules:
     def _look(self) -> None:
         look = self._live.mining()
         if running_loop() is None:
-            self._took(*self._live.take(look()))
+            self._use(*self._live.use_rules(look()))
         else:
-            self._mining = asyncio.ensure_future(self._looked(look))
+            self._mining = asyncio.ensure_future(self._look_in_thread(look))
 
-    async def _looked(self, look: Any) -> None:
+    async def _look_in_thread(self, look: Any) -> None:
         try:
-            self._took(*self._live.take(await asyncio.to_thread(look)))
+            self._use(*self._live.use_rules(await asyncio.to_thread(look)))
         except Exception as fault:
             self._stats.fault(fault, _RULES_FAILED)
         finally:
             self._mining = None
 
-    def _took(self, new: list[Rule], gone: list[Rule]) -> None:
-        self._tell(new)
-        # Some traps may be nothing but what these rules deal with.
+    def _use(self, new: list[Rule], gone: list[Rule]) -> None:
+        self._log_new(new)
+        # These rules may deal with all pages of some traps.
         if self._traps.forget({rule.origin for rule in new}):
             self._make_after_all()
         if gone:
@@ -229,7 +229,7 @@ class UrlRules:
             self._changed()
 
     @staticmethod
-    def _tell(new: list[Rule]) -> None:
+    def _log_new(new: list[Rule]) -> None:
         for rule in new:
             logger.info("URL rule found: %s", printable(rule.meaning, _LONGEST))
 
@@ -246,7 +246,7 @@ class UrlRules:
         self._changed()
 
     def _make_after_all(self) -> int:
-        """Make the requests that no longer all rules or traps hold back; return how many."""
+        """Make the held-back requests with a rule or trap that is gone; return how many."""
         active: list[Reason] = []
         if self._is_applied:
             active += self._live.active
@@ -254,7 +254,7 @@ class UrlRules:
         return self._make(self._held.release(active, self._spider))
 
     def _make(self, requests: Iterable[Request | Exception]) -> int:
-        """Make requests that were held back; return how many, and tell of errors in their place."""
+        """Make held-back requests and return how many; report errors in place of requests."""
         engine, made = self._crawler.engine, 0
         assert engine is not None, "a crawl under way has an engine"
         for request in requests:
@@ -263,7 +263,7 @@ class UrlRules:
                 made += 1
             else:
                 self._stats.fault(request, "A request that was held back could not be made")
-        # What an earlier run of the job has held back, that run has counted.
+        # Requests that an earlier run of the job held back were counted by that run.
         self._stats.add("rules/requests_saved", -min(made, self._stats.get("rules/requests_saved")))
         return made
 
@@ -283,7 +283,7 @@ class UrlRules:
 
 
 def rules_file(settings: PluginSettings) -> str | None:
-    """Return where a crawl keeps its rules; None: nowhere, they end with it."""
+    """Return the file of a crawl's rules; None: the rules end with the crawl."""
     if settings.url_rules_file is not None:
         return settings.url_rules_file
     folder = folder_of(settings.index) or settings.job_folder

@@ -1,18 +1,18 @@
-"""Responses, their items and their pages: what a crawl knows of each.
+"""Responses -> their pages, and the judgements that their items share.
 
-What page a response is:
+The page of a response is
 
-    HTML    by Scrapy's class or the header, or text that begins as a whole HTML document
+    HTML    by Scrapy's class or the header, or if a text begins like a whole HTML document
     text    any other text/*, or text without a header
-    none    what holds many pages or records (feeds, XML, JSON, tables) or none (images)
+    none    if it holds many pages or records (feeds, XML, JSON, tables) or none (images)
 
-XML and JSON are known by how they begin, too: servers call them text/plain or text/html often
-enough. A page is read from the bytes that came, never from the spider's tree, which a spider may
-change; that costs a second parse, 0.9 ms for 100 KB.
+XML and JSON are also recognized by their beginning: servers often call them text/plain or
+text/html. A page is read from the received bytes, never from the spider's tree, which a spider may
+change; this costs a second parse, 0.9 ms for 100 KB.
 
-No page of a response is a duplicate of another of the same response: items with the same page text
-share one judgement, and so do items whose pages repeat one another.
-The items of a feed are pages of their own, told apart by their URLs.
+No page of a response is a duplicate of another page of the same response: items with the same page
+text share one judgement, and so do items whose pages repeat one another.
+The items of a feed are separate pages, distinguished by their URLs.
 """
 
 import re
@@ -24,86 +24,56 @@ from weakref import ref
 from scrapy.http import HtmlResponse, JsonResponse, Request, Response, TextResponse, XmlResponse
 
 from dedup_filter.filter import ReadPage
-from dedup_filter.model import Fate, Reason, Verdict
+from dedup_filter.model import Reason
+from dedup_filter.scrapy_plugin.page_fates import Judgement, ResponseItems
 from dedup_filter.text.decode import decode, looks_binary
 from dedup_filter.text.page_fields import PageText, is_document
 from dedup_filter.text.reading import MAX_PAGE_LENGTH
 
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _DATA_ENDINGS = ("xml", "json", "csv", "tab-separated-values", "calendar")
-"""How the names of those text types end that hold many records."""
+"""Endings of the text types that hold many records."""
 _DATA_START = re.compile(
     rb'[\xef\xbb\xbf\s]*(<\?xml|<rss\b|<feed\b|\{\s*"|\[\s*[{"])', re.IGNORECASE
 )
 _MOST_SHARED = 2000
-"""Judgements of one response, a feed, that its items can share."""
-
-
-@dataclass(eq=False)
-class Judgement:
-    """The verdict on a page, and what has become of the page; items of one page share one."""
-
-    verdict: Verdict
-    url: str
-    size: int = 0
-    """Bytes of the page."""
-    waits: bool = False
-    """Whether it is not known yet if the page's original stays."""
-    fate: Fate | None = None
-    """Pending while it is claimed; gone: the page must be judged anew, or its content would be
-    lost. None: the index has no record of it, but the verdict stands."""
-    is_logged: bool = False
-    """Whether the log has its line on this page, and its bytes are counted as dropped."""
-    is_counted: bool = False
-    """Whether the verdict is in the stats."""
-    has_lost_items: bool = False
-    """Whether an item of the page was dropped or failed on its way."""
+"""Judgements that the items of one response (a feed) can share."""
 
 
 @dataclass(eq=False)
 class Page:
-    """A page that an item stands for: a response, or what is in the item's own fields."""
+    """The page of an item: its response, or the text in its own fields."""
 
     url: str
     text: PageText | Reason
-    """What it is read from, or the reason why there is nothing."""
+    """The text of the page, or the reason why there is none."""
     reading: Future[ReadPage] | None = None
-    """The page when it is read; None: nobody reads it."""
+    """The page once it is read; None: reading has not started."""
     judgement: Judgement | None = None
-    """The last judgement on it, once somebody has asked for one."""
+    """The last judgement on the page."""
 
 
 class Visit:
-    """One response, as long as Scrapy holds it: until its last item went through the pipelines."""
+    """One response, as long as Scrapy holds it: until its last item has left the pipelines."""
 
     def __init__(self, response: Response | None) -> None:
         request = None if response is None else response.request
         self.url = "" if response is None else response.url
         self.page: Page | None = None
-        """The response itself, once somebody has asked for it."""
+        """The page of the response, once `read` was called."""
         self.is_one_page = response is not None and _is_one_page(response)
         self._response = (lambda: None) if response is None else ref(response)
         self.urls = () if request is None or request.method != "GET" else _urls(self.url, request)
-        """URLs at which a link leads to this response: its own, and those that redirected here."""
+        """URLs that lead to this response: its own, and URLs that redirected to it."""
         self.opted_out = request is not None and request.meta.get("dedup") is False
         self.expected: list[Any] = []
         """Items that have not reached the pipeline."""
-        self.items_to_come = 0
-        """Items that it gave and whose outcome is not known."""
-        self.under_way: list[tuple[Any, Judgement | None]] = []
-        """Those in the pipelines that follow; with None if it opted out."""
-        self.held = 0
-        """How many items went through after a later pipeline replaced them: any of `under_way`."""
-        self.gave_items = False
-        self.has_ended = False
-        """Whether its output is exhausted, or broke off."""
-        self.comes_again = response is None
-        """Whether its output broke off, or asks for the page again: it may give more items then."""
+        self.items = ResponseItems()
         self._shared: dict[str | int, Judgement] = {}
-        """Judgements on pages of its items: the first by URL, all by the hash of their text."""
+        """Judgements on pages of its items, by URL (the first) and by the hash of their text."""
 
     def read(self) -> Page:
-        """Return the response itself; it has no text if it holds many pages, or none."""
+        """Return the page of the response; without text if it holds many pages, or none."""
         if self.page is None:
             response = self._response()
             if response is None:
@@ -115,11 +85,11 @@ class Visit:
         return self.page
 
     def known(self, page: Page) -> Judgement | None:
-        """Return the judgement that holds for a page of an item with this text."""
+        """Return the valid judgement on an item's page with this text."""
         return self._shared_by(self._key(page))
 
     def share(self, page: Page, judgement: Judgement) -> Judgement:
-        """Return the judgement that holds: the first one, if the page repeats only itself."""
+        """Return the valid judgement: the first, if the page repeats only its own response."""
         original = judgement.verdict.original or ""
         if judgement.verdict.is_duplicate and (self.is_one_page or original == page.url):
             judgement = self._shared_by(original) or judgement
@@ -143,7 +113,7 @@ def _urls(url: str, request: Request) -> tuple[str, ...]:
 
 
 def _page_text(response: TextResponse) -> PageText | Reason:
-    # `response.encoding` would be Scrapy's guess where none is declared; the filter guesses better.
+    # If no encoding is declared, `response.encoding` is Scrapy's guess; the filter guesses better.
     encoding, body = response._declared_encoding(), response.body
     content_type = None if encoding is None else f"text/html; charset={encoding}"
     link = b", ".join(response.headers.getlist("Link")).decode("latin-1") or None
@@ -156,13 +126,13 @@ def _page_text(response: TextResponse) -> PageText | Reason:
 
 
 def _is_one_page(response: Response) -> bool:
-    """Tell a page from what holds many (a feed, an answer of an API) or none (an image)."""
+    """Return whether a response is one page, not many (a feed, an API) or none (an image)."""
     if not isinstance(response, TextResponse) or isinstance(response, XmlResponse | JsonResponse):
         return False
     kind = _media_type(response)
     is_text = not kind or (kind.startswith("text/") and not kind.endswith(_DATA_ENDINGS))
     is_page = is_text or kind in _HTML_TYPES or isinstance(response, HtmlResponse)
-    # Hardly a page begins as data does: so the start is decoded only then.
+    # Hardly any page begins like data, so only such a start is decoded.
     return is_page and (_DATA_START.match(response.body) is None or is_document(response.body))
 
 

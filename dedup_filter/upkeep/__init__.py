@@ -1,17 +1,17 @@
-"""Layer "upkeep": what is done to an index between crawls, wherever it is kept.
+"""Layer "upkeep": maintenance of an index between crawls, in a directory or on servers.
 
-    figures    how much of what it holds
-    check      are the records whole, and do tables or log agree with them?
-    forget     URLs -> their pages are gone
-    compact    less room on disk or servers
-    migrate    fingerprints made anew, in another way; the index as it was is kept as a backup
-    recorded   what is found by fingerprint, read for questions about pages
+    figures    counts of pages, hosts, crawls and bytes
+    check      verify the records, and compare tables or log with them
+    forget     URLs -> their pages are removed
+    compact    free space on disk or servers
+    migrate    make fingerprints in another way; the old index is kept as a backup
+    recorded   entries and records, read for questions about pages
     searched   many fingerprints -> the kept pages near to each
-    lines      index -> lines of JSON; these, or items of a feed -> index
+    lines      index -> lines of JSON; such lines, or items of a feed -> index
 
-`DirectoryIndex` and `ServerIndex` do it and are alike in use: their methods raise ConfigError if
-there is no index, unless they make one, and StoreError if it cannot be read or written, or is in
-use; `str` names the index without a password. Nothing here starts a crawl but the import of items.
+`DirectoryIndex` and `ServerIndex` have the same methods. These raise ConfigError if there is no
+index (unless they make one), and StoreError if it cannot be read or written, or is in use. `str`
+names the index without a password. Only the import of items starts a crawl.
 """
 
 from dedup_filter.errors import ConfigError
@@ -24,16 +24,16 @@ Index = DirectoryIndex | ServerIndex
 
 
 def index_at(location: str) -> Index:
-    """Name the index at a location; nothing is looked at yet.
+    """Return the index at a location; nothing is opened yet.
 
     Raises:
-        ConfigError: the location is wrong, or that of an index that ends with its process.
+        ConfigError: the location is wrong, or names an index in memory.
     """
     if folder_of(location) is not None:
         return DirectoryIndex(location)
     if is_address(location):
         return ServerIndex(location)
     raise ConfigError(
-        f"{location!r} is not a folder, nor the address of a shared index: what is in memory "
+        f"{location!r} is not a folder, nor the address of a shared index: an index in memory "
         "ends with its process"
     )

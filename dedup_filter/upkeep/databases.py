@@ -1,18 +1,18 @@
-"""Records of an index -> a table of pages in a database, or a Parquet file, to be asked in SQL.
+"""Records of an index -> a table of pages in a database, or a Parquet file, for queries in SQL.
 
     sqlite:FILE                                          a table in an SQLite database
     postgresql://[user[:password]@]host[:port]/database  a table there, in the first schema of the
                                                          search path; options as libpq has them
-    FILE.parquet                                         a file of its own
+    FILE.parquet                                         a Parquet file
 
-All have the columns of `COLUMNS`, of which `docs/sql.md` tells what they hold. 64-bit fingerprints
-are signed, as SQL has no others, and b0 to b3 are their blocks of 16 bits, the highest first, each
-with an SQL index that has the fingerprint and the page too.
+All have the columns of `COLUMNS`, which `docs/sql.md` describes. 64-bit fingerprints are signed, as
+SQL has no unsigned integers. b0 to b3 are their blocks of 16 bits, the highest first, each with an
+SQL index that also has the fingerprint and the page.
 
-A table or file appears whole or not at all, and takes the place of another only where that is
-forced. Records pass one by one, so memory does not grow with their number. What is shown of a
-location has no user, password or options in it. Databases cannot hold null characters and halves
-of surrogate pairs in texts: U+FFFD stands for each.
+A table or file appears whole or not at all, and replaces another only if forced. Records pass one
+by one, so memory does not grow with their number. User, password and options of a location are
+never shown. Databases cannot hold null characters and halves of surrogate pairs in texts: U+FFFD
+replaces each.
 """
 
 import re
@@ -79,7 +79,7 @@ _ROWS_AT_ONCE = 20_000
 """Rows in a group of a Parquet file, which are in memory together."""
 _SECONDS_TO_CONNECT = 10
 _SECONDS_LOCKED = 10
-"""So long another program may have an SQLite database locked."""
+"""Longest wait for another program that has locked an SQLite database."""
 _HOST = r"(?:[\w.%-]*|\[[\w.:%]*\])(?::\d+)?"
 _URL = re.compile(
     rf"postgres(?:ql)?://(?:[^/?#@]*@)?(?P<hosts>{_HOST}(?:,{_HOST})*)"
@@ -95,20 +95,20 @@ _UNFIT = re.compile("[\0\ud800-\udfff]")
 
 
 class Target(Protocol):
-    """Where records can go; `str` names it without user and password."""
+    """A destination of records; `str` names it without user and password."""
 
     def write(self, records: Iterable[PageRecord], *, is_forced: bool) -> int:
-        """Write all records; return how many.
+        """Write all records; return their number.
 
         Raises:
-            ConfigError: something is there and it is not forced, or a library is not installed.
-            DedupError: the database refuses it; it is as it was.
-            OSError: the file cannot be written; what was there still is.
+            ConfigError: the table or file exists and is not forced, or a library is missing.
+            DedupError: the database reports an error; it is unchanged.
+            OSError: the file cannot be written; an earlier file is still there.
         """
 
 
 def target_at(location: str, table: str | None = None) -> Target:
-    """Name where an export goes; nothing is looked at yet. `table`: `DEFAULT_TABLE` if None.
+    """Return the target of an export; nothing is opened yet. `table`: `DEFAULT_TABLE` if None.
 
     Raises:
         ConfigError: the location or the name is wrong. The message shows no password.
@@ -125,16 +125,16 @@ def target_at(location: str, table: str | None = None) -> Target:
             f"{scheme!r}{':...' if is_named else ''}"
         )
     if table is not None:
-        raise ConfigError("--table: a Parquet file is no database, and has no tables")
+        raise ConfigError("--table: a Parquet file has no tables")
     return ParquetFile(location)
 
 
 class _Table:
-    """A table in a database: what all kinds of SQL have in common."""
+    """A table in a database: the common part for SQLite and PostgreSQL."""
 
     def __init__(self, name: str | None) -> None:
         self._name = DEFAULT_TABLE if name is None else name
-        # PostgreSQL cuts longer names, and would take the table of another one for this.
+        # PostgreSQL cuts longer names, so another table could be taken for this one.
         if not self._name.isprintable() or not 0 < len(self._name.encode()) <= 63:
             raise ConfigError("--table: a name has 1 to 63 bytes, and no control characters")
         self._quoted = _quoted(self._name)
@@ -170,7 +170,7 @@ class SqliteTable(_Table):
         return f"sqlite:{self._path}"
 
     def write(self, records: Iterable[PageRecord], *, is_forced: bool) -> int:
-        """Write all records, in one transaction; for what is raised see `Target`."""
+        """Write all records in one transaction; for errors see `Target`."""
         require_place(self._path)
         try:
             self._path.open("xb").close()
@@ -185,7 +185,7 @@ class SqliteTable(_Table):
                 return self._write(connection.execute, records, is_forced)
         except BaseException as error:
             if is_new:
-                for suffix in ("", "-journal"):  # SQLite would play back one that it finds
+                for suffix in ("", "-journal"):  # SQLite would replay a journal
                     self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
             if isinstance(error, sqlite3.Error):
                 raise DedupError(f"{self}: SQLite reports: {error}") from error
@@ -227,11 +227,11 @@ class PostgresTable(_Table):
         return self._shown
 
     def write(self, records: Iterable[PageRecord], *, is_forced: bool) -> int:
-        """Write all records, in one transaction; for what is raised see `Target`."""
+        """Write all records in one transaction; for errors see `Target`."""
         psycopg = _library("psycopg", "postgresql")
         try:
             given = psycopg.conninfo.conninfo_to_dict(self._url)
-        except psycopg.Error:  # what it says has parts of the address in it
+        except psycopg.Error:  # its message has parts of the address
             raise ConfigError(_WRONG_URL) from None
         options = {"connect_timeout": _SECONDS_TO_CONNECT, **given, "client_encoding": "utf-8"}
         try:
@@ -240,11 +240,11 @@ class PostgresTable(_Table):
         except psycopg.errors.DuplicateTable:
             raise self._there_already() from None
         except psycopg.Error as error:
-            said = error.diag.message_primary or " ".join(str(error).split())
-            raise DedupError(f"{self}: PostgreSQL reports: {said[:400]}") from None
+            report = error.diag.message_primary or " ".join(str(error).split())
+            raise DedupError(f"{self}: PostgreSQL reports: {report[:400]}") from None
 
     def _write(self, cursor: Any, records: Iterable[PageRecord], is_forced: bool) -> int:
-        # In the schema where it is made: names are looked up in others as well.
+        # Name the schema in which the table is made: names are looked up in others, too.
         found = cursor.execute("SELECT coalesce(quote_ident(current_schema()) || '.', '')")
         table = f"{found.fetchone()[0]}{self._quoted}"
         if is_forced:
@@ -270,7 +270,7 @@ class ParquetFile:
         return str(self._path)
 
     def write(self, records: Iterable[PageRecord], *, is_forced: bool) -> int:
-        """Write all records, in groups; for what is raised see `Target`."""
+        """Write all records, in groups; for errors see `Target`."""
         (require_place if is_forced else require_free)(self._path)
         arrow = _library("pyarrow", "parquet")
         parquet = _library("pyarrow.parquet", "parquet")
@@ -305,7 +305,7 @@ def _library(name: str, extra: str) -> Any:
 def _rows(
     records: Iterable[PageRecord], as_moment: Callable[[int], Any]
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the values of the columns; Unix seconds as moments of the database."""
+    """Yield the values of the columns; `as_moment` converts Unix seconds."""
     for record in records:
         bits = record.fingerprint
         values = record._asdict() | {
@@ -324,8 +324,8 @@ def _rows(
 def add_hamming_distance(connection: sqlite3.Connection) -> None:
     """Let statements on an SQLite connection call `hamming_distance(a, b)`, 0 to 64 bits.
 
-    It takes fingerprints as SQL has them, signed; of NULL it is NULL. Cost: 2 us a row
-    that is scanned (`benchmarks/sql.py`).
+    The arguments are signed fingerprints, as in SQL; NULL gives NULL. Cost: 2 us a scanned row
+    (`benchmarks/sql.py`).
 
     >>> connection = sqlite3.connect(":memory:")
     >>> add_hamming_distance(connection)

@@ -1,17 +1,17 @@
-"""Upkeep of an index in a directory. What writes holds the lock of the index.
+"""Upkeep of an index in a directory. Methods that write hold the lock of the index.
 
-What only reads works while a crawl is writing. A check takes tables that are missing, out of date
-or of another index for no fault but a note, since they are made anew from the database when the
-index is opened.
+Methods that only read work while a crawl is writing. If tables are missing, out of date or belong
+to another index, a check reports a note, not a fault: opening the index rebuilds them from the
+database.
 
-Fingerprints are made in another way ("migrate") of the texts that were kept:
+`migrate` makes fingerprints in another way, from the texts that were kept:
 
     DIR -> a new folder beside it, filled -> DIR moved to DIR.backup-<time>, the new one to DIR
 
-Nothing in DIR is touched until the folders change names, and what was there is never deleted.
-Pages keep their numbers, times, crawls and verdicts. The frames of hosts, and pages as they were
-taken apart, are taken over if both schemes read text in the same way. Titles, headings and images
-are not read, so no scheme in which these count can be made.
+DIR is not touched until the folders change names, and its contents are never deleted. Pages keep
+their numbers, times, crawls and verdicts. The frames of hosts and the blocks of pages are copied if
+both schemes read text in the same way. Titles, headings and images are not read, so the new scheme
+cannot use them as features.
 """
 
 import shutil
@@ -79,14 +79,14 @@ class DirectoryIndex:
         return self.location
 
     def figures(self) -> dict[str, Any]:
-        """Count what it holds. Cost: reads all pages, half a kilobyte each."""
+        """Count pages, hosts, crawls and bytes. Cost: reads all pages, half a kilobyte each."""
         with self._reader() as reader:
             (in_all, crawls), scheme = statistics(reader), reader.scheme
         of_files = {"bytes": self._sizes(), "tables": self._tables() or None}
         return {**in_all, **of_files, "scheme": dict(scheme.parts), "crawls": crawls}
 
     def check(self) -> Findings:
-        """Verify the database, and the tables against it. Cost: reads all, sorts the entries."""
+        """Verify the database, and compare the tables. Cost: reads all, sorts the entries."""
         findings = Findings.of(self._look)
         if not findings.faults:
             with self._reader() as reader:
@@ -95,9 +95,9 @@ class DirectoryIndex:
         return findings
 
     def forget(self, urls: Sequence[str]) -> dict[str, int]:
-        """Forget all pages at some URLs. Tables follow when the index is opened next.
+        """Forget all pages at some URLs. Tables are updated when the index is opened next.
 
-        Cost: a hundredth for one URL, for which only an entry of each page is read.
+        Cost: reads all records; for one URL, 1/100 of that: only an entry of each page is read.
         """
         with self._writer() as store:
             one = map(store.record, store.at_url(urls[0])) if len(urls) == 1 else None
@@ -106,9 +106,9 @@ class DirectoryIndex:
         return counts
 
     def compact(self) -> dict[str, Any]:
-        """Write record and tables anew; return the bytes before and after.
+        """Rewrite database and tables; return the bytes before and after.
 
-        Cost: reads and writes everything, and takes as much room again while it lasts.
+        Cost: reads and writes everything, and needs the same space again meanwhile.
         """
         with self._writer() as store:
             before, tables = self._sizes(), self._tables()
@@ -120,7 +120,7 @@ class DirectoryIndex:
 
     @contextmanager
     def source(self) -> Iterator[Source]:
-        """Hold the index still for an export. Its writer's log grows while that lasts."""
+        """Read a snapshot for an export. Meanwhile the write-ahead log of a writer grows."""
         with Snapshot.open_to_read(self.location) as snapshot:
             yield Source(
                 snapshot.scheme,
@@ -133,7 +133,7 @@ class DirectoryIndex:
 
     @contextmanager
     def recorded(self) -> Iterator[Recorded]:
-        """Hold the index still, to look pages up. Cost: 1 us a page; memory 26 bytes a page."""
+        """Read a snapshot to look pages up. Cost: 1 us a page; memory 26 bytes a page."""
         with Snapshot.open_to_read(self.location) as snapshot:
             yield Recorded(
                 snapshot.scheme,
@@ -148,16 +148,16 @@ class DirectoryIndex:
 
     @contextmanager
     def searched(self, max_distance: int) -> Iterator[Searched]:
-        """Hold the index still, to find pages within a distance. See `PageIndex.to_search`."""
+        """Read a snapshot to find pages within a distance. See `PageIndex.to_search`."""
         with Snapshot.open_to_read(self.location) as snapshot:
             yield Searched(PageIndex.to_search(snapshot, max_distance), snapshot.urls)
 
     def target(self, scheme: Scheme) -> PageStore:
-        """Open it for records, and make it if there is none."""
+        """Open the index to restore records; make it if there is none."""
         return PageStore.open(self.location, scheme)
 
     def filter_options(self) -> dict[str, Any]:
-        """Return the options of its last crawl, or those that tables and scheme tell."""
+        """Return the options of the last crawl, completed from tables and scheme."""
         try:
             with self._reader() as reader:
                 options = options_noted(reader)
@@ -171,14 +171,15 @@ class DirectoryIndex:
     ) -> dict[str, Any]:
         """Make the fingerprints anew, as a filter with this configuration does.
 
-        With `fresh` the new index is empty, and the old one is not read: it may be damaged. Returns
-        the numbers of pages that are in the index, and only in the backup; and where that is, None
-        if there was nothing to do. Cost: 0.5 ms for a page of 1,000 words.
+        With `fresh` the new index is empty, and the old index is not read: it may be damaged.
+        Returns the number of pages in the new index, the number of pages only in the backup, and
+        the path of the backup (None: nothing was to be done). Cost: 0.5 ms a page of 1,000 words.
 
         Raises:
-            ConfigError: there is no index, or not all of its pages' texts were kept.
-            StoreBusy: another process writes to it.
-            StoreError, OSError: it cannot be read, or the new one not be written; it is as it was.
+            ConfigError: there is no index, or the text of a page was not kept.
+            StoreBusy: another process writes to the index.
+            StoreError, OSError: the old index cannot be read or the new one not be written; the old
+                index is unchanged.
         """
         self._files.require_index()
         path = self._files.path.resolve()
@@ -213,7 +214,7 @@ class DirectoryIndex:
         return PageReader.open_to_read(self.location)
 
     def _writer(self) -> PageStore:
-        """Open it for writing, whatever its scheme is."""
+        """Open the index for writing, whatever its scheme."""
         with self._reader() as reader:
             scheme = reader.scheme
         return PageStore.open(self.location, scheme)
@@ -222,7 +223,7 @@ class DirectoryIndex:
         return {"record": self._files.page_bytes(), "tables": self._files.tables.nbytes}
 
     def _tables(self) -> dict[str, Any]:
-        """Tell what the tables are for and how much they hold; nothing if they cannot be used."""
+        """Describe the tables: distance, scope, entries; empty if they cannot be used."""
         try:
             arrays, about = self._files.tables.load()
         except UnusableTables:
@@ -234,7 +235,7 @@ class DirectoryIndex:
         }
 
     def _look(self, only: set[int] | None) -> set[Doubt]:
-        """Verify the database the first time, and compare the tables with it."""
+        """Compare the tables with the database; the first time, verify the database, too."""
         if only is None:
             with self._reader() as reader:
                 reader.check()
@@ -247,22 +248,22 @@ class DirectoryIndex:
 
 
 def options_noted(reader: PageReader) -> dict[str, Any]:
-    """Return the options of the fingerprints, and those that the last crawl has noted."""
-    noted = [crawl.options for crawl in reader.crawls() if crawl.options]
+    """Return the options of the scheme, and the options that the last crawl recorded."""
+    of_crawls = [crawl.options for crawl in reader.crawls() if crawl.options]
     known = {option.name for option in fields_of(FilterConfig)}
-    last = {name: value for name, value in noted[-1].items() if name in known} if noted else {}
-    return options_in(reader.scheme) | last
+    last = of_crawls[-1] if of_crawls else {}
+    return options_in(reader.scheme) | {name: last[name] for name in last if name in known}
 
 
 def _entries(snapshot: Snapshot) -> Entries:
     """Read the entries of all pages."""
     parts, last = [np.empty(0, _ENTRY)], 0
     while rows := snapshot.entries_after(last, _AT_ONCE):
-        told = (
+        entries = (
             (page, is_kept, value is not None, value or 0, digest[:8], keys)
             for page, is_kept, value, digest, keys in rows
         )
-        parts.append(np.fromiter(told, _ENTRY, len(rows)))
+        parts.append(np.fromiter(entries, _ENTRY, len(rows)))
         last = rows[-1][0]
     found = np.concatenate(parts)
     return Entries(
@@ -282,7 +283,7 @@ def _content(snapshot: Snapshot, record: PageRecord) -> KeptContent:
 
 
 def _require_kept(config: FilterConfig, snapshot: Snapshot, *, drop_unkept: bool) -> None:
-    """Refuse to make fingerprints of what was not kept."""
+    """Raise ConfigError if fingerprints need text that was not kept."""
     if any(config.part_weights):
         raise ConfigError(
             "titles, headings and images were not kept, so they cannot count: leave their "
@@ -298,7 +299,7 @@ def _require_kept(config: FilterConfig, snapshot: Snapshot, *, drop_unkept: bool
 
 
 def _fill(store: PageStore, snapshot: Snapshot, config: FilterConfig, watch: Watch) -> None:
-    """Put in all pages whose texts were kept."""
+    """Copy all pages whose texts were kept, with new fingerprints."""
     are_read_alike = store.scheme.parts.get("text") == snapshot.scheme.parts.get("text")
     for crawl in snapshot.crawls():
         store.restore_crawl(crawl)
@@ -308,7 +309,7 @@ def _fill(store: PageStore, snapshot: Snapshot, config: FilterConfig, watch: Wat
             if text is not None:
                 texts = PageTexts.of(Document(text, language=record.language))
                 measured = measures_of(profile(texts, config), is_kept=record.is_kept)
-                # These stay: they are made of more than the text, and the rest was not kept.
+                # These stay as they are: they depend on more than the text, which was not kept.
                 del measured["digest"], measured["h1"], measured["title"]
                 form = snapshot.form(record.page) if are_read_alike else None
                 store.restore(record._replace(**measured), text, form)

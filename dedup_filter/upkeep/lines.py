@@ -1,25 +1,25 @@
-"""What an index holds -> lines of JSON -> an index. The format of an export, which users keep.
+"""An index -> lines of JSON -> an index. Users keep exports, so the format has a version.
 
     {"dedup_filter_export": 6, "scheme": {...}, "crawls": [...]}        first line
     {"page": 1, "url": ..., "outcome": "new", ..., "sketch": ...}       a page
     {"frames_of": "example.com", "record": ..., "provisional": [...]}   a host's frames
 
-Numbers of pages ascend and are those of the exported index. 64-bit fingerprints are strings in
-hexadecimal, since many readers of JSON round large numbers; bytes are base64; times are ISO
-8601 in UTC, of whole seconds. A field is taken only if what is read of it would be written in the
-same way: an index gets nothing that it could not have written itself.
+Pages have their numbers in the exported index, ascending. 64-bit fingerprints are strings in
+hexadecimal, since many readers of JSON round large numbers; bytes are base64; times are ISO 8601 in
+UTC, in whole seconds. Every field must round-trip (decode, encode, compare), so an index accepts
+nothing that it could not have written itself.
 
-Records come back as they were, under their own numbers if these are free. A page that is there
-already (same URL, digest, first time and outcome) is passed over, so that an import which was
-interrupted can be run again. A host's frames come back unless this index knows the host itself. A
-shared index numbers pages itself, and keeps nothing of dropped pages, frames, texts and forms. An
-original that is not among the lines counts as forgotten: page 0.
+Records are restored unchanged, under their own numbers if these are free. A page that is already in
+the index (same URL, digest, first time and outcome) is skipped, so an interrupted import can be run
+again. A host's frames are restored unless the index knows the host itself. A shared index numbers
+pages anew, and keeps no dropped pages, frames, texts and forms. An original that is not among the
+lines counts as forgotten: page 0.
 
-Lines without that first one are items of a feed: judged as in a crawl, with the options that the
-index was made with or that its crawlers use, unless others are given.
+Lines without that first line are items of a feed. They are judged as in a crawl, with the options
+of the index or of its crawlers, unless others are given.
 
-A line is taken whole or not at all. The first bad one ends the import, unless bad lines are to be
-counted and passed over; the lines before it are in the index. Without a good one none is made.
+A line is imported whole or not at all. The first bad line ends the import, unless bad lines are
+counted and skipped; the lines before it are in the index. If no line is good, no index is made.
 """
 
 import json
@@ -63,16 +63,16 @@ HEADER_KEY = "dedup_filter_export"
 FRAMES_KEY = "frames_of"
 FORMAT = 6
 LONGEST_LINE = 128 * 2**20
-"""Bytes. The largest page that is judged has 16 MiB of characters, six bytes each if escaped."""
+"""In bytes. The largest page that is judged has 16 MiB of characters, six bytes each if escaped."""
 
 Object = Mapping[str, Any]
 
 
 def exported(source: Source) -> Iterator[Object]:
-    """Yield the first line, a line for each page, and one for each host whose frames are known.
+    """Yield the first line, a line for each page, and a line for each host with known frames.
 
-    The frames of hosts come last, so that an index made of the lines judges later pages as this
-    one would. Cost: 20 us a page without text.
+    With the frames, an index made of the lines judges later pages as this index would. Cost: 20 us
+    a page without text.
     """
     head = {HEADER_KEY: FORMAT, "scheme": source.scheme, "crawls": source.crawls}
     yield _written(head, _HEADER)
@@ -98,7 +98,7 @@ def scheme_and_crawls_in(line: Object) -> tuple[Scheme, list[Crawl]]:
 
 
 def record_in(line: Object) -> tuple[PageRecord, str | None, bytes | None]:
-    """Read the line of a page: its record, and its text and its form if these were kept."""
+    """Read the line of a page: its record, and its text and form if they were kept."""
     values = dict(zip(_PAGE, _read(line, _PAGE), strict=True))
     original = values["original"] = values.pop("original_page")  # the URL is for people
     record = PageRecord(**values, is_pending=False)
@@ -110,7 +110,7 @@ def record_in(line: Object) -> tuple[PageRecord, str | None, bytes | None]:
         raise ValueError("was last seen before it was first seen")
     text, form = _read(line, _CONTENT)
     if form == KEPT_AS_TEXT and text is None:
-        raise ValueError("has the form of a text, and no text")
+        raise ValueError("has the form of a text, but no text")
     return record, text, form
 
 
@@ -120,10 +120,10 @@ def host_in(line: Object) -> HostFrames:
 
 
 class _Field(NamedTuple):
-    """What a field of a line may hold, but for None, which stands for a value that is missing."""
+    """How a field of a line is read and written; None, a missing value, is handled elsewhere."""
 
     read: Callable[[Any], Any]
-    """Value of JSON -> value. It fails for a wrong one, or returns what is written otherwise."""
+    """JSON value -> value. A wrong JSON value raises an error, or does not round-trip."""
     write: Callable[[Any], Any]
 
 
@@ -132,7 +132,7 @@ def _written(values: Mapping[str, Any], fields: Mapping[str, _Field]) -> dict[st
 
 
 def _read(line: Object, fields: Mapping[str, _Field]) -> Iterator[Any]:
-    """Yield the values of fields, in the order of these."""
+    """Yield the values of fields, in order."""
     for name, field in fields.items():
         given = line.get(name)
         try:
@@ -182,7 +182,7 @@ _REFUSALS = (
     *(ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
     ZlibError,
 )
-"""What JSON of another kind makes of a read."""
+"""Errors of a read of unexpected JSON."""
 _TEXT = _Field(str, str)
 _TIME = _Field(_seconds, as_time)
 _OUTCOME = _Field(lambda value: _require(value, value in get_args(Outcome)), str)
@@ -247,7 +247,7 @@ _OPTIONAL = {
 }
 
 _FORGOTTEN = 0
-"""The number of an original that no index has a record of."""
+"""The number of an original without a record."""
 
 
 def import_lines(
@@ -258,22 +258,22 @@ def import_lines(
     *,
     skip_bad_lines: bool = False,
 ) -> dict[str, Any]:
-    """Put what numbered lines tell into an index, which is made if there is none.
+    """Import numbered lines into an index, which is made if there is none.
 
-    Items have their pages in the fields of these names, and are judged with these arguments of
-    `NearDuplicateFilter.open`. Returns what became of the lines:
+    `names` are the fields of an item's page; `options` are arguments of
+    `NearDuplicateFilter.open`, with which items are judged. Returns counts:
 
-        lines          taken, without bad ones
-        outcomes       of pages that were recorded, and of items that could not be judged
+        lines          imported lines, without bad ones
+        outcomes       recorded pages, and items that could not be judged, by outcome
         there_already  pages of an export that were recorded before
-        hosts          of an export whose frames were recorded
-        hosts_known    whose frames this index knew itself, and keeps
-        not_kept       lines of an export that such an index keeps nothing of
-        bad_lines      passed over; first_bad: what was wrong with the first of them
+        hosts          hosts of an export whose frames were restored
+        hosts_known    hosts whose frames this index knew itself, and keeps
+        not_kept       lines of an export that this kind of index cannot keep
+        bad_lines      skipped lines; first_bad: what was wrong with the first
 
     Raises:
-        DedupError: a line is not what the first one promises, and those before it are taken; or
-            the index cannot be opened or written.
+        DedupError: a line is bad, and the lines before it are imported; or the index cannot be
+            opened or written.
     """
     with ExitStack() as opened:
         became = Counter[str]()
@@ -295,7 +295,7 @@ def import_lines(
 
 @dataclass
 class _Lines:
-    """Lines -> the pages of items. The lines of an export it puts into the index itself."""
+    """Lines -> the pages of items. Lines of an export are put into the index right here."""
 
     index: Index
     names: FieldNames
@@ -315,17 +315,17 @@ class _Lines:
             except DedupError:
                 raise
             except ValueError as why:
-                said = f"line {number}: it {why}"
+                problem = f"line {number}: it {why}"
                 if not self.skip_bad_lines:
-                    raise DedupError(said) from None
+                    raise DedupError(problem) from None
                 self.became["bad_lines"] += 1
-                self.first_bad = self.first_bad or said
+                self.first_bad = self.first_bad or problem
             else:
                 if page is not None:
                     yield page
 
     def _take(self, line: Object) -> dict[str, Any] | None:
-        """Take a line of an export; return the page of an item. Raises ValueError: what is bad."""
+        """Import a line of an export, or return the page of an item. ValueError: it is bad."""
         if self._records is not None:
             self.became[self._records.take(line)] += 1
         elif HEADER_KEY in line:
@@ -349,12 +349,12 @@ def _object(content: bytes) -> Object:
 
 
 class _Records:
-    """Takes the lines of an export behind the first, and tells what became of each."""
+    """Imports the lines of an export after the first; returns the outcome of each."""
 
     def __init__(self, target: PageStore | SharedKeeper, crawls: Iterable[Crawl]) -> None:
         self._target = target
         self._there = HammingIndex(0)
-        """Pages that were there before, by what never changes of them."""
+        """Pages that were in the index before, by a key of their constant fields."""
         for record in target.records():
             self._there.add_new(_key(record), record.page)
         self._numbers = HammingIndex(0)
@@ -365,7 +365,7 @@ class _Records:
         self._crawls = {crawl.number: target.restore_crawl(crawl) for crawl in crawls}
 
     def take(self, line: Object) -> str:
-        """Put back what a line tells. Raises ValueError if it cannot be: why."""
+        """Restore the page or host of a line. ValueError: why it cannot be restored."""
         if HEADER_KEY in line:
             raise ValueError("begins another export: import each by itself")
         if FRAMES_KEY in line:
@@ -374,7 +374,7 @@ class _Records:
         original, crawls = record.original, (record.crawl, record.first_crawl)
         for crawl in crawls:
             if crawl not in self._crawls:
-                raise ValueError(f"has crawl {crawl}, of which the first line says nothing")
+                raise ValueError(f"has crawl {crawl}, which is not in the first line")
         if record.page <= self._last:
             raise ValueError(f"has page {record.page} after page {self._last}: out of order")
         if original is not None:
@@ -390,7 +390,7 @@ class _Records:
         return "there_already" if there else record.outcome
 
     def _number(self, page: int) -> int:
-        """Return the number that a page of the export has here."""
+        """Return the number in this index of a page of the export."""
         return next(iter(self._numbers.rows_of(page)), _FORGOTTEN)
 
     def _take_host(self, known: HostFrames) -> str:
@@ -408,9 +408,9 @@ class _Records:
 
 
 def _page_in(item: Object, names: FieldNames) -> tuple[str, PageText]:
-    """Return URL and page of an item. Raises ValueError if it has none: why."""
+    """Return URL and page of an item. ValueError: why it has none."""
     if "sketch" in item and "original_page" in item:
-        raise ValueError("is a page of an export, whose first line is not before it")
+        raise ValueError("is a page of an export without its first line")
     url, page = url_in(item, names), page_in(item, names)
     if url is None:
         looked = names.url or ", ".join(URL_NAMES)

@@ -1,4 +1,4 @@
-"""What goes into the work on an index and comes out of it, wherever the index is kept."""
+"""Inputs and results of the upkeep of an index, in a directory or on servers."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,38 +26,38 @@ from dedup_filter.text.page_bytes import unpack_page
 from dedup_filter.text.reading import Page
 
 Watch = Callable[[Iterable[Any], int | None], AbstractContextManager[Iterable[Any]]]
-"""Values, and how many there are if that is known -> the same, while somebody sees them pass."""
+"""Values and their number (None: not known) -> the same values, with a progress display."""
 
 _ATTEMPTS = 3
 _PAUSE = 0.2
 
 
 class Doubt(NamedTuple):
-    """What seems to be wrong, and with which page; 0: with none."""
+    """A possible fault, and its page (0: no single page)."""
 
     what: str
     page: int = 0
     is_fault: bool = True
-    """Whether it must never be; or the next crawl or `compact` puts it right."""
+    """False: the next crawl or `compact` repairs it."""
 
 
 @dataclass
 class Findings:
-    """The result of a check: faults and notes, and how much was compared if there is no fault."""
+    """The result of a check: faults and notes; without faults, also the numbers compared."""
 
     faults: list[str]
     notes: list[str] = field(default_factory=list)
     pages: int = 0
-    """Pages that are recorded."""
+    """Recorded pages."""
     entries: int = 0
     """Entries of the tables, or of the log."""
 
     @classmethod
     def of(cls, look: Callable[[set[int] | None], set[Doubt]]) -> "Findings":
-        """Find what is wrong each time that one looks: crawlers may be at work on the index.
+        """Report doubts that persist when looked at again: crawlers may be changing the index.
 
-        `look` is asked for all pages first, and then for those in doubt only. What it raises of
-        damage is a fault at once, and then there is nothing more to compare.
+        `look` is called for all pages first, then for pages in doubt only. If it raises an error
+        for damage, this is a fault at once, and nothing more is compared.
         """
         found = cls([])
         try:
@@ -72,40 +72,40 @@ class Findings:
         for what, page, is_fault in sorted(doubts):
             pages_of[is_fault, what].append(page)
         for (is_fault, what), (page, *others) in pages_of.items():
-            told = f"{1 + len(others):,} of the pages, {page} first: {what}" if page else what
-            (found.faults if is_fault else found.notes).append(told)
+            text = f"{1 + len(others):,} of the pages, {page} first: {what}" if page else what
+            (found.faults if is_fault else found.notes).append(text)
         return found
 
 
 class Entries(NamedTuple):
-    """What pages are found by, of all that are recorded and not pending; arrays of equal length."""
+    """The search keys of all recorded pages that are not pending; arrays of equal length."""
 
     pages: npt.NDArray[np.int64]
     """Numbers, ascending."""
     are_kept: npt.NDArray[np.bool_]
     have_fingerprints: npt.NDArray[np.bool_]
     fingerprints: npt.NDArray[np.uint64]
-    """0 for a page that has none."""
+    """0 for a page without fingerprint."""
     digest_heads: npt.NDArray[np.uint64]
     """The first 8 bytes of digests, little-endian; on servers only of pages without fingerprint."""
     keys: npt.NDArray[np.uint32]
-    """Of their phrases, (n, `KEYS`); 0 for none."""
+    """Keys of their phrases, (n, `KEYS`); 0 for none."""
 
 
 class KeptContent(NamedTuple):
-    """What was kept of a page beside its record."""
+    """The content of a page that was kept beside its record."""
 
     text: str | None = None
-    """With `keep_text`; None: it was not kept."""
+    """The main text, with `keep_text`; None: it was not kept."""
     form: bytes | None = None
-    """The page as it was taken apart, see `records.KEPT_AS_TEXT`; None: it was not kept."""
+    """The packed blocks of the page, see `records.KEPT_AS_TEXT`; None: they were not kept."""
     url_of_original: str | None = None
-    """Of the page that it repeats; None: it repeats none, or that is gone."""
+    """URL of the page that it repeats; None: it repeats none, or that page is gone."""
 
     def page(self) -> Page | None:
-        """Unpack the form; return None if there is none of blocks, or none that can be read here.
+        """Unpack the blocks; None: there are none, or they cannot be read here.
 
-        Another version of this package may have packed it.
+        Another version of this package may have packed them.
         """
         if self.form is None or self.form == KEPT_AS_TEXT:
             return None
@@ -116,47 +116,47 @@ class KeptContent(NamedTuple):
 
 
 class Source(NamedTuple):
-    """What an export is made of. Records and hosts can be read once, while the index is open."""
+    """The input of an export. Records and hosts can be read once, while the index is open."""
 
     scheme: Scheme
     crawls: list[Crawl]
     records: Iterator[PageRecord]
-    """Of the pages that are not pending, by ascending number."""
+    """Records of the pages that are not pending, by ascending number."""
     hosts: Iterable[HostFrames] = ()
-    """Those whose frames are known; none of a shared index."""
+    """Hosts with known frames; empty for a shared index."""
     content: Callable[[PageRecord], KeptContent] = lambda _: KeptContent()
-    """What was kept of a page; nothing by a shared index."""
+    """The kept content of a page; empty for a shared index."""
     most: int | None = None
-    """So many records at most, as pending pages are counted, too; None: not known."""
+    """Upper bound of the number of records (it counts pending pages, too); None: not known."""
 
 
 class Recorded(NamedTuple):
-    """An index that is only read; what its crawlers do meanwhile may be seen or not."""
+    """An index, only read; changes by its crawlers meanwhile may be seen or not."""
 
     scheme: Scheme
     entries: Entries
     records: Callable[[Iterable[int]], Iterable[PageRecord]]
-    """Numbers of pages -> their records, in this order; those that are gone are left out."""
+    """Numbers of pages -> their records, in this order; pages that are gone are left out."""
     at_url: Callable[[str], Sequence[int]]
-    """The kept pages at a URL, however it is spelt, the earliest first."""
+    """The kept pages at a URL in any spelling, the earliest first."""
     frames: Callable[[str], HostFrames | None]
-    """What is known of a host; None: nothing, as by a shared index."""
+    """The frames of a host; None: not known, as always in a shared index."""
     dropped_at_url: Callable[[str], Sequence[int]] = lambda _: ()
     """The recorded pages at a URL that repeat others; a shared index records none."""
     repeats: Callable[[], Sequence[tuple[int, int, int]]] = tuple
-    """Pages that were dropped: number, number of the original, distance of the text by which it was
-    found; a shared index records none."""
+    """Dropped pages: number, number of the original, distance of the text by which it was found; a
+    shared index records none."""
     content: Callable[[PageRecord], KeptContent] = lambda _: KeptContent()
-    """What was kept of a page; nothing by a shared index."""
+    """The kept content of a page; empty for a shared index."""
 
 
 class Searched(NamedTuple):
-    """The kept pages of an index, to be found by many fingerprints at once."""
+    """The kept pages of an index, for look-ups of many fingerprints at once."""
 
     fingerprints: HammingIndex
     """Its rows are the numbers of pages."""
     urls: Callable[[list[int]], Mapping[int, str]]
-    """Numbers of pages -> URLs; those that are pending or gone are left out."""
+    """Numbers of pages -> URLs; pages that are pending or gone are left out."""
 
 
 def options_in(scheme: Scheme) -> dict[str, Any]:
@@ -171,7 +171,7 @@ def options_in(scheme: Scheme) -> dict[str, Any]:
 def pages_by_url(
     urls: Iterable[str], records: Iterable[PageRecord]
 ) -> tuple[dict[str, int], list[int]]:
-    """Find the pages at some URLs: how many there are at each, and the numbers of all of them.
+    """Find the pages at some URLs: the number of pages at each, and the numbers of all pages.
 
     Cost: one pass over the records.
     """

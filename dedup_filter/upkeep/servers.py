@@ -1,9 +1,9 @@
-"""Upkeep of a shared index. Crawlers may be at work on it: each step is right whatever they do.
+"""Upkeep of a shared index. Crawlers may be running: each step is correct whatever they do.
 
-A check reads log, records and pages in flight one after another, and crawlers may change them in
-between. So what seems wrong is looked at again, and is a fault only if it stays wrong.
+A check reads log, records and pending pages one after another, and crawlers may change them in
+between. So every doubt is looked at again, and is a fault only if it persists.
 
-Check and `compact` pass over all keys of the servers.
+`check` and `compact` scan all keys of the servers.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -51,9 +51,9 @@ class ServerIndex:
         return str(Address.of(self.location))
 
     def figures(self) -> dict[str, Any]:
-        """Count what it holds.
+        """Count pages, hosts, crawls and bytes.
 
-        Outcomes are those that all processes have counted since the index was made; each adds its
+        Outcomes are the counts of all processes since the index was made; each process adds its
         counts every few seconds. Bytes are estimated from some keys.
 
         Cost: reads the log, and a few records.
@@ -85,7 +85,7 @@ class ServerIndex:
             }
 
     def check(self) -> Findings:
-        """Verify that log, records and pages in flight agree."""
+        """Verify that log, records and pending pages agree."""
         with self._reader() as reader:
             recorded = reader.recorded()
             findings = Findings.of(lambda only: _look(reader, recorded, only))
@@ -94,7 +94,7 @@ class ServerIndex:
         return findings
 
     def forget(self, urls: Sequence[str]) -> dict[str, int]:
-        """Forget all pages at some URLs. Processes follow; what they have pending stays."""
+        """Forget all pages at some URLs, also in running processes; pending pages stay."""
         with self._reader() as reader:
             log = reader.standing()
             counts, pages = pages_by_url(urls, _committed(reader, log))
@@ -102,20 +102,20 @@ class ServerIndex:
         return counts
 
     def compact(self) -> dict[str, Any]:
-        """Remove what crashes and forgetting have left on the servers; return what was done.
+        """Remove remains of crashes and forgotten pages from the servers; return counts.
 
-            released    pages that dead processes had pending
+            released    pending pages of dead processes
             taken_out   pages in the log without a record
-            deleted     records that no page has; of the log, chunks before the first page
+            deleted     records without a page; chunks of the log before its first page
 
-        Before and after: the bytes of the log, and of its pages' records. If it fails in between,
-        the steps before that are done.
+        Before and after: the bytes of the log, and of its pages' records. After an error, the
+        steps before it are done.
         """
         with self._reader() as reader:
             released = release_lapsed(reader)
             recorded, log = reader.recorded(), reader.standing()
             before = reader.memory(log)
-            without = set(log) - recorded  # pending ones have their records elsewhere
+            without = set(log) - recorded  # pending pages have their records elsewhere
             without -= {record.page for record in reader.records(sorted(without))}
             take_out(reader, log, sorted(without))
             orphans = _orphans(recorded, log)
@@ -128,14 +128,14 @@ class ServerIndex:
 
     @contextmanager
     def source(self) -> Iterator[Source]:
-        """Open it for an export. There are no records of dropped pages, no texts, no frames."""
+        """Open the index for an export: no records of dropped pages, no texts, no frames."""
         with self._reader() as reader:
             log = reader.standing()
             yield Source(reader.scheme, reader.crawls(), _committed(reader, log), most=len(log))
 
     @contextmanager
     def recorded(self) -> Iterator[Recorded]:
-        """Read it to look pages up. Cost: reads the log; a call for 1,000 records."""
+        """Read the index to look pages up. Cost: reads the log; a call for 1,000 records."""
         with self._reader() as reader:
             log = reader.standing()
             pages = np.fromiter(log, np.int64)
@@ -161,7 +161,7 @@ class ServerIndex:
 
     @contextmanager
     def searched(self, max_distance: int) -> Iterator[Searched]:
-        """Read it to find pages within a distance. Cost: reads the log, and sorts its entries."""
+        """Read the index to find near pages. Cost: reads the log, and sorts its entries."""
         with self.recorded() as recorded:
             entries = recorded.entries
             pages = entries.pages[entries.have_fingerprints]
@@ -173,11 +173,11 @@ class ServerIndex:
             )
 
     def target(self, scheme: Scheme) -> SharedKeeper:
-        """Open it for records, and make it if there is none. No crawler may be at work then."""
+        """Open the index to restore records, or make it. No crawler may be running."""
         return SharedKeeper.open(self.location, scheme)
 
     def migrate(self, *_: object, **__: object) -> dict[str, Any]:
-        """Refuse to make fingerprints anew. Raises ConfigError: no texts are kept on servers."""
+        """Raise ConfigError: fingerprints cannot be made anew without kept texts."""
         raise ConfigError(
             f"the fingerprints of the shared index {self} cannot be made anew, as no texts are "
             "kept on servers: begin another index under a new name (?name=...), and crawl, or "
@@ -185,11 +185,11 @@ class ServerIndex:
         )
 
     def filter_options(self) -> dict[str, Any]:
-        """Return the options of its fingerprints, and those of the process that joined last."""
+        """Return the options of the scheme, and the options of the process that joined last."""
         try:
             with self._reader() as reader:
                 return {**options_in(reader.scheme), **reader.options}
-        except ConfigError:  # if other keys are there, opening the index tells
+        except ConfigError:  # if other keys are there, opening the index reports it
             return {}
 
     def _reader(self) -> AbstractContextManager[SharedReader]:
@@ -197,22 +197,23 @@ class ServerIndex:
 
 
 def _committed(reader: SharedReader, log: LoggedPages) -> Iterator[PageRecord]:
-    """Yield the records of pages that are there, but for pending ones."""
+    """Yield the records of committed pages."""
     for record in reader.records(list(log)):
         if not record.is_pending and log.entry(record.page) == entry_of(record):
             yield record
 
 
 def _orphans(recorded: set[int], log: LoggedPages) -> list[int]:
-    """Return the pages that are gone and have a record still.
+    """Return the pages that are gone but still have a record.
 
-    One beyond the end of the log is about to get its event, or will be overwritten.
+    A page beyond the end of the log is left out: its event is about to come, or its record will be
+    overwritten.
     """
     return [page for page in recorded if page <= log.end and page not in log]
 
 
 def _look(reader: SharedReader, recorded: set[int], only: set[int] | None) -> set[Doubt]:
-    """Compare all pages, or only some."""
+    """Compare log, records and pending pages, for all pages or only some."""
     in_flight = reader.in_flight()
     alive, killed = reader.processes(), reader.processes(alive=False)
     claimed = reader.owned([*alive, *killed])
@@ -230,7 +231,7 @@ def _look(reader: SharedReader, recorded: set[int], only: set[int] | None) -> se
     expired = lacking.intersection(compress(log, log.told("seen") <= earliest))
     doubts = {
         Doubt(what, page, is_fault)
-        for what, is_fault, those in (
+        for what, is_fault, affected in (
             ("in flight and not in the log", True, gone),
             ("in flight and claimed by no process", True, in_flight - claimed),
             ("not the same in the log and in the record", True, different - gone),
@@ -238,7 +239,7 @@ def _look(reader: SharedReader, recorded: set[int], only: set[int] | None) -> se
             ("expired; the next crawl removes them", False, expired),
             ("gone, but for their records; see `index compact`", False, _orphans(recorded, log)),
         )
-        for page in those
+        for page in affected
     }
     if log.lost:
         evicted = "an index must not evict keys (maxmemory-policy noeviction)"

@@ -1,4 +1,4 @@
-"""What a command writes -> a file, whole or not at all; never over another one unasked."""
+"""The output of a command -> a file, whole or not at all; nothing is replaced unasked."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -15,10 +15,10 @@ def require_free(
     may_replace: Callable[[Path], bool] = lambda _: False,
     but: str = "is not replaced without --force",
 ) -> None:
-    """Refuse a path where something is that may not be replaced; `but` says why not.
+    """Require that a path is free or may be replaced; `but` says in the error why it may not.
 
     Raises:
-        ConfigError: that is there, or there can be no file.
+        ConfigError: the path is not free, or no file can be there.
     """
     where = Path(path)
     require_place(where)
@@ -31,7 +31,7 @@ def require_free(
 
 
 def require_place(path: Path) -> None:
-    """Refuse a path where there can be no file. Raises ConfigError: why."""
+    """Require that a file can be at a path. ConfigError: why it cannot."""
     try:
         reason = _why_not(path)
     except OSError as error:
@@ -41,22 +41,22 @@ def require_place(path: Path) -> None:
 
 
 def _why_not(path: Path) -> str:
-    """Say why there can be no file at a path; "" if there can."""
+    """Return why no file can be at a path; "" if it can."""
     if "\0" in str(path):
-        return "no name of a file has a null character"
+        return "the name of a file cannot have a null character"
     if not path.parent.is_dir():
-        return "there is no folder for it"
+        return "its folder does not exist"
     if not os.access(path.parent, os.W_OK):
-        return "nothing can be written in its folder"
+        return "its folder is not writable"
     return "it is a folder" if path.is_dir() else ""
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of what is at a path when all of it is written.
+    """Open a file that replaces the file at a path once it is written whole.
 
     Raises:
-        OSError: it cannot be written. Then, and after any other error, nothing was changed.
+        OSError: the file cannot be written. After this or any other error, nothing was changed.
     """
     fresh = path.with_name(f"{path.name[:100]}.{token_hex(4)}.part")
     try:

@@ -1,1 +1,1 @@
-"""URLs and what their pages were judged to be -> rules that tell duplicates by their URLs alone."""
+"""URLs and verdicts on their pages -> rules that recognize duplicates by their URLs alone."""

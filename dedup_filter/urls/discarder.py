@@ -3,8 +3,8 @@
     ADDONS = {"dedup_filter.urls.discarder.Addon": 600}
     DUD_LOAD_RULE_PATHS = ["rules.json"]
 
-Scrapy then takes URLs that a rule makes equal for one request, and makes only the first. It needs
-no index, and this package's filter need not be used.
+Scrapy then treats URLs that a rule makes equal as one request, and makes only the first. The add-on
+needs neither an index nor this package's filter.
 """
 
 from functools import cached_property
@@ -22,12 +22,12 @@ class RuleProcessor(UrlProcessorBase):
     """Applies one rule: `args` are its origin, its kind and its arguments."""
 
     def validate_args(self) -> None:
-        """Raise ValueError if there is no such rule."""
+        """Raise ValueError if the arguments make no rule."""
         if not self._rule.is_well_formed:
             raise ValueError(f"{PROCESSOR} has no such rule: {self.args}")
 
     def process(self, input_url: str) -> str:
-        """Return the URL that stands for this one and all that the rule makes equal to it."""
+        """Return one URL for all URLs that the rule makes equal to this one."""
         form = form_of(input_url)
         rule = self._rule
         if form is None or form.origin != rule.origin:

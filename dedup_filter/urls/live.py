@@ -1,17 +1,17 @@
-"""Pages as they are judged in a crawl -> rules -> requests whose page would repeat a kept one.
+"""Verdicts of a crawl -> rules -> requests whose page would repeat a kept page.
 
-    saw(url, same)      a page was judged: evidence for rules, or against some
-    saved_by(url)       the rules by which a request would show what the crawl has seen
-    mining() -> take    now and then rules are looked for in all pages seen so far
+    add_verdict(url, same)   a page was judged: evidence for or against rules
+    saving_for(url)          the rules by which a request would show a page that the crawl has kept
+    mining() -> use_rules    look for rules in all pages so far, now and then
 
-Guarantees: a request that no rule changes is always made, and so is one of whose form this very
-crawl has seen no page, or one whose content it has not kept: rules, and pages, of earlier crawls
-decide what is the same, never what was seen. One contradiction retires a rule for the crawl. If it
-is of several rules together, those may be found again that hold for all pages seen so far. The
-first use of a rule is an audit, then a share of its uses.
+Guarantees: a request is saved only if a rule changes its URL and this crawl has kept the page at
+the changed URL. Rules and pages of earlier crawls decide which pages are the same, never which
+pages were seen. One contradiction retires a rule for the crawl. If it contradicts several rules
+together, rules that hold for all pages so far may be found again. The first use of a rule, and then
+a share of its uses, are audits: the request is made all the same.
 
-Cost: 10 us for a page, 10 us for a request, 250 bytes for a page and 1 KB for each that is kept.
-Mining is linear (`mining`), and done each time the pages have grown by half: 120 us for a page.
+Cost: 10 us a page, 10 us a request, 250 bytes a page and 1 KB a kept page. Mining is linear
+(`mining`) and is repeated each time the pages have grown by half: 120 us a page.
 """
 
 from collections import Counter
@@ -23,9 +23,9 @@ from dedup_filter.urls.mining import Evidence, Page, Proven, mine
 from dedup_filter.urls.rule import Form, Rule, Rules, form_of
 
 _FIRST, _GROWTH = 30, 1.5
-"""Pages at which rules are looked for first, and how much more there must be each time after."""
+"""Pages at which rules are first looked for, and the growth of pages before each next time."""
 _MOST_UNCONFIRMED = 5
-"""Crawls in a row in which no page confirms a rule, after which it is forgotten."""
+"""A rule is forgotten after this many crawls in a row in which no page confirms it."""
 
 
 Reason = tuple[str, str, str | tuple[str, ...]]
@@ -37,13 +37,13 @@ class Saving(NamedTuple):
 
     reasons: tuple[Reason, ...]
     is_audit: bool
-    """Whether it is to be made all the same, to see whether the rules still hold."""
+    """Whether the request is made all the same, to check whether the rules still hold."""
 
 
 class LiveRules:
-    """Rules of one crawl, and what they say of its requests.
+    """The rules of one crawl, and the requests that they save.
 
-    `inherited` are those of an earlier crawl; `audit` is the share of uses that are audits, 0 to 1.
+    `inherited`: rules of earlier crawls. `audit`: share of uses that are audits, 0 to 1.
     """
 
     def __init__(self, inherited: Iterable[Proven] = (), audit: float = 0.02) -> None:
@@ -53,12 +53,12 @@ class LiveRules:
         self._pages: list[Page] = []
         self._uses = Counter[Rule]()
         self._retired: set[Rule] = set()
-        """Rules that do not hold, or that a page contradicts which could not be judged."""
+        """Rules that a page contradicts, judged or unjudged."""
         self._kept: set[int] = set()
         """Numbers of pages whose content is kept in this crawl."""
         self._due: float = _FIRST
         self._mined = 0
-        """Pages in which rules were looked for the last time."""
+        """Number of pages when rules were last looked for."""
 
     @property
     def active(self) -> list[Rule]:
@@ -72,11 +72,11 @@ class LiveRules:
 
     @property
     def has_unmined(self) -> bool:
-        """Whether pages came since rules were looked for."""
+        """Whether pages came after rules were last looked for."""
         return len(self._pages) > self._mined
 
-    def saved_by(self, url: str) -> Saving | None:
-        """Say why a request need not be made; return None if it must be."""
+    def saving_for(self, url: str) -> Saving | None:
+        """Return why a request need not be made; None: it must be made."""
         form = form_of(url)
         if form is None:
             return None
@@ -88,22 +88,22 @@ class LiveRules:
         return Saving(tuple(rules), any(map(self._is_audit, rules)))
 
     def page_at(self, url: str) -> int | None:
-        """Return the number of the page that a URL shows, as judged last; None: not seen yet."""
+        """Return the number of the page at a URL by the latest verdict; None: not seen yet."""
         form = form_of(url)
         known = None if form is None else self._found.known.get(self._found.rules.applied(form)[0])
         return None if known is None else known.same
 
     def changes(self, url: str) -> bool:
-        """Tell whether a rule changes a URL."""
+        """Return whether a rule changes a URL."""
         form = form_of(url)
         return form is not None and bool(self._found.rules.applied(form)[1])
 
-    def saw(self, url: str, same: int | None, *, is_kept: bool = True) -> list[Rule]:
-        """Note a page that is kept, or that repeats a kept one; return rules that do not hold.
+    def add_verdict(self, url: str, same: int | None, *, is_kept: bool = True) -> list[Rule]:
+        """Add the verdict on a page; return the rules that it contradicts.
 
-        Pages that were judged the same have the same number. None: the page could not be judged,
-        and its items are kept; that speaks against rules by which it repeats another. `is_kept`:
-        whether this crawl keeps it, or else one before, or this one, has kept what it repeats.
+        `same`: a number, equal for pages that were judged the same. None: the page could not be
+        judged and its items are kept, which contradicts rules by which it repeats another page.
+        `is_kept`: this crawl keeps the page. Else the page repeats one of this or an earlier crawl.
         """
         form = form_of(url)
         if form is None:
@@ -127,8 +127,8 @@ class LiveRules:
         self._mined = len(pages)
         return lambda: _Found(mine(pages, given=active).proven, _forms(pages))
 
-    def take(self, found: "_Found") -> tuple[list[Rule], list[Rule]]:
-        """Take over what was found; return the rules that are new, and those that do not hold."""
+    def use_rules(self, found: "_Found") -> tuple[list[Rule], list[Rule]]:
+        """Use the rules that were found; return the new rules, and the rules that do not hold."""
         before, self._found = self.active, found
         wrong = self._retired | found.wrong
         for form, same in _forms(self._pages[self._mined :]):
@@ -140,9 +140,9 @@ class LiveRules:
         return [rule for rule in now if rule not in before], gone
 
     def proven(self, *, is_over: bool = False) -> Iterator[Proven]:
-        """Yield the rules with their evidence from all crawls; `is_over`: as this one ends.
+        """Yield the rules with their evidence from all crawls; `is_over`: this crawl ends.
 
-        Rules that were not confirmed for some crawls are left out then.
+        Rules that `_MOST_UNCONFIRMED` crawls in a row did not confirm are left out.
         """
         for rule, evidence in self._found.proven:
             before = self._inherited.get(rule, Evidence())
@@ -158,30 +158,30 @@ class LiveRules:
         return uses == 1 or int(uses * self._audit) > int((uses - 1) * self._audit)
 
     def _retire(self, wrong: Collection[Rule]) -> list[Rule]:
-        """Let rules go, and those that do not hold without them; return all of them."""
+        """Remove rules, and rules that do not hold without them; return all removed rules."""
         retired: list[Rule] = []
         while wrong:
             retired += wrong
             left = [proven for proven in self._found.proven if proven.rule not in wrong]
             self._found = _Found(left, (each[:2] for each in self._found.known.values()))
-            # What follows a rule was proven of URLs as that left them.
+            # Later rules were proven for URLs as the removed rule had changed them.
             self._due = 0
             wrong = self._found.wrong
         return retired
 
 
 class _Known(NamedTuple):
-    """Of the pages whose URLs have one form by the rules, one that the fewest rules change."""
+    """Of the pages whose URLs have one form after the rules, the one that fewest rules change."""
 
     form: Form
-    """Of its URL, without rules."""
+    """The form of its URL before the rules."""
     same: int
     rules: int
-    """How many rules change it: if none does, a contradiction is of the other page's alone."""
+    """Rules that change its URL. If 0, a contradiction concerns only rules of the other page."""
 
 
 class _Found:
-    """Rules, and pages by the forms that they make of their URLs."""
+    """Rules, and pages by the forms of their URLs after the rules."""
 
     def __init__(self, proven: list[Proven], pages: Iterable[tuple[Form, int]] = ()) -> None:
         self.proven = proven
@@ -193,10 +193,10 @@ class _Found:
             self.wrong.update(self.add(form, same))
 
     def add(self, form: Form, same: int | None) -> list[Rule]:
-        """Add a page; return the rules that it contradicts. None: one that could not be judged."""
+        """Add a page; return the rules that it contradicts. `same` None: it was not judged."""
         to, used = self.rules.applied(form)
         known = self.known.get(to)
-        if known is None or known.form == form:  # of a page that has changed the last counts
+        if known is None or known.form == form:  # the latest verdict on a URL counts
             if same is not None:
                 self.known[to] = _Known(form, same, len(used))
             return []

@@ -1,22 +1,21 @@
 """URLs and their verdicts -> rules that make the URLs of duplicates equal, each with its evidence.
 
-    pairs of duplicate and original    propose rules: what differs in their two URLs
-    all URLs                           prove or refute them: those that a rule makes equal are one
-                                       group, and should have been judged the same in each crawl
+    pairs of duplicate and original    propose rules from the difference between their two URLs
+    all URLs                           prove or refute a rule: the URLs that it makes equal are a
+                                       group, and must have been judged the same in each crawl
 
-A page that changes between two crawls is judged to be another one then. So URLs are compared by
-what was judged of them at the same time, and tell nothing of one another if they have no crawl in
-common.
+If a page changes between two crawls, it is another page in the second. So URLs are compared by
+verdicts of the same crawl; URLs without a common crawl are no evidence.
 
-"Do not crawl in the DUST" (Bar-Yossef, Keidar and Schonfeld, TWEB 2009) with verdicts in place of
-a guess. A rule that is proven is applied, and then the next is looked for: so two parameters of
-which either can go, but not both, are never both let go.
+"Do not crawl in the DUST" (Bar-Yossef, Keidar and Schonfeld, TWEB 2009) guesses where we have
+verdicts. A proven rule is applied before the next rule is looked for. So if either of two
+parameters can be removed, but not both, only one is removed.
 
-Guarantees: no two URLs whose pages were judged different in a crawl have one form by the proven
-rules, unless they have it by none. In which order the pages of a crawl come does not matter, but
-for the examples.
+Guarantees: if the pages of two URLs were judged different in a crawl, the proven rules do not give
+both URLs one form, unless they have one form without rules. The order of the pages in a crawl
+affects only the examples.
 
-Cost: linear in the URLs, 40 us each; 1 KB of memory for each.
+Cost: linear in the URLs, 40 us and 1 KB of memory a URL.
 """
 
 from collections import Counter, defaultdict
@@ -28,20 +27,20 @@ from dedup_filter.estimate import wilson
 from dedup_filter.urls.rule import Form, Rule, form_of, path_of
 
 _MOST_TOGETHER = 4
-"""Parameters that differ in a pair and may make one rule: they vary together."""
+"""Most parameters of one rule: they vary together in a pair of URLs."""
 _LEAST_VOTES = 3
-"""Pairs of duplicate and original that propose a rule before it is looked at."""
+"""Pairs of duplicate and original that must propose a rule before it is tested."""
 _MOST_PROPOSED = 32
-"""Rules of one origin that are looked at at a time, those with the most votes."""
+"""Rules of one origin that are tested in a round: the rules with the most votes."""
 _LEAST_VALUES = {"parameters": 2, "where": 20, "labelled": 10, "place": 10}
-"""Different values that are taken out: one tells nothing of others, and is a rule of kind `value`
-or `segment`. Segments that differ mostly matter, so more must be seen that do not; and what holds
-for some URLs only may be chance, as there are many ways to choose them."""
+"""Different values that a rule must take out; for a single value there are the kinds `value` and
+`segment`. Segments mostly matter, so rules that remove any segment need more values. So do rules
+for some URLs only: they may hold by chance, as there are many ways to choose the URLs."""
 _MOST_VALUES = max(_LEAST_VALUES.values())
 _EXAMPLES = 3
 ALIKE = 0.9
-"""Jaccard similarity to the page that it names as canonical from which a kept page counts as the
-same: where `?replytocom=7` says "Leave a Reply to Ann", a post of 93 words has .94."""
+"""Jaccard similarity from which a kept page counts as the same as the page that it names as
+canonical. If `?replytocom=7` adds "Leave a Reply to Ann", a post of 93 words has .94."""
 
 
 class Page(NamedTuple):
@@ -49,57 +48,57 @@ class Page(NamedTuple):
 
     url: str
     same: int
-    """Pages that were judged the same have the same number: that of their original."""
+    """The number of the page's original, or its own: equal for pages that were judged the same."""
     first_crawl: int = 0
     crawl: int = 0
-    """The first and the last crawl in which it was at its URL."""
+    """The first and the last crawl in which the page was at its URL."""
 
 
 @dataclass
 class Evidence:
-    """What URLs tell of a rule."""
+    """The evidence of URLs for a rule."""
 
     support: int = 0
-    """URLs that the rule makes equal to another, and whose pages were judged the same."""
+    """URLs that the rule makes equal to another URL whose page was judged the same."""
     examples: list[tuple[str, str]] = field(default_factory=list)
-    """Pairs of URLs that support it."""
+    """Pairs of URLs that support the rule."""
     unconfirmed: int = 0
-    """Crawls in a row, up to the last one, in which nothing supported it."""
+    """Crawls in a row, up to the last one, in which no URL supported the rule."""
     taken_out: set[object] = field(default_factory=set)
-    """Different values that supporting URLs lost, at most so many as must be seen."""
+    """Different values that the rule takes out of supporting URLs, at most `_MOST_VALUES`."""
     changed: list[tuple[Form, Form]] = field(default_factory=list, repr=False)
-    """Forms that it changes, and what it makes of them."""
+    """Forms that the rule changes: before and after."""
 
     @property
     def precision(self) -> float:
         """Lower bound of the share of equal URLs whose pages are the same (Wilson 1927, 95 %).
 
-        Of those that were seen all are.
+        In the sample all are the same.
         """
         found = wilson(self.support, self.support)
         return 0.0 if found is None else found.low
 
 
 class Proven(NamedTuple):
-    """A rule that holds, and why."""
+    """A rule that holds, with its evidence."""
 
     rule: Rule
     evidence: Evidence
 
 
 class Mined(NamedTuple):
-    """What the URLs of a crawl tell."""
+    """The rules that the URLs of crawls prove."""
 
     proven: list[Proven]
-    """In the order in which they are to be applied."""
+    """In the order in which the rules are applied."""
     urls: int
-    """Different URLs that were looked at."""
+    """Different URLs of the pages."""
     duplicates: int
-    """Those whose page is like that of an earlier one: the most that rules could save."""
+    """URLs whose page repeats the page of another URL: the most requests that rules could save."""
     saved: int
-    """Those that the rules together make equal to another: requests that need not be made."""
+    """URLs that the rules together make equal to another URL: requests that need not be made."""
     passed_over: int
-    """Pages whose URL is too long, or none."""
+    """Pages without a form: see `form_of`."""
 
 
 def mine(
@@ -111,32 +110,33 @@ def mine(
 ) -> Mined:
     """Find the rules that pages prove. `min_precision`: see `Evidence.precision`.
 
-    Rules that are `given` come first, unless these pages refute them.
+    The `given` rules come first, unless the pages refute them.
 
     >>> pages = [Page(f"https://a.example/{n // 2}?sid={n}", n // 2) for n in range(40)]
     >>> [proven.rule.arguments for proven in mine(pages).proven]
     [('sid',)]
     """
-    shown = _Shown()
+    forms = _Forms()
     for page in pages:
-        shown.add(page)
-    before = len(shown)
+        forms.add(page)
+    before = len(forms)
     proven: list[Proven] = []
     for rule in given:
-        evidence = shown.evidence(rule)
+        evidence = forms.evidence(rule)
         if evidence is not None:
-            shown.apply(evidence)
+            forms.apply(evidence)
             proven.append(Proven(rule, evidence))
     refuted: set[Rule] = set()
-    while rules := shown.proposals(refuted):
+    while rules := forms.proposals(refuted):
         for rule in rules:
-            evidence = shown.evidence(rule)
+            evidence = forms.evidence(rule)
             if evidence is not None and _is_proven(rule, evidence, min_support, min_precision):
-                shown.apply(evidence)
+                forms.apply(evidence)
                 proven.append(Proven(rule, evidence))
             else:
                 refuted.add(rule)
-    return Mined(proven, before, before - shown.kinds, before - len(shown), shown.passed_over)
+    saved = before - len(forms)
+    return Mined(proven, before, before - forms.page_count, saved, forms.passed_over)
 
 
 def _is_proven(rule: Rule, evidence: Evidence, min_support: int, min_precision: float) -> bool:
@@ -156,11 +156,11 @@ class _Span(NamedTuple):
 
 
 _Judged = tuple[_Span, ...]
-"""What was judged of the URLs of a form, ascending."""
+"""The pages at the URLs of a form, ascending."""
 
 
-class _Shown:
-    """Forms of URLs by origin, and what their pages were judged to be."""
+class _Forms:
+    """Forms of URLs by origin, with the pages at their URLs."""
 
     def __init__(self) -> None:
         self.passed_over = 0
@@ -172,8 +172,8 @@ class _Shown:
         return sum(map(len, self._judged_at.values()))
 
     @property
-    def kinds(self) -> int:
-        """How many different pages there are, as judged last."""
+    def page_count(self) -> int:
+        """Number of different pages by the latest verdicts."""
         return len({judged[-1].same for _, judged in self._items()})
 
     def add(self, page: Page) -> None:
@@ -187,9 +187,9 @@ class _Shown:
         self._urls.setdefault(form, page.url)
 
     def proposals(self, refuted: Container[Rule]) -> list[Rule]:
-        """Return rules that pairs of duplicate and original propose, those with most votes first.
+        """Return the rules that pairs of duplicate and original propose, without refuted ones.
 
-        Those that are refuted are left out.
+        The rules with most votes come first.
         """
         forms_of: dict[int, list[Form]] = defaultdict(list)
         for form, judged in self._items():
@@ -202,15 +202,15 @@ class _Shown:
                     votes[rule.origin][rule] += 1
         proposed = [
             (-count, rule)
-            for of_origin in votes.values()
-            for rule, count in of_origin.items()
+            for counts in votes.values()
+            for rule, count in counts.items()
             if count >= _LEAST_VOTES and rule not in refuted
         ]
-        looked_at = Counter[str]()
+        of_origin = Counter[str]()
         rules = []
         for _, rule in sorted(proposed):
-            looked_at[rule.origin] += 1
-            if looked_at[rule.origin] <= _MOST_PROPOSED:
+            of_origin[rule.origin] += 1
+            if of_origin[rule.origin] <= _MOST_PROPOSED:
                 rules.append(rule)
         return rules
 
@@ -218,7 +218,7 @@ class _Shown:
         return len(form.parameters), len(form.segments), -len(self._judged_at[form.origin]), form
 
     def evidence(self, rule: Rule) -> Evidence | None:
-        """Look which forms a rule makes equal, and how their pages were judged; None: refuted."""
+        """Return the evidence for a rule: forms that it makes equal; None: the rule is refuted."""
         found = Evidence()
         groups: dict[Form, tuple[Form, _Judged]] = {}
         change = rule.change()
@@ -249,7 +249,7 @@ class _Shown:
         return found
 
     def apply(self, evidence: Evidence) -> None:
-        """Put what a proven rule makes equal together."""
+        """Join the forms that a proven rule makes equal."""
         for form, to in evidence.changed:
             judged = self._judged_at[form.origin].pop(form)
             there = self._judged_at[to.origin]
@@ -263,7 +263,7 @@ class _Shown:
 
 
 def _joined(some: _Judged, others: _Judged) -> _Judged:
-    """Put what was judged of two URLs together."""
+    """Join the pages at two URLs."""
     if some == others or not others:
         return some
     spans: dict[int, _Span] = {}
@@ -274,7 +274,7 @@ def _joined(some: _Judged, others: _Judged) -> _Judged:
 
 
 def _are_same(some: _Judged, others: _Judged) -> bool | None:
-    """Tell whether two URLs had the same pages in each crawl; None: they have none in common."""
+    """Return whether two URLs had the same pages in each crawl; None: they share no crawl."""
     found = [
         one.same == other.same
         for one in some
@@ -285,7 +285,7 @@ def _are_same(some: _Judged, others: _Judged) -> bool | None:
 
 
 def _taken_out(form: Form, rule: Rule) -> object:
-    """Return what a rule takes out of a form of variable parts."""
+    """Return the variable parts that a rule takes out of a form."""
     if rule.kind == "place":
         return form.segments[len(rule.arguments)]
     if rule.kind == "labelled":
@@ -295,10 +295,10 @@ def _taken_out(form: Form, rule: Rule) -> object:
 
 
 def _proposed(forms: Iterable[Form]) -> Iterator[Rule]:
-    """Yield what the URLs of one page propose, the plainest first; each rule once for a URL.
+    """Yield the rules that the URLs of one page propose, plainest first; each rule once a URL.
 
-    A URL is compared with the plainest of all, of its path, and of those that have a parameter of
-    it: what differs in these is what a page with this parameter can do without.
+    A URL is compared with the plainest URL of all, of its path, and of its path with each of its
+    parameters. The last difference is what URLs with this parameter can do without.
     """
     plainest: dict[tuple[object, ...], Form] = {}
     for form in forms:
@@ -309,7 +309,7 @@ def _proposed(forms: Iterable[Form]) -> Iterator[Rule]:
 
 
 def _differences(one: Form, other: Form) -> Iterator[Rule]:
-    """Yield rules that make the form of a duplicate equal to that of its original."""
+    """Yield rules that make the form of a duplicate equal to the form of its original."""
     if one.origin != other.origin:
         if one[1:] == other[1:]:
             yield Rule(one.origin, "origin", (other.origin,))
@@ -364,7 +364,7 @@ def _of_last(origin: str, here: str, there: str) -> Iterator[Rule]:
         return
     begin = _same_at_start(here, there)
     end = _same_at_start(here[::-1], there[::-1])
-    # Of "7.html" and "7.htm" the endings are ".html" and ".htm": words are changed as a whole.
+    # Words change as a whole: the endings of "7.html" and "7.htm" are ".html" and ".htm".
     while begin > 0 and here[begin].isalnum():
         begin -= 1
     while end > 0 and here[-end - 1].isalnum():
@@ -387,6 +387,6 @@ def _of_path_parameters(origin: str, here: str, there: str) -> Iterator[Rule]:
 
 
 def _same_at_start(one: Sequence[str], other: Sequence[str]) -> int:
-    """Count the elements, or characters, with which both begin."""
+    """Return the length of the common beginning."""
     least = min(len(one), len(other))
     return next((place for place in range(least) if one[place] != other[place]), least)

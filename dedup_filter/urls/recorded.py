@@ -1,4 +1,4 @@
-"""An index that is only read -> URLs of its pages, and which pages were judged the same."""
+"""An index, only read -> the URLs of its pages, and which pages were judged the same."""
 
 from collections.abc import Iterator
 
@@ -10,19 +10,19 @@ from dedup_filter.urls.mining import ALIKE, Page
 
 
 def judged_pages(recorded: Recorded) -> Iterator[Page]:
-    """Yield the pages of an index that have a URL, with the number of the page that they repeat.
+    """Yield the pages of an index that have a URL, each with the number of the page it repeats.
 
-    A new page also repeats one that came before and is alike, if one of them names the other as its
-    canonical page, or both name the same URL. Cost: two passes over the records, 20 us a page.
+    A new page also repeats an earlier page like it if one of them names the other as its canonical
+    page, or both name the same URL. Cost: two passes over the records, 20 us a page.
 
     Raises:
-        DedupError: no page in it repeats another, so nothing is to be learnt of it: a shared index
-            does not record what it drops.
+        DedupError: no page in the index repeats another, so it proves no rules. A shared index
+            does not record dropped pages.
     """
     numbers = recorded.entries.pages.tolist()
     named = {record.canonical_key for record in recorded.records(numbers)} - {None}
     named_at: dict[int | None, tuple[int, bytes]] = {}
-    """Number and sketch of a page at each URL that is named, or of the first that names it."""
+    """For each URL named as canonical: number and sketch of its page, or of a page naming it."""
     original_of: dict[int, int] = {}
     for record in recorded.records(numbers):
         original, key = record.original, record.canonical_key
@@ -36,10 +36,10 @@ def judged_pages(recorded: Recorded) -> Iterator[Page]:
         if own_key in named:
             named_at[own_key] = record.page, record.sketch
         if original is not None:
-            # The original comes earlier, and repeats none unless it was replaced since.
+            # The original comes earlier, and repeats no page unless it was replaced since.
             original_of[record.page] = original_of.get(original, original)
         if record.url:
             same = original_of.get(record.page, record.page)
             yield Page(record.url, same, record.first_crawl, record.crawl)
     if not original_of:
-        raise DedupError("no page in the index repeats another, so its URLs tell nothing")
+        raise DedupError("no page in the index repeats another, so its URLs prove no rules")

@@ -1,11 +1,10 @@
-"""A URL -> its form -> the form that a rule makes of it: URLs of one form show one page.
+"""A URL -> its form -> its form after a rule: URLs of one form show one page.
 
-    kind            arguments         what it takes out of, or changes in, URLs of its origin
+    kind            arguments         what the rule removes from, or changes in, URLs of its origin
     parameters      names             query parameters, whatever their values
     value           name, value       a query parameter that has this value
-    where           name, value,      query parameters, whatever their values, of URLs that also
-                    names             have the first with this value; or "", a path, names: of URLs
-                                      with this path
+    where           name, value,      query parameters `names`, whatever their values, if the URL
+                    names             also has `name=value`; if `name` is "": if its path is `value`
     path_parameter  name              ";name=..." behind a segment of the path
     segment         text              segments of the path with this text
     labelled        text              the first segment of the path with this text, and the next
@@ -17,10 +16,10 @@
     letter_case                       capitals in the path
     origin          origin            scheme and host
 
-A form is for comparison only; it is not fetched. What Scrapy takes for one URL (another order of
-parameters, a fragment) has one form without any rule.
+A form is for comparison only; it is not fetched. URLs that Scrapy takes for one (another order of
+parameters, a fragment) have one form without any rule.
 
-Cost: 5 us to make a form; .3 us for a rule that does not apply, 1 us for one that does.
+Cost: 5 us to make a form; .3 us for a rule that does not apply, 1 us for a rule that does.
 """
 
 import re
@@ -33,7 +32,7 @@ from urllib.parse import urlsplit
 from dedup_filter.pages.directory.records import canonical
 
 LONGEST_URL, MOST_PARTS = 2_000, 64
-"""Characters of a URL; its segments, and its parameters. Rules do not apply to larger ones."""
+"""Characters of a URL; its segments, or its parameters. Rules do not apply to larger URLs."""
 
 
 class Form(NamedTuple):
@@ -47,9 +46,9 @@ class Form(NamedTuple):
     """Of the query, sorted by name; each value with its "="."""
 
 
-@lru_cache(maxsize=16)  # in a crawl rules and traps ask for that of one URL, one after the other
+@lru_cache(maxsize=16)  # in a crawl, rules and traps need the form of the same URL
 def form_of(url: str) -> Form | None:
-    """Return the form of a URL; None if it is too long, or none of a page.
+    """Return the form of a URL; None: it is too long, has too many parts, or is not a page's.
 
     >>> form_of("https://example.com/a/b?y=2&x=1#top")
     Form(origin='https://example.com', segments=('a', 'b'), parameters=(('x', '=1'), ('y', '=2')))
@@ -60,7 +59,7 @@ def form_of(url: str) -> Form | None:
         parts = urlsplit(canonical(url))
     except ValueError:
         return None
-    # The pages of a host have most of these in common; kept once they take half of the memory.
+    # The pages of a host share most of these strings; interning halves the memory.
     segments = tuple(map(intern, parts.path[1:].split("/")))
     pieces = parts.query.split("&") if parts.query else []
     if not parts.netloc or max(len(segments), len(pieces)) > MOST_PARTS:
@@ -89,25 +88,25 @@ def path_of(form: Form) -> str:
 
 
 class Rule(NamedTuple):
-    """A change of URLs after which those of one page have one form."""
+    """A change of URLs that gives the URLs of one page one form."""
 
     origin: str
-    """Of the URLs that it changes."""
+    """The origin of the URLs that the rule changes."""
     kind: str
     arguments: tuple[str, ...] = ()
 
     def apply(self, form: Form) -> Form:
-        """Return the form that it makes of one with its origin; the same object if none other."""
+        """Change a form with the rule's origin; the same object if nothing changes."""
         return self.change()(form)
 
     def change(self) -> Callable[[Form], Form]:
-        """Return `apply`, for many forms."""
+        """Return `apply` as a function, quicker for many forms."""
         change, arguments = _KINDS[self.kind].apply, self.arguments
         return lambda form: change(form, *arguments)
 
     @property
     def meaning(self) -> str:
-        """Say in a few words what it does; the site's words in it are not made fit for a terminal.
+        """Describe the rule in a few words. The site's text in it is not escaped for a terminal.
 
         >>> Rule("https://a.example", "parameters", ("sid",)).meaning
         'https://a.example without sid, whatever the value'
@@ -119,7 +118,7 @@ class Rule(NamedTuple):
 
     @property
     def is_well_formed(self) -> bool:
-        """Whether there is such a kind, with so many arguments."""
+        """Whether the kind exists and takes this number of arguments."""
         are_strings = all(isinstance(each, str) for each in (*self[:2], *self.arguments))
         kind = _KINDS.get(self.kind) if are_strings else None
         return kind is not None and kind.least <= len(self.arguments) <= kind.most
@@ -198,7 +197,7 @@ def _origin(form: Form, to: str) -> Form:
 
 
 def _with_path(form: Form, *segments: str) -> Form:
-    """Put other segments into a form; the same object if they are equal. No path is "/"."""
+    """Replace the segments of a form; the same object if they are equal. No segments make "/"."""
     changed = segments or ("",)
     return form if changed == form.segments else form._replace(segments=changed)
 
@@ -206,12 +205,12 @@ def _with_path(form: Form, *segments: str) -> Form:
 class _Kind(NamedTuple):
     apply: Callable[..., Form]
     least: int
-    """Arguments, at least."""
+    """Least and most arguments."""
     most: int
     meaning: str
-    """How URLs are taken, with a place for each argument."""
+    """Description of the changed URLs, with a place for each argument."""
     joint: str = ""
-    """What stands between the arguments that have the last place."""
+    """Separator of the arguments that share the last place."""
 
 
 _KINDS: Mapping[str, _Kind] = {
@@ -236,7 +235,7 @@ _KINDS: Mapping[str, _Kind] = {
 
 
 class Rules:
-    """Rules in the order in which they were proven, to be applied in it.
+    """Rules, applied in the order in which they were proven.
 
     >>> rules = Rules([Rule("https://a.example", "parameters", ("sid",))])
     >>> rules.form_of("https://a.example/x?sid=1") == rules.form_of("https://a.example/x?sid=2")
@@ -249,12 +248,12 @@ class Rules:
             self._of.setdefault(rule.origin, []).append((order, rule, rule.change()))
 
     def form_of(self, url: str) -> Form | None:
-        """Return the form that all rules together make of a URL; None: see `form_of`."""
+        """Return the form of a URL after all rules; None: see `form_of`."""
         form = form_of(url)
         return None if form is None else self.applied(form)[0]
 
     def applied(self, form: Form) -> tuple[Form, list[Rule]]:
-        """Return what the rules make of a form, and those that changed it."""
+        """Return the form after all rules, and the rules that changed it."""
         used: list[Rule] = []
         last = -1
         while True:

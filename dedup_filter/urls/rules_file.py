@@ -1,12 +1,12 @@
 """Proven rules <-> a file in the format of duplicate-url-discarder, a Scrapy add-on.
 
-It is a list of JSON objects. What that add-on reads of each: `order`, `urlPattern`, `processor` and
-`args`; what it passes over and this package reads: `rule` and `evidence`. A rule of kind
-"parameters" is the add-on's own `queryRemoval`; all others are the processor `dedupFilter`, which
-`urls/discarder.py` adds to it.
+The file is a list of JSON objects. The add-on reads `order`, `urlPattern`, `processor` and `args`
+of each; it ignores `rule` and `evidence`, which this package reads. A rule of kind "parameters"
+uses the add-on's own processor `queryRemoval`; other rules use the processor `dedupFilter`, which
+`urls/discarder.py` adds.
 
-The add-on looks for the rules of a URL as it is requested. So a rule of one origin is found for the
-origins, too, that an earlier rule takes for it.
+The add-on looks up the rules of a URL as it is requested. So the pattern of a rule also names the
+origins that earlier rules change into its origin.
 """
 
 import json
@@ -21,19 +21,19 @@ from dedup_filter.urls.mining import Evidence, Proven
 from dedup_filter.urls.rule import Rule
 
 IN_FOLDER = "url_rules.json"
-"""The file in the folder of an index, or of a job, that has the rules of its crawls."""
+"""The file with the rules of its crawls, in the folder of an index or of a job."""
 PROCESSOR = "dedupFilter"
-"""The processor of rules that the add-on has none for."""
+"""The processor of rules for which the add-on has no processor."""
 _FIRST = 1_000
-"""The priority of the first rule; the add-on applies rules with the highest one first."""
+"""The priority of the first rule; the add-on applies rules of high priority first."""
 
 
 def write_rules(path: str | Path, proven: Iterable[Proven], *, force: bool = False) -> None:
     """Write rules to a file.
 
     Raises:
-        ConfigError: something is at the path and `force` is not given, or there can be no file.
-        OSError: it cannot be written; nothing was changed.
+        ConfigError: the path exists and `force` is not given, or no file can be there.
+        OSError: the file cannot be written; nothing was changed.
     """
     require_free(path, may_replace=lambda _: force)
     with whole_file(Path(path)) as file:
@@ -69,24 +69,24 @@ def as_objects(proven: Iterable[Proven]) -> list[dict[str, Any]]:
 
 
 def read_rules(path: str | Path) -> list[Proven]:
-    """Read the rules of a file that `write_rules` wrote; somebody may have taken out some.
+    """Read the rules of a file that `write_rules` wrote; the user may have removed some.
 
     Raises:
-        ConfigError: it cannot be read, or is none.
+        ConfigError: the file cannot be read, or holds no such rules.
     """
     try:
         values = json.loads(_text_of(Path(path)))
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{str(path)!r} holds no rules: {error}") from error
     if not isinstance(values, list):
-        raise ConfigError(f"{str(path)!r} holds no rules: no list of them")
+        raise ConfigError(f"{str(path)!r} holds no rules: it is not a list")
     return [_proven(value, f"{str(path)!r}: rule {number}") for number, value in enumerate(values)]
 
 
 def _text_of(path: Path) -> str:
-    """Read a file; what is none, a device for instance, may have no end."""
+    """Read a regular file; a device, for instance, may have no end."""
     if path.exists() and not path.is_file():
-        raise ValueError("it is no file")
+        raise ValueError("it is not a file")
     return path.read_text("utf-8")
 
 
@@ -95,7 +95,7 @@ def _flat(rule: Rule) -> list[str]:
 
 
 def _pattern(origins: set[str]) -> dict[str, list[str]]:
-    """Match the URLs of some origins; the add-on takes "www." before a host for nothing."""
+    """Match the URLs of some origins; the add-on itself ignores "www." before a host."""
     pattern = {"include": sorted(f"{origin}/" for origin in origins)}
     with_www = (_with_www(origin) for origin in origins)
     if others := sorted(f"{origin}/" for origin in with_www if origin not in origins):
@@ -110,7 +110,7 @@ def _with_www(origin: str) -> str:
 
 def _proven(value: object, where: str) -> Proven:
     try:
-        given, evidence = value["rule"], value["evidence"]  # type: ignore[index] # TypeError tells
+        given, evidence = value["rule"], value["evidence"]  # type: ignore[index] # TypeError: see below
         rule = Rule(given["origin"], given["kind"], tuple(given["arguments"]))
         support = int(evidence["support"])
         unconfirmed = int(evidence.get("unconfirmed", 0))

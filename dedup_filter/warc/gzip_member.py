@@ -1,8 +1,8 @@
 """One member of a gzip file, read as a stream.
 
-A WARC file is gzip member after gzip member, usually one for each record. Reading them one by
-one keeps damage local: a broken member ends with `DamagedArchive`, and whoever reads can go on
-at the next (RFC 1952, section 2.2).
+A WARC file is a sequence of gzip members, usually one for each record. Reading members one by one
+keeps damage local: a broken member raises `DamagedArchive`, and reading can continue at the next
+member (RFC 1952, section 2.2).
 """
 
 import io
@@ -17,12 +17,12 @@ _BLOCK = 64 * 1024
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
 
-class DamagedArchive(Exception):  # noqa: N818 - said of the archive, like StopIteration
-    """The bytes are not what their format says."""
+class DamagedArchive(Exception):  # noqa: N818 - names a state, like StopIteration
+    """The bytes violate their format."""
 
 
 class GzipMember(io.RawIOBase):
-    """The decompressed bytes of the member that starts where the file stands.
+    """The decompressed bytes of the member that starts at the file's position.
 
     Raises:
         DamagedArchive: while reading, if the member is damaged or cut off.
@@ -35,11 +35,11 @@ class GzipMember(io.RawIOBase):
         self._pending = b""
 
     def readable(self) -> bool:
-        """Tell that it can be read from."""
+        """Return True: the stream can be read."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Fill a buffer; never holds more decompressed bytes than fit into it."""
+        """Read into a buffer; no more is decompressed than fits into it."""
         while not self._gzip.eof:
             compressed = self._pending or self._file.read(_BLOCK)
             if not compressed:
@@ -51,7 +51,7 @@ class GzipMember(io.RawIOBase):
         return 0
 
     def find_end(self) -> int:
-        """Read what is left and return where in the file the next member starts."""
+        """Read the rest and return the offset of the next member in the file."""
         rest = memoryview(bytearray(_BLOCK))
         while self.readinto(rest):
             pass

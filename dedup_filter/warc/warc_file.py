@@ -1,12 +1,12 @@
-"""A WARC file -> its responses, one at a time, damaged ones told apart and skipped.
+"""A WARC file -> its records, one at a time; damaged records are reported and skipped.
 
-Gzip, member by member or as a whole, and plain; ARC files too. Only the record at hand is in
-memory. After damage, reading goes on at the next place that looks like the start of a record,
-so a flipped bit costs one record and not the rest of the archive.
+The file may be plain, gzip by member or gzip as a whole; ARC files can be read, too. Only the
+current record is in memory. After damage, reading continues at the next place that looks like the
+start of a record, so a flipped bit costs one record and not the rest of the archive.
 
 The only module that imports warcio. It knows nothing of Scrapy.
 
-Format: ISO 28500 (WARC 1.1). Cost: about that of decompressing the file.
+Format: ISO 28500 (WARC 1.1). Cost: about the cost of decompressing the file.
 """
 
 import io
@@ -30,8 +30,8 @@ _DAMAGE = (ArchiveLoadFailed, DamagedArchive, StatusAndHeadersParserException, E
 _HTTP = ["HTTP/1.0", "HTTP/1.1", "HTTP/2", "HTTP/2.0", "HTTP/3"]
 
 _RECORD_START = re.compile(
-    # Magic, flags, time, extra flags and system of RFC 1952: three bytes alone turn up by chance
-    # in every 16 MB of compressed data.
+    # Magic, flags, time, extra flags and system of RFC 1952. The three bytes of the magic alone
+    # occur by chance in every 16 MB of compressed data.
     rb"\x1f\x8b\x08[\x00-\x1f].{4}[\x00\x02\x04][\x00-\x0d\xff]" rb"|WARC/[01]\.\d\r?\n",
     re.DOTALL,
 )
@@ -40,7 +40,7 @@ _PLAIN_STARTS = (b"WARC/", b"filedesc://")
 
 
 def read_warc(path: Path, max_body_bytes: int, start: int = 0) -> Iterator[WarcRecord]:
-    """Yield one value for each record of a file, from the one at an offset on.
+    """Yield one value for each record of a file, from the record at offset `start` on.
 
     Raises:
         OSError: the file cannot be opened or read.
@@ -61,7 +61,7 @@ def read_warc(path: Path, max_body_bytes: int, start: int = 0) -> Iterator[WarcR
                 at = _find_record(file, cursor.offset + 1)
                 end = file.seek(0, 2) if at is None else at
                 if last is not None:
-                    # The damage may be behind all that was wanted of it.
+                    # The damage may be behind this record's content, which was read.
                     is_last = getattr(last, "start", None) == cursor.offset
                     yield _ended(last, end if is_last else cursor.offset)
                 yield Damage(cursor.offset, str(error) or type(error).__name__, end)
@@ -75,10 +75,10 @@ def _ended(record: ArchivedPage | Skipped, end: int) -> ArchivedPage | Skipped:
 
 
 class _Cursor:
-    """Walks through a file and knows where the record at hand starts.
+    """Walks through a file; `offset` is where the current record starts.
 
-    Each gzip member gets an iterator of its own: warcio's reads on through the whole file,
-    complaining at every block, once a member is damaged.
+    Each gzip member gets its own iterator: after a damaged member, warcio's iterator would read
+    the whole file and complain at every block.
     """
 
     def __init__(self, file: BinaryIO, offset: int) -> None:
@@ -93,7 +93,7 @@ class _Cursor:
             if not start.startswith(GZIP_MAGIC):
                 break
             yield from self._member_records()
-        # warcio would guess at anything else, and now and then take noise for a record.
+        # warcio would guess the format of anything else, and sometimes take noise for a record.
         if start and not start.startswith(_PLAIN_STARTS):
             raise DamagedArchive("neither a gzip member nor a record starts here")
         yield from self._plain_records()
@@ -144,7 +144,7 @@ def _read_page(record: Any, max_body_bytes: int, start: int) -> ArchivedPage | S
 
 
 def _find_record(file: BinaryIO, offset: int) -> int | None:
-    """Return where, from an offset on, something looks like the start of a record."""
+    """Return the next offset at which something looks like the start of a record."""
     file.seek(offset)
     window = b""
     while block := file.read(_BLOCK):

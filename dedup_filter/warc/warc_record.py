@@ -1,4 +1,4 @@
-"""What reading one record of a WARC file can come to."""
+"""The possible results of reading one record of a WARC file."""
 
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -14,18 +14,18 @@ class ArchivedPage:
     content_type: str | None
     body: bytes
     start: int = field(default=0, compare=False)
-    """Where in the file its record begins, in bytes."""
+    """Offset of its record in the file, in bytes."""
     end: int = field(default=0, compare=False)
-    """Where the next one does; `start`, if several are compressed together."""
+    """Offset of the next record; equal to `start` if several are compressed together."""
     date: str | None = field(default=None, compare=False)
-    """When it was fetched, as the record says it (WARC-Date)."""
+    """Time of the fetch as recorded (WARC-Date)."""
     link: str | None = field(default=None, compare=False)
     """The header Link of the response."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A sound record that holds no page."""
+    """An undamaged record without a page."""
 
     reason: str
 
@@ -37,7 +37,7 @@ class Damage:
     offset: int
     problem: str
     end: int = field(default=0, compare=False)
-    """Where something looks like the start of the next record, or the file ends."""
+    """Offset of what looks like the next record, or of the end of the file."""
 
 
 WarcRecord: TypeAlias = ArchivedPage | Skipped | Damage

@@ -2,9 +2,9 @@
 
     sphinx-build -c docs/site --fail-on-warning docs build/site
 
-The pages are the Markdown files as they are in the repository, where they can be read without the
-site. What only the site needs is here: which page stands where, and how pages look. Nothing is
-fetched, neither when the site is built nor when it is read.
+The pages are the Markdown files of the repository, which can be read without the site, too. This
+folder holds what only the site needs: the order of pages and their style. Neither building nor
+reading the site fetches anything.
 """
 
 from importlib.metadata import version as version_of
@@ -24,7 +24,7 @@ MARGIN = {
     },
     "decisions/index": {"Decisions": ["[0-9]*"]},
 }
-"""What stands in the margin below a page, from top to bottom. One that is nowhere is an error."""
+"""Pages in the margin below a page, from top to bottom. A page that is nowhere is an error."""
 
 root_doc = "index"
 exclude_patterns = ["site"]
@@ -34,7 +34,7 @@ highlight_language = "text"
 smartquotes = False
 
 myst_heading_anchors = 4
-"""Down to which level headings can be linked to, by the names that code hosts give them, too."""
+"""The lowest level of headings that links can lead to, by the same names as on code hosts."""
 
 html_theme = "furo"
 html_title = f"dedup_filter {version}"
@@ -46,13 +46,13 @@ html_show_sphinx = False
 
 
 def add_margin(_: object, page: str, source: list[str]) -> None:
-    """Add the tables of contents, which readers of the files would only see as directives."""
+    """Add the tables of contents. In the files themselves readers would see them as directives."""
     for part, pages in MARGIN.get(page, {}).items():
         options = f":hidden:\n:glob:\n:caption: {part}"
         source[0] += "\n```{toctree}\n" + "\n".join([options, "", *pages]) + "\n```\n"
 
 
 def setup(app: Any) -> None:
-    """Let Sphinx call what is defined here, and read the parameters of statements, $1, as SQL."""
+    """Register `add_margin`, and the lexer that reads $1, a parameter of a statement, as SQL."""
     app.connect("source-read", add_margin)
     app.add_lexer("sql", PostgresLexer)

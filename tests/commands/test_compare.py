@@ -129,7 +129,9 @@ def test_distances_at_which_it_is_near(tmp_path):
         paths, (article(1), article(1).replace("crane", "winch", 2)), strict=True
     ):
         path.write_text(text)
-    code, out, _ = run("compare", *map(str, paths))
+    out = run("compare", *map(str, paths))[1]
+    assert re.search(r"k 0 to \d+ +near: .*found by shared phrases", out)
+    code, out, _ = run("compare", *map(str, paths), "-o", "shared_phrases=False")
     assert code == 0
     near = re.search(r"k (\d+) to 12  near: it repeats A \((\d+) bits?, A has ([\d.]+) %", out)
     assert near[1] == near[2]
@@ -221,13 +223,14 @@ def test_help_fits_a_screen():
     assert max(map(len, out)) <= 80
 
 
-def test_what_shares_phrases_is_found_on_another_host_at_every_distance(tmp_path, article):
+@pytest.mark.parametrize("host", ["a.example", "b.example"])
+def test_what_shares_phrases_is_found_at_every_distance(tmp_path, article, host):
     paragraphs = [article(number, words=60) for number in range(8)]
     paths = []
     for name, some in ("whole", paragraphs), ("part", paragraphs[2:5]):
         paths.append(tmp_path / f"{name}.txt")
         paths[-1].write_text("\n\n".join(some))
-    urls = "--url", "http://a.example/", "--url", "http://b.example/"
+    urls = "--url", "http://a.example/", "--url", f"http://{host}/part"
     (found,) = lines("compare", "--json", *map(str, paths), *urls)
     told = {(each["outcome"], each["reason"]) for each in found["verdicts"]}
     assert told == {("near", "shared_phrases")}

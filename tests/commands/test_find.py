@@ -275,4 +275,7 @@ def test_a_page_that_shares_phrases_is_found_beyond_the_distance(every_place, tm
     assert "http://a.example/  (shared phrases)" in out
     for option in "shared_phrases=False", "min_similarity=none", "scope=host":
         assert run(*asked, "http://b.example/", "-o", option)[0] == 1
-    assert run(*asked, "http://a.example/2")[0] == 1
+    (found,) = lines(*asked, "http://a.example/2", "--json", "-o", "scope=host")
+    assert [(each["url"], each["source"]) for each in found["near"]] == [
+        ("http://a.example/", "shared_phrases")
+    ]

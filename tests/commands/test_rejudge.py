@@ -7,20 +7,20 @@ from index_feed import ITEMS, contents, tamper
 
 def test_what_changes_is_written_and_nothing_of_the_index_is(index):
     before = contents(index)
-    code, out, err = run("rejudge", str(index), "-d", "0", "-o", "min_similarity=0.9")
+    code, out, err = run("rejudge", str(index), "-d", "0", "-o", "min_similarity=1")
     assert (code, err) == (0, "")
     changed = [line for line in out.splitlines() if line.startswith("newly kept")]
     assert len(changed) == 5
     assert f"{ITEMS[20]['url']}  was near {ITEMS[0]['url']} (" in changed[0]
     assert changed[0].endswith(" % similar), would be new")
     assert "exact: every page was judged again" in out
-    assert "settings  max_distance 12 -> 0, min_similarity 0.8 -> 0.9" in out
+    assert "settings  max_distance 12 -> 0, min_similarity 0.8 -> 1" in out
     assert "dropped   5 before, 0 now" in out
     assert contents(index) == before
 
 
 def test_json_has_each_page_and_the_totals_last(index):
-    *changes, totals = lines("rejudge", str(index), "-d", "0", "--json")
+    *changes, totals = lines("rejudge", str(index), "-d", "0", "-s", "1", "--json")
     assert [each["url"] for each in changes] == [each["url"] for each in ITEMS[20:]]
     first = changes[0]
     assert first["change"] == "kept"
@@ -34,6 +34,16 @@ def test_json_has_each_page_and_the_totals_last(index):
     }
     assert (totals["pages"], totals["kept"], totals["dropped"]) == (25, 5, 0)
     assert (totals["before"]["max_distance"], totals["after"]["max_distance"]) == (12, 0)
+
+
+@pytest.mark.parametrize("is_estimate", [False, True])
+def test_what_phrases_find_at_any_distance_is_dropped_all_the_same(index, is_estimate):
+    if is_estimate:
+        tamper(index, "DELETE FROM forms WHERE page = 3")
+    out = run("rejudge", str(index), "-d", "0")[1]
+    assert ("an ESTIMATE" in out) == is_estimate
+    assert "dropped   5 before, 5 now" in out
+    assert "0 newly dropped, 0 newly kept, 0 other original" in out
 
 
 def test_what_selectors_left_out_was_not_kept(index):
@@ -50,7 +60,7 @@ def test_min_similarity_may_be_none_and_the_options_of_the_crawl_stay(index):
 
 def test_an_estimate_says_so(index):
     tamper(index, "DELETE FROM forms WHERE page = 3")
-    out = run("rejudge", str(index), "-d", "0")[1]
+    out = run("rejudge", str(index), "-s", "1")[1]
     assert "an ESTIMATE by fingerprints and sketches" in out
     assert "0 newly dropped, 5 newly kept" in out
     err = refused("rejudge", str(index), "-o", "features=words")
@@ -59,7 +69,7 @@ def test_an_estimate_says_so(index):
 
 def test_no_url_harms_a_terminal(index):
     tamper(index, "UPDATE pages SET url = 'http://x/' || char(27, 10, 8238) || hex(zeroblob(5000))")
-    code, out, _ = run("rejudge", str(index), "-d", "0")
+    code, out, _ = run("rejudge", str(index), "-s", "1")
     assert code == 0
     changed = [line for line in out.splitlines() if line.startswith("newly kept")]
     assert len(changed) == 5
@@ -71,7 +81,7 @@ def test_no_url_harms_a_terminal(index):
     ("arguments", "why"),
     [
         (["nowhere"], "there is no index at nowhere"),
-        (["redis://localhost/0"], "is not a directory: only there dropped pages are recorded"),
+        (["redis://localhost/0"], "is not a directory: other indexes record no dropped pages"),
         (["memory:"], "is not a directory"),
     ],
 )

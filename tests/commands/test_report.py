@@ -52,7 +52,7 @@ def test_a_file_is_replaced_only_by_force(index, tmp_path):
         (["memory:"], "index in memory or on Redis keeps no records of dropped"),
         (["none"], "there is no index at none"),
         (["INDEX", "--min-similarity", "2"], "min_similarity must be from 0 to 1, or None, not 2"),
-        (["INDEX", "-o", "none/r.html"], "there is no folder for it"),
+        (["INDEX", "-o", "none/r.html"], "its folder does not exist"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(index, tmp_path, monkeypatch, arguments, sentence):

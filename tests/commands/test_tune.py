@@ -36,7 +36,7 @@ def test_an_index_and_the_feed_that_made_it_tell_the_same(feed, tmp_path):
 def test_people_read_a_table_the_border_and_the_reasons(feed):
     code, out, err = run("tune", feed, "--examples", "1")
     assert (code, err) == (0, "")
-    assert f"{feed}: 110 pages, 110 with enough text, 0 equal to an earlier one in all" in out
+    assert f"{feed}: 110 pages, 110 with enough text, 0 equal to an earlier page" in out
     for part in ("Bits to the nearest earlier page", "At the border", "Suggested: max_distance "):
         assert part in out
     assert len([line for line in out.splitlines() if line[:2].strip().isdigit()]) >= 13
@@ -126,7 +126,7 @@ def test_hostile_urls_and_headlines_harm_no_terminal(feed, tmp_path):
     [
         (["nowhere"], "there is no index at nowhere"),
         (["nowhere", "--pages", "many"], "'many' is not a number of pages"),
-        (["nowhere", "-o", "max_distance=3"], "max_distance is what is asked for"),
+        (["nowhere", "-o", "max_distance=3"], "max_distance is the setting to be found"),
         (["nowhere", "--labels", "none.jsonl"], "none.jsonl"),
     ],
 )

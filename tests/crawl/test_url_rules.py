@@ -224,7 +224,7 @@ def test_a_calendar_is_a_trap_until_something_new_comes(project, site, paragraph
     assert len(texts(off)) == 1 + len(new)
     on = project.crawl(DEDUP_URL_RULES="apply")
     assert texts(on) == texts(off)
-    assert on.stats["dedup/rules/traps"] == len(on.lines("/calendar/ hardly one was new")) >= 1
+    assert on.stats["dedup/rules/traps"] == len(on.lines("/calendar/ was new")) >= 1
     saved = on.stats["dedup/rules/requests_saved"]
     assert saved >= (0 if new else 120)
     assert on.stats["downloader/request_count"] == 241 - saved

@@ -10,5 +10,5 @@ def small_levels(monkeypatch):
     bounds = {"_LEAST_FRESH": 3, "_FRESH_PER_PAIR": 1, "_BULK": 4, "scan_limit": lambda *_: -1}
     for name, value in bounds.items():
         monkeypatch.setattr(f"dedup_filter.hamming.hamming_index.{name}", value)
-    for name in ("_SPANS", "_BLOCK"):
+    for name in ("_RANGES", "_BLOCK"):
         monkeypatch.setattr(f"dedup_filter.hamming.many_queries.{name}", 8)

@@ -65,7 +65,7 @@ def test_all_pairs_are_found_and_no_others_whatever_the_layout_and_the_blocks(da
     layout = data.draw(st.sampled_from(layouts(k)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MODULE, "_BLOCK", block)
-        patch.setattr(MODULE, "_LISTED", block)
+        patch.setattr(MODULE, "_PROBED", block)
         assert pairs_by(layout, batch, k) == all_pairs(batch, k)
         assert near_pairs(batch, k) == all_pairs(batch, k), "in this order"
 

@@ -41,7 +41,7 @@ def way(request, monkeypatch):
     """Probes made by Python, or all probes of a table by numpy."""
     few = 10**6 if request.param == "one by one" else 0
     monkeypatch.setattr("dedup_filter.hamming.permuted_table.FEW_PROBES", few)
-    for name in ("_SPANS", "_BLOCK"):
+    for name in ("_RANGES", "_BLOCK"):
         monkeypatch.setattr(f"dedup_filter.hamming.many_queries.{name}", 8)
 
 

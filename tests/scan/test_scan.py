@@ -113,7 +113,7 @@ def test_what_is_no_record_is_told_and_left_out(here):
         "a.jsonl, line 3",
         "b.jsonl.gz, line 2",
     ]
-    assert "breaks off" in err
+    assert "ends within compressed data" in err
 
 
 def test_standard_input_is_read_as_lines(feed):
@@ -303,13 +303,13 @@ def test_what_cannot_be_used_is_refused_before_anything_is_done(feed, here):
         (["feed.jsonl", "-o", "u.jsonl", "--duplicates", "u.jsonl"], "written twice"),
         (["feed.jsonl", "-o", "feed.jsonl", "--force"], "one of the inputs"),
         (["feed.jsonl", "-o", "./feed.jsonl", "--force"], "one of the inputs"),
-        (["feed.jsonl", "-o", "no/u.jsonl"], "no folder"),
+        (["feed.jsonl", "-o", "no/u.jsonl"], "folder does not exist"),
         (["feed.jsonl", "-o", "."], "folder"),
-        (["feed.jsonl", "-o", "u.jsonl", "--duplicates", "no/d.jsonl"], "no folder"),
+        (["feed.jsonl", "-o", "u.jsonl", "--duplicates", "no/d.jsonl"], "folder does not exist"),
         (["feed.jsonl", "-o", "u.parquet"], "lines of JSON"),
         (["a.parquet", "-o", "u.jsonl"], "Parquet"),
         (["a.warc.gz", "-o", "u.jsonl"], "WARC"),
-        (["a.warc.gz", "-o", "u.warc"], "as compressed as"),
+        (["a.warc.gz", "-o", "u.warc"], "in the compression of"),
         (["a.warc.gz", "-o", "u.warc.gz", "--duplicates", "d.warc.gz"], "lines of JSON"),
         (["a.warc.gz", "feed.jsonl", "-o", "u"], "different formats"),
         (["-", "-", "-o", "u.jsonl"], "only once"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dedup_filter import Verdict
 from dedup_filter.model import Refusal
-from dedup_filter.scrapy_plugin.host_watch import MOST_HOSTS, MOST_TOLD, HostWatch
+from dedup_filter.scrapy_plugin.host_watch import MOST_HOSTS, MOST_NAMED, HostWatch
 
 NEW = Verdict("new", language="en", shingles=300, shingles_without_stopword=20)
 PAGES = {
@@ -190,12 +190,12 @@ def test_the_log_names_some_hosts_and_each_once_even_if_it_was_forgotten():
         found = warned([PAGES["scripts"]] * 60, watch, f"http://host{number}/")
         return [(warning.kind, warning.text) for warning, _ in found]
 
-    for number in range(MOST_TOLD):
+    for number in range(MOST_NAMED):
         [(kind, text)] = told(number)
         assert (kind, text.partition(":")[0]) == ("made_by_scripts", f"host{number}")
-        is_last = number == MOST_TOLD - 1
+        is_last = number == MOST_NAMED - 1
         assert text.endswith("(more such hosts are only counted)") == is_last
-    assert told(MOST_TOLD) == [("made_by_scripts", None)]
+    assert told(MOST_NAMED) == [("made_by_scripts", None)]
     assert told(0) == []  # its counts were forgotten, but it was named
     assert len(watch) == 2
 

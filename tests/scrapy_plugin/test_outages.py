@@ -110,10 +110,10 @@ def test_calls_are_made_in_one_thread_in_the_order_asked_for(crawl, pages):
         made.append((number, threading.current_thread().name))
 
     async def test():
-        calls.tell(lambda: call(1), told.append)
+        calls.send(lambda: call(1), told.append)
         asked = asyncio.ensure_future(calls.ask(lambda: call(2)))
         await asyncio.sleep(0)
-        calls.tell(lambda: call(3), told.append)
+        calls.send(lambda: call(3), told.append)
         await asked
         await calls.ask(lambda: call(4))
 

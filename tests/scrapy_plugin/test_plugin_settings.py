@@ -72,8 +72,8 @@ def test_settings_are_read(settings, field, value):
         ({"HTML_FIELD": 5}, "DEDUP_HTML_FIELD must be the name of an item field, not 5"),
         ({"TEXT_FIELDS": 5}, "DEDUP_TEXT_FIELDS must be a list of item fields, not 5"),
         ({"TEXT_FIELDS": ["a", 5]}, "DEDUP_TEXT_FIELDS must be a list of item fields"),
-        ({"TAG_FIELD": ""}, "DEDUP_TAG_FIELD must be a text, not ''"),
-        ({"INDEX": 5}, "DEDUP_INDEX must be a text, not 5"),
+        ({"TAG_FIELD": ""}, "DEDUP_TAG_FIELD must be a non-empty string, not ''"),
+        ({"INDEX": 5}, "DEDUP_INDEX must be a non-empty string, not 5"),
         ({"INDEX": "ftp://x"}, "DEDUP_INDEX must be .* not 'ftp'"),
         ({"REPORT": 5}, "DEDUP_REPORT must be the path of a file, not 5"),
         ({"REPORT": "r.html"}, "DEDUP_REPORT needs an index in a directory"),
@@ -95,7 +95,7 @@ def test_settings_are_read(settings, field, value):
         ({"ZZZZ": 5}, "unknown setting DEDUP_ZZZZ: there are DEDUP_ENABLED, "),
         ({"SOURCE": "item", "FOLLOW_LINKS": False}, "DEDUP_FOLLOW_LINKS=False needs the verdict"),
         ({"HTML_FIELD": "h", "FOLLOW_LINKS": False}, "DEDUP_FOLLOW_LINKS=False needs the verdict"),
-        ({"TEXT_FIELDS": "t", "FOLLOW_LINKS": False}, "it cannot go with"),
+        ({"TEXT_FIELDS": "t", "FOLLOW_LINKS": False}, "it cannot be combined with"),
     ],
 )
 def test_setting_that_cannot_be_meant_is_refused_in_a_sentence(settings, sentence):

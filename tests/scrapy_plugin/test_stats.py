@@ -8,8 +8,8 @@ from passages import Collector, SharedPages
 
 from dedup_filter import Verdict
 from dedup_filter.model import Refusal
+from dedup_filter.scrapy_plugin.page_fates import Judgement
 from dedup_filter.scrapy_plugin.stats import CrawlStats, figures_of
-from dedup_filter.scrapy_plugin.visits import Judgement
 
 REFUSAL = Refusal("lines", 2, 0, "Size 40", 1, 3)
 VERDICTS = [

@@ -26,7 +26,7 @@ class World:
         self.made, self.held, self.audits = [], [], 0
 
     def request(self, url):
-        saving = self.live.saved_by(url)
+        saving = self.live.saving_for(url)
         if saving is not None and not saving.is_audit:
             self.held.append((url, saving.reasons))
             return
@@ -35,9 +35,9 @@ class World:
 
     def make(self, url):
         self.made.append(url)
-        retired = self.live.saw(url, self.same_at(url))
+        retired = self.live.add_verdict(url, self.same_at(url))
         if self.live.is_due:
-            retired += self.live.take(self.live.mining()())[1]
+            retired += self.live.use_rules(self.live.mining()())[1]
         if retired:
             again = [url for url, rules in self.held if not set(rules) <= set(self.live.active)]
             self.held = [each for each in self.held if each[0] not in again]
@@ -66,19 +66,19 @@ def test_rules_are_learnt_and_save_requests():
 
 def test_what_no_rule_changes_is_always_requested():
     live = LiveRules([Proven(SID, Evidence(50))])
-    assert live.saved_by(story(1, "x")) is None  # nothing of this form was seen in this crawl
-    live.saw(story(1, "x"), 1)
-    assert live.saved_by(story(1)) is None
-    assert live.saved_by(story(1, "x")) is None  # asked for again: the very page that was kept
-    assert live.saved_by(story(1, "y")).is_audit  # the first use
-    assert not live.saved_by(story(1, "z")).is_audit
+    assert live.saving_for(story(1, "x")) is None  # nothing of this form was seen in this crawl
+    live.add_verdict(story(1, "x"), 1)
+    assert live.saving_for(story(1)) is None
+    assert live.saving_for(story(1, "x")) is None  # asked for again: the very page that was kept
+    assert live.saving_for(story(1, "y")).is_audit  # the first use
+    assert not live.saving_for(story(1, "z")).is_audit
 
 
 @pytest.mark.parametrize("share", [0, 0.02, 0.25, 1])
 def test_the_audit_is_the_first_use_and_a_share_of_all(share):
     live = LiveRules([Proven(SID, Evidence(50))], share)
-    live.saw(story(1), 1)
-    audits = [live.saved_by(story(1, n)).is_audit for n in range(1_000)]
+    live.add_verdict(story(1), 1)
+    audits = [live.saving_for(story(1, n)).is_audit for n in range(1_000)]
     assert audits[0]
     assert sum(audits) == pytest.approx(1_000 * share, abs=1)
 
@@ -86,14 +86,14 @@ def test_the_audit_is_the_first_use_and_a_share_of_all(share):
 @pytest.mark.parametrize("same", [2, None], ids=["another page", "not judged"])
 def test_one_contradiction_retires_a_rule_for_good(same):
     live = LiveRules([Proven(SID, Evidence(50))])
-    live.saw(story(1), 1)
-    assert live.saw(story(1, "x"), same) == [SID]
+    live.add_verdict(story(1), 1)
+    assert live.add_verdict(story(1, "x"), same) == [SID]
     assert live.active == []
-    assert live.saved_by(story(1, "y")) is None
+    assert live.saving_for(story(1, "y")) is None
     for n in range(100):
         for sid in (None, f"a{n}"):
-            live.saw(story(1_000 + n, sid), 1_000 + n)
-    live.take(live.mining()())
+            live.add_verdict(story(1_000 + n, sid), 1_000 + n)
+    live.use_rules(live.mining()())
     # Of pages that could not be judged the mining knows nothing; the crawl does.
     assert live.active == []
     assert list(live.proven()) == []
@@ -101,10 +101,10 @@ def test_one_contradiction_retires_a_rule_for_good(same):
 
 def test_what_an_earlier_crawl_has_kept_saves_no_request_in_this_one():
     live = LiveRules([Proven(SID, Evidence(50))], audit=0)
-    live.saw(story(1), 7, is_kept=False)  # it repeats what is kept of an earlier crawl
-    assert live.saved_by(story(1, "x")) is None
-    live.saw(story(1, "x"), 7)  # that page, seen again
-    assert live.saved_by(story(1, "y")) is not None
+    live.add_verdict(story(1), 7, is_kept=False)  # it repeats what is kept of an earlier crawl
+    assert live.saving_for(story(1, "x")) is None
+    live.add_verdict(story(1, "x"), 7)  # that page, seen again
+    assert live.saving_for(story(1, "y")) is not None
 
 
 LANG = Rule(SITE, "parameters", ("lang",))
@@ -115,34 +115,34 @@ def test_a_contradiction_of_two_rules_together_is_not_the_end_of_both(is_plain_s
     live = LiveRules([Proven(SID, Evidence(50)), Proven(LANG, Evidence(50))])
     for n in range(40):
         for sid in (None, f"a{n}"):
-            live.saw(story(n, sid), n)
-    live.saw(story(99, "x"), 99)
+            live.add_verdict(story(n, sid), n)
+    live.add_verdict(story(99, "x"), 99)
     if is_plain_seen:
-        live.saw(story(99), 99)  # it stands for the story from now on
-    retired = live.saw(f"{story(99)}?lang=de", 100)
+        live.add_verdict(story(99), 99)  # it stands for the story from now on
+    retired = live.add_verdict(f"{story(99)}?lang=de", 100)
     assert set(retired) == ({LANG} if is_plain_seen else {SID, LANG})
     assert live.active == ([SID] if is_plain_seen else [])
-    live.take(live.mining()())
+    live.use_rules(live.mining()())
     assert live.active == [SID]
-    assert live.saw(f"{story(98)}?lang=de", 101) == []
+    assert live.add_verdict(f"{story(98)}?lang=de", 101) == []
 
 
 def test_a_page_that_changes_contradicts_nothing():
     live = LiveRules([Proven(SID, Evidence(50))])
-    live.saw(story(1), 1)
-    assert live.saw(story(1), 2) == []
-    assert live.saw(story(1, "x"), 2) == []
+    live.add_verdict(story(1), 1)
+    assert live.add_verdict(story(1), 2) == []
+    assert live.add_verdict(story(1, "x"), 2) == []
     assert live.active == [SID]
 
 
 def test_a_contradiction_while_rules_are_looked_for_counts():
     live = LiveRules([Proven(SID, Evidence(50))])
     for n in range(40):
-        live.saw(story(n), n)
-        live.saw(story(n, n), n)
+        live.add_verdict(story(n), n)
+        live.add_verdict(story(n, n), n)
     look = live.mining()
-    assert live.saw(story(3, "other"), 77) == [SID]
-    assert live.take(look()) == ([], [])
+    assert live.add_verdict(story(3, "other"), 77) == [SID]
+    assert live.use_rules(look()) == ([], [])
     assert live.active == []
     assert live.is_due
 
@@ -150,11 +150,11 @@ def test_a_contradiction_while_rules_are_looked_for_counts():
 def test_a_contradiction_after_the_search_began_is_found_as_it_ends():
     live = LiveRules()
     for n in range(40):
-        live.saw(story(n), n)
-        live.saw(story(n, n), n)
+        live.add_verdict(story(n), n)
+        live.add_verdict(story(n, n), n)
     look = live.mining()
-    live.saw(story(3, "other"), 77)
-    assert live.take(look()) == ([], [])
+    live.add_verdict(story(3, "other"), 77)
+    assert live.use_rules(look()) == ([], [])
     assert live.active == []
 
 
@@ -166,9 +166,9 @@ def test_rules_that_nothing_confirms_are_forgotten():
         assert list(LiveRules(proven).proven()) == proven  # a crawl that was killed counts not
     confirmed = LiveRules(proven)
     for n in range(20):
-        confirmed.saw(story(n), n)
-        confirmed.saw(story(n, n), n)
-    confirmed.take(confirmed.mining()())
+        confirmed.add_verdict(story(n), n)
+        confirmed.add_verdict(story(n, n), n)
+    confirmed.use_rules(confirmed.mining()())
     ((rule, evidence),) = confirmed.proven(is_over=True)
     assert (rule, evidence.support, evidence.unconfirmed) == (SID, 70, 0)
     assert list(LiveRules(proven).proven(is_over=True)) == []
@@ -199,8 +199,8 @@ def test_strange_urls_are_requested():
     live = LiveRules([Proven(SID, Evidence(50))])
     many = "&".join(f"p{n}=1" for n in range(10_000))
     for url in ("", "http://[1/", f"{SITE}/{'x' * 100_000}?sid=1", f"{SITE}/?sid=1&{many}"):
-        assert live.saw(url, 1) == live.saw(url, 2) == []
-        assert live.saved_by(url) is None
+        assert live.add_verdict(url, 1) == live.add_verdict(url, 2) == []
+        assert live.saving_for(url) is None
 
 
 URLS = st.builds(

@@ -47,7 +47,7 @@ def test_the_add_on_makes_equal_what_the_rules_do(proven, tmp_path, kind):
     ("content", "said"),
     [
         ("", "holds no rules"),
-        ("{}", "no list"),
+        ("{}", "not a list"),
         ("[1]", "rule 0 is not as dedup-filter writes it"),
         ('[{"rule": {}, "evidence": {}}]', r"rule \(origin, kind, "),
         ("[" * 100_000, "holds no rules"),
@@ -97,5 +97,5 @@ def test_evidence_is_not_below_0(tmp_path, proven):
 
 
 def test_what_is_no_file_is_not_read():
-    with pytest.raises(ConfigError, match="it is no file"):
+    with pytest.raises(ConfigError, match="it is not a file"):
         read_rules("/dev/zero")

@@ -35,7 +35,7 @@ def test_a_part_is_a_trap_if_95_of_100_of_its_last_pages_are_duplicates(runs):
     traps, active, shown = Traps(), set(), {}
     for url, is_duplicate, times in runs:
         for _ in range(times):
-            made, freed = traps.saw(url, is_duplicate=is_duplicate)
+            made, freed = traps.add_verdict(url, is_duplicate=is_duplicate)
             parts = parts_of(url)
             assert set(freed) == (set() if is_duplicate else active & parts)
             for part in freed:
@@ -51,7 +51,7 @@ def test_a_part_is_a_trap_if_95_of_100_of_its_last_pages_are_duplicates(runs):
             assert set(made) == new
             active |= new
             assert set(traps.active) == active
-            saving = traps.saved_by(url)
+            saving = traps.saving_for(url)
             assert (saving is not None) == bool(active & parts)
             if saving is not None:
                 assert set(saving.reasons) <= active & parts
@@ -59,17 +59,17 @@ def test_a_part_is_a_trap_if_95_of_100_of_its_last_pages_are_duplicates(runs):
 
 def test_the_first_request_into_a_trap_is_made_and_then_one_of_twenty():
     traps = Traps([Part(HOST, "path", "/a/")])
-    audits = [traps.saved_by(f"{HOST}/a/{n}").is_audit for n in range(100)]
+    audits = [traps.saving_for(f"{HOST}/a/{n}").is_audit for n in range(100)]
     assert [place for place, is_audit in enumerate(audits) if is_audit] == [0, 20, 40, 60, 80]
-    assert traps.saved_by(f"{HOST}/b/1") is None
+    assert traps.saving_for(f"{HOST}/b/1") is None
 
 
 def test_the_smallest_trap_is_named():
     inner, outer = Part(HOST, "path", "/a/b/"), Part(HOST, "path", "/a/")
     traps = Traps([outer, inner])
-    assert traps.saved_by(f"{HOST}/a/b/1").reasons == (inner,)
-    assert traps.saved_by(f"{HOST}/a/1").reasons == (outer,)
-    assert traps.saw(f"{HOST}/a/b/1", is_duplicate=False) == ([], [inner, outer])
+    assert traps.saving_for(f"{HOST}/a/b/1").reasons == (inner,)
+    assert traps.saving_for(f"{HOST}/a/1").reasons == (outer,)
+    assert traps.add_verdict(f"{HOST}/a/b/1", is_duplicate=False) == ([], [inner, outer])
 
 
 def test_an_origin_is_forgotten():
@@ -79,13 +79,13 @@ def test_an_origin_is_forgotten():
     assert traps.forget({HOST})
     assert traps.active == parts[1:]
     for n in range(49):
-        assert traps.saw(f"{HOST}/a/{n}", is_duplicate=True) == ([], [])
+        assert traps.add_verdict(f"{HOST}/a/{n}", is_duplicate=True) == ([], [])
     assert not traps.forget({HOST})
-    assert traps.saw(f"{HOST}/a/49", is_duplicate=True) == ([], [])
+    assert traps.add_verdict(f"{HOST}/a/49", is_duplicate=True) == ([], [])
 
 
 def test_strange_urls_are_in_no_trap():
     traps = Traps([Part(HOST, "path", "/a/")])
     for url in ("", "mailto:a", "http://[1/", f"{HOST}/a/" + "x" * 100_000):
-        assert traps.saved_by(url) is None
-        assert traps.saw(url, is_duplicate=True) == ([], [])
+        assert traps.saving_for(url) is None
+        assert traps.add_verdict(url, is_duplicate=True) == ([], [])

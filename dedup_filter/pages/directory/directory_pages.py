@@ -1,52 +1,25 @@
-"""Index and store as one: profiles of pages in, verdicts out.
-
-    profile -> same digest                                                  exact
-            -> index -> candidates within k bits -> the one that holds it   near
-            -> the page at its canonical URL (`canonical`) -> if it does    near
-            -> if none does: other hosts' pages with its phrases            near
-
-What it takes to repeat a page, and which of several it is said to repeat: see `comparison`.
+"""Index and store as one: profiles of pages in, verdicts out (see `judging`).
 
 What a page was kept with can be replaced when more is known of its host (`framed_pages`).
-
-A template or an empty shell can put thousands of pages within k bits of one another that are no
-near-duplicates. Of so many the `MOST_COMPARED` nearest are compared (of equally near ones those
-that came first), and `capped` counts the look-ups for which there were more.
 
 On disk every page with text is recorded; in memory only those that are kept or pending, as nobody
 could read of the others later. The index follows the store whenever it is asked.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from time import time as now
 
 from dedup_filter.config import FilterConfig, expiry_seconds
-from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile
-from dedup_filter.model import Fate, Source, Verdict
-from dedup_filter.pages.candidates import (
-    MOST_COMPARED,
-    NAMED_EVIDENCE,
-    Candidate,
-    Found,
-    found_beyond,
-    found_by_phrases,
-    found_by_texts,
-    relation,
-)
+from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.model import Fate, Match, Verdict
 from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.page_index import PageIndex
 from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import (
-    PageRecord,
-    Place,
-    canonical_of,
-    measures_of,
-    url_key,
-)
+from dedup_filter.pages.directory.records import PageRecord, Place, measures_of
 from dedup_filter.pages.frame_exchange import FrameExchange
+from dedup_filter.pages.judging import judge, pages_like
 from dedup_filter.pages.near_pages import Asked
-from dedup_filter.pages.original import compared, verdict_on
 
 _MOST_AT_URL = 4
 """Pages at one URL, of several crawls, that are compared with one that names it as canonical."""
@@ -76,7 +49,6 @@ class DirectoryPages:
         self.frames = FrameStore(store) if self._is_durable else None
         """Where frames are kept that outlive this process; None: nowhere."""
         self._by_host = config.scope == "host"
-        self._is_by_bits = config.min_similarity is None
         store.index_urls(is_wanted=config.canonical)
         k, layout = config.max_distance, config.tables
         self._index = PageIndex.opened(store, k, layout, by_host=self._by_host)
@@ -107,28 +79,11 @@ class DirectoryPages:
         Cost: a look-up by digest and, unless it is an exact repeat, one by each of its texts; if it
         repeats none of what they find, one by the keys of its phrases.
         """
-        if page.is_blank:
-            return verdict_on(page, "unjudged", "no_text")
         self._index.follow(self.store)
         host = self.store.host(place.host) if self._by_host else 0
-        canonical = self._canonical(place, page)
-        alike = dict.fromkeys(self._index.of_digest(page.digest, host), (0, 0))
-        candidates = self._candidates(place, page, alike, canonical)
-        equal = page.digest[EQUAL_DIGEST]
-        if all(each.digest[EQUAL_DIGEST] != equal for each in candidates):
-            near, most = self._index.near, MOST_COMPARED + 1
-            look_ups = (near(text.fingerprint, host, most) for text in page.texts)
-            found, capped = found_by_texts(look_ups)
-            self.capped += capped
-            if not self._is_by_bits:
-                named = self.store.stored(list(canonical))
-                found = found_beyond(page, named, NAMED_EVIDENCE) | found
-            candidates = self._candidates(place, page, found, canonical)
-        verdict = self._compared(place, page, candidates)
-        if verdict.outcome == "new" and self._config.looks_for_phrases:
-            found = self._sharing(place, page, {each.page for each in candidates})
-            more = self._candidates(place, page, found, dict.fromkeys(found, "shared_phrases"))
-            verdict = self._compared(place, page, [*candidates, *more]) if more else verdict
+        look_ups = _LookUps(self.store, self._index, host)
+        verdict, capped = judge(place, page, look_ups, self._config, self.store.crawl.__eq__)
+        self.capped += capped
         return verdict.named(self.store.url)
 
     def find(self, asked: Asked) -> list[PageRecord]:
@@ -140,14 +95,9 @@ class DirectoryPages:
         host = self.store.known_host(asked.host) if self._by_host else 0
         if host is None:
             return []
-        numbers = {
-            match.row for each in asked.fingerprints for match in self._index.near(each, host)
-        }
-        if asked.digest is not None:
-            numbers.update(self._index.of_digest(asked.digest, host))
-        if self._config.looks_for_phrases:
-            numbers.update(self._index.sharing(asked.keys))
-        records = map(self.store.record, sorted(numbers))
+        look_ups = _LookUps(self.store, self._index, host)
+        pages = pages_like(asked, look_ups, by_phrases=self._config.looks_for_phrases)
+        records = map(self.store.record, pages)
         return [each for each in records if not self._by_host or each.host == asked.host]
 
     def fate(self, number: int) -> Fate:
@@ -235,43 +185,6 @@ class DirectoryPages:
         faults = self._index.faults(self.store)
         assert not faults, faults[0]
 
-    def _compared(
-        self, place: Place, page: PageProfile, candidates: Sequence[Candidate]
-    ) -> Verdict:
-        is_ours, config = self.store.crawl.__eq__, self._config
-        least, most = config.min_similarity, config.max_missing
-        return compared(page, candidates, least, place.key, is_ours, most)
-
-    def _sharing(self, place: Place, page: PageProfile, known: Set[int]) -> Found:
-        """Find pages that share phrases with one, but for those that are known."""
-        shared = self._index.sharing(text.keys for text in page.texts)
-        stored = self.store.stored([each for each in shared if each not in known])
-        return found_by_phrases(page, place.host, shared, stored)
-
-    def _canonical(self, place: Place, page: PageProfile) -> dict[int, Source]:
-        """Return the last pages at the URL that a page names as canonical, see `kept_at`."""
-        is_asked = self._config.canonical and page.canonical
-        url = canonical_of(place, page.canonical) if is_asked else None
-        found = () if url is None else self.store.kept_at(url_key(url), _MOST_AT_URL)
-        return dict.fromkeys(found, "canonical")
-
-    def _candidates(
-        self, place: Place, page: PageProfile, found: Found, sources: Mapping[int, Source]
-    ) -> list[Candidate]:
-        return [
-            Candidate._make(
-                (
-                    *found[each.page],
-                    *relation(page, place.host, each.host),
-                    *each[1:-1],
-                    sources.get(each.page),
-                )
-            )
-            for each in self.store.stored(list(found))
-            # Those of another host are near by chance.
-            if not self._by_host or each.host == place.host
-        ]
-
     def _beyond_bounds(self, moment: float, coming: bool | None = None) -> set[int]:
         """Return some pages to be forgotten before another is recorded; none if there are no more.
 
@@ -289,3 +202,23 @@ class DirectoryPages:
                 most = min(max(over, bound // _BATCHES), _MOST_AT_ONCE)
                 due.update(self.store.oldest(most, is_kept=is_kept) if over > 0 else ())
         return due
+
+
+class _LookUps:
+    """The look-ups of one page, by the number of its host."""
+
+    def __init__(self, store: PageStore, index: PageIndex, host: int) -> None:
+        self.stored = store.stored
+        self._store, self._index, self._host = store, index, host
+
+    def equal(self, digest: bytes) -> list[int]:
+        return self._index.of_digest(digest, self._host)
+
+    def near(self, fingerprint: int, most: int | None = None) -> list[Match]:
+        return self._index.near(fingerprint, self._host, most)
+
+    def at_url(self, key: int) -> list[int]:
+        return self._store.kept_at(key, _MOST_AT_URL)
+
+    def sharing(self, texts: Sequence[bytes]) -> Mapping[int, int]:
+        return self._index.sharing(texts)

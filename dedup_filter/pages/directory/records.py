@@ -183,6 +183,11 @@ class PageRecord(NamedTuple):
         return Place(self.url, self.host, url_key(self.url))
 
     @property
+    def url_key(self) -> int:
+        """The same for all spellings of its URL."""
+        return url_key(self.url)
+
+    @property
     def headline(self) -> Headline:
         """What its page is headed by."""
         return Headline(self.h1, self.title)

@@ -1,7 +1,6 @@
 """The pages of a shared index, as the filter asks for them: compare, record, commit, forget.
 
-    page -> pages within k bits, or with its digest -> their records -> repeats one of them?
-    if not -> other hosts' pages that share phrases -> their records -> repeats one of them?
+    page -> look-ups in the replica -> records of what they find -> verdict (see `judging`)
     page, and what was found of it -> its own record -> appended, pending -> is it still so?
 
 A record may be newer or older than the replica. So the log is read after it, and a record that does
@@ -18,32 +17,24 @@ batch of pages that are forgotten.
 
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from math import inf
 from time import monotonic, sleep
 from time import time as now
-from typing import NamedTuple
+from typing import Any
 
 from dedup_filter.config import FilterConfig, expiry_seconds
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.model import Fate, Outcome, Source, Verdict
-from dedup_filter.pages.candidates import (
-    MOST_COMPARED,
-    Candidate,
-    Found,
-    found_by_phrases,
-    found_by_texts,
-    relation,
-)
+from dedup_filter.model import Fate, Match, Outcome, Verdict
 from dedup_filter.pages.directory.frame_store import FrameStore
 from dedup_filter.pages.directory.records import PageRecord, Place, measures_of, url_key
 from dedup_filter.pages.frame_exchange import FrameExchange, UpdateLists
+from dedup_filter.pages.judging import Judged, judge, pages_like
 from dedup_filter.pages.near_pages import Asked
-from dedup_filter.pages.original import compared, verdict_on
 from dedup_filter.pages.redis.process import LEASE, Process
-from dedup_filter.pages.redis.replica import Entry
+from dedup_filter.pages.redis.replica import Entry, LoggedPages
 from dedup_filter.pages.redis.shared_log import MOST_AT_ONCE, Overtaken, SharedLog
 
 _BATCHES = 100
@@ -56,15 +47,6 @@ _PAUSE = 0.002
 _LONGEST_PAUSE = 0.25
 _LONGEST_WAIT = 2 * LEASE
 """Seconds for which `see` waits for another process to end its claim of a page's original."""
-
-
-class _Like(NamedTuple):
-    """What the replica has that a page may repeat."""
-
-    near: Found
-    """Pages near its texts, or with its digest."""
-    sharing: Mapping[int, int]
-    """How many keys others share with it, if pages are found by phrases."""
 
 
 class RedisPages:
@@ -97,8 +79,8 @@ class RedisPages:
         """Comparisons in which there were more candidates than `MOST_COMPARED`."""
         self._read: dict[int, PageRecord] = {}
         """Records of the pages that were compared last."""
-        self._looked_up: tuple[int, _Like] | None = None
-        """The end of the log when a page was compared last, and what was like it then."""
+        self._looked_up: tuple[int, _LookUps] | None = None
+        """The end of the log when a page was compared last, and the look-ups with their answers."""
         self._recorded: tuple[Verdict, bool] | None = None
         """Of the page in a transaction, and whether that is to stay pending."""
         self._wait = 0
@@ -128,11 +110,14 @@ class RedisPages:
         """Tell whether a page repeats one that is kept or pending."""
         if page.is_blank:
             self._process.count("unjudged")  # here, as nothing is recorded of it
-            return verdict_on(page, "unjudged", "no_text")
-        self._log.withdraw()
-        like = self._like(place, page)
-        self._looked_up = self._replica.end, like
-        return self._compared(place, page, like)
+        else:
+            self._log.withdraw()
+        self._read = {}
+        look_ups = self._look_ups(place.host)
+        self._looked_up = self._replica.end, look_ups
+        verdict, capped = self._judged(place, page, look_ups)
+        self.capped += capped
+        return verdict.named(lambda number: self._read[number].url)
 
     def find(self, asked: Asked) -> list[PageRecord]:
         """Return the records of pages within k bits, with a digest, or that share keys.
@@ -141,14 +126,10 @@ class RedisPages:
         """
         self._log.withdraw()
         self._log.sync()
-        of_texts: list[int | None] = [*asked.fingerprints] or [None]
-        digest = asked.digest or b""
-        entries = [Entry.of(each, digest, asked.host) for each in of_texts]
-        near = {match.row for each in entries for match in self._replica.near(each)}
-        self._read_fitting(near | self._sharing(asked.keys).keys())
-        records = [self._read[number] for number in sorted(self._read)]
+        look_ups = self._look_ups(asked.host)
+        pages = pages_like(asked, look_ups, by_phrases=self._config.looks_for_phrases)
         is_any = self._config.scope != "host"
-        return [each for each in records if is_any or each.host == asked.host]
+        return [each for each in self._fitting(pages) if is_any or each.host == asked.host]
 
     def sketches(self, pages: Sequence[int]) -> dict[int, bytes]:
         """Return the sketches of pages by their numbers; of those that are gone there is none."""
@@ -292,86 +273,45 @@ class RedisPages:
             assert record.is_pending == (record.page in in_flight)
             assert self._log.is_there(record.page, record), f"page {record.page} is another"
 
-    def _compared(self, place: Place, page: PageProfile, like: _Like) -> Verdict:
+    def _look_ups(self, host: str, before: float = inf) -> "_LookUps":
+        return _LookUps(self._replica, self._fitting, host, before)
+
+    def _judged(self, place: Place, page: PageProfile, look_ups: "_LookUps") -> Judged:
         # A crawl that was begun after this one, by processes that are at work too, is no earlier
         # one; a job that is resumed may meet it.
-        is_ours, config = self._process.crawl.__le__, self._config
-        options = config.min_similarity, place.key, is_ours, config.max_missing
-        self._read_fitting(like.near)
-        candidates = self._candidates(place, page, like.near)
-        verdict = compared(page, candidates, *options)
-        if verdict.outcome == "new" and (others := like.sharing.keys() - like.near.keys()):
-            near = self._read
-            self._read_fitting(others)
-            found = found_by_phrases(page, place.host, like.sharing, self._read.values())
-            candidates += self._candidates(place, page, found, "shared_phrases")
-            verdict = compared(page, candidates, *options) if found else verdict
-            self._read |= near
-        return verdict.named(lambda number: self._read[number].url)
-
-    def _candidates(
-        self, place: Place, page: PageProfile, found: Found, source: Source | None = None
-    ) -> list[Candidate]:
-        return [
-            Candidate(
-                *found[number],
-                *relation(page, place.host, record.host),
-                record.sketch,
-                record.headline,
-                number,
-                record.crawl,
-                url_key(record.url),
-                record.digest,
-                source,
-            )
-            for number, record in self._read.items()
-            # Those of another host are near by chance.
-            if number in found and (self._config.scope != "host" or record.host == place.host)
-        ]
+        return judge(place, page, look_ups, self._config, self._process.crawl.__le__)
 
     def _is_still(self, found: Verdict, place: Place, page: PageProfile, number: int) -> bool:
         """Tell whether a page is still what it was found to be, after all that stands before it."""
-        end, like_before = self._looked_up or (0, None)
+        end, before = self._looked_up or (0, self._look_ups(place.host))
         if self._replica.end == end + 1:
             return True
-        like = self._like(place, page, before=number)
-        if like == like_before:
+        look_ups = self._look_ups(place.host, number)
+        if all(look_ups.answer(*each) == answer for each, answer in before.answers.items()):
             return True
-        again = self._compared(place, page, like)
+        again, _ = self._judged(place, page, look_ups)
         return (again.outcome, again.original_page) == (found.outcome, found.original_page)
 
-    def _like(self, place: Place, page: PageProfile, before: float = inf) -> _Like:
-        """Find pages near the texts of one, or with its digest or keys; those before a number."""
-        fingerprints: list[int | None] = [text.fingerprint for text in page.texts]
-        entries = (Entry.of(each, page.digest, place.host) for each in fingerprints or [None])
-        near = (self._replica.near(entry, MOST_COMPARED + 1) for entry in entries)
-        found, capped = found_by_texts(near, before)
-        self.capped += capped
-        return _Like(found, self._sharing([text.keys for text in page.texts], before))
-
-    def _sharing(self, texts: Sequence[bytes], before: float = inf) -> Mapping[int, int]:
-        """Find pages that share keys with texts, if pages of other hosts are found by phrases."""
-        return self._replica.sharing(texts, before) if self._config.looks_for_phrases else {}
-
-    def _read_fitting(self, pages: Collection[int]) -> None:
-        """Read the records of pages that may be repeated; those that are gone are left out."""
-        self._read, changing = {}, list(pages)
+    def _fitting(self, pages: Collection[int]) -> list[PageRecord]:
+        """Read the records of pages that may be repeated; pages that are gone are left out."""
+        read: dict[int, PageRecord] = {}
+        fits, changing = dict[int, bool](), list(pages)
         for trial in range(_MOST_READINGS if pages else 0):
             sleep(trial * _PAUSE)
-            self._read.update((each.page, each) for each in self._records.records(changing))
+            read.update((each.page, each) for each in self._records.records(changing))
             # Afterwards: a page that was not in flight, and is there now, was committed before.
             self._log.sync()
-            fits = {page: self._log.is_there(page, record) for page, record in self._read.items()}
+            fits = {page: self._log.is_there(page, record) for page, record in read.items()}
             # Another process gives them other measures: the record is about to follow. Or a server
             # failed, and the number was given to another page.
             changing = [page for page in fits if page in self._replica and not fits[page]]
             if not changing:
                 break
-        self._read = {
-            page: record
-            for page, record in self._read.items()
-            if fits.get(page) and page not in self._lost
+        read = {
+            page: record for page, record in read.items() if fits[page] and page not in self._lost
         }
+        self._read |= read
+        return list(read.values())
 
     def _waited_for(self, original: int, found: Verdict) -> Verdict:
         """Wait until the original of a page is not pending. Raises Overtaken if it is gone."""
@@ -415,3 +355,51 @@ class RedisPages:
         self._lost.update(self._awaited)
         self._awaited.clear()
         self.exchange.read_anew()
+
+
+class _LookUps:
+    """The look-ups of one page in the replica, and their answers; only pages before a number count.
+
+    `fitting` reads records.
+    """
+
+    def __init__(
+        self,
+        replica: LoggedPages,
+        fitting: Callable[[Sequence[int]], Sequence[PageRecord]],
+        host: str,
+        before: float,
+    ) -> None:
+        self._replica, self.stored, self._host, self._before = replica, fitting, host, before
+        self.answers: dict[tuple[str, Any], Any] = {}
+        """By the names of look-ups and their arguments."""
+
+    def equal(self, digest: bytes) -> list[int]:
+        return [match.row for match in self.answer("near", (None, digest, None))]
+
+    def near(self, fingerprint: int, most: int | None = None) -> list[Match]:
+        found: list[Match] = self.answer("near", (fingerprint, b"", most))
+        return found
+
+    def at_url(self, key: int) -> list[int]:  # noqa: ARG002
+        """Return nothing: the replica does not know URLs."""
+        return []
+
+    def sharing(self, texts: Sequence[bytes]) -> Mapping[int, int]:
+        found: Mapping[int, int] = self.answer("sharing", tuple(texts))
+        return found
+
+    def answer(self, look_up: str, argument: Any) -> Any:
+        """Look something up, unless its answer is known."""
+        key = look_up, argument
+        if key not in self.answers:
+            self.answers[key] = getattr(self, f"_{look_up}")(argument)
+        return self.answers[key]
+
+    def _near(self, argument: tuple[int | None, bytes, int | None]) -> list[Match]:
+        fingerprint, digest, most = argument
+        found = self._replica.near(Entry.of(fingerprint, digest, self._host), most)
+        return [match for match in found if match.row < self._before]
+
+    def _sharing(self, texts: Sequence[bytes]) -> Mapping[int, int]:
+        return self._replica.sharing(texts, self._before)

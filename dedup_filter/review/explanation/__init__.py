@@ -1,1 +1,1 @@
-"""Pages that a user names -> what they would be judged by, and why."""
+"""Pages that a user names -> the texts by which they would be judged, and why."""

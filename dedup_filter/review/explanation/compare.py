@@ -1,8 +1,8 @@
-"""Two pages that a user named -> how alike they are, and whether the second repeats the first.
+"""Two pages that a user named -> their similarity, and whether the second repeats the first.
 
-The verdicts are the filter's own (`verdicts.py`), one for each distance. Of a page that an index
-has recorded, and of which nothing else was kept, there are its fingerprint, sketch and headline:
-enough for a page that is repeated, too little for one that is to be judged.
+The verdicts are the filter's own (`verdicts.py`), one for each distance. If an index has only the
+record of a page, its fingerprint, sketch and headline are known. They suffice for the first page,
+but not to judge the second.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,10 @@ from typing import Any
 from dedup_filter.config import FilterConfig
 from dedup_filter.hamming.planner import plan
 from dedup_filter.model import Unjudged, Verdict
+from dedup_filter.review.explanation.compared_page import ComparedPage, Likeness, likeness
 from dedup_filter.review.explanation.ignorable import Ignorable, ignorable
-from dedup_filter.review.explanation.judged import Judged
+from dedup_filter.review.explanation.judged_page import JudgedPage
 from dedup_filter.review.explanation.named_page import NamedPage, page_in
-from dedup_filter.review.explanation.side import Likeness, Side, likeness
 from dedup_filter.review.explanation.table_look_ups import LookUp, look_ups
 from dedup_filter.review.explanation.text_diff import Change, only_in, word_changes
 from dedup_filter.review.explanation.verdicts import (
@@ -30,39 +30,39 @@ from dedup_filter.review.recorded_pages import RecordedPages, require_pages
 from dedup_filter.upkeep import Index
 
 _LEAST_PLANNED = 1_000_000
-"""Pages for which the tables of an index are planned at least."""
+"""The tables of an index are planned for at least this many pages."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is to be said of two pages."""
+    """The similarity of two pages, and the verdicts on the second."""
 
-    first: Side
-    second: Side
+    first: ComparedPage
+    second: ComparedPage
     distance: int | None
-    """Differing bits of the fingerprint that the first page is found by, and that of the text by
-    which the second finds it: the first that is within `max_distance`, or else the nearest."""
+    """Differing bits between the stored fingerprint of the first page and one of the second page:
+    its first fingerprint within `max_distance`, else its nearest one."""
     by_text: str | None
-    """The name of that text."""
+    """The name of the second page's text with that fingerprint."""
     differing_bits: list[int]
     """Their positions, 63 first."""
     max_distance: int
     layout: str
     tables: list[LookUp]
-    """What each table of that layout does in a look-up within `max_distance`."""
+    """The result of each table of the layout in a look-up within `max_distance`."""
     likeness: Likeness | None
-    """None: one of them has no text."""
+    """None: one page has no text."""
     verdicts: list[Verdict] | None
-    """On the second page if the first was kept, at distance 0, 1, ...; None: too little of it is
-    recorded."""
+    """On the second page if the first was kept, at distance 0, 1, ...; None: too little of the
+    second is recorded."""
     ignorable: Ignorable | None
-    """Elements without which the second would repeat the first; None: there are no such, or only a
-    record of the second is known."""
+    """Elements without which the second page would repeat the first; None: there are none, or only
+    a record of the second is known."""
     only_in_first: list[str] | None
-    """Sentences of its text that the other lacks; None: the text of one of them is not known."""
+    """Sentences that the other page lacks; None: the text of one page is not known."""
     only_in_second: list[str] | None
     changes: list[Change] | None
-    """From the text of the first to that of the second; None as above."""
+    """From the text of the first to the text of the second; None as above."""
 
 
 def compare(
@@ -73,7 +73,7 @@ def compare(
 ) -> Comparison:
     """Compare two pages: URLs, files or "-", or pages that an index has recorded.
 
-    `urls` is where files were found. With an index its options hold, and what it knows of hosts.
+    `urls` are the URLs of files. With an index, its options and its frames of hosts are used.
 
     Raises:
         DedupError: a page or the index cannot be read, or an option is wrong.
@@ -86,9 +86,9 @@ def compare(
         one, other = (page_in(pages, *each) for each in zip(names, urls, strict=True))
         config, kept = pages.config, pages.kept
     record, verdicts = one.record, None
-    if record is None and isinstance(one.judged, Judged):
+    if record is None and isinstance(one.judged, JudgedPage):
         record = as_recorded(one.judged)
-    if isinstance(other.judged, Judged):
+    if isinstance(other.judged, JudgedPage):
         verdicts = compared_with_record(record, other.judged, config)
     elif isinstance(other.judged, Unjudged):
         verdicts = [Verdict("unjudged", reason=other.judged.reason)] * len(DISTANCES)
@@ -96,7 +96,7 @@ def compare(
 
 
 def compared_pages(first: GivenPage, second: GivenPage, config: FilterConfig) -> Comparison:
-    """Compare two pages that were read, as a filter does that sees nothing but them."""
+    """Compare two pages that were read, like a filter that sees only these two."""
     found = judged_one_by_one(first, second, config)
     pages = [NamedPage(each.url, one) for each, one in zip((first, second), found, strict=True)]
     verdicts = seen_one_by_one(first, second, config)
@@ -110,7 +110,7 @@ def _comparison(
     config: FilterConfig,
     kept: int,
 ) -> Comparison:
-    first, second = Side.stored(names[0], pages[0]), Side.of(names[1], pages[1])
+    first, second = ComparedPage.stored(names[0], pages[0]), ComparedPage.of(names[1], pages[1])
     most = config.max_distance
     layout = config.tables or plan(most, max(kept, _LEAST_PLANNED))
     stored = next(iter(first.fingerprints.values()), None)
@@ -137,15 +137,15 @@ def _comparison(
     )
 
 
-def _ignorable(page: Judged | Unjudged | None, verdict: Verdict) -> Ignorable | None:
-    source = page.source if isinstance(page, Judged) else None
+def _ignorable(page: JudgedPage | Unjudged | None, verdict: Verdict) -> Ignorable | None:
+    source = page.source if isinstance(page, JudgedPage) else None
     if source is None or verdict.refused is None:
         return None
     return ignorable(source, verdict.refused.lines)
 
 
-def _nearest(stored: int, second: Side, most: int) -> tuple[int, int, int] | None:
-    """Return number, distance and fingerprint of the text of a page that finds a stored one."""
+def _nearest(stored: int, second: ComparedPage, most: int) -> tuple[int, int, int] | None:
+    """Return number, distance and fingerprint of the text by which a page finds a stored one."""
     found = [
         (number, (stored ^ value).bit_count(), value)
         for number, value in enumerate(second.fingerprints.values())

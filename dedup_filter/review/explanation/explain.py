@@ -1,7 +1,7 @@
-"""A page that a user named -> what of it would be judged, and why the rest would not.
+"""A page that a user named -> the text that would be judged, and why other text would not be.
 
-Of a page that an index has recorded, what the record tells. Only with `keep_text` there is its
-text, and all that was read of it; what of a page was never read is not recorded.
+If an index has recorded the page, its record is explained. The record has the page's text and
+blocks only with `keep_text`, and never the parts that were not read.
 """
 
 from collections import defaultdict
@@ -14,8 +14,8 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.features.analysis import language_by
 from dedup_filter.features.recipes import consists_of_sentences
 from dedup_filter.model import Unjudged
-from dedup_filter.review.explanation.judged import Judged, judged
-from dedup_filter.review.explanation.left_out import Left, left_out
+from dedup_filter.review.explanation.excluded_text import ExcludedText, excluded_text
+from dedup_filter.review.explanation.judged_page import JudgedPage, judged_page
 from dedup_filter.review.explanation.named_features import Feature, advertisements, simhash_of
 from dedup_filter.review.explanation.named_page import NamedPage, page_in
 from dedup_filter.review.given_page import read_page
@@ -30,51 +30,51 @@ class JudgedText:
     """One of the texts that a page is looked up by, or its span."""
 
     name: str
-    """"new", "main", "span": see the terminology; several that are equal have all their names."""
+    """"new", "main", "span": see the terminology; equal texts have all their names."""
     words: int
     fingerprint: int | None
-    """None: nothing is looked up by it."""
+    """None: no page is looked up by it."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a page would be judged by."""
+    """The texts and features by which a page would be judged."""
 
     name: str
     url: str
     reason: str | None = None
-    """Why it would be unjudged; None: it is judged."""
+    """Why the page would be unjudged; None: it is judged."""
     recorded: Mapping[str, Any] | None = None
-    """What the index says of it; None: it is not recorded."""
+    """The page's record in the index; None: it is not recorded."""
     language: str | None = None
     language_by: str | None = None
-    """What told the language: "script", "declaration", "stopwords" or "nothing"."""
+    """How the language was recognized: by "script", "declaration", "stopwords" or "nothing"."""
     declared_language: str | None = None
     selected: tuple[str, ...] = ()
-    """What selectors have done to the page: see `Verdict.selected`."""
+    """The effect of selectors on the page: see `Verdict.selected`."""
     h1: str = ""
     title: str = ""
     headline: tuple[str, ...] = ()
-    """What of these two counts, normalised."""
+    """The parts of h1 and title that count, normalised."""
     host: str = ""
     host_pages: int = 0
     """Pages of the host that were kept."""
     is_frame_known: bool = False
     texts: list[JudgedText] = field(default_factory=list)
     text: str | None = None
-    """The text that the page is known by; None: it was not kept."""
-    left_out: list[Left] | None = None
-    """All other text, in page order; None: what that was is not recorded."""
+    """The text by which later pages find the page; None: it was not kept."""
+    left_out: list[ExcludedText] | None = None
+    """All other text, in page order; None: it is not recorded."""
     unread_words: float | None = 0
-    """Words in hidden parts and script data that are not in sight; the digest has them. None: the
-    page is made by scripts, so there is no telling."""
+    """Words in hidden parts and script data, which are only in the digest. None: the page is made
+    by scripts, so their number is not known."""
     shingles: int | None = None
     shingles_left_out: int | None = None
-    """How many of them are no sentence's."""
+    """Shingles that belong to no sentence."""
     advertisements: list[str] = field(default_factory=list)
-    """Words, in rows, of shingles that are no sentence's."""
+    """Words, in rows, of shingles that belong to no sentence."""
     are_sentences: bool = True
-    """Whether enough shingles are a sentence's; if not, advertisements give features, too."""
+    """Whether enough shingles belong to sentences; if not, advertisements give features, too."""
     features: list[Feature] = field(default_factory=list)
     tallies: list[float] = field(default_factory=list)
     fingerprint: int | None = None
@@ -82,10 +82,10 @@ class Explanation:
 
     @property
     def words(self) -> dict[str, float]:
-        """How many words were kept, and how many were left out by each rule."""
+        """Number of words that were kept, and that were left out by each rule."""
         words = defaultdict[str, float](float, kept=count_words(self.text or ""))
-        for left in self.left_out or ():
-            words[left.rule] += left.words
+        for each in self.left_out or ():
+            words[each.rule] += each.words
         return {rule: round(count, 2) for rule, count in words.items()}
 
 
@@ -94,7 +94,7 @@ def explain(
 ) -> Explanation:
     """Explain a page: a URL, a file or "-", or a page that an index has recorded.
 
-    `url` is where a file was found. With an index its options hold, and what it knows of the host.
+    `url` is the URL of a file. With an index, its options and its frame of the host are used.
 
     Raises:
         DedupError: the page or the index cannot be read, or an option is wrong.
@@ -102,16 +102,16 @@ def explain(
     if index is None:
         given = read_page(name, url)
         config = FilterConfig.of(options or {})
-        return explanation(name, given.url, judged(given.url, given.page, config))
+        return explanation(name, given.url, judged_page(given.url, given.page, config))
     with RecordedPages.open(index, options or {}) as pages:
         page = page_in(pages, name, url)
     found = explanation(name, page.url, page.judged)
     return found if page.record is None else _of_record(found, page)
 
 
-def explanation(name: str, url: str, found: Judged | Unjudged | None) -> Explanation:
+def explanation(name: str, url: str, found: JudgedPage | Unjudged | None) -> Explanation:
     """Explain a page that was judged; None: it could not be judged again."""
-    if not isinstance(found, Judged):
+    if not isinstance(found, JudgedPage):
         return Explanation(name, url, None if found is None else found.reason)
     document, profile, analysed = found.texts.document, found.profile, found.analysed
     context = None if found.framed is None else found.framed.context
@@ -132,7 +132,7 @@ def explanation(name: str, url: str, found: Judged | Unjudged | None) -> Explana
         is_frame_known=profile.around.is_frame_known,
         texts=_texts(found),
         text=found.text,
-        left_out=left_out(found),
+        left_out=excluded_text(found),
         unread_words=profile.unread_words if isfinite(profile.unread_words) else None,
         shingles=profile.shingles,
         shingles_left_out=profile.shingles_without_stopword,
@@ -145,8 +145,8 @@ def explanation(name: str, url: str, found: Judged | Unjudged | None) -> Explana
     )
 
 
-def _texts(found: Judged) -> list[JudgedText]:
-    """Tell which texts there are, equal ones once."""
+def _texts(found: JudgedPage) -> list[JudgedText]:
+    """Return the texts of a page, equal texts once."""
     analysed = found.analysed
     named: dict[int, list[str]] = {}
     texts = {id(each): each for each in (analysed.new, analysed.main, analysed.span)}
@@ -164,7 +164,7 @@ def _texts(found: Judged) -> list[JudgedText]:
 
 
 def _of_record(found: Explanation, page: NamedPage) -> Explanation:
-    """Add what an index has recorded of a page; all else is as far as it has kept the page."""
+    """Add the record of a page; if it cannot be judged again, explain it by the record alone."""
     record = page.record
     assert record is not None
     recorded = {
@@ -177,7 +177,7 @@ def _of_record(found: Explanation, page: NamedPage) -> Explanation:
         "first_seen": as_time(record.first_seen),
         "last_seen": as_time(record.last_seen),
     }
-    if isinstance(page.judged, Judged):
+    if isinstance(page.judged, JudgedPage):
         return replace(found, recorded=recorded)
     return replace(
         found,

@@ -1,16 +1,16 @@
-"""Lines that keep a page apart -> the elements that they stand in, and CSS selectors for these.
+"""Lines that make a page differ -> the elements that contain them, and CSS selectors for these.
 
     <section class="stats"><div>Read 1037 times</div></section>    "Read 1037 times"
     -> <div> ('Read 1037 times'), ".stats > div", which may be a value of DEDUP_IGNORE
 
-The element is the smallest that holds all words of the line that the other page lacks; if no
-selector names it, the smallest that holds the line. A selector is made of the id of it or of one
-that holds nothing else; of their class names; or of its tag within an element that has an id or
-class names. Names that a program has made are no help on other pages, and left out: those with
-digits, or with letters in random case. So are names in which CSS would need escapes. A selector
-must match few elements, and not most of the page's text.
+The element is the smallest that contains all words of the line that the other page lacks; if no
+selector names it, the smallest that contains the line. A selector is made of the id or class names
+of the element, or of an element around it with the same text; or of its tag within an element that
+has an id or class names. Names made by a program (with digits, or letters in random case) differ on
+other pages, so they are not used. Names that CSS would have to escape are not used either. A
+selector must match few elements, and not most of the page's text.
 
-Guarantee: what is told can be shown on a terminal, and the selector can be pasted into settings.
+Guarantee: the hint can be shown on a terminal, and the selector can be pasted into settings.
 
 Cost: a parse of the page, and three times as much again: 3 ms for 80 KB with 900 elements.
 """
@@ -33,16 +33,16 @@ from dedup_filter.thresholds import HALF
 from dedup_filter.wording import printable
 
 _MOST_MATCHES = 10
-"""Elements that a selector may match on a page: one that matches more is made of a common name."""
+"""Elements that a selector may match on a page; a name that matches more is too common."""
 _MOST_NAMES = 3
-"""Class names of an element that are taken: utility classes ("flex", "mt") come by the dozen."""
+"""Class names of an element in a selector; it may have dozens of utility classes ("flex", "mt")."""
 _MOST_SELECTORS = 3
-"""Of a page: it differs in more than a few volatile elements if it needs more."""
+"""Selectors for a page. If more are needed, it differs in more than a few volatile elements."""
 _MOST_AROUND = 8
 """Elements around a line whose names are tried."""
 _MOST_LENGTH, _MOST_TRIES = 2**20, 64
-"""Bytes or characters of a page, and selectors that are tried on it: then it takes no longer than
-to judge the page."""
+"""Bytes or characters of a page, and selectors tried on it. Within these bounds the search takes no
+longer than judging the page."""
 _LONGEST_NAME, _LONGEST_TEXT = 60, 60
 
 _NO_TEXT = ("script", "style", "title")
@@ -57,7 +57,7 @@ class Shown(NamedTuple):
     """An element of a page."""
 
     tag: str
-    """Its start tag, with id and class, fit for a terminal."""
+    """Its start tag, with id and class, escaped for a terminal."""
     text: str
     """The beginning of its text."""
 
@@ -70,10 +70,10 @@ class Ignorable(NamedTuple):
     elements: tuple[Shown, ...]
     """An example of what each selector matches."""
 
-    def told(self, them: str) -> str:
-        """Say what would be dropped without the elements: `them`, which differ only in these.
+    def hint(self, them: str) -> str:
+        """Describe the elements, without which `them`, the pages that differ, would be dropped.
 
-        >>> print(Ignorable(".views", (Shown('<i class="views">', "Read 1037 times"),)).told("B"))
+        >>> print(Ignorable(".views", (Shown('<i class="views">', "Read 1037 times"),)).hint("B"))
         only in <i class="views"> ('Read 1037 times'): unless that is content, DEDUP_IGNORE = \
 ".views" would drop B
         """
@@ -85,9 +85,9 @@ class Ignorable(NamedTuple):
 
 
 def ignorable(page: PageText, lines: Sequence[MissingLine]) -> Ignorable | None:
-    """Find the elements that lines of a page stand in, at each place where they do.
+    """Find the elements that contain lines of a page, at each place of each line.
 
-    None: one is in no element that a selector can name, or the page is no HTML or very long.
+    None: a line is in no element that a selector can name, or the page is not HTML or very long.
     """
     if not lines or not isinstance(page.html, str | bytes) or len(page.html) > _MOST_LENGTH:
         return None
@@ -115,10 +115,10 @@ class _Piece(NamedTuple):
 
     text: str
     start: int
-    """Characters before it, as all that follow without white space."""
+    """Characters before it; white space is never counted."""
     end: int
     holder: etree._Element
-    """The element that it stands in."""
+    """The element that contains it."""
 
 
 class _Texts:
@@ -131,7 +131,7 @@ class _Texts:
         self._pieces = list(self._read())
         self._text = "".join(_spaceless(piece.text) for piece in self._pieces)
         self._ends = {piece.end: count for count, piece in enumerate(self._pieces, 1)}
-        """Where a piece ends -> how many there are up to it."""
+        """Where a piece ends -> the number of pieces up to it."""
 
     def _read(self) -> Iterator[_Piece]:
         start = 0
@@ -148,7 +148,7 @@ class _Texts:
                 start += size
 
     def places(self, line: MissingLine) -> Iterator[list[etree._Element]]:
-        """Yield the elements of a line at each place where texts in a row are it: see above."""
+        """Yield the elements of a line at each place where consecutive texts make the line."""
         sought = _spaceless(line.text)
         for first, piece in enumerate(self._pieces):
             last = self._ends.get(piece.start + len(sought))
@@ -157,7 +157,7 @@ class _Texts:
                 yield [_around(_with_words(there, line)), _around(there)]
 
     def selector_of(self, element: etree._Element) -> tuple[str, Shown] | None:
-        """Return the first selector for an element that fits, and what it matches."""
+        """Return the first selector that fits an element, and the element that it matches."""
         size = self._length(element)
         around = list(islice(element.iterancestors(), _MOST_AROUND))
         for each in (element, *(each for each in around if self._length(each) == size)):
@@ -190,7 +190,7 @@ def _spaceless(text: str) -> str:
 
 
 def _with_words(pieces: list[_Piece], line: MissingLine) -> list[_Piece]:
-    """Return those pieces of a line that have the words that are missing; all if none tells."""
+    """Return the pieces of a line that contain its missing words; all if that is not known."""
     if line.words is None or len(pieces) == 1:
         return pieces
     ends = list(accumulate(len(tokens(normalize(piece.text))) for piece in pieces))
@@ -202,14 +202,14 @@ def _with_words(pieces: list[_Piece], line: MissingLine) -> list[_Piece]:
 
 
 def _around(pieces: Sequence[_Piece]) -> etree._Element:
-    """Return the smallest element around the first and the last of some texts in a row."""
+    """Return the smallest element around the first and the last of consecutive texts."""
     one, other = pieces[0].holder, pieces[-1].holder
     of_other = {other, *other.iterancestors()}
     return next(each for each in (one, *one.iterancestors()) if each in of_other)
 
 
 def _names(element: etree._Element) -> Iterator[str]:
-    """Yield selectors by the id and by the class names of an element that a person has given."""
+    """Yield selectors by the id and by the class names of an element, if a person chose them."""
     id_ = element.get("id", "")
     if _is_given(id_):
         yield f"#{id_}"
@@ -220,7 +220,7 @@ def _names(element: etree._Element) -> Iterator[str]:
 
 
 def _is_given(name: str) -> bool:
-    """Tell a name that a person has given from one that a program has made.
+    """Return whether a person, not a program, has chosen a name.
 
     >>> [_is_given(name) for name in ("views", "viewCount", "post-4711", "sc-bdVaJa", 'a"b')]
     [True, True, False, False, False]

@@ -1,7 +1,7 @@
 """A judged page -> the features of its fingerprint by name, with their weights and tallies.
 
-Features are hashes; their names are found again by hashing, in the same way, what they can be made
-of: the words of the text, its shingles or keywords, and the shingles of title and headings.
+Features are hashes. Their names are recovered by hashing all possible names: the words of the text,
+its shingles or keywords, and the shingles of title and headings.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from dedup_filter.model import Document
 from dedup_filter.text.plain_text import normalize
 
 _IN_UNITS = ("content", "keywords")
-"""Recipes whose weights are counted in `WEIGHT_UNIT`."""
+"""Recipes with weights in `WEIGHT_UNIT`."""
 
 
 class Feature(NamedTuple):
@@ -31,18 +31,18 @@ class Feature(NamedTuple):
 
 
 class Simhash(NamedTuple):
-    """How a fingerprint came about."""
+    """A fingerprint, with its features and tallies."""
 
     fingerprint: int | None
     """None: there are no features."""
     features: list[Feature]
-    """The most weighty first; of equal ones the first in the alphabet."""
+    """By descending weight, then by name."""
     tallies: list[float]
-    """The sum of the weights, added or subtracted, for each bit, 63 first."""
+    """For each bit, 63 first, the sum of the weights, added or subtracted."""
 
 
 def simhash_of(document: Document, analysis: Analysis, config: FilterConfig) -> Simhash:
-    """Make the fingerprint of a text of a page once more, with all that it is made of."""
+    """Make the fingerprint of a text of a page again, with its features and tallies."""
     found = features_of(document, analysis, config)
     unit = WEIGHT_UNIT if config.features in _IN_UNITS else 1
     names = dict(_names(document, analysis, config))
@@ -58,9 +58,9 @@ def simhash_of(document: Document, analysis: Analysis, config: FilterConfig) -> 
 
 
 def advertisements(analysis: Analysis) -> list[str]:
-    """Return the words, in rows, that are in no shingle that is a sentence's.
+    """Return the words, in rows, whose shingles belong to no sentence.
 
-    Unless hardly any shingle is, they give no feature.
+    They give no features, unless hardly any shingle belongs to a sentence.
     """
     rows: list[list[str]] = [[]]
     for word, is_in in zip(analysis.words, analysis.in_sentence.tolist(), strict=True):
@@ -74,7 +74,7 @@ def advertisements(analysis: Analysis) -> list[str]:
 def _names(
     document: Document, analysis: Analysis, config: FilterConfig
 ) -> Iterator[tuple[int, tuple[str, str]]]:
-    """Yield the hash, the name and the kind of all that can be a feature."""
+    """Yield the hash, the name and the kind of each possible feature."""
     if config.features == "shingles":
         hashes, names = analysis.hashes.tolist(), _shingles(analysis.words, config.shingle_size)
     elif config.features == "keywords":
@@ -98,7 +98,7 @@ def _part(
     headings: tuple[str, ...] = (),
     images: tuple[int, ...] = (),
 ) -> list[int]:
-    """Return the hashes of the features that a part of a page gives."""
+    """Return the hashes of the features of a part of a page."""
     of_part = part_features(
         title, headings, images, config.part_weights, config.shingle_size, config.feature_hash
     )

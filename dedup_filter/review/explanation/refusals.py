@@ -1,4 +1,4 @@
-"""Why a page that is near another does not repeat it -> a sentence for people."""
+"""A refusal (why a page that is near another does not repeat it) -> a sentence for people."""
 
 from dedup_filter.model import Refusal, Rule
 from dedup_filter.wording import printable
@@ -14,7 +14,7 @@ _LONGEST_URL = 500
 
 
 def why(refusal: Refusal) -> str:
-    r"""Say what of a page is missing in the one that it is near, fit for a log or a terminal.
+    r"""Describe the text that is missing in the near page, escaped for a log or a terminal.
 
     >>> why(Refusal("lines", 2, 0, "Size 40", page=1, distance=3, url="http://a/1"))
     '2 words of lines missing in http://a/1, 0 allowed: "Size 40"'

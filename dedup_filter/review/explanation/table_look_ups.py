@@ -1,7 +1,7 @@
-"""Two fingerprints, a distance, a layout -> which permuted tables find the one by the other.
+"""Two fingerprints, a distance, a layout -> which permuted tables find one by the other.
 
-A table finds it if in the bits that lead it no more differ than the look-up flips there, in the
-ways in which it flips them (`hamming/layout.py`).
+A table finds a fingerprint if a probe of the look-up flips exactly the leading bits in which the
+two fingerprints differ (`hamming/layout.py`).
 """
 
 from itertools import groupby
@@ -11,19 +11,19 @@ from dedup_filter.hamming.layout import Layout, TableShape
 
 
 class LookUp(NamedTuple):
-    """What one table does for a pair of fingerprints."""
+    """The look-up of a pair of fingerprints in one table."""
 
     leading: list[tuple[int, int]]
-    """The blocks of bits that lead it, each from its highest to its lowest position, 63 to 0."""
+    """The leading blocks of bits, each from its highest to its lowest position, 63 to 0."""
     differing: int
-    """How many of these bits differ."""
+    """Number of leading bits that differ."""
     flipped: int
-    """How many of them a look-up flips at most; -1: the distance does not need this table."""
+    """Most leading bits that a probe flips; -1: the distance does not need this table."""
     finds: bool
 
 
 def look_ups(one: int, other: int, layout: Layout, distance: int) -> list[LookUp]:
-    """Tell of each table of a layout whether a look-up within a distance meets the other there."""
+    """Return, for each table of a layout, whether a look-up within a distance finds the other."""
     return [_look_up(shape, one ^ other, distance) for shape in layout.table_shapes]
 
 

@@ -1,7 +1,7 @@
-"""Two texts -> what each says that the other does not, sentence by sentence; and word by word.
+"""Two texts -> the sentences that only one of them has, and a word diff.
 
-Sentences are the same if their normal forms are (letter case, white space and the like aside).
-Words are compared as they are written; in scripts without spaces each character is one.
+Sentences are the same if their normal forms are equal (without letter case, white space, ...).
+Words are compared as written; in scripts without spaces each character is a word.
 
 Cost: 10 ms for texts of 1,000 words. Lines are compared first, and words only within those that
 differ, as the time grows with the product of the lengths.
@@ -20,11 +20,11 @@ _RANGES = "\u0e00-\u10ff\u1780-\u17ff\u2e80-\uabff\uf900-\ufaff\uff00-\uffef\U00
 _UNSPACED = re.compile(f"[{_RANGES}]")
 _WORD = re.compile(f"[{_RANGES}]|[^\\s{_RANGES}]+")
 _MOST_AT_ONCE = 4_000_000
-"""Product of the words of two parts beyond which they are not compared word by word: 1 s."""
+"""Product of the words of two parts up to which they are compared word by word: 1 s."""
 
 
 class Change(NamedTuple):
-    """Words in a row that both texts have, or one of them."""
+    """Consecutive words that both texts have, or only one of them."""
 
     kind: Literal["same", "gone", "new"]
     words: list[str]
@@ -43,7 +43,7 @@ def only_in(one: str, other: str) -> list[str]:
 
 
 def word_changes(before: str, after: str) -> list[Change]:
-    """Return what to take from one text, and what to add, to make the other of it.
+    """Return the words to remove from one text, and to add, to make the other text.
 
     >>> word_changes("one two three", "one four three")[1:3]
     [Change(kind='gone', words=['two']), Change(kind='new', words=['four'])]
@@ -54,7 +54,7 @@ def word_changes(before: str, after: str) -> list[Change]:
 
 
 def is_letter_of_unspaced(word: str) -> bool:
-    """Tell whether a word of a change is one character of a script without spaces.
+    """Return whether a word of a change is one character of a script without spaces.
 
     >>> is_letter_of_unspaced("港"), is_letter_of_unspaced("a")
     (True, False)

@@ -1,11 +1,11 @@
-"""Two pages, each read or recorded -> what the filter says of the second at each distance.
+"""Two pages, each read or recorded -> the filter's verdict on the second at each distance.
 
-    without an index     a filter sees the first, then the second; a new one for each distance
-    with an index        the first is put into an index in memory, as it is recorded; the second is
-                         measured with what the index knows of its host, and compared
+    without an index     for each distance, a new filter sees the first page, then the second
+    with an index        the record of the first page is put into an index in memory; the second
+                         page is profiled with the index's frame of its host, and compared
 
-Nothing is decided here. With an index the second comes in a later crawl, so at the URL of the
-first it is a revisit.
+Nothing is decided here. With an index the second page comes in a later crawl, so at the URL of the
+first page it is a revisit.
 """
 
 from dataclasses import replace
@@ -20,14 +20,14 @@ from dedup_filter.pages.directory.records import Crawl, PageRecord, Place
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.pages.location import MEMORY, open_index, scheme_of
 from dedup_filter.pages.original import verdict_on
-from dedup_filter.review.explanation.judged import Judged, judged
+from dedup_filter.review.explanation.judged_page import JudgedPage, judged_page
 from dedup_filter.review.given_page import GivenPage
 
 DISTANCES = range(MAX_DISTANCE + 1)
 
 
 def seen_one_by_one(first: GivenPage, second: GivenPage, config: FilterConfig) -> list[Verdict]:
-    """Let a filter of each distance see a page, then another; return what it says of that."""
+    """For each distance, let a filter see a page, then another; return the verdicts on that."""
     verdicts = []
     with NearDuplicateFilter(_at(config, 0)) as reader:
         pages = [reader.read(each.url, **each.page._asdict()) for each in (first, second)]
@@ -42,25 +42,25 @@ def seen_one_by_one(first: GivenPage, second: GivenPage, config: FilterConfig) -
 
 def judged_one_by_one(
     first: GivenPage, second: GivenPage, config: FilterConfig
-) -> tuple[Judged | Unjudged, Judged | Unjudged]:
-    """Measure a page as the first that a filter sees, and another as the second."""
+) -> tuple[JudgedPage | Unjudged, JudgedPage | Unjudged]:
+    """Profile a page as the first that a filter sees, and another as the second."""
     config = _at(config, config.max_distance)
     pages = FramedPages(config, open_index(MEMORY, config, None))
 
-    def measured(page: GivenPage) -> Judged | Unjudged:
+    def judged(page: GivenPage) -> JudgedPage | Unjudged:
         host = Place.of(page.url).host
-        return judged(page.url, page.page, config, lambda _, shown: pages.context(host, shown))
+        return judged_page(page.url, page.page, config, lambda _, shown: pages.context(host, shown))
 
-    found = measured(first)
-    if isinstance(found, Judged):
+    found = judged(first)
+    if isinstance(found, JudgedPage):
         pages.claim(found.place, found.measurable, is_pending=False)
-    return found, measured(second)
+    return found, judged(second)
 
 
 def compared_with_record(
-    record: PageRecord | None, second: Judged, config: FilterConfig
+    record: PageRecord | None, second: JudgedPage, config: FilterConfig
 ) -> list[Verdict]:
-    """Compare a page with one that is recorded, as if that were kept; None: it was not recorded."""
+    """Compare a page with a recorded page, as if that were kept; None: it has no record."""
     store = PageStore.in_memory(scheme_of(config))
     try:
         if record is not None:
@@ -73,7 +73,7 @@ def compared_with_record(
         store.close()
 
 
-def as_recorded(page: Judged) -> PageRecord | None:
+def as_recorded(page: JudgedPage) -> PageRecord | None:
     """Return the record that a page would have if it were new; None: it has no text."""
     if page.profile.is_blank:
         return None

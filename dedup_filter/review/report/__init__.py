@@ -1,10 +1,10 @@
 """An index in a directory -> one HTML file that shows what was kept, what was dropped, and why.
 
-    index -> gathered (figures, pages, pairs) -> border (kept pages that are nearly duplicates)
-          -> shown_texts (of pairs, packed) -> drawn (one HTML file) -> report_file (written whole)
+    index -> collect (figures, pages, pairs) -> border (kept pages that are nearly duplicates)
+          -> pack_texts (texts of pairs) -> render (one HTML file) -> report_file (written whole)
 
-The file needs no network and sends nothing anywhere. Its programs are in `page/`: plain scripts
-without a build step, and Chart.js as it is published (docs/decisions/0011-the-report.md).
+The file needs no network and sends nothing anywhere. Its scripts are in `page/`: plain scripts
+without a build step, and Chart.js as published (docs/decisions/0011-the-report-is-one-file.md).
 """
 
 from contextlib import nullcontext
@@ -17,10 +17,10 @@ from dedup_filter.errors import ConfigError
 from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.pages.location import folder_of
 from dedup_filter.review.report.border import kept_near_the_border
-from dedup_filter.review.report.drawn import drawn
-from dedup_filter.review.report.gathered import Bounds, gathered
+from dedup_filter.review.report.collect import Bounds, collect
+from dedup_filter.review.report.pack_texts import pack_texts
+from dedup_filter.review.report.render import render
 from dedup_filter.review.report.report_file import require_free, write_whole
-from dedup_filter.review.report.shown_texts import pack_texts
 from dedup_filter.upkeep.directory import DirectoryIndex
 from dedup_filter.upkeep.results import Watch
 from dedup_filter.urls.rules_file import IN_FOLDER, read_rules
@@ -38,32 +38,32 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Amounts:
-    """How much a report holds at most, so that a browser can open it."""
+    """Limits of a report, so that a browser can open it."""
 
     duplicates: int = 100_000
-    """Duplicates that are listed; of more, those recorded last. Figures and charts are of all."""
+    """Most duplicates that are listed: the latest. Figures and charts count all."""
     texts: int = 2_000
-    """Pairs whose texts are shown: those at the border first, then those of large clusters."""
+    """Most pairs whose texts are shown: first at the border, then in large clusters."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """What a report holds."""
+    """The contents of a report."""
 
     report: str
     bytes: int
     pages: int
     duplicates: int
-    """All there are."""
+    """All duplicates."""
     listed: int
-    """Those that are listed."""
+    """Duplicates that are listed."""
     outside: int
     """Pairs of kept pages that are listed as just outside the settings."""
     texts: int
     """Pairs whose texts can be read side by side."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return it in values that JSON has."""
+        """Return the fields as JSON values."""
         return dict(vars(self))
 
 
@@ -76,22 +76,22 @@ def write_report(
 ) -> Written:
     """Write the report on an index in a directory, which a crawl may be writing to.
 
-    What is at `path` is replaced, at once and as a whole; ask `require_free` first. Cost: 10 us a
+    A file at `path` is replaced at once and as a whole; call `require_free` first. Cost: 10 us a
     page, 1 ms a text.
 
     Raises:
         ConfigError: there is no index in that directory, or its file of URL rules has none.
-        StoreError: it cannot be read.
-        OSError: the report cannot be written; what was at `path` is still there.
+        StoreError: the index cannot be read.
+        OSError: the report cannot be written; a file at `path` is still there.
     """
     with Snapshot.open_to_read(index) as snapshot:
         with watch(snapshot.records(), snapshot.count()) as records:
-            found = gathered(snapshot, records, bounds, amounts.duplicates)
+            found = collect(snapshot, records, bounds, amounts.duplicates)
         outside = kept_near_the_border(snapshot, found)
         pairs = [*found.pairs, *outside.pairs]
         texts = pack_texts(snapshot, found, pairs, amounts.texts)
     rules = Path(index, IN_FOLDER)
-    html = drawn(str(index), found, outside, texts, read_rules(rules) if rules.exists() else ())
+    html = render(str(index), found, outside, texts, read_rules(rules) if rules.exists() else ())
     write_whole(Path(path), html)
     return Written(
         report=str(path),
@@ -105,10 +105,10 @@ def write_report(
 
 
 def require_directory(location: str) -> None:
-    """Refuse what is no directory: elsewhere dropped pages leave no records.
+    """Require a directory: other indexes record no dropped pages.
 
     Raises:
-        ConfigError: the location is wrong, or that of an index in memory or on Redis.
+        ConfigError: the location is wrong, or names an index in memory or on Redis.
     """
     if folder_of(location) is None:
         raise ConfigError(
@@ -118,9 +118,9 @@ def require_directory(location: str) -> None:
 
 
 def bounds_of(index: str | Path, **given: Any) -> Bounds:
-    """Return the settings by which a report tells what is at the border.
+    """Return the settings that define the border in a report.
 
-    `max_distance` and `min_similarity` that are not given are those of the last crawl.
+    `max_distance` and `min_similarity` default to the settings of the last crawl.
 
     Raises:
         ConfigError: there is no index, or a value is out of range.

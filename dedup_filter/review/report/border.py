@@ -1,15 +1,15 @@
 """Kept pages -> pairs of them that were nearly duplicates: just outside the settings.
 
-    too far          the sketches are alike, and the fingerprints differ in a few bits beyond k
-    too different    the fingerprints are within k bits, and a little too much is missing
+    too far          the sketches are similar, but the fingerprints differ in a few bits beyond k
+    too different    the fingerprints are within k bits, but slightly too many shingles are missing
     other rule       within both: another headline on one host, a new line, ... (comparison.py)
 
-Similarity is estimated from sketches: the share of the later page's shingles that the earlier one
-has. Within `MAX_DISTANCE` bits all pairs are found by the permuted tables. Pairs farther apart are
-found by comparing each fingerprint with each, which is done for at most `_MOST_COMPARED` pages. Of
-very many pairs (the pages of a template) some are looked at; the result says of how many.
+Similarity is estimated from sketches: the share of the later page's shingles that the earlier page
+has. Within `MAX_DISTANCE` bits the permuted tables find all pairs. Pairs farther apart are found by
+comparing each fingerprint with each, for at most `_MOST_COMPARED` pages. If there are very many
+pairs (the pages of a template), only some are examined; the result says how many there are.
 
-Cost: 20 us for each pair that is looked at; 1 ns for each two of the pages that are compared.
+Cost: 20 us for each examined pair; 1 ns for each two compared fingerprints.
 """
 
 from collections import defaultdict
@@ -24,16 +24,16 @@ from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.hamming.near_pairs import pair_blocks
 from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.pages.directory.records import PageRecord
-from dedup_filter.review.report.gathered import Bounds, Gathered, Kind, Pair
+from dedup_filter.review.report.collect import Bounds, Kind, Pair, ReportData
 
 BITS_BEYOND = 3
-"""So many bits beyond `max_distance` are still near the border."""
+"""Bits beyond `max_distance` that are still near the border."""
 SHARE_BELOW = 0.15
-"""So much below `min_similarity` is."""
+"""Similarity below `min_similarity` that is still near the border."""
 _MOST_COMPARED = 40_000
 _MOST_LOOKED_AT = 100_000
 _MOST_LISTED = 300
-"""Of each kind."""
+"""Pairs of each kind."""
 _TOGETHER = 4_096
 """Pairs whose sketches are compared in one call: 40 MB."""
 _BLOCK = 1 << 22
@@ -50,17 +50,17 @@ class Outside:
     pairs: list[Pair] = field(default_factory=list)
     """Nearest to the border first, at most `_MOST_LISTED` of each kind."""
     counts: dict[Kind, int] = field(default_factory=dict)
-    """How many were found of each kind."""
+    """Number of pairs found of each kind."""
     by_distance: dict[int, int] = field(default_factory=dict)
     looked_at: int = 0
     candidates: int = 0
-    """Pairs within the distance; more than were looked at if they are very many."""
+    """Pairs within the distance; if there are very many, not all were examined."""
     farthest: int = 0
     """Bits up to which pairs were looked for."""
 
 
-def kept_near_the_border(snapshot: Snapshot, found: Gathered) -> Outside:
-    """Find the pairs, and note the records of their pages in `found`."""
+def kept_near_the_border(snapshot: Snapshot, found: ReportData) -> Outside:
+    """Find the pairs, and add the records of their pages to `found`."""
     bounds = found.bounds
     fingerprints = np.array(found.kept.fingerprints, np.uint64)
     order = np.argsort(fingerprints, kind="stable")
@@ -119,10 +119,10 @@ def _farthest(max_distance: int, count: int) -> int:
 
 
 def _near(fingerprints: UInt64Array, pages: PageArray, distance: int) -> Iterator[PageArray]:
-    """Yield pairs of pages whose fingerprints differ in at most so many bits: arrays, (n, 2).
+    """Yield pairs of pages whose fingerprints are within a distance: arrays, (n, 2).
 
-    Of pages with the same fingerprint the first stands for all, and each is paired with the next.
-    Requires: fingerprints ascend, and so do the numbers of pages with the same one.
+    The first of the pages with one fingerprint represents all, and each is paired with the next.
+    Requires: fingerprints ascend, and so do the numbers of pages with the same fingerprint.
     """
     is_next = fingerprints[1:] == fingerprints[:-1]
     yield np.stack([pages[:-1][is_next], pages[1:][is_next]], axis=1)
@@ -149,7 +149,7 @@ def _all_compared(fingerprints: UInt64Array, distance: int) -> Iterator[UInt64Ar
 
 
 def _compared(pages: PageArray, records: _Records, bounds: Bounds) -> Iterator[Pair]:
-    """Yield those of some pairs of pages, the earlier first, that are just outside the settings."""
+    """Yield the pairs of pages, the earlier page first, that are just outside the settings."""
     for start in range(0, len(pages), _TOGETHER):
         pairs = [(records[a], records[b]) for a, b in pages[start : start + _TOGETHER].tolist()]
         earlier, later = ([record.sketch for record in each] for each in zip(*pairs, strict=True))
@@ -178,7 +178,7 @@ def _outside(earlier: PageRecord, later: PageRecord, share: float, bounds: Bound
 
 
 def _excess(pair: Pair, bounds: Bounds) -> float:
-    """Return how far outside the settings a pair is: 0 at the border, 1 where it is looked at."""
+    """Return how far outside the settings a pair is: 0 at the border, 1 at most."""
     return max(-_room(pair, bounds), 0.0)
 
 

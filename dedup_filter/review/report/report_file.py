@@ -1,7 +1,6 @@
-"""HTML -> a file, whole or not at all; never over a file of somebody else's.
+"""HTML -> a file, whole or not at all; a file that is not a report is never replaced.
 
-A report is known by how it begins, so that one of an earlier crawl can be replaced and nothing else
-is.
+A report is recognized by its beginning, so that only a report of an earlier crawl is replaced.
 """
 
 from pathlib import Path
@@ -15,10 +14,10 @@ BEGINNING = (
 
 
 def require_free(path: str | Path, *, may_replace_report: bool = False) -> None:
-    """Refuse a path where something is; an earlier report only if that may not be replaced.
+    """Require that nothing is at a path; with `may_replace_report`, an earlier report may be.
 
     Raises:
-        ConfigError: something is there, or its folder is not.
+        ConfigError: something else is there, or its folder does not exist.
     """
     if may_replace_report:
         whole_file.require_free(path, _is_report, "is no report of this program")
@@ -27,7 +26,7 @@ def require_free(path: str | Path, *, may_replace_report: bool = False) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Put a file at a path, in place of what is there. Raises OSError: nothing was changed."""
+    """Write a file at a path, in place of an earlier file. OSError: nothing was changed."""
     with whole_file.whole_file(path) as file:
         file.write(content)
 

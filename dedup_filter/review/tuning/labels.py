@@ -1,9 +1,9 @@
 """Pairs that people have judged, and pages -> how right each setting is, and which is best.
 
 A line of a file of labels is a JSON object {"a": URL, "b": URL, "same": true or false}. A setting
-says "same" of a pair if the later page repeats the earlier one by it: exactly, or within
-`max_distance` bits and with `min_similarity`. So it is asked of each pair by itself, whatever other
-pages there are.
+says "same" of a pair if the later page repeats the earlier one by it: exactly, or with
+`min_similarity` and within `max_distance` bits, or enough shared phrases. So it is asked of each
+pair by itself, whatever other pages there are.
 
     precision   of the pairs called the same, the share that is
     recall      of the pairs that are, the share called so
@@ -108,11 +108,11 @@ def labelled(reader: PageReader, pages: Pages, labels: Iterable[Label]) -> Label
     pairs = np.array(list(found), np.intp).reshape(-1, 2)
     later, earlier = pairs[:, 0], pairs[:, 1]
     are_same = np.array(list(found.values()), np.bool_)
-    distances, limits = _measured(reader, pages, later, earlier)
+    reach, limits = _measured(reader, pages, later, earlier)
     settings = []
     for bits in range(MAX_DISTANCE + 1):
         for share in SHARES:
-            called = (distances <= bits) & (limits >= share)
+            called = (reach <= bits) & (limits >= share)
             right = int(np.count_nonzero(called & are_same))
             scores = rightness(int(called.sum()), right, int(are_same.sum()))
             settings.append(Rightness(bits, share, *scores))
@@ -124,15 +124,15 @@ def labelled(reader: PageReader, pages: Pages, labels: Iterable[Label]) -> Label
 def _measured(
     reader: PageReader, pages: Pages, later: IntpArray, earlier: IntpArray
 ) -> tuple[IntpArray, FloatArray]:
-    """Return how far pages are apart, and up to which `min_similarity` one repeats the other."""
-    alike = Alike(reader, pages, np.unique(np.concatenate([later, earlier])))
-    _, limits = alike.measure(later, earlier)
+    """Return from which k on pages are compared, and to which `min_similarity` one is the other."""
     distances = np.bitwise_count(pages.fingerprints[later] ^ pages.fingerprints[earlier])
     was_found = (pages.originals[later] == earlier) & (pages.distances[later] >= 0)
     distances = np.where(was_found, pages.distances[later], distances).astype(np.intp)
+    alike = Alike(reader, pages, np.unique(np.concatenate([later, earlier])))
+    _, limits, reach = alike.measure(later, earlier, distances)
     are_long = pages.are_long[later] & pages.are_long[earlier]
     are_twins = pages.twins[later] == pages.twins[earlier]
-    return np.where(are_twins, 0, distances), np.where(
+    return np.where(are_twins, 0, reach), np.where(
         are_twins, 1.0, np.where(are_long | was_found, limits, -1.0)
     )
 

@@ -1,7 +1,9 @@
 """Records of an index -> the pairs of pages that a crawl compares, and how alike those are.
 
     fingerprints within k bits  -> of each page, the nearest earlier pages
+    keys of kept pages          -> those that share some, beyond k bits
     sketches of both            -> the share of the later page that the earlier one has
+    that share                  -> whether phrases find the pair at any `max_distance`
     that, hosts, headlines      -> up to which `min_similarity` the later page repeats the earlier
 
 Records lack the pages themselves, so this is an estimate where pages have a frame or say a phrase
@@ -9,9 +11,15 @@ twice: the share is that of the distinct phrases of all their texts, and lines a
 the earlier page lacks are not looked for. Of pairs that a crawl has confirmed, the recorded share
 is taken.
 
+The record of a dropped page has no keys. So two pages with enough in common for `found_beyond`
+count as pages that share a key: 1 pair in 1,500 does not where 3/4 of two equally long pages are
+the same, 1 in 10 where a page is a quarter of the other. Not in the estimate are keys that too
+many pages have, hosts with the same menus, and pairs beyond `MAX_DISTANCE` bits of a page that the
+crawl dropped, but for the one with its original.
+
 A page that equals an earlier one repeats it at every setting, and makes no pairs of its own.
 
-Cost: 5 us a page and 30 us a pair.
+Cost: 5 us a page and 30 us a pair; 30 us a page that has keys.
 """
 
 from collections import Counter
@@ -27,11 +35,12 @@ from dedup_filter.fingerprints.sketch import shared
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.hamming.near_pairs import pair_blocks
 from dedup_filter.hamming.pairs import IntpArray, UInt64Array, distinct
-from dedup_filter.pages.candidates import MOST_COMPARED
+from dedup_filter.pages.candidates import MOST_COMPARED, MOST_SHARING, SHARED_EVIDENCE
 from dedup_filter.pages.directory.page_reader import MASK, PageReader
+from dedup_filter.pages.phrase_table import PhraseTable
 from dedup_filter.text.headlines import Headline, are_within, is_headed_alike
 from dedup_filter.text.reading import title_parts
-from dedup_filter.thresholds import HALF
+from dedup_filter.thresholds import HALF, MOST
 from dedup_filter.upkeep.results import Watch
 
 FloatArray = npt.NDArray[np.float64]
@@ -47,8 +56,9 @@ _LEAST_SHARE = 0.1
 """A page of which another has less is not asked for its headline."""
 _CHUNK = 500
 """Records that are read by one statement, and pairs that are compared by one call."""
-_ROW = """SELECT id, host, words, is_kept, fingerprint, original, distance, similarity, digest
-    FROM pages ORDER BY id"""
+_ROW = """SELECT id, host, words, is_kept, fingerprint, original, distance, similarity, digest,
+    reason IS NOT NULL FROM pages ORDER BY id"""
+_KEYS = "SELECT keys FROM pages ORDER BY id"
 _CONTENT = "SELECT id, CAST(h1 AS TEXT), CAST(title AS TEXT), sketch FROM pages WHERE id IN ({})"
 _HEADLINES = "SELECT host, CAST(h1 AS TEXT), CAST(title AS TEXT) FROM pages WHERE is_kept"
 
@@ -73,6 +83,10 @@ class Pages(NamedTuple):
     """As recorded, -1 for none."""
     similarities: FloatArray
     """As recorded, `NEVER` for none."""
+    were_beyond: BoolArray
+    """Whether what each repeated was found whatever its distance: by URL, or by phrases."""
+    by_phrases: bool
+    """Whether pages are found by phrases."""
 
     @property
     def size(self) -> int:
@@ -90,20 +104,28 @@ class Pairs(NamedTuple):
     """Share of the later page's shingles that the earlier one has, 0 to 1."""
     limits: FloatArray
     """The largest `min_similarity` at which the later page repeats the earlier one, or `NEVER`."""
+    reach: npt.NDArray[np.uint8]
+    """The least `max_distance` with which it is compared: its distance, or 0 if phrases find it."""
     most_of_page: int
     """So many earlier pages were compared with each page at most."""
     by_host: bool
     """Whether only pages of one host were compared."""
 
+    def are_found(self, max_distance: int, min_similarity: float | None) -> BoolArray:
+        """Tell which pairs are compared at a setting."""
+        bits = self.distances if min_similarity is None else self.reach
+        found: BoolArray = bits <= max_distance
+        return found
 
-def pages_of(reader: PageReader) -> Pages:
-    """Read what is compared of each page but its sketch."""
+
+def pages_of(reader: PageReader, *, by_phrases: bool = True) -> Pages:
+    """Read what is compared of each page but its sketch; `by_phrases`: see `Pages`."""
     rows = reader.rows(_ROW)
-    columns = list(zip(*rows, strict=True)) if rows else [()] * 9
-    ids, hosts, words, are_kept, prints, originals, distances, similarities, digests = columns
+    columns = list(zip(*rows, strict=True)) if rows else [()] * 10
+    ids, hosts, words, are_kept, prints, originals, distances, similarities, *others = columns
     places = {number: place for place, number in enumerate(ids)}
     first: dict[bytes, int] = {}
-    equal = (digest[EQUAL_DIGEST] for digest in digests)
+    equal = (digest[EQUAL_DIGEST] for digest in others[0])
     twins = [first.setdefault(digest, place) for place, digest in enumerate(equal)]
     return Pages(
         np.array(ids, np.intp),
@@ -116,6 +138,8 @@ def pages_of(reader: PageReader) -> Pages:
         np.array([places.get(each, -1) for each in originals], np.intp),
         np.array([-1 if each is None else each for each in distances], np.intp),
         np.array([NEVER if each is None else each for each in similarities], np.float64),
+        np.array(others[1], np.bool_),
+        by_phrases,
     )
 
 
@@ -126,20 +150,25 @@ def pairs_of(
     by_host: bool = False,
     watch: Watch = lambda them, _: nullcontext(them),
 ) -> Pairs:
-    """Find the pairs within `MAX_DISTANCE` bits, and compare them."""
-    later, earlier, distances = _with_recorded(pages, _near(pages, by_host=by_host))
+    """Find the pairs within `MAX_DISTANCE` bits, or that share phrases, and compare them."""
+    found = _joined([_near(pages, by_host=by_host), _sharing(reader, pages, by_host=by_host)])
+    later, earlier, distances = _with_recorded(pages, found)
     most = MOST_COMPARED
     while len(later) > MOST_PAIRS and most > 1:
         most //= 2
         later, earlier, distances = _nearest(later, earlier, distances, most)
     alike = Alike(reader, pages, np.unique(np.concatenate([later, earlier])))
-    shares, limits = np.zeros(len(later)), np.zeros(len(later))
+    shares, limits, reach = (np.zeros(len(later)) for _ in range(3))
     chunks = range(0, len(later), _CHUNK)
     with watch(chunks, len(chunks)) as shown:
         for start in shown:
             chosen = slice(start, start + _CHUNK)
-            shares[chosen], limits[chosen] = alike.measure(later[chosen], earlier[chosen])
-    return Pairs(later, earlier, distances.astype(np.uint8), shares, limits, most, by_host)
+            measured = alike.measure(later[chosen], earlier[chosen], distances[chosen])
+            shares[chosen], limits[chosen], reach[chosen] = measured
+    # Other pairs beyond k bits are never compared.
+    limits[reach > MAX_DISTANCE] = NEVER
+    bits = distances.astype(np.uint8), reach.astype(np.uint8)
+    return Pairs(later, earlier, bits[0], shares, limits, bits[1], most, by_host)
 
 
 Found = tuple[IntpArray, IntpArray, IntpArray]
@@ -170,6 +199,22 @@ def _near(pages: Pages, *, by_host: bool) -> Found:
             waiting = [_nearest(*_joined(waiting), MOST_COMPARED)]
             count = 0
     return _nearest(*_joined(waiting), MOST_COMPARED)
+
+
+def _sharing(reader: PageReader, pages: Pages, *, by_host: bool) -> Found:
+    """Find of each page that has keys the earlier ones beyond k bits that share most of them."""
+    table, found = PhraseTable(), [(0, 0)]
+    for place, (keys,) in enumerate(reader.rows(_KEYS) if pages.by_phrases else ()):
+        if keys and pages.twins[place] == place:
+            shared = table.sharing([keys]).most_common(MOST_SHARING)
+            found += [(place, earlier) for earlier, _ in shared]
+            table.add(keys, place)
+    later, earlier = np.array(found[1:], np.intp).reshape(-1, 2).T
+    bits = np.bitwise_count(pages.fingerprints[later] ^ pages.fingerprints[earlier])
+    are_far = bits > MAX_DISTANCE
+    if by_host:
+        are_far &= pages.hosts[later] == pages.hosts[earlier]
+    return later[are_far], earlier[are_far], bits[are_far].astype(np.intp)
 
 
 def _with_recorded(pages: Pages, found: Found) -> Found:
@@ -245,25 +290,32 @@ class Alike:
         for host, h1, title in reader.rows(_HEADLINES) if len(places) else ():
             self._shown.update((host, part) for part in _heads(Headline(h1, title)))
 
-    def measure(self, later: IntpArray, earlier: IntpArray) -> tuple[FloatArray, FloatArray]:
-        """Return which share of n pages n earlier ones have, and up to which bound they are those.
+    def measure(
+        self, later: IntpArray, earlier: IntpArray, distances: IntpArray
+    ) -> tuple[FloatArray, FloatArray, IntpArray]:
+        """Return which share of n pages n earlier ones have, up to which bound they are those.
 
-        A page that the crawl has confirmed to be another is that one up to what was recorded.
+        And the `reach` of each pair, see `Pairs`. A page that the crawl has confirmed to be another
+        is that one up to what was recorded.
         """
         pages, contents = self._pages, self._contents
-        sketches = ([contents[place][1] for place in of.tolist()] for of in (later, earlier))
-        there, asked, size = shared(*sketches)
+        ones, others = ([contents[place][1] for place in of.tolist()] for of in (later, earlier))
+        there, asked, size = shared(ones, others)
         shares = there / np.maximum(asked, 1)
         jaccards = there / np.maximum(asked + size - there, 1)
         is_known = (pages.originals[later] == earlier) & (pages.similarities[later] >= 0)
         shares = np.where(is_known, pages.similarities[later], shares)
+        # As in `found_beyond`: a sketch that leaves no hash out samples all phrases.
+        is_evident = (asked >= SHARED_EVIDENCE) | np.array([not each[0] for each in others], bool)
+        by_phrases = pages.by_phrases & is_evident & (shares >= MOST)
+        reach = np.where(by_phrases | (is_known & pages.were_beyond[later]), 0, distances)
         # Half of the words that `min_similarity` lets be missing may be missing in these.
         are_halved = (pages.hosts[later] == pages.hosts[earlier]) | (jaccards < HALF)
         limits = np.where(are_halved, np.maximum(1 - (1 - shares) / HALF, 0), shares)
         for number in np.flatnonzero(~is_known & (shares >= _LEAST_SHARE)).tolist():
             if not self._is_same(int(later[number]), int(earlier[number])):
                 limits[number] = NEVER
-        return shares, limits
+        return shares, limits, reach
 
     def _is_same(self, later: int, earlier: int) -> bool:
         """Tell whether two pages may be the same by their headlines."""
@@ -294,7 +346,7 @@ def originals_at(
     Pages are judged in their order, each against those kept before it. Cost: 1 us a pair that
     passes, and 10 ns for each other.
     """
-    passes = pairs.distances <= max_distance
+    passes = pairs.are_found(max_distance, min_similarity)
     if min_similarity is not None:
         passes &= pairs.limits >= min_similarity
     originals = np.full(pages.size, -1, np.intp)

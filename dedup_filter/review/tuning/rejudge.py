@@ -3,9 +3,10 @@
     every page kept as it was taken apart    replayed: the verdicts that a crawl gives (`replay`)
     otherwise                                estimated from records, for the options `ESTIMATED`
 
-An estimate compares the sketches of pages within k bits (`record_pairs`). Where the crawl itself
-has compared two pages, its verdict is believed: a page that it kept beside a candidate is kept
-beside it again, unless `min_similarity` is lower now and the candidate's share is between.
+An estimate compares the sketches of pages within k bits, or that share phrases (`record_pairs`).
+Where the crawl itself has compared two pages, its verdict is believed: a page that it kept beside a
+candidate is kept beside it again, unless `min_similarity` is lower now and the candidate's share is
+between; one that it dropped is dropped, unless `min_similarity` is higher.
 
 Read is one moment of the index; a crawl may go on meanwhile. Pages of a redirected or repeated URL
 are pages of their own, as they were for the crawl.
@@ -20,7 +21,7 @@ import numpy as np
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
-from dedup_filter.model import REPEATS, SOURCES
+from dedup_filter.model import REPEATS
 from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.pages.location import scheme_of
@@ -210,7 +211,7 @@ def _replayed(snapshot: Snapshot, config: FilterConfig, watch: Watch) -> Iterato
 def _estimated(
     snapshot: Snapshot, before: FilterConfig, after: FilterConfig, watch: Watch
 ) -> Iterator[Rejudged]:
-    pages = pages_of(snapshot)
+    pages = pages_of(snapshot, by_phrases=before.shared_phrases)
     pairs = pairs_of(snapshot, pages, by_host=before.scope == "host")
     pairs = _as_judged(pages, pairs, before)
     originals = originals_at(pages, pairs, after.max_distance, after.min_similarity)
@@ -230,29 +231,20 @@ def _estimated(
                     found = Judged("exact", snapshot.url(number), number, 0, 1.0)
                 else:
                     found = Judged("near", snapshot.url(number), number, *measured[place, original])
-            elif _is_found_beyond(pages, place, record, after) and _is_enough(record, after):
-                found = before_it
             yield Rejudged(record.page, record.url, before_it, found)
 
 
-def _is_found_beyond(pages: Pages, place: int, record: PageRecord, config: FilterConfig) -> bool:
-    """Tell whether the crawl's own verdict on a page holds beyond k bits: by URL or by phrases."""
-    original = pages.originals[place]
-    is_elsewhere = original >= 0 and pages.hosts[original] != pages.hosts[place]
-    return record.reason in SOURCES or (config.looks_for_phrases and bool(is_elsewhere))
-
-
-def _is_enough(record: PageRecord, config: FilterConfig) -> bool:
-    least, share = config.min_similarity, record.similarity
-    return least is not None and share is not None and share >= least
-
-
 def _as_judged(pages: Pages, pairs: Pairs, config: FilterConfig) -> Pairs:
-    """Let no page that the crawl kept repeat a candidate which has enough of it by its sketch."""
+    """Let each page that the crawl dropped have enough of its original by its sketch.
+
+    And no page that it kept repeat a candidate which has enough of it by its sketch.
+    """
+    least = NEVER if config.min_similarity is None else config.min_similarity
+    limits = np.where(pages.originals[pairs.later] == pairs.earlier, least, NEVER)
+    limits = np.maximum(limits, pairs.limits)
     were_compared = (
         pages.are_kept[pairs.later]
         & pages.are_kept[pairs.earlier]
-        & (pairs.distances <= config.max_distance)
+        & pairs.are_found(config.max_distance, config.min_similarity)
     )
-    was_enough = config.min_similarity is None or pairs.limits >= config.min_similarity
-    return pairs._replace(limits=np.where(were_compared & was_enough, NEVER, pairs.limits))
+    return pairs._replace(limits=np.where(were_compared & (limits >= least), NEVER, limits))

@@ -3,7 +3,8 @@
 Nothing is known of which pages a reader would call the same. So only what pages tell by themselves
 is asked:
 
-    max_distance     from which k on is hardly another page found; is it too many by chance?
+    max_distance     from which k on is hardly another page found by its fingerprint; is it too many
+                     by chance?
     min_similarity   near which similarity lie the fewest pages, which a little would turn?
 
 The answer differs from the defaults only where it is clear; where there are too few pages or
@@ -49,6 +50,8 @@ class Suggestion(NamedTuple):
 
 def suggestion(pages: Pages, pairs: Pairs, chance: Chance | None, planned: int) -> Suggestion:
     """Suggest a setting for so many pages that are like these."""
+    # What phrases find at any distance tells nothing of which one to take.
+    pairs = pairs._replace(reach=pairs.distances)
     default = originals_at(pages, pairs, DISTANCE, SIMILARITY)
     exact = exact_copies(pages)
     near = count_dropped(default) - exact

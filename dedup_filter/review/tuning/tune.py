@@ -185,7 +185,7 @@ def _border(pages: Pages, pairs: Pairs, suggested: Suggestion, examples: int) ->
     is_kept_pair = is_kept & (originals[pairs.earlier] < 0)
     near, enough = pairs.distances <= bits, pairs.limits >= share
     kinds: dict[str, tuple[BoolArray, FloatArray]] = {
-        "max_distance, inside": (is_named, -pairs.distances.astype(np.float64)),
+        "max_distance, inside": (is_named & near, -pairs.distances.astype(np.float64)),
         "max_distance, outside": (
             is_kept_pair & ~near & enough,
             pairs.distances.astype(np.float64),

@@ -46,7 +46,7 @@ def test_a_part_repeats_its_canonical_page_however_far_its_fingerprint_is(pages,
 
 
 def test_without_the_option_canonical_links_are_nothing(local_place, page):
-    with local_place.open() as opened:
+    with local_place.open(shared_phrases=False) as opened:
         opened.see(WHOLE, html=page(range(8)))
         verdict = opened.see("http://a.example/part", html=page(range(2, 5), WHOLE))
     assert (verdict.outcome, verdict.reason) == ("new", None)

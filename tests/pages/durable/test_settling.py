@@ -63,9 +63,9 @@ def test_a_verdict_tells_the_fingerprint_and_the_page_that_it_hangs_on(pages, ar
 def test_what_is_no_verdict_is_refused(pages, article):
     page = pages.claim("http://a.example/1", text=article(1)).page
     for wrong in (page, None, "new"):
-        with pytest.raises(TypeError, match="a verdict is wanted"):
+        with pytest.raises(TypeError, match="expected a Verdict"):
             pages.commit(wrong)
-        with pytest.raises(TypeError, match="a verdict is wanted"):
+        with pytest.raises(TypeError, match="expected a Verdict"):
             pages.release(wrong)
 
 

@@ -1,4 +1,4 @@
-"""A page beyond k bits is found by rare phrases that it shares with a page of another host."""
+"""A page beyond k bits is found by rare phrases that it shares with another page."""
 
 import pytest
 
@@ -60,17 +60,36 @@ def test_is_found_at_any_distance(pages, page, whole, part):
 
 def test_what_is_like_a_page_includes_it(pages, whole, part, page):
     pages.see(WHOLE, html=whole)
+    [own] = pages.find("http://a.example/part", html=part)
+    assert (own.url, own.source) == (WHOLE, "shared_phrases")
     pages.see("http://a.example/2", html=page([50, 51, 52, 2]))
     [near] = pages.find(PART, html=part)
     assert (near.url, near.source) == (WHOLE, "shared_phrases")
     assert near.distance == pages.see(PART, html=part).distance > 12
     assert near.similarity > 0.9
-    assert pages.find("http://a.example/part", html=part) == []
 
 
-def test_not_on_the_host_of_the_page(pages, whole, part):
-    pages.see(WHOLE, html=whole)
-    assert not is_found(pages.see("http://a.example/part", html=part))
+def test_on_the_host_of_the_page_the_rules_of_one_host_decide(place, page, whole, part):
+    with place.open(learn_frames=False) as pages:
+        pages.see(WHOLE, html=whole)
+        assert is_found(pages.see("http://a.example/part", html=part))
+        price = "Price: 17 pounds, and a penny."
+        line = pages.see("http://a.example/2", html=f"{part}<p>{price}")
+        assert not is_found(line)
+        assert (line.refused.rule, line.refused.text) == ("lines", price)
+        other = pages.see("http://a.example/3", html=page(range(2, 5), "Another one"))
+        assert not is_found(other)
+        assert other.refused.rule == "headline"
+
+
+def test_of_one_host_alone_those_that_share_most_are_compared(place, page, whole, monkeypatch):
+    """Pages of other hosts, which do not count, take no room among them."""
+    monkeypatch.setattr("dedup_filter.pages.candidates.MOST_SHARING", 1)
+    with place.open(scope="host") as pages:
+        pages.see("http://b.example/part", html=page(range(2, 5)))
+        pages.see(WHOLE, html=whole)
+        verdict = pages.see("http://a.example/part", html=page(range(2, 5)))
+        assert is_found(verdict)
 
 
 @pytest.mark.parametrize(

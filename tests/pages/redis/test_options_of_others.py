@@ -65,7 +65,7 @@ def test_another_scope_is_refused_while_others_are_at_work(
 
 
 def test_a_page_is_judged_by_the_options_of_who_meets_it(open_pages):
-    wide, narrow = open_pages(), open_pages(max_distance=1)
+    wide, narrow = (open_pages(shared_phrases=False, max_distance=bits) for bits in (3, 1))
     assert see(wide, like(1)).outcome == "new"
     assert see(narrow, like(1, 0b11)).outcome == "new"
     assert see(wide, like(1, 0b110)).outcome == "near"

@@ -16,7 +16,7 @@ from crawler.demo_site.pages import build_pages
 from dedup_filter import FilterConfig, NearDuplicateFilter
 from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.review.explanation.explain import explain, explanation
-from dedup_filter.review.explanation.judged import judged
+from dedup_filter.review.explanation.judged_page import judged_page
 from dedup_filter.text.decode import as_utf8, parse
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.upkeep import index_at
@@ -28,7 +28,7 @@ ARTICLE = f"{FIRST} {SECOND}"
 
 def of(html, url="http://a/", **options):
     page = PageText(html=html)
-    return explanation("page", url, judged(url, page, FilterConfig.of(options)))
+    return explanation("page", url, judged_page(url, page, FilterConfig.of(options)))
 
 
 def kept(folder, url):

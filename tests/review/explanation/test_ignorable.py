@@ -87,7 +87,7 @@ def test_of_a_line_the_smallest_element_with_what_is_missing(markup, words, want
 def test_lines_in_several_elements():
     markup = page(f'<p class="views">{LINE}</p><p class="clock">It is 10:31</p>')
     ignored = found(markup, LINE, "It is 10:31")
-    assert ignored.told("B") == (
+    assert ignored.hint("B") == (
         """only in <p class="views"> ('Read 1037 times') and <p class="clock"> ('It is 10:31'): """
         'unless that is content, DEDUP_IGNORE = ".views, .clock" would drop B'
     )
@@ -122,7 +122,7 @@ def test_names_and_texts_of_any_kind_harm_neither_terminal_nor_settings(id_, cla
     ignored = found(markup.encode("utf-8", "replace"), line)
     if ignored is None:
         return
-    told = ignored.told("them")
+    told = ignored.hint("them")
     assert told.isprintable()
     setting = re.search(r"DEDUP_IGNORE = (\"[^\"]*\") would drop them$", told)[1]
     assert ast.literal_eval(setting) == ignored.selector

@@ -15,7 +15,7 @@ from dedup_filter.review.report.border import (
     just_inside,
     kept_near_the_border,
 )
-from dedup_filter.review.report.gathered import Bounds, Gathered, Pair
+from dedup_filter.review.report.collect import Bounds, Pair, ReportData
 
 HASHES = st.sets(st.integers(0, 2**32 - 1), max_size=60)
 
@@ -50,7 +50,7 @@ class Records:
 
 
 def gathered_of(records, bounds):
-    found = Gathered("x", 0, bounds, {}, {}, [], 3)
+    found = ReportData("x", 0, bounds, {}, {}, [], 3)
     for each in records:
         found.kept.pages.append(each.page)
         found.kept.fingerprints.append(each.fingerprint)

@@ -342,7 +342,7 @@ def test_what_is_left_out_is_said(opened, index, tmp_path):
     written = write_report(index, tmp_path / "r.html", Bounds(12, 0.8), Amounts(8, 3))
     page = opened(tmp_path / "r.html")
     said = page.locator("#left-out").inner_text()
-    assert f"Of {written.duplicates} duplicates the 8 recorded last are listed" in said
+    assert f"Of {written.duplicates} duplicates the latest 8 are listed" in said
     assert f"Texts are shown of 3 of {8 + written.outside} pairs" in said
     page.keyboard.press("2")
     page.keyboard.press("j")

@@ -3,7 +3,7 @@
 import pytest
 
 from dedup_filter.errors import ConfigError
-from dedup_filter.review.report.drawn import json_in_script
+from dedup_filter.review.report.render import json_in_script
 from dedup_filter.review.report.report_file import BEGINNING, require_free, write_whole
 
 REPORT = BEGINNING.encode() + b"..."

@@ -91,7 +91,7 @@ def test_of_a_crowd_the_nearest_and_earliest_64_are_compared(monkeypatch):
         assert one.tolist() == other.tolist()
 
 
-def oracle(there, pairs, bits, share):
+def oracle(there, pairs, bits, share, by_phrases):
     """Judge pages one by one, each against the kept ones before it."""
     found = []
     known = {
@@ -99,6 +99,8 @@ def oracle(there, pairs, bits, share):
         for later, earlier, distance, similarity, limit in zip(
             *(column.tolist() for column in pairs[:5]), strict=True
         )
+        # Sketches of so few phrases are whole: phrases find what has three quarters of them.
+        if distance <= bits or (by_phrases and share is not None and similarity >= 0.75)
     }
     for place in range(there.size):
         twin = int(there.twins[place])
@@ -109,9 +111,7 @@ def oracle(there, pairs, bits, share):
         candidates = [
             (known[place, earlier][0], known[place, earlier][2], earlier)
             for earlier in kept
-            if (place, earlier) in known
-            and known[place, earlier][0] <= bits
-            and (share is None or known[place, earlier][1] >= share)
+            if (place, earlier) in known and (share is None or known[place, earlier][1] >= share)
         ]
         found.append(min(candidates)[2] if candidates else -1)
     return found
@@ -122,12 +122,14 @@ def oracle(there, pairs, bits, share):
     st.lists(st.tuples(PRINTS, st.integers(0, 9), st.integers(0, 1), st.just(0)), max_size=14),
     st.integers(0, 12),
     st.none() | st.sampled_from([0.5, 1.0]),
+    st.booleans(),
 )
-def test_a_page_repeats_the_nearest_that_is_kept(pages, bits, share):
+def test_a_page_repeats_the_nearest_that_is_kept(pages, bits, share, by_phrases):
     with stored(pages) as store:
-        there = pages_of(store)
+        there = pages_of(store, by_phrases=by_phrases)
         pairs = pairs_of(store, there)
-    assert originals_at(there, pairs, bits, share).tolist() == oracle(there, pairs, bits, share)
+    expected = oracle(there, pairs, bits, share, by_phrases)
+    assert originals_at(there, pairs, bits, share).tolist() == expected
 
 
 @pytest.fixture(scope="module")
@@ -150,18 +152,20 @@ def texts():
     return [{"url": url, "text": text} for url, text in made]
 
 
+@pytest.mark.parametrize("by_phrases", [False, True])
 @pytest.mark.parametrize("bits", [0, 3, 7, 12])
 @pytest.mark.parametrize("share", [0.5, 0.8, 0.9, 0.95])
-def test_of_texts_a_setting_makes_what_a_filter_makes(texts, tmp_path, bits, share):
-    with NearDuplicateFilter.open(tmp_path) as pages:
+def test_of_texts_a_setting_makes_what_a_filter_makes(texts, tmp_path, bits, share, by_phrases):
+    options = {"shared_phrases": by_phrases}
+    with NearDuplicateFilter.open(tmp_path, **options) as pages:
         for each in texts:
             pages.see(**each)
     with Snapshot.open_to_read(tmp_path) as snapshot:
-        there = pages_of(snapshot)
+        there = pages_of(snapshot, by_phrases=by_phrases)
         pairs = pairs_of(snapshot, there, watch=lambda them, _: nullcontext(them))
     originals = originals_at(there, pairs, bits, share).tolist()
     found = [None if original < 0 else texts[original]["url"] for original in originals]
-    with NearDuplicateFilter.open(max_distance=bits, min_similarity=share) as pages:
+    with NearDuplicateFilter.open(max_distance=bits, min_similarity=share, **options) as pages:
         assert found == [pages.see(**each).original for each in texts]
 
 
@@ -192,6 +196,42 @@ def test_headlines_hosts_and_sizes_decide_as_in_a_crawl(tmp_path):
         "other host, a tenth is missing": pytest.approx(0.9),
         "other host, part of a larger page": pytest.approx(0.8),
     }
+
+
+@pytest.mark.parametrize("by_host", [False, True])
+def test_pages_that_share_keys_are_pairs_at_any_distance(by_host):
+    """If the sketch of the earlier page has three quarters of 64 phrases, or of all."""
+    hashes, few, others = hashes_of(1, 200), hashes_of(2, 40), hashes_of(3, 4_000)
+    pages = {  # what the later page says; what the earlier page says; other fields of that
+        "all of it": (hashes, hashes, {}),
+        "three quarters": (hashes, np.concatenate([hashes[:150], others[:50]]), {}),
+        "less": (hashes, np.concatenate([hashes[:140], others[:60]]), {}),
+        "few phrases": (few, np.concatenate([few, others[:100]]), {}),
+        "few that are sampled": (few, np.concatenate([few, others]), {}),
+        "other keys": (hashes, hashes, {"keys": bytes(range(32))}),
+        "dropped": (hashes, hashes, {"keys": b""}),
+        "another host": (hashes, hashes, {"host": "other.example"}),
+    }
+    with memory_store() as store:
+        for number, (later, earlier, fields) in enumerate(pages.values()):
+            keys = bytes([number + 100]) * 32
+            for at, said in enumerate((earlier, later)):
+                given = {"keys": keys, "h1": "", "title": "", "sketch": sketch(np.unique(said))}
+                fingerprint = number * 0x9E37_79B9_7F4A_7C15 % 2**64 ^ 0xFFFF * at
+                given |= {"fingerprint": fingerprint} | ({} if at else fields)
+                store.insert(page(2 * number + at, **given))
+        there = pages_of(store)
+        pairs = pairs_of(store, there, by_host=by_host)
+        none = pairs_of(store, pages_of(store, by_phrases=False), by_host=by_host)
+    found = pairs.are_found(12, 0.5)
+    assert (pairs.later == pairs.earlier + 1).all()
+    names = [list(pages)[place // 2] for place in pairs.earlier[found].tolist()]
+    assert names == ["all of it", "three quarters", "few phrases"] + ["another host"] * (
+        not by_host
+    )
+    assert (pairs.limits[~found] == NEVER).all()
+    assert not pairs.are_found(12, None).any()
+    assert len(none.later) == 0
 
 
 def test_an_index_without_pages_has_no_pairs():

@@ -64,16 +64,16 @@ def rejudged(folder, **options):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """A crawl of the demo site and of some texts, with pages kept."""
+    """A crawl of the demo site and of some texts, with pages kept; the distance tells something."""
     folder = tmp_path_factory.mktemp("finished") / "index"
-    crawled(DEMO + TEXTS, folder, keep_text=True)
+    crawled(DEMO + TEXTS, folder, keep_text=True, shared_phrases=False)
     return folder
 
 
 @pytest.mark.parametrize("options", OTHERS, ids=str)
 def test_the_verdicts_are_those_of_a_crawl_with_these_options(finished, options):
     answer, pages = rejudged(finished, **options)
-    expected = crawled(DEMO + TEXTS, **options)
+    expected = crawled(DEMO + TEXTS, **{"shared_phrases": False, **options})
     assert answer.is_exact
     assert [said(page.after) for page in pages] == expected
     assert expected != [said(page.before) for page in pages], "these options change nothing"
@@ -157,26 +157,30 @@ def test_another_original_is_a_change(tmp_path):
     assert pages[2].after.original == "https://1.example/"
 
 
-@pytest.fixture(scope="module")
-def bare(tmp_path_factory):
-    """The same crawl, of which nothing but records was kept."""
+PHRASES = [{"shared_phrases": True}, {"shared_phrases": False}]
+
+
+@pytest.fixture(scope="module", params=PHRASES, ids=str)
+def bare(request, tmp_path_factory):
+    """The same crawl, of which nothing but records was kept, and the options that it had."""
     folder = tmp_path_factory.mktemp("bare") / "index"
-    crawled(DEMO + TEXTS, folder)
-    return folder
+    crawled(DEMO + TEXTS, folder, **request.param)
+    return folder, request.param
 
 
 class TestWithoutPages:
     """Nothing but records was kept."""
 
     def test_its_own_options_give_its_own_verdicts(self, bare):
-        answer, pages = rejudged(bare)
+        answer, pages = rejudged(bare[0])
         assert not answer.is_exact
         assert [page.after for page in pages] == [page.before for page in pages]
 
     @pytest.mark.parametrize("options", OTHERS[:5], ids=str)
     def test_few_verdicts_are_wrong(self, bare, options):
-        answer, pages = rejudged(bare, **options)
-        expected = crawled(DEMO + TEXTS, **options)
+        index, own = bare
+        answer, pages = rejudged(index, **options)
+        expected = crawled(DEMO + TEXTS, **own | options)
         assert not answer.is_exact
         wrong = [
             page.url
@@ -185,11 +189,35 @@ class TestWithoutPages:
         ]
         assert len(wrong) <= len(pages) // 20, wrong
 
-    def test_of_plain_texts_none_is(self, tmp_path):
-        crawled(TEXTS, tmp_path)
+    @pytest.mark.parametrize("own", PHRASES, ids=str)
+    def test_of_plain_texts_none_is(self, tmp_path, own):
+        crawled(TEXTS, tmp_path, **own)
         for options in OTHERS[:5]:
             pages = rejudged(tmp_path, **options)[1]
-            assert [said(page.after) for page in pages] == crawled(TEXTS, **options)
+            assert [said(page.after) for page in pages] == crawled(TEXTS, **own | options)
+
+    @pytest.mark.parametrize("host", ["a.example", "b.example"])
+    def test_what_phrases_find_beyond_k_bits_is_what_they_find_for_a_crawl(
+        self, tmp_path, article, host
+    ):
+        """A page that the crawl found so, and one that it kept for its `min_similarity`."""
+        whole = [article(number, words=60) for number in range(8)]
+        edited = " ".join(whole[2:5]).split()
+        for at in range(len(edited) // 6, len(edited), len(edited) // 3):
+            edited[at] = f"edited{at}"
+        texts = "\n\n".join(whole), "\n\n".join(whole[2:5]), " ".join(edited)
+        hosts = "a.example", host, host
+        feed = [
+            {"url": f"https://{on}/{number}", "text": text}
+            for number, (on, text) in enumerate(zip(hosts, texts, strict=True))
+        ]
+        before = crawled(feed, tmp_path, min_similarity=0.97)
+        assert [outcome for outcome, *_ in before] == ["new", "near", "new"]
+        for options in [{}, *OTHERS[:5], {"min_similarity": 0.8}]:
+            pages = rejudged(tmp_path, **options)[1]
+            expected = crawled(feed, **{"min_similarity": 0.97, **options})
+            assert [said(page.after)[:3] for page in pages] == [each[:3] for each in expected]
+        assert [distance > 12 for _, _, distance, _ in expected[1:]] == [True, True]
 
     def test_one_page_that_was_not_kept_makes_an_estimate(self, tmp_path):
         crawled(TEXTS[:-1], tmp_path, keep_text=True)
@@ -199,7 +227,7 @@ class TestWithoutPages:
     @pytest.mark.parametrize("options", OTHERS[5:], ids=str)
     def test_other_options_are_refused(self, bare, options):
         with pytest.raises(ConfigError, match=r"only if pages were kept .*DEDUP_KEEP_TEXT"):
-            rejudged(bare, **options)
+            rejudged(bare[0], **options)
 
 
 @pytest.mark.parametrize(
@@ -271,20 +299,20 @@ def canonical_feed(article):
 
 def test_canonical_links_are_kept_with_the_pages(tmp_path, article):
     feed = canonical_feed(article)
-    crawled(feed, tmp_path / "on", keep_text=True, canonical=True)
+    crawled(feed, tmp_path / "on", keep_text=True, canonical=True, shared_phrases=False)
     answer, pages = rejudged(tmp_path / "on")
     assert answer.is_exact
     assert [page.after.outcome for page in pages] == ["new", "near", "near", "new"]
     assert [page.change for page in pages] == [None] * 4
     _, pages = rejudged(tmp_path / "on", canonical=False)
     assert [page.change for page in pages] == [None, "kept", "kept", None]
-    crawled(feed, tmp_path / "off", keep_text=True)
+    crawled(feed, tmp_path / "off", keep_text=True, shared_phrases=False)
     _, pages = rejudged(tmp_path / "off", canonical=True)
     assert [page.change for page in pages] == [None, "dropped", "dropped", None]
 
 
 def test_estimates_believe_what_was_found_by_url(tmp_path, article):
-    crawled(canonical_feed(article), tmp_path, canonical=True)
+    crawled(canonical_feed(article), tmp_path, canonical=True, shared_phrases=False)
     for options, changes in (({"max_distance": 3}, 0), ({"min_similarity": None}, 2)):
         answer, pages = rejudged(tmp_path, **options)
         assert not answer.is_exact

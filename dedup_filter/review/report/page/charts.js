@@ -2,7 +2,7 @@
 
 const MOST_CLUSTERS = 15;
 
-/** Draw all charts, and again when light turns to dark; `open` goes to what a column stands for. */
+/** Draw all charts, and redraw them when light turns to dark; `open` shows the pairs of a column. */
 function drawCharts(data, clusters, open) {
   let charts = [];
   const draw = () => {
@@ -25,15 +25,15 @@ function drawCharts(data, clusters, open) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 }
 
-/** Draw columns, or bars if `isFlat`, on a canvas; its label tells the figures to who cannot see. */
+/** Draw columns, or bars if `isFlat`, on a canvas; its label has the figures for screen readers. */
 function columnChart(id, { labels, series, isFlat = false, click, plugins = [], tooltip = {}, ticks = {} }) {
   const canvas = byId(id);
   canvas.name ??= canvas.getAttribute("aria-label");
-  const told = labels.map((label, at) => {
+  const figures = labels.map((label, at) => {
     const values = series.filter((each) => each.data[at]).map((each) => `${each.label} ${each.data[at]}`);
     return values.length ? `${label}: ${values.join(", ")}` : null;
   });
-  canvas.setAttribute("aria-label", `${canvas.name}. ${told.filter(Boolean).slice(0, 60).join("; ")}`);
+  canvas.setAttribute("aria-label", `${canvas.name}. ${figures.filter(Boolean).slice(0, 60).join("; ")}`);
   const count = { stacked: true, beginAtZero: true, ticks: { precision: 0 }, border: { display: false } };
   const names = { stacked: true, grid: { display: false }, ticks: { autoSkip: !isFlat, maxRotation: 0, ...ticks } };
   return new Chart(canvas, {
@@ -113,7 +113,7 @@ function chartOfDistances({ near, exact, outside }, k, colour, open) {
 }
 
 const shortened = (name, longest) => (name.length > longest ? `${name.slice(0, longest - 1)}…` : name);
-/** A text of a page as a label on a canvas: without characters that nobody sees. */
+/** A text of a page as a label on a canvas, with invisible characters spelt out. */
 const asLabel = (text, longest) => shortened(text.replace(UNSEEN, codeOf), longest);
 
 function chartOfHosts({ by_host: { hosts, near, exact, others, of_others } }, colour, open) {

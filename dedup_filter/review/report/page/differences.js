@@ -1,16 +1,16 @@
 // Two texts -> the words of each that the other lacks, in order (Myers 1986).
 //
-// Words that both begin and end with are left out first, then the texts are cut at runs of three
-// words that occur once in each (the longest ascending row of such runs, as in "patience diff"). What
-// is between is compared exactly, as long as it differs in at most MOST_STEPS words; beyond that all
-// of it counts as different.
+// Common words at the beginning and the end are matched first. Then the texts are cut at runs of
+// three words that occur once in each (the longest ascending row of such runs, as in "patience
+// diff"). The parts between are compared exactly if they differ in at most MOST_STEPS words; else
+// all their words count as different.
 
 const MOST_STEPS = 1500;
 
 const segmenter =
   "Segmenter" in Intl ? new Intl.Segmenter(undefined, { granularity: "word" }) : null;
 
-/** Return the words of a text: [begin, end) of each, and what is compared. */
+/** Return the words of a text: [begin, end) of each, and the key that is compared. */
 function wordsOf(text) {
   const words = [];
   const add = (word, begin) =>
@@ -27,7 +27,7 @@ function wordsOf(text) {
   return words;
 }
 
-/** Tell of each word of both texts whether the other has it there: two arrays of booleans. */
+/** Return, for each word of both texts, whether it is matched in the other: two boolean arrays. */
 function commonWords(left, right) {
   const a = left.map((word) => word.key);
   const b = right.map((word) => word.key);

@@ -1,5 +1,5 @@
-// Values -> elements. Whatever a crawled page has said becomes a text node, isolated in its
-// direction of writing, with characters that nobody sees spelt out.
+// Values -> elements. Text of a crawled page becomes a text node, isolated in its direction of
+// writing, with invisible characters spelt out.
 
 const byId = (id) => document.getElementById(id);
 
@@ -24,26 +24,26 @@ const UNSEEN =
 const codeOf = (character) =>
   `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
-/** Return the nodes of a text, with characters that nobody sees spelt out. */
+/** Return the nodes of a text, with invisible characters spelt out. */
 function visible(text) {
   const nodes = [];
   let from = 0;
   for (const found of text.matchAll(UNSEEN)) {
     if (found.index > from) nodes.push(text.slice(from, found.index));
-    nodes.push(element("span.unseen", { title: "a character that nobody sees" }, codeOf(found[0])));
+    nodes.push(element("span.unseen", { title: "an invisible character" }, codeOf(found[0])));
     from = found.index + found[0].length;
   }
   if (from < text.length) nodes.push(text.slice(from));
   return nodes;
 }
 
-/** Return a text of a page as an element that no other text can disturb, cut at a length. */
+/** Return a text of a page as an isolated element, cut at a length. */
 function quoted(text, longest = 20_000) {
   const cut = text.length > longest ? [...visible(text.slice(0, longest)), "…"] : visible(text);
   return element("bdi", {}, ...cut);
 }
 
-/** Return a URL as a link if it is one of the web, else as text only. */
+/** Return a URL as a link if it is http or https, else as text only. */
 function linked(url) {
   let isOfWeb = false;
   try {
@@ -60,10 +60,10 @@ const withoutScheme = (url) => url.replace(/^https?:\/\//, "");
 
 const number = (value) => value.toLocaleString("en-US");
 
-/** Write a count of things whose plural is formed with an s. */
+/** Write a count with a noun whose plural ends in s. */
 const counted = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 
-/** Write Unix seconds in UTC, as long as a table has room for. */
+/** Write Unix seconds in UTC, as "2025-01-31 12:30:00". */
 const asTime = (seconds) => new Date(1000 * seconds).toISOString().slice(0, 19).replace("T", " ");
 
 const asShare = (thousandths) =>

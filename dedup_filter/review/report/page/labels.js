@@ -2,14 +2,14 @@
 //
 //     {"a": URL of the later page, "b": URL of the other, "same": true}
 
-/** Return the URLs of a pair, null if it cannot be judged: they are what a label names. */
+/** Return the URLs of a pair, by which a label names it; null if the pair cannot be judged. */
 function urlsOf({ pages, pairs }, pair) {
   const [page, original] = [pairs.page[pair], pairs.original[pair]];
   const urls = original < 0 ? [] : [pages.url[page], pages.url[original]];
   return urls.length && urls.every(Boolean) && urls[0] !== urls[1] ? urls : null;
 }
 
-/** Keep what is judged of pairs, by the URLs of their pages. */
+/** The judgements of pairs, by the URLs of their pages. */
 class Labels {
   constructor(identity) {
     this.key = `dedup-filter report ${identity}`;

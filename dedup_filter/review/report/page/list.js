@@ -1,9 +1,9 @@
-// Rows of equal height -> those in sight, drawn when they come into it. A hundred thousand rows take
-// no more elements than fit on the screen. One row is chosen; its number is kept in view.
+// Rows of equal height -> the visible rows, drawn as they scroll into view. A hundred thousand rows
+// take no more elements than fit on the screen. One row is chosen and kept in view.
 
-const BEYOND = 8; // rows drawn above and below those in sight
+const BEYOND = 8; // rows drawn above and below the visible rows
 
-/** A list of rows; `draw` makes the cells of one, `choose` is told of the one that was chosen. */
+/** A list of rows; `draw` makes the cells of a row, `choose` is called with the chosen row. */
 class RowList {
   constructor(box, { label, draw, choose, heading = null }) {
     this.box = box;
@@ -27,7 +27,7 @@ class RowList {
     });
   }
 
-  /** Show other rows; the chosen one stays chosen if it is among them. */
+  /** Show other rows; the chosen row stays chosen if it is among them. */
   show(rows, isSame = (one, other) => one === other) {
     const chosen = this.rows[this.chosen];
     this.rows = rows;

@@ -1,11 +1,11 @@
-// The page as one: views, keys, judgements.
+// The page as a whole: views, keys, judgements.
 
 const data = JSON.parse(byId("data").textContent);
 const bundles = JSON.parse(byId("bundles").textContent);
 const labels = new Labels(data.identity);
 const pairView = new PairView(byId("pair"), data, bundles, labels);
 
-/** Show a pair; on a phone a touch leads to it, since it is below the list. */
+/** Show a pair; on a phone, where it is below the list, a touch scrolls to it. */
 function show(pair, isTouched = false) {
   pairView.show(pair);
   if (isTouched && pair >= 0 && matchMedia("(max-width: 760px)").matches) {
@@ -22,7 +22,7 @@ let view = "overview";
 /** Go to a view, and show the pair that is chosen there. */
 function goTo(name) {
   view = name;
-  tellLabels();
+  showLabels();
   for (const each of Object.keys(VIEWS)) {
     byId(each).hidden = each !== name;
     const tab = byId(`tab-${each}`);
@@ -40,7 +40,7 @@ function move(step) {
   if (list) list.go(list.chosen < 0 && step > 0 ? 0 : list.chosen + step);
 }
 
-/** Judge the chosen pair, and go on to the next; undefined takes the judgement back. */
+/** Judge the chosen pair and go to the next; undefined takes the judgement back. */
 function judge(same) {
   const pair = pairView.shown;
   const urls = pair < 0 ? null : urlsOf(data, pair);
@@ -53,14 +53,14 @@ function judge(same) {
 }
 pairView.judge = judge;
 
-function tellLabels() {
+function showLabels() {
   byId("labels").hidden = view === "overview" && labels.size === 0;
   byId("label-count").textContent = `${counted(labels.size, "pair")} judged`;
   byId("export-labels").disabled = byId("clear-labels").disabled = labels.size === 0;
   byId("label-note").textContent = labels.isKept ? "" : "This browser keeps nothing for this page: export before you close it.";
 }
-labels.changed = tellLabels;
-tellLabels();
+labels.changed = showLabels;
+showLabels();
 byId("export-labels").addEventListener("click", () => saveAs("labels.jsonl", labels.lines()));
 byId("clear-labels").addEventListener("click", () => {
   if (!confirm(`Forget ${counted(labels.size, "judgement")}?`)) return;
@@ -108,7 +108,7 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
   const within = event.target.closest("input, select, textarea, button, a, .text");
   if (within?.matches("input[type=search], input[type=number]") && event.key === "Escape") within.blur();
-  // Arrows, Enter and others belong to what has the focus; letters do unless one can type there.
+  // Arrows, Enter etc. act on the focused element. Letters do so only where text can be typed.
   if (within && (event.key.length > 1 || within.matches("input:not([type=radio]), select"))) return;
   const act = KEYS[event.key];
   if (!act || (view === "overview" && /^(Arrow|Home|End)/.test(event.key))) return;

@@ -52,7 +52,7 @@ function sortKeys({ pages, pairs, hosts }, column) {
   }
 }
 
-/** All duplicates that are listed. */
+/** All listed duplicates. */
 class DuplicateList {
   constructor(data, labels, choose) {
     this.data = data;

@@ -1,4 +1,4 @@
-// A chosen pair -> its two pages side by side: what they are, their fingerprints, their texts.
+// A chosen pair -> its two pages side by side: their records, fingerprints and texts.
 
 const UNPACKED = new Map(); // number of a bundle -> promise of its texts
 const MOST_UNPACKED = 20;
@@ -18,7 +18,7 @@ async function inflated(packed) {
   return JSON.parse(await new Response(stream).text());
 }
 
-/** Return the bits of two fingerprints, most significant first, with those that differ marked. */
+/** Return the bits of two fingerprints, most significant first, with differing bits marked. */
 function bitRows(one, other) {
   const bitsOf = (hexadecimal) =>
     [...hexadecimal].map((digit) => parseInt(digit, 16).toString(2).padStart(4, "0")).join("");
@@ -51,10 +51,10 @@ function differingBits(one, other) {
   return count;
 }
 
-/** Return a text with words that the other lacks marked, and advertisements greyed. */
+/** Return a text in which words that the other text lacks are marked, and advertisements greyed. */
 function markedText([text, advertisements, length], words, isCommon, lackingClass) {
   const box = element("div.text", { tabIndex: 0, dir: "auto" });
-  // Where what is drawn changes: ascending places, each with what begins or ends there.
+  // Ascending places at which a mark begins or ends.
   const changes = [];
   words.forEach((word, at) => {
     if (!isCommon[at]) changes.push([word.begin, "lacks", 1], [word.end, "lacks", -1]);
@@ -152,7 +152,7 @@ class PairView {
     return element("header", {}, title, element("div.facts", {}, ...facts), element("div.judges", {}, same, different));
   }
 
-  /** Show on the buttons what is judged of the pair. */
+  /** Show the judgement of the pair on the buttons. */
   markJudged() {
     const same = this.labels.ofPair(this.data, this.shown);
     this.buttons.same.setAttribute("aria-pressed", String(same === true));

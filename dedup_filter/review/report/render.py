@@ -1,13 +1,13 @@
-"""What was gathered -> one HTML file, in UTF-8.
+"""Report data -> one HTML file, in UTF-8.
 
-    page/report.html    the template; Jinja2 escapes all that it is given but our own style and
-                        programs, and JSON in which nothing can end a script
+    page/report.html    the template; Jinja2 escapes all values, except our own style and scripts,
+                        and JSON that cannot end a script element
     page/report.css     one style for light and dark
-    page/*.js           one program, in the order of `_SCRIPTS`; it takes its data from a script
-                        element of JSON, column by column, and writes texts as texts only
+    page/*.js           one program, in the order of `_SCRIPTS`; it reads its data from a script
+                        element of JSON, column by column, and writes text only as text nodes
 
-The file's policy (Content-Security-Policy) names styles and programs by their hashes and allows
-nothing else: no request leaves the page, and nothing that a crawled page has said can run.
+The file's Content-Security-Policy names styles and scripts by their hashes and allows nothing else:
+no request leaves the page, and no text of a crawled page can run.
 """
 
 import json
@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.review.report.border import BITS_BEYOND, SHARE_BELOW, Outside, just_inside
-from dedup_filter.review.report.gathered import Gathered, Pair
+from dedup_filter.review.report.collect import Pair, ReportData
+from dedup_filter.review.report.pack_texts import PackedTexts
 from dedup_filter.review.report.report_file import BEGINNING
-from dedup_filter.review.report.shown_texts import ShownTexts
 from dedup_filter.urls.mining import Proven
 from dedup_filter.wording import as_time, counted, printable
 
@@ -37,14 +37,14 @@ _LONGEST_NAME = 300
 _MOST_RULES = 500
 
 
-def drawn(
+def render(
     index: str,
-    found: Gathered,
+    found: ReportData,
     outside: Outside,
-    texts: ShownTexts,
+    texts: PackedTexts,
     rules: Sequence[Proven] = (),
 ) -> bytes:
-    """Draw a report. Cost: 5 us a pair; 0.4 MB and 150 bytes a pair, without texts."""
+    """Render a report. Cost: 5 us a pair; 0.4 MB and 150 bytes a pair, without texts."""
     pairs = [*found.pairs, *outside.pairs]
     data = {
         "format": _FORMAT,
@@ -82,14 +82,14 @@ def drawn(
             outside=outside,
             bits_beyond=BITS_BEYOND,
             share_below=SHARE_BELOW,
-            left_out=_left_out(found, outside, texts),
+            not_shown=_not_shown(found, outside, texts),
         )
     )
     return (BEGINNING + html).encode("utf-8", "backslashreplace")
 
 
 def json_in_script(value: Any) -> str:
-    r"""Write JSON that no script element ends within, in ASCII.
+    r"""Write JSON in ASCII that cannot end a script element.
 
     >>> json_in_script("</script>&\u2028")
     '"\\u003c/script\\u003e\\u0026\\u2028"'
@@ -101,7 +101,7 @@ def json_in_script(value: Any) -> str:
 
 
 def _columns(
-    records: Mapping[int, PageRecord], pairs: Sequence[Pair], texts: ShownTexts
+    records: Mapping[int, PageRecord], pairs: Sequence[Pair], texts: PackedTexts
 ) -> dict[str, Any]:
     """Return pages and pairs column by column; hosts and languages are numbered."""
     places = {page: place for place, page in enumerate(records)}
@@ -135,7 +135,7 @@ def _hexadecimal(fingerprint: int | None) -> str | None:
 
 
 def _thousandths(share: float | None) -> int | None:
-    """Round to thousandths; only what is equal is 1000."""
+    """Round to thousandths; only equality gives 1000."""
     return None if share is None else min(round(1000 * share), 1000 if share >= 1 else 999)
 
 
@@ -145,11 +145,11 @@ def _crawl_name(crawl: Mapping[str, Any]) -> str:
 
 
 def _crawl(crawl: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a row of the table of crawls tells."""
+    """Return a row of the table of crawls."""
     return {
         "name": _crawl_name(crawl),
         "started": as_time(crawl["started"]),
-        "ended": as_time(crawl["ended"]) if crawl["ended"] else "not noted",
+        "ended": as_time(crawl["ended"]) if crawl["ended"] else "not recorded",
         "kept": crawl["kept"]["first_seen"],
         "near": crawl["repeats"]["near"],
         "exact": crawl["repeats"]["exact"],
@@ -158,7 +158,7 @@ def _crawl(crawl: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rule(proven: Proven) -> dict[str, Any]:
-    """Return what a row of the table of rules for URLs tells."""
+    """Return a row of the table of URL rules."""
     rule, evidence = proven
     return {
         "meaning": printable(rule.meaning, _LONGEST_NAME),
@@ -170,36 +170,36 @@ def _rule(proven: Proven) -> dict[str, Any]:
     }
 
 
-def _left_out(found: Gathered, outside: Outside, texts: ShownTexts) -> list[str]:
-    """Say in sentences what the report does not show."""
-    said = []
+def _not_shown(found: ReportData, outside: Outside, texts: PackedTexts) -> list[str]:
+    """Describe in sentences what the report does not show."""
+    notes = []
     listed, pairs = len(found.pairs), len(texts.of_pairs)
     if listed < found.duplicates:
-        said.append(
-            f"Of {counted(found.duplicates, 'duplicate')} the {listed:,} recorded last are "
-            "listed, with their clusters (--duplicates); figures and charts are of all."
+        notes.append(
+            f"Of {counted(found.duplicates, 'duplicate')} the latest {listed:,} are listed, with "
+            "their clusters (--duplicates); figures and charts count all."
         )
     if not texts.are_kept and pairs:
-        said.append(
+        notes.append(
             "No texts were kept, so none can be shown. Crawl with DEDUP_KEEP_TEXT=True to see "
             "pairs side by side."
         )
     elif texts.pairs < pairs:
-        said.append(
-            f"Texts are shown of {texts.pairs:,} of {counted(pairs, 'pair')}: those at the border "
-            "first, then those of the largest clusters (--texts)."
+        notes.append(
+            f"Texts are shown of {texts.pairs:,} of {counted(pairs, 'pair')}: first of pairs at "
+            "the border, then of the largest clusters (--texts)."
         )
     if outside.looked_at < outside.candidates:
-        said.append(
+        notes.append(
             f"Of {counted(outside.candidates, 'pair')} of kept pages with near fingerprints, "
-            f"{outside.looked_at:,} were looked at for the border."
+            f"{outside.looked_at:,} were examined for the border."
         )
     if outside.farthest < found.bounds.max_distance + BITS_BEYOND:
-        said.append(
+        notes.append(
             f"Kept pages were compared within {outside.farthest} bits only: there are too many "
             "to compare each with each."
         )
-    return said
+    return notes
 
 
 def _policy(scripts: Sequence[str], style: str) -> str:
@@ -221,7 +221,7 @@ def _page_file(name: str) -> str:
 
 
 def _charts() -> str:
-    """Return Chart.js without the address of a file that is not there."""
+    """Return Chart.js without the address of its source map, which is not included."""
     return _page_file(_CHARTS).partition("//# sourceMappingURL")[0]
 
 

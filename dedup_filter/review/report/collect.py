@@ -1,7 +1,7 @@
 """The records of an index -> figures of all pages, and the pairs of duplicate and original.
 
-One pass over all records. Figures and charts are of all pages; of duplicates only the last so many
-are held, with the pages that they repeat.
+One pass over all records. Figures and charts count all pages; only the latest duplicates are held,
+with the pages that they repeat.
 """
 
 from array import array
@@ -17,21 +17,21 @@ from dedup_filter.pages.directory.page_reader import Snapshot, statistics
 from dedup_filter.pages.directory.records import PageRecord
 
 Kind = Literal["near", "exact", "too far", "too different", "other rule"]
-"""Of a duplicate its outcome; of two kept pages why the later one is no duplicate."""
+"""For a duplicate its outcome; for two kept pages why the later page is no duplicate."""
 
 _Counts = Counter[Any]
 
 _MOST_HOSTS = 15
 _MOST_COLUMNS = 40
 _MOST_CHARACTERS = 48 << 20
-"""Of the URLs of all duplicates that are listed."""
+"""Characters of the URLs of all listed duplicates."""
 _SECOND, _MINUTE, _HOUR, _DAY = 1, 60, 3_600, 86_400
 _SPANS = [_SECOND, 2, 5, 10, 30, _MINUTE, 5 * _MINUTE, 15 * _MINUTE, _HOUR, 3 * _HOUR, 12 * _HOUR]
-"""Seconds that a column of the chart over time may stand for; and whole days."""
+"""Seconds that a column of the chart over time can stand for, besides whole days."""
 
 
 class Bounds(NamedTuple):
-    """The settings that parted duplicates from pages that were kept."""
+    """The settings that separate duplicates from kept pages."""
 
     max_distance: int
     min_similarity: float | None
@@ -45,38 +45,38 @@ class KeptPages(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two pages that are alike, by their numbers."""
+    """Two similar pages, by their numbers."""
 
     page: int
-    """The later one."""
+    """The later page."""
     original: int | None
-    """The one that it repeats, or nearly; None: it is gone, with its record."""
+    """The page that it repeats, or nearly; None: that page and its record are gone."""
     distance: int | None
     similarity: float | None
     kind: Kind
 
 
 @dataclass
-class Gathered:
-    """What a report says of an index."""
+class ReportData:
+    """The data of a report on an index."""
 
     identity: str
-    """What no other index has."""
+    """Unique name of the index."""
     made: int
-    """When it was gathered, Unix seconds."""
+    """When the data was collected, Unix seconds."""
     bounds: Bounds
     figures: Mapping[str, Any]
-    """Of all pages, see `statistics`."""
+    """Figures of all pages, see `statistics`."""
     reasons: Mapping[str, int]
     """Unjudged pages by reason."""
     crawls: Sequence[Mapping[str, Any]]
     shingle_size: int
     ads: str = "window"
-    """The rule that takes shingles for advertisements: the option of that name."""
+    """The option `ads`: how shingles are taken for advertisements."""
     records: dict[int, PageRecord] = field(default_factory=dict)
-    """Of all pages in pairs; without sketches."""
+    """Records of all pages in pairs, without sketches."""
     pairs: list[Pair] = field(default_factory=list)
-    """Of duplicates with their originals, those recorded last."""
+    """The latest duplicates with their originals."""
     kept: "KeptPages" = field(default_factory=lambda: KeptPages(array("q"), array("Q")))
     over_time: Mapping[str, Any] = field(default_factory=dict)
     by_host: Mapping[str, Any] = field(default_factory=dict)
@@ -86,18 +86,18 @@ class Gathered:
 
     @property
     def duplicates(self) -> int:
-        """All there are, listed or not."""
+        """Number of all duplicates, listed or not."""
         return int(self.figures["outcomes"]["near"] + self.figures["outcomes"]["exact"])
 
     def add(self, record: PageRecord) -> None:
-        """Take note of a page of which something is said."""
+        """Add the record of a page."""
         self.records[record.page] = record._replace(sketch=b"")
 
 
-def gathered(
+def collect(
     snapshot: Snapshot, records: Iterable[PageRecord], bounds: Bounds, most_duplicates: int
-) -> Gathered:
-    """Gather what is said of an index, from a snapshot and all its records."""
+) -> ReportData:
+    """Collect the data of a report from a snapshot and all its records."""
     in_all, crawls = statistics(snapshot)
     reasons, hosts, distances, clusters, times = (
         _Counts(),
@@ -106,7 +106,7 @@ def gathered(
         _Counts(),
         _Times(),
     )
-    found = Gathered(
+    found = ReportData(
         identity=str(snapshot.noted("identity")),
         made=int(now()),
         bounds=bounds,
@@ -141,12 +141,12 @@ def gathered(
     return found
 
 
-def _add_pair(snapshot: Snapshot, found: Gathered, record: PageRecord) -> None:
+def _add_pair(snapshot: Snapshot, found: ReportData, record: PageRecord) -> None:
     original = record.original
     if original is not None and original not in found.records:
         try:
             found.add(snapshot.record(original))
-        except KeyError:  # it was forgotten; the record of its duplicate stays
+        except KeyError:  # the original was forgotten; the record of its duplicate stays
             original = None
     found.add(record)
     kind: Kind = "exact" if record.outcome == "exact" else "near"
@@ -154,11 +154,11 @@ def _add_pair(snapshot: Snapshot, found: Gathered, record: PageRecord) -> None:
 
 
 def _by_host(counts: _Counts) -> dict[str, Any]:
-    """Count the duplicates of the hosts that have most, and how many hosts are left out."""
+    """Count the duplicates of the hosts with most duplicates, and the hosts left out."""
     totals: _Counts = Counter()
     for (host, _), count in counts.items():
         totals[host] += count
-    # Equal counts in the order of names, so that a report does not depend on that of pages.
+    # Equal counts are sorted by name, so that a report does not depend on the order of pages.
     names = sorted(totals, key=lambda host: (-totals[host], host))
     shown = names[:_MOST_HOSTS]
     return {
@@ -177,13 +177,13 @@ def _by_distance(counts: _Counts, max_distance: int) -> dict[str, Any]:
 
 
 class _Times:
-    """When pages were recorded, kept ones and duplicates."""
+    """When kept pages and duplicates were recorded."""
 
     def __init__(self) -> None:
         self._seconds = {name: array("q") for name in ("kept", "near", "exact")}
 
     def add(self, record: PageRecord) -> None:
-        """Take note of a page: of when it was seen first, or as a duplicate."""
+        """Add the time when a kept page was seen first, or when a duplicate was seen."""
         self._seconds["kept" if record.is_kept else record.outcome].append(record.first_seen)
 
     def columns(self) -> dict[str, Any]:

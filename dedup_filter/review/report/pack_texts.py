@@ -2,13 +2,13 @@
 
     texts of an original and some of its duplicates -> JSON -> deflate -> base64: one bundle
 
-A bundle is unpacked when one of its pairs is looked at. Beside one another, texts that are alike
-take little room. Bounded in pairs, in characters of a text and in bytes in all; pairs at the border
-come first, then those of the largest clusters.
+A bundle is unpacked when one of its pairs is viewed. Similar texts in one bundle take little space.
+Pairs, characters of a text, and bytes in all are bounded. Pairs at the border come first, then
+pairs of the largest clusters.
 
-Advertisements are shown as the filter sees them: words in no shingle of a sentence
-(features/analysis.py). A word is found in the text as it was kept by its place among the words of
-the normal form; where the two cannot be matched nothing is marked.
+Advertisements are shown as the filter sees them: words whose shingles belong to no sentence
+(features/analysis.py). A word of the normal form is located in the kept text by its position. If
+the two cannot be matched, nothing is marked.
 """
 
 import json
@@ -24,19 +24,19 @@ from dedup_filter.features.analysis import analyse
 from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.review.report.border import just_inside
-from dedup_filter.review.report.gathered import Gathered, Pair
+from dedup_filter.review.report.collect import Pair, ReportData
 from dedup_filter.text.content import find_content
 from dedup_filter.text.plain_text import normalize
 from dedup_filter.upkeep.results import KeptContent
 
 NOT_KEPT, LEFT_OUT = -1, -2
-"""In place of the number of a bundle: no text was kept; it is not in the report."""
+"""In place of a bundle's number: no text was kept; the text is not in the report."""
 _MOST_CHARACTERS = 40_000
-"""Of a text: ten pages of a book."""
+"""Characters of a text: ten pages of a book."""
 _MOST_BYTES = 24 << 20
-"""Of all bundles."""
+"""Bytes of all bundles."""
 _IN_BUNDLE = 12
-"""Pairs: what is unpacked to look at one."""
+"""Pairs of a bundle, which are unpacked to view one of them."""
 _UNSPACED = "\u3005-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _PIECE = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+|\s+")
 _WITHIN = 64
@@ -44,7 +44,7 @@ _WITHIN = 64
 
 
 @dataclass
-class ShownTexts:
+class PackedTexts:
     """The texts of pairs."""
 
     of_pairs: list[int]
@@ -55,14 +55,16 @@ class ShownTexts:
 
     @property
     def pairs(self) -> int:
-        """How many pairs can be read."""
+        """Number of pairs whose texts can be read."""
         return sum(bundle >= 0 for bundle in self.of_pairs)
 
 
-def pack_texts(snapshot: Snapshot, found: Gathered, pairs: Sequence[Pair], most: int) -> ShownTexts:
-    """Pack the texts of at most so many of these pairs. Cost: 1 ms a text of 1,000 words."""
+def pack_texts(
+    snapshot: Snapshot, found: ReportData, pairs: Sequence[Pair], most: int
+) -> PackedTexts:
+    """Pack the texts of at most `most` pairs. Cost: 1 ms a text of 1,000 words."""
     kept = snapshot.with_text()
-    texts = ShownTexts([NOT_KEPT] * len(pairs), are_kept=bool(kept))
+    texts = PackedTexts([NOT_KEPT] * len(pairs), are_kept=bool(kept))
     readable = [
         place
         for place, (page, original, *_) in enumerate(pairs)
@@ -85,7 +87,7 @@ def pack_texts(snapshot: Snapshot, found: Gathered, pairs: Sequence[Pair], most:
     return texts
 
 
-def _in_order(pairs: Sequence[Pair], readable: Sequence[int], found: Gathered) -> Iterator[int]:
+def _in_order(pairs: Sequence[Pair], readable: Sequence[int], found: ReportData) -> Iterator[int]:
     """Yield the places of pairs: at the border, then in the largest clusters."""
     can_be_read = set(readable)
     at_border = dict.fromkeys(
@@ -109,8 +111,8 @@ def _bundled(chosen: Iterable[int], pairs: Sequence[Pair]) -> Iterator[list[int]
             yield places[start : start + _IN_BUNDLE]
 
 
-def _shown(snapshot: Snapshot, found: Gathered, page: int) -> list[object]:
-    """Return a text, the places that are advertisements, and its length; places in UTF-16 units."""
+def _shown(snapshot: Snapshot, found: ReportData, page: int) -> list[object]:
+    """Return a text, the places of its advertisements (in UTF-16 units), and its whole length."""
     whole = _main_text(snapshot, page)
     text = whole[:_MOST_CHARACTERS]
     places = advertisements(text, found.records[page], found.shingle_size, found.ads)
@@ -123,9 +125,9 @@ def _shown(snapshot: Snapshot, found: Gathered, page: int) -> list[object]:
 
 
 def _main_text(snapshot: Snapshot, page: int) -> str:
-    """Return the main text of a page, whatever its host had shown before.
+    """Return the main text of a page, including blocks that earlier pages of its host had.
 
-    What is kept as its text lacks what the other page of the pair has shown on the same host.
+    The kept text lacks blocks that the other page of the pair had on the same host.
     """
     unpacked = KeptContent(form=snapshot.form(page)).page()
     if unpacked is None:
@@ -136,7 +138,7 @@ def _main_text(snapshot: Snapshot, page: int) -> str:
 def advertisements(
     text: str, record: PageRecord, shingle_size: int = 3, ads: str = "window"
 ) -> list[int]:
-    """Return where parts of a text begin and end, in turn, whose words are in no sentence."""
+    """Return begin and end, in turn, of each part of a text whose words are in no sentence."""
     starts, ends, normal = _aligned(text)
     analysis = analyse(
         [normal],
@@ -165,7 +167,7 @@ def advertisements(
 
 
 def _aligned(text: str) -> tuple[list[int], list[int], str]:
-    """Return the normal form of a text, and where each of its characters comes from."""
+    """Return begin, end and normal form: where each character of the normal form comes from."""
     starts: list[int] = []
     ends: list[int] = []
     parts: list[str] = []

@@ -1,7 +1,7 @@
-"""A page that a user named, read or recorded -> what of it can be compared with another's.
+"""A page that a user named, read or recorded -> its properties that can be compared.
 
-Shares of phrases are exact where both pages are at hand; where one is only recorded, its sketch is
-a sample of them (`fingerprints/sketch.py`).
+If both pages were read, shares of phrases are exact. If a page is only recorded, they are estimated
+from its sketch, a sample of its phrases (`fingerprints/sketch.py`).
 """
 
 from collections.abc import Mapping
@@ -18,42 +18,42 @@ from dedup_filter.fingerprints.sketch import (
     union,
 )
 from dedup_filter.pages.directory.records import PageRecord, Place
-from dedup_filter.review.explanation.judged import Judged
+from dedup_filter.review.explanation.judged_page import JudgedPage
 from dedup_filter.review.explanation.named_features import advertisements
 from dedup_filter.review.explanation.named_page import NamedPage
 from dedup_filter.text.headlines import Headline
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class ComparedPage:
     """One of two pages, as far as it is known."""
 
     name: str
     """As the user gave it."""
     url: str
-    """"" if it is a file."""
+    """"" for a file without URL."""
     reason: str | None = None
-    """Why it is unjudged; None: it is judged, or was when it was recorded."""
+    """Why the page is unjudged; None: it is judged, or was when it was recorded."""
     recorded: str | None = None
-    """What was said of it when it was recorded; None: it is not recorded."""
+    """The recorded outcome; None: the page is not recorded."""
     original: str | None = None
-    """URL of the page that it was said to repeat."""
+    """URL of the recorded original."""
     language: str | None = None
     words: int = 0
     headline: Headline = field(default_factory=Headline)
     digest: str = ""
     fingerprints: Mapping[str, int] = field(default_factory=dict)
-    """Text name ("new", "main", "span") -> fingerprint that candidates are looked up by. A record
+    """Text name ("new", "main", "span") -> fingerprint by which candidates are looked up. A record
     has one, "recorded". Later pages find the page by the first."""
     text: str | None = None
-    """Its main text without what two pages of its host have shown; None: it is not known. What one
-    page has shown may be that of the other page."""
+    """Its main text without blocks that two pages of its host had; None: it is not known. Blocks
+    that one page had stay: they may come from the other of the two pages."""
     advertisements: list[str] = field(default_factory=list)
     """Words, in rows, that are taken for advertisements."""
     hashes: UInt32Array | None = None
     """All its phrases, hashed; None: only a sketch of them is known."""
     sketch: bytes = b""
-    """Empty if it has no text."""
+    """Empty if the page has no text."""
 
     @property
     def host(self) -> str:
@@ -61,13 +61,13 @@ class Side:
         return Place.of(self.url).host
 
     @classmethod
-    def stored(cls, name: str, page: NamedPage) -> "Side":
-        """Tell what is known of a page that others are compared with: as it is recorded."""
-        side, record = cls.of(name, page), page.record
+    def stored(cls, name: str, page: NamedPage) -> "ComparedPage":
+        """Return the page in its role as a stored page: with the values of its record."""
+        compared, record = cls.of(name, page), page.record
         if record is None:
-            return side
+            return compared
         return replace(
-            side,
+            compared,
             headline=record.headline,
             digest=record.digest.hex(),
             fingerprints={} if record.fingerprint is None else {"recorded": record.fingerprint},
@@ -75,21 +75,21 @@ class Side:
         )
 
     @classmethod
-    def of(cls, name: str, page: NamedPage) -> "Side":
-        """Tell what is known of a page that is judged now, if it can be."""
+    def of(cls, name: str, page: NamedPage) -> "ComparedPage":
+        """Return the page as judged now; if that is impossible, as recorded."""
         found, record = page.judged, page.record
         outcome = None if record is None else record.outcome
-        if isinstance(found, Judged):
-            return cls._measured(name, found, page.url, outcome, page.kept.url_of_original)
+        if isinstance(found, JudgedPage):
+            return cls._judged(name, found, page.url, outcome, page.kept.url_of_original)
         if record is not None:
             return cls._recorded(name, record, page)
         return cls(name, page.url, None if found is None else found.reason)
 
     @classmethod
-    def _measured(
-        cls, name: str, found: Judged, url: str, outcome: str | None, original: str | None
-    ) -> "Side":
-        analysed, measured = found.analysed, found.profile
+    def _judged(
+        cls, name: str, found: JudgedPage, url: str, outcome: str | None, original: str | None
+    ) -> "ComparedPage":
+        analysed, profile = found.analysed, found.profile
         texts = analysed.new, analysed.main, analysed.span
         return cls(
             name,
@@ -97,19 +97,19 @@ class Side:
             found.reason,
             outcome,
             original,
-            language=measured.language,
-            words=measured.word_count,
-            headline=measured.headline,
-            digest=measured.digest.hex(),
-            fingerprints={text.name: text.fingerprint for text in measured.texts},
+            language=profile.language,
+            words=profile.word_count,
+            headline=profile.headline,
+            digest=profile.digest.hex(),
+            fingerprints={text.name: text.fingerprint for text in profile.texts},
             text=found.main_text,
             advertisements=advertisements(analysed.main),
             hashes=union([distinct_hashes(each.hashes) for each in texts]),
-            sketch=measured.sketch,
+            sketch=profile.sketch,
         )
 
     @classmethod
-    def _recorded(cls, name: str, record: PageRecord, page: NamedPage) -> "Side":
+    def _recorded(cls, name: str, record: PageRecord, page: NamedPage) -> "ComparedPage":
         value = record.fingerprint
         return cls(
             name,
@@ -128,7 +128,7 @@ class Side:
 
 
 class Likeness(NamedTuple):
-    """Which share of the phrases (shingles) of each page the other one has."""
+    """The share of the phrases (shingles) of each page that the other page has."""
 
     of_second: float
     of_first: float
@@ -137,32 +137,32 @@ class Likeness(NamedTuple):
     """Whether only a sketch of one page's phrases is known."""
 
 
-def likeness(first: Side, second: Side) -> Likeness | None:
-    """Measure it; None: one of them has no text."""
+def likeness(first: ComparedPage, second: ComparedPage) -> Likeness | None:
+    """Return the likeness of two pages; None: one of them has no text."""
     if not (first.sketch and second.sketch):
         return None
     of_second, of_first = _counted_in(second, first), _counted_in(first, second)
-    there, asked, sizes = of_second
+    common, comparable, size = of_second
     return Likeness(
-        _share(there, asked),
+        _share(common, comparable),
         _share(*of_first[:2]),
-        _share(there, asked + sizes - there),
+        _share(common, comparable + size - common),
         first.hashes is None or second.hashes is None,
     )
 
 
-def _counted_in(one: Side, other: Side) -> tuple[int, int, int]:
-    """Count the phrases of a page that the other has, those asked for, and those of the other."""
+def _counted_in(one: ComparedPage, other: ComparedPage) -> tuple[int, int, int]:
+    """Count common phrases, comparable phrases of one page, and phrases of the other page."""
     if one.hashes is not None and other.hashes is not None:
-        there = len(np.intersect1d(one.hashes, other.hashes, assume_unique=True))
-        return there, len(one.hashes), len(other.hashes)
+        common = len(np.intersect1d(one.hashes, other.hashes, assume_unique=True))
+        return common, len(one.hashes), len(other.hashes)
     if one.hashes is not None:
         counts = contained(one.hashes, [other.sketch])
     else:
         counts = shared([one.sketch], [other.sketch])
-    there, asked, sizes = (int(each[0]) for each in counts)
-    return there, asked, sizes
+    common, comparable, size = (int(each[0]) for each in counts)
+    return common, comparable, size
 
 
-def _share(there: int, asked: int) -> float:
-    return there / asked if asked else 1.0
+def _share(common: int, comparable: int) -> float:
+    return common / comparable if comparable else 1.0

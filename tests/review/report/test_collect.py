@@ -9,9 +9,9 @@ from report_index import made_index
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.review.report import Bounds
-from dedup_filter.review.report.gathered import _Times, gathered
+from dedup_filter.review.report.collect import _Times, collect
 
-gathered_module = sys.modules[gathered.__module__]
+collect_module = sys.modules[collect.__module__]
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def records(index):
 
 def gather(index, most=1_000):
     with Snapshot.open_to_read(index) as snapshot:
-        return gathered(snapshot, snapshot.records(), Bounds(12, 0.8), most)
+        return collect(snapshot, snapshot.records(), Bounds(12, 0.8), most)
 
 
 @pytest.mark.parametrize("most", [1_000, 7, 0])
@@ -63,7 +63,7 @@ def test_hosts_with_most_duplicates_come_first_and_the_rest_are_counted(index, r
 
 def test_long_urls_shorten_the_list(index, records, monkeypatch):
     dropped = [record for record in records if not record.is_kept]
-    monkeypatch.setattr(gathered_module, "_MOST_CHARACTERS", 10_200)
+    monkeypatch.setattr(collect_module, "_MOST_CHARACTERS", 10_200)
     pairs = gather(index).pairs
     assert pairs
     assert sum(len(record.url) for record in dropped[-len(pairs) :]) <= 10_200

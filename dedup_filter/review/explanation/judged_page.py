@@ -1,7 +1,7 @@
-"""A page that a user named -> all that the filter would judge it by, step by step.
+"""A page that a user named -> its texts, features and profile, step by step.
 
-The steps are those of a crawl, called one by one: nothing is chosen, counted or hashed here. A page
-of an index that keeps pages as they were taken apart is judged like one that is read now.
+The steps of a crawl are called one by one: nothing is chosen, counted or hashed here. If an index
+has kept the blocks of a page, the page is judged like a page that is read now.
 """
 
 from collections.abc import Callable
@@ -24,22 +24,22 @@ from dedup_filter.text.reading import Page, Shown, read
 from dedup_filter.workers.measured import Contents, Measured, PageHere, contents_of, texts_of
 
 ContextOf = Callable[[str, Shown], HostContext]
-"""The URL of a page, and what it shows -> what is known of its host."""
+"""The URL of a page, and the blocks that it shows -> the known frame of its host."""
 
 
 @dataclass(frozen=True)
 class Framed:
-    """What a page of HTML has and a plain text has not."""
+    """The parts that a page of HTML has and a plain text has not."""
 
     page: Page
     context: HostContext
-    """What is known of its host."""
+    """The known frame of its host."""
     contents: Contents
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A page, and what it would be judged by."""
+class JudgedPage:
+    """A page, and the texts and features by which it would be judged."""
 
     place: Place
     config: FilterConfig
@@ -50,44 +50,44 @@ class Judged:
     analysed: AnalysedTexts
     profile: PageProfile
     source: PageText | None
-    """What it was read from; None: from what an index has kept of it."""
+    """The HTML or text that was read; None: an index has kept the page's blocks."""
 
     @property
     def reason(self) -> str | None:
-        """Why it would be unjudged, unless it repeats a page in all; None: it is judged."""
+        """Why the page would be unjudged, unless it equals a page; None: it is judged."""
         if self.profile.is_blank:
             return "no_text"
         return None if self.profile.texts else self.profile.reason
 
     @property
     def measurable(self) -> PageHere | Measured:
-        """What a filter claims."""
+        """The page in the form that a filter claims."""
         if isinstance(self.content, Page):
             return PageHere(self.content, self.config)
         return Measured(self.profile, None)
 
     @property
     def main_text(self) -> str:
-        """The main text of what no two pages of its host have shown."""
+        """The main text, without blocks that two earlier pages of the host had."""
         if self.framed is None:
             return self.texts.document.text
         return "\n".join(block.text for block in self.framed.contents.main)
 
     @property
     def text(self) -> str:
-        """The text that the page is known by: what `keep_text` keeps."""
+        """The text by which later pages find the page; `keep_text` keeps it."""
         return self.texts.document.text
 
 
 def of_new_host(_: str, shown: Shown) -> HostContext:
-    """Return what is known of a host of which no page was seen."""
+    """Return the empty frame of a host without any page seen."""
     return no_context(shown)
 
 
-def judged(
+def judged_page(
     url: str, source: PageText, config: FilterConfig, context_of: ContextOf = of_new_host
-) -> Judged | Unjudged:
-    """Measure a page as a filter does that knows this of hosts, or tell why it cannot be judged."""
+) -> JudgedPage | Unjudged:
+    """Read and profile a page, given the known frame of its host."""
     html, text, content_type, _, title = source
     images_of = url if config.part_weights.image else None
     selectors = config.selectors.of(Place.of(url).host)
@@ -103,8 +103,8 @@ def judged_content(
     config: FilterConfig,
     context_of: ContextOf = of_new_host,
     source: PageText | None = None,
-) -> Judged:
-    """Measure a page that was read before."""
+) -> JudgedPage:
+    """Profile a page that was read before."""
     place = Place.of(url)
     framed = None
     if isinstance(content, Page):
@@ -116,4 +116,4 @@ def judged_content(
         texts = PageTexts.of(content)
         found = profile(texts, config)
     analysed = analysed_texts(texts, config)
-    return Judged(place, config, content, framed, texts, analysed, found, source)
+    return JudgedPage(place, config, content, framed, texts, analysed, found, source)

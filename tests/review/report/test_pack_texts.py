@@ -1,6 +1,7 @@
 """Texts come out of their bundles as they were kept, with advertisements where they are."""
 
 import json
+import sys
 import zlib
 from base64 import b64decode
 
@@ -12,11 +13,12 @@ from report_index import ADVERT
 
 from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.pages.directory.records import PageRecord
-from dedup_filter.review.report import Bounds, shown_texts
+from dedup_filter.review.report import Bounds
 from dedup_filter.review.report.border import kept_near_the_border
-from dedup_filter.review.report.gathered import gathered
-from dedup_filter.review.report.shown_texts import LEFT_OUT, advertisements
+from dedup_filter.review.report.collect import collect
+from dedup_filter.review.report.pack_texts import LEFT_OUT, advertisements, pack_texts
 
+MODULE = sys.modules[pack_texts.__module__]
 SCRIPTS = st.sampled_from(
     [
         "abc ",
@@ -47,10 +49,10 @@ def unpacked(bundle):
 @pytest.mark.parametrize("most", [10_000, 20, 1, 0])
 def test_each_pair_finds_its_texts_in_its_bundle(index, most):
     with Snapshot.open_to_read(index) as snapshot:
-        found = gathered(snapshot, snapshot.records(), Bounds(12, 0.8), 1_000)
+        found = collect(snapshot, snapshot.records(), Bounds(12, 0.8), 1_000)
         outside = kept_near_the_border(snapshot, found)
         pairs = [*found.pairs, *outside.pairs]
-        texts = shown_texts.pack_texts(snapshot, found, pairs, most)
+        texts = pack_texts(snapshot, found, pairs, most)
         assert texts.pairs == min(most, len(pairs))
         for pair, bundle in zip(pairs, texts.of_pairs, strict=True):
             if bundle == LEFT_OUT:
@@ -70,14 +72,14 @@ def test_each_pair_finds_its_texts_in_its_bundle(index, most):
 
 
 def test_a_long_text_is_cut_and_many_are_left_out(index, monkeypatch):
-    monkeypatch.setattr(shown_texts, "_MOST_CHARACTERS", 100)
+    monkeypatch.setattr(MODULE, "_MOST_CHARACTERS", 100)
     with Snapshot.open_to_read(index) as snapshot:
-        found = gathered(snapshot, snapshot.records(), Bounds(12, 0.8), 1_000)
-        texts = shown_texts.pack_texts(snapshot, found, found.pairs, 1)
+        found = collect(snapshot, snapshot.records(), Bounds(12, 0.8), 1_000)
+        texts = pack_texts(snapshot, found, found.pairs, 1)
         ((text, _, length), *_) = unpacked(texts.bundles[0]).values()
         assert len(text) == 100 < length
-        monkeypatch.setattr(shown_texts, "_MOST_BYTES", 3_000)
-        texts = shown_texts.pack_texts(snapshot, found, found.pairs, 1_000)
+        monkeypatch.setattr(MODULE, "_MOST_BYTES", 3_000)
+        texts = pack_texts(snapshot, found, found.pairs, 1_000)
         assert 0 < texts.pairs < len(found.pairs)
         assert LEFT_OUT in texts.of_pairs
         assert sum(len(b64decode(each)) for each in texts.bundles) <= 3_000
