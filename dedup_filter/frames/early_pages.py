@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.text.page_bytes import pack_page, page_nbytes
-from dedup_filter.text.reading import Page
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.thresholds import FRAME_TIMES, MOST
 
 MOST_WAITING = 20_000
@@ -33,7 +32,7 @@ class EarlyPage:
 
     row: int
     """Number of the page."""
-    content: Page | bytes | None
+    content: ReadPage | bytes | None
     """The page, or the page as bytes; None: a store has these."""
     new: npt.NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
     """Hashes of the blocks that its host had not shown before, each once."""
@@ -80,7 +79,7 @@ class EarlyPages:
         siblings[early.row] = self._waiting[early.row] = early
         early.nbytes = 0
         self._measure(early)
-        if isinstance(early.content, Page):
+        if isinstance(early.content, ReadPage):
             self._whole[early.row] = early
         if len(siblings) > _MOST_WAITING_OF_HOST:
             self._give_up(next(iter(siblings.values())))
@@ -91,8 +90,8 @@ class EarlyPages:
         """Pack pages, the earliest first, until they take no more. Cost: 1 ms for each of them."""
         while self.nbytes > most_bytes and self._whole:
             _, early = self._whole.popitem(last=False)
-            assert isinstance(early.content, Page)
-            early.content = None if self._are_stored else pack_page(early.content)
+            assert isinstance(early.content, ReadPage)
+            early.content = None if self._are_stored else early.content.pack()
             self._measure(early)
 
     def due(self, host: str, shown: Set[int] | None) -> list[EarlyPage]:
@@ -130,7 +129,7 @@ class EarlyPages:
             if early.host == host and early.row == row
         }
         assert dict(self._waiting) == of_hosts, "a page without its host"
-        are_whole = {row for row, each in of_hosts.items() if isinstance(each.content, Page)}
+        are_whole = {row for row, each in of_hosts.items() if isinstance(each.content, ReadPage)}
         assert self._whole.keys() == are_whole, "packed pages are not told from others"
         assert self.nbytes == sum(early.nbytes for early in of_hosts.values())
         assert len(of_hosts) <= MOST_WAITING or self._are_stored
@@ -141,7 +140,7 @@ class EarlyPages:
         self.nbytes -= early.nbytes
         content = early.content
         early.nbytes = _LEAST_BYTES + early.new.nbytes
-        early.nbytes += page_nbytes(content) if isinstance(content, Page) else len(content or b"")
+        early.nbytes += content.nbytes if isinstance(content, ReadPage) else len(content or b"")
         self.nbytes += early.nbytes
 
     def _give_up(self, early: EarlyPage) -> None:

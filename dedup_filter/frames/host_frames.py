@@ -41,7 +41,6 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import compress, islice, repeat
 from typing import NamedTuple
 
@@ -134,14 +133,6 @@ class Host:
         return cls(name, pages, dict(zip(shown, times, strict=True)))
 
 
-class FrameTimes(NamedTuple):
-    """What is known of the frame around a page."""
-
-    times: bytes
-    """How many earlier pages have shown each of its blocks, at most `FRAME_TIMES`: it is frame."""
-    is_frame_known: bool = False
-
-
 @dataclass(frozen=True)
 class Known:
     """What is known of a page's host and its sites; it holds until more is learnt."""
@@ -157,12 +148,6 @@ class Known:
     def sites(self) -> Sequence[Host]:
         """Those whose frame is borrowed: none once the frame of the host is known."""
         return () if self.host.is_frame_known else self.sisters
-
-    @cached_property
-    def frame_times(self) -> FrameTimes:
-        """How often each block was shown; a site's frame may be another on its other hosts."""
-        others = np.minimum(self.times_shown(), FRAME_TIMES)
-        return FrameTimes(others.astype(np.uint8).tobytes(), self.host.is_frame_known)
 
     def times_shown(self) -> npt.NDArray[np.intp]:
         """Return how many other pages have shown each of its blocks, (blocks,)."""

@@ -1,6 +1,6 @@
 """Page -> verdict: a page is judged by its own text, not by the frame of its host.
 
-    page, frames -> profile (see `measured`) -> compared, recorded -> the frames learn from the page
+    page, frames -> profile                  -> compared, recorded -> the frames learn from the page
 
 Blocks that earlier pages of the host have shown are left out before the main content is chosen. If
 only one has shown a block, it is either frame or the text that this page repeats (a print view,
@@ -29,13 +29,14 @@ host takes 0.1 ms for 1,000 blocks.
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.fingerprints.own_texts import texts_of
+from dedup_filter.fingerprints.profile import PageProfile, profile
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.frames import early_pages
 from dedup_filter.frames.early_pages import EarlyPage
 from dedup_filter.frames.host_frames import SITE, Frames, Host, Known, Lesson, Stored, pack, unpack
@@ -44,10 +45,8 @@ from dedup_filter.pages.directory.frame_store import EarlyForm, HostFrames
 from dedup_filter.pages.directory.records import KEPT_AS_TEXT, Place, canonical_of
 from dedup_filter.pages.location import KeptPages
 from dedup_filter.pages.redis.shared_log import Overtaken
-from dedup_filter.text.reading import Page, Shown
+from dedup_filter.text.reading import Shown
 from dedup_filter.thresholds import FRAME_TIMES
-from dedup_filter.workers.measured import Measured, PageHere, unpacked
-from dedup_filter.workers.pool import MeasurablePage
 
 logger = logging.getLogger(__name__)
 
@@ -111,33 +110,29 @@ class FramedPages:
             here = {each.row: each.tellings for each in frames.early.of(host.name)}
             assert there == here, "other pages wait in the store"
 
-    def claim(
-        self, place: Place, content: MeasurablePage | Measured, *, is_pending: bool
-    ) -> Verdict:
+    def claim(self, place: Place, page: ReadPage, *, is_pending: bool) -> Verdict:
         """Judge a page, record it as kept or pending, and learn from it.
 
-        Of what is measured already, a document, nothing is learnt: it has no frame.
+        From a plain text nothing is learnt: it has no frame.
         """
+        shown = page.shown
         while True:
-            if isinstance(content, Measured):
-                profile, text = content
-            else:
-                self._take_news(place.host, content.shown)
-                known = self.known(place.host, content.shown)
-                profile, text = measured(content, known)
-            found = self._kept.compare(place, profile)
+            self._take_news(_framed(place, page), shown)
+            known = self.known(_framed(place, page), shown)
+            found_by = profile_of(page, known, self._config)
+            found = self._kept.compare(place, found_by)
             if found.reason == "no_text":
                 return found
-            if profile.canonical:
-                found = found._replace(canonical=canonical_of(place, profile.canonical))
-            form = self._form_of(content)
+            if found_by.canonical:
+                found = found._replace(canonical=canonical_of(place, found_by.canonical))
+            kept = (found_by.text, _form_of(page)) if self._config.keep_text else (None, None)
             try:
                 with self._transaction(), self._kept.transaction():
                     verdict = self._kept.record(
-                        place, profile, found, text, form, is_pending=is_pending
+                        place, found_by, found, *kept, is_pending=is_pending
                     )
-                    if not isinstance(content, Measured) and known.host.name:
-                        self._learn(known, content, profile, verdict)
+                    if known.host.name:
+                        self._learn(known, page, found_by, verdict)
             except Overtaken:
                 continue
             if is_pending and self._taught.page:
@@ -147,9 +142,9 @@ class FramedPages:
             self._let_go()
             return verdict
 
-    def profile(self, place: Place, content: MeasurablePage | Measured) -> PageProfile:
+    def profile(self, place: Place, page: ReadPage) -> PageProfile:
         """Measure a page as `claim` would now, and learn nothing from it."""
-        return profile_of(content, partial(self.known, place.host))
+        return profile_of(page, self.known(_framed(place, page), page.shown), self._config)
 
     def commit(self, page: int) -> None:
         """Keep a pending page for good."""
@@ -211,9 +206,7 @@ class FramedPages:
         self._follow_bounds()
         return due.values()
 
-    def _learn(
-        self, known: Known, page: MeasurablePage, profile: PageProfile, verdict: Verdict
-    ) -> None:
+    def _learn(self, known: Known, page: ReadPage, found_by: PageProfile, verdict: Verdict) -> None:
         """Learn from a page, and judge others again."""
         original, number = verdict.original_page, verdict.page or 0
         if original is None and not number:
@@ -223,15 +216,12 @@ class FramedPages:
             return
         # The text of a revisit was shown before, like that of a duplicate. If it were counted a
         # second time, it would be taken for frame, and the page never found again.
-        page.is_kept = original is None and not profile.was_shown
-        self._taught.page = number if page.is_kept else 0
+        is_kept = original is None and not found_by.was_shown
+        self._taught.page = number if is_kept else 0
         (host, shown), *of_sites = known.teaches
         early = None
-        if page.is_kept and known.tellings < FRAME_TIMES:
-            # A worker may forget the blocks.
-            must_pack = page.here is None and self._store is None
-            content = page.pack() if must_pack else page.here
-            early = EarlyPage(number, content, known.new, known.tellings, host)
+        if is_kept and known.tellings < FRAME_TIMES:
+            early = EarlyPage(number, page, known.new, known.tellings, host)
         due = self._learn_of(host, shown, early)
         if self._store is not None:  # all of it, before sites may take the room of the host
             for each in due:
@@ -267,25 +257,21 @@ class FramedPages:
             page = self._page_of(early)
             if page is not None:
                 known = self._frames.known(host, page.shown, seen_itself=1)
-                self._kept.replace(early.row, *measured(page, known))
+                found_by = profile_of(page, known, self._config)
+                text = found_by.text if self._config.keep_text else None
+                self._kept.replace(early.row, found_by, text)
             if self._store is not None and not early.is_waiting:
                 self._store.wait_no_more(early.row)
 
-    def _form_of(self, content: MeasurablePage | Measured) -> bytes | None:
-        """Return the form that is kept of a page, None if none is."""
-        if not self._config.keep_text:
-            return None
-        return KEPT_AS_TEXT if isinstance(content, Measured) else content.pack()
-
-    def _page_of(self, early: EarlyPage) -> PageHere | None:
+    def _page_of(self, early: EarlyPage) -> ReadPage | None:
         """Return a page that waits; None if it cannot be loaded any more."""
         content = early.content
-        if isinstance(content, Page):
-            return PageHere(content, self._config)
+        if isinstance(content, ReadPage):
+            return content
         if content is None and self._store is not None:
             content = self._store.form(early.row)
         try:
-            return None if content is None else unpacked(content, self._config)
+            return None if content is None else ReadPage.unpacked(content, self._config)
         except ValueError:  # another version of this package packed it
             return None
 
@@ -354,20 +340,20 @@ def nothing_known(shown: Shown) -> Known:
     return Known(shown, Host(""))
 
 
-def measured(page: MeasurablePage, known: Known) -> Measured:
+def profile_of(page: ReadPage, known: Known, config: FilterConfig) -> PageProfile:
     """Measure a page with what is known of its host and its sites."""
-    alone = page.measure(known.frame_times)
-    surrounded = replace(alone.profile, headline=known.headline, around=known.around)
-    return alone._replace(profile=surrounded)
+    times = known.times_shown().tolist()
+    return profile(texts_of(page, times, known.headline, known.around), config)
 
 
-def profile_of(
-    content: MeasurablePage | Measured, known_of: Callable[[Shown], Known]
-) -> PageProfile:
-    """Measure a page, unless it is measured already, with what is known of what it shows."""
-    if isinstance(content, Measured):
-        return content.profile
-    return measured(content, known_of(content.shown)).profile
+def _framed(place: Place, page: ReadPage) -> str:
+    """Return the name of the host whose frame is around a page, "" if there is none."""
+    return "" if page.is_plain else place.host
+
+
+def _form_of(page: ReadPage) -> bytes:
+    """Return the form that is kept of a page."""
+    return KEPT_AS_TEXT if page.is_plain else page.pack()
 
 
 def _note(early: EarlyPage) -> bytes:

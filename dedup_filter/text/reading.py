@@ -31,10 +31,9 @@ from dedup_filter.model import Document, Unjudged
 from dedup_filter.text.blocks import Block, split_blocks
 from dedup_filter.text.canonical_link import canonical_links
 from dedup_filter.text.concealed import read_concealed
-from dedup_filter.text.content import ANY_MENU, menus, words_before
+from dedup_filter.text.content import ANY_MENU, Content, find_content, menus, words_before
 from dedup_filter.text.decode import as_utf8, looks_binary, parse
 from dedup_filter.text.marked_text import Parts, marked_text, parts_of
-from dedup_filter.text.plain_text import normalize
 from dedup_filter.text.selectors import Effect, Selectors, select, selected_copy
 
 MAX_PAGE_LENGTH = 16 * 2**20
@@ -124,6 +123,11 @@ class Page:
     """What selectors of a user have done to it."""
 
     @cached_property
+    def main(self) -> Content:
+        """Its main content, as if no block were known to be frame."""
+        return find_content(self.blocks)
+
+    @cached_property
     def shown(self) -> Shown:
         """What is counted of it among the pages of its host."""
         blocks = self.blocks
@@ -139,13 +143,13 @@ class Page:
     def document(
         self,
         content: Iterable[Block],
-        unframed: Iterable[Block],
+        own: str,
         with_parts: Sequence[Block] | None = None,
     ) -> Document:
         """Make a document whose main text is some blocks.
 
-        `unframed`: those that are not known to be frame of the page's host. Its headings and images
-        are those within `with_parts`; None: within the main text.
+        `own` is the normal form of all text that is not known to be frame of the page's host. Its
+        headings and images are those within `with_parts`; None: within the main text.
         """
         content = list(content)
         text = _joined(content)
@@ -165,10 +169,7 @@ class Page:
             self.waiting_words,
             self.waiting_hash,
             _hash_of(hashes.tobytes(), self.notes_hash),
-            # Cost: 0.1 ms for 11,000 characters.
-            _hash_of(
-                normalize(_joined(unframed)).encode("utf-8", "surrogatepass"), self.notes_hash
-            ),
+            _hash_of(own.encode("utf-8", "surrogatepass"), self.notes_hash),
             self.canonical,
             self.selected,
         )

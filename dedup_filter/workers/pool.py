@@ -1,10 +1,6 @@
-"""Pages -> read and measured by several worker processes; each goes to the least busy one.
+"""Pages -> read by several worker processes; each goes to the least busy one.
 
-    pool.read(source)    the page, read and measured by a worker (`process`); its blocks stay there
-    page.ask(known)      the worker measures it again, if what it expected is not what is known
-    page.measure(known)  its profile
-
-Whatever a worker cannot do, because it has died or has forgotten a page, is done here. So is, if
+Whatever a worker cannot do, because it has died, is done here. So is, if
 the caller has time for it (`may_help`), what finds all workers with enough to do, or still at their
 start: a process that would only wait for its workers is one of them.
 
@@ -19,24 +15,19 @@ import pickle
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from functools import cache, partial
-from itertools import count
 from math import inf
-from queue import Empty, PriorityQueue
+from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from time import monotonic
 from typing import Any, BinaryIO, cast
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
-from dedup_filter.frames.host_frames import FrameTimes
+from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.model import Unjudged
-from dedup_filter.text.reading import Page, Shown
-from dedup_filter.workers.measured import Measured, PageHere, Source
-from dedup_filter.workers.process import Over, ReadElsewhere, Reading, WorkerPages
 
 logger = logging.getLogger(__name__)
 
@@ -55,8 +46,6 @@ _LONGEST_START = 60.0
 """Seconds that a process may take to start."""
 _LONGEST_END = 5.0
 """Seconds that `close` waits for a process that was killed."""
-_MOST_NEWS = 200
-"""Messages that are kept for an idle worker; older ones are dropped."""
 _WORK = """
 import sys
 sys.path[:] = sys.argv[1:]
@@ -81,13 +70,9 @@ class Worker:
     """
 
     def __init__(self, time_limit: float) -> None:
-        self.news: deque[ReadElsewhere | Over] = deque(maxlen=_MOST_NEWS)
-        """What the process is told with the next page that it reads."""
         self.has_answered = self._has_started = False
         self._time_limit = time_limit
-        self._numbers = count()
-        self._waiting: PriorityQueue[tuple[bool, int, bytes, Future[Any]]] = PriorityQueue()
-        """Urgent jobs come first, then each in its turn."""
+        self._waiting: SimpleQueue[tuple[bytes, Future[Any]]] = SimpleQueue()
         self._given: deque[tuple[Future[Any], int]] = deque()
         """With their bytes."""
         self._due: tuple[float, Future[Any] | None] = monotonic() + _LONGEST_START, None
@@ -119,10 +104,8 @@ class Worker:
         count = self._waiting.qsize() + len(self._given)
         return count if self._has_started else count + _ENOUGH
 
-    def submit(
-        self, job: Callable[..., Any], *arguments: Any, is_urgent: bool = False
-    ) -> Future[Any]:
-        """Return the future answer to a job: a function of `WorkerPages`, and further arguments.
+    def submit(self, job: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Return the future answer to a job: a function, and its arguments.
 
         The future raises LostWorkerError if the process has ended or the job has failed. It cannot
         be cancelled.
@@ -130,7 +113,7 @@ class Worker:
         answer: Future[Any] = Future()
         answer.set_running_or_notify_cancel()
         packed = pickle.dumps((job, arguments), protocol=5)
-        self._waiting.put((not is_urgent, next(self._numbers), packed, answer))
+        self._waiting.put((packed, answer))
         if self.is_over:
             self._lose_waiting()
         return answer
@@ -139,7 +122,7 @@ class Worker:
         """End the process; jobs that are not done raise LostWorkerError."""
         self._was_killed = True
         self._process.kill()
-        self._waiting.put((False, -1, b"", Future()))  # wakes `_talk`, if it waits for one
+        self._waiting.put((b"", Future()))  # wakes `_talk`, if it waits for one
         for thread in self._threads:
             thread.join(_LONGEST_END)
         self._lose_waiting()
@@ -166,7 +149,7 @@ class Worker:
     def _give(self) -> None:
         jobs = cast("BinaryIO", self._process.stdin)
         while not self._given or (self._takes_more() and self._waiting.qsize()):
-            *_, packed, answer = self._waiting.get()
+            packed, answer = self._waiting.get()
             self._given.append((answer, len(packed)))
             if len(self._given) == 1:
                 self._expect_first()
@@ -213,78 +196,8 @@ class Worker:
                 return
 
 
-class _Followed:
-    """A page of which the workers have learnt, and are told what has become of it."""
-
-    is_kept = False
-    """Whether its host has learnt from it as from a page that is kept."""
-    _ticket: int
-    _workers: Sequence[Worker]
-
-    def __del__(self) -> None:
-        """Tell the workers with their next pages."""
-        for worker in self._workers:
-            worker.news.append(Over(self._ticket, self.is_kept))
-
-
-class _PageReadHere(_Followed, PageHere):
-    """A page that this process has read because its workers had enough to do."""
-
-    def __init__(
-        self, page: Page, config: FilterConfig, ticket: int, workers: Sequence[Worker]
-    ) -> None:
-        super().__init__(page, config)
-        self._ticket, self._workers = ticket, workers
-
-
-class PageInWorker(_Followed):
-    """A page whose blocks are in a worker's process; `again` makes it here if that has ended."""
-
-    here = None
-
-    def __init__(
-        self, worker: Worker, ticket: int, read: Reading, again: "_Again", workers: Sequence[Worker]
-    ) -> None:
-        self.shown = read.shown
-        self._worker = worker
-        self._ticket, self._workers = ticket, workers
-        self._again = cache(again)
-        self._known = read.expected
-        self._measured: Measured | Future[Measured] | None = read.measured
-        self._packed = read.packed
-
-    def ask(self, known: FrameTimes) -> Future[Measured] | None:
-        """Let the worker measure it; None if it has, with this knowledge."""
-        if self._known != known:
-            self._known, self._measured = known, self._job(WorkerPages.measure, known)
-        return self._measured if isinstance(self._measured, Future) else None
-
-    def measure(self, known: FrameTimes) -> Measured:
-        """Measure it. Waits for the worker, some milliseconds, unless it has by now."""
-        try:
-            asked = self.ask(known)
-            return cast("Measured", self._measured) if asked is None else asked.result()
-        except LostWorkerError:
-            return self._again().measure(known)
-
-    def pack(self) -> bytes:
-        """Return it as bytes, see `page_bytes`. Waits for the worker, unless it has sent them."""
-        if self._packed is None:
-            try:
-                self._packed = self._job(WorkerPages.pack).result()
-            except LostWorkerError:
-                self._packed = self._again().pack()
-        return self._packed
-
-    def _job(self, job: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        return self._worker.submit(job, self._ticket, *arguments, is_urgent=True)
-
-
-MeasurablePage = PageHere | PageInWorker
-"""A page that was read, wherever its blocks are."""
-Content = MeasurablePage | Measured | Unjudged | Source
+Content = ReadPage | Unjudged | Source
 """What becomes of a source; the source itself, if no worker could read it."""
-_Again = Callable[[], PageHere]
 
 
 def cores() -> int:
@@ -302,7 +215,6 @@ class Pool:
         self._time_limit = time_limit
         self._workers: list[Worker] = []
         self._stillborn = 0
-        self._tickets = count(1)
 
     @classmethod
     def of(cls, config: FilterConfig) -> "Pool | None":
@@ -313,59 +225,35 @@ class Pool:
         return cls(config, most) if most else None
 
     def read(
-        self, source: Source, host: str, take: Callable[[Content], None], *, may_help: bool = False
+        self, source: Source, take: Callable[[Content], None], *, may_help: bool = False
     ) -> None:
         """Hand the page to `take` when it is read, in another thread or, without a worker, at once.
 
         With `may_help` it is read here, and at once, if all workers have enough to do.
 
-        All that is given must be plain strings and bytes. `host`: see `WorkerPages.read`.
+        All that is given must be plain strings and bytes.
         """
-        worker, ticket = self._least_busy(), next(self._tickets)
+        worker = self._least_busy()
         if worker is None:
             take(source)
             return
         if may_help and worker.backlog >= _ENOUGH:
-            take(self._read_here(source, host, ticket))
+            take(source.read(self._config))
             return
-        make = partial(source.read, self._config)
 
-        def pass_on(answered: Future[Reading | Measured | Unjudged]) -> None:
+        def pass_on(answered: Future[ReadPage | Unjudged]) -> None:
             try:
-                read: Reading | Content = answered.result()
+                read: Content = answered.result()
             except LostWorkerError as lost:
-                take(Unjudged("too_slow") if lost.is_slow else source)
-            else:
-                again = cast("_Again", make)  # as the same bytes were a page
-                if isinstance(read, Reading):
-                    self._tell_others(worker, ticket, host, read.shown)
-                    read = PageInWorker(worker, ticket, read, again, self._workers)
-                take(read)
+                read = Unjudged("too_slow") if lost.is_slow else source
+            take(read)
 
-        # Another thread may add to them meanwhile.
-        news = [worker.news.popleft() for _ in range(len(worker.news))]
-        answer = worker.submit(WorkerPages.read, ticket, make, host, news)
-        answer.add_done_callback(pass_on)
+        worker.submit(source.read, self._config).add_done_callback(pass_on)
 
     def close(self) -> None:
         """End all processes."""
         for worker in self._workers:
             worker.close()
-
-    def _read_here(self, source: Source, host: str, ticket: int) -> Content:
-        read = source.read(self._config)
-        if not isinstance(read, PageHere) or read.here is None:
-            return read
-        self._tell_others(None, ticket, host, read.shown)
-        return _PageReadHere(read.here, self._config, ticket, self._workers)
-
-    def _tell_others(self, reader: Worker | None, ticket: int, host: str, shown: Shown) -> None:
-        others = [worker for worker in self._workers if worker is not reader]
-        if host and others:
-            # The words of its blocks, half of its bytes, are not wanted there.
-            page = ReadElsewhere(ticket, host, shown._replace(words=(), link_words=()))
-            for worker in others:
-                worker.news.append(page)
 
     def _least_busy(self) -> Worker | None:
         """Return the worker for the next page, if there is one."""

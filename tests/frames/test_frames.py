@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dedup_filter.config import FilterConfig
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.frames import early_pages
 from dedup_filter.frames import host_frames as frames
 from dedup_filter.frames.early_pages import EarlyPage
@@ -31,7 +33,7 @@ def learn(frames: Frames, host: str, number: int, *texts: str, title: str = "") 
     """Learn from a page that is kept; return the numbers of those to be judged again."""
     page = page_of(*texts, title=title)
     known = frames.known(host, page.shown)
-    early = EarlyPage(number, page, known.new, known.tellings, host)
+    early = EarlyPage(number, ReadPage.of(page, FilterConfig()), known.new, known.tellings, host)
     _, due = frames.learn(
         host, page.shown.hashes, is_kept=True, early=early if early.is_waiting else None
     )
@@ -119,7 +121,7 @@ def test_what_is_no_longer_in_memory_is_loaded(visits, most_bytes):
 class TestKnowsFrame:
     @staticmethod
     def is_known(frames: Frames, host: str = "a") -> bool:
-        return frames.known(host, page_of().shown).frame_times.is_frame_known
+        return frames.known(host, page_of().shown).host.is_frame_known
 
     def test_of_a_host_of_which_two_pages_were_kept(self):
         known = Frames(10**6)

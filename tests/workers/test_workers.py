@@ -9,7 +9,6 @@ import sys
 from collections import Counter
 from concurrent.futures import Future
 from contextlib import suppress
-from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -20,13 +19,11 @@ from site_pages import framed
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
-from dedup_filter.frames.host_frames import Frames
+from dedup_filter.fingerprints.read_page import Source
 from dedup_filter.model import Unjudged
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.workers.measured import Source
 from dedup_filter.workers.pool import _WORK, LostWorkerError, Pool, Worker
-from dedup_filter.workers.process import Over, ReadElsewhere, WorkerPages
 
 
 @pytest.fixture
@@ -102,30 +99,6 @@ def test_verdicts_of_odd_pages_are_those_without_workers():
     ]
 
     assert judged(pages, workers=2) == judged(pages)
-
-
-def test_a_worker_expects_what_is_known_once_it_is_told(stream):
-    chance = random.Random(5)
-    workers, known = [WorkerPages(), WorkerPages()], Frames(20e6)
-    news = {worker: [] for worker in workers}
-    for ticket, page in enumerate(page for page in stream if "html" in page):
-        host = page["url"].split("/")[2]
-        reader, other = chance.sample(workers, 2)
-        make = partial(Source(PageText(page["html"])).read, FilterConfig())
-        read = reader.read(ticket, make, host, news.pop(reader))
-
-        before = known.known(host, read.shown)
-        assert read.expected == before.frame_times
-
-        is_kept = chance.random() < 0.6
-        for name, shown in before.teaches:
-            known.learn(name, shown, is_kept=is_kept)
-        over = Over(ticket, is_kept)
-        news[reader] = [over]
-        news[other] += [
-            ReadElsewhere(ticket, host, read.shown._replace(words=(), link_words=())),
-            over,
-        ]
 
 
 @pytest.fixture
