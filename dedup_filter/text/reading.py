@@ -17,18 +17,18 @@ Cost: 1.7 ms for a page of 100 KB; with selectors of a user, see `selectors`.
 
 import re
 from array import array
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urldefrag, urljoin
 
 import xxhash
 from lxml import etree
 
 from dedup_filter.model import Document, Unjudged
-from dedup_filter.text.blocks import Block, split_blocks
+from dedup_filter.text.blocks import Block, BlockColumns, columns_of, split_blocks
 from dedup_filter.text.canonical_link import canonical_links
 from dedup_filter.text.concealed import read_concealed
 from dedup_filter.text.content import ANY_MENU, Content, find_content, menus, words_before
@@ -122,6 +122,11 @@ class Page:
     selected: tuple[Effect, ...] = ()
     """What selectors of a user have done to it."""
 
+    def __reduce__(self) -> tuple[Callable[..., "Page"], tuple[Any, ...]]:
+        """Pickle blocks as columns: a third of the bytes, and of the time."""
+        others = [getattr(self, field.name) for field in fields(self)[1:]]
+        return _page_of, (columns_of(self.blocks), others)
+
     @cached_property
     def main(self) -> Content:
         """Its main content, as if no block were known to be frame."""
@@ -186,6 +191,10 @@ class Page:
             for image, first, end in self.images
             if of_content[end] - of_content[first] > _MOST * (of_all[end] - of_all[first])
         )
+
+
+def _page_of(columns: BlockColumns, others: Iterable[Any]) -> Page:
+    return Page(columns.blocks(), *others)
 
 
 def title_parts(title: str) -> list[str]:

@@ -1,10 +1,9 @@
-"""The process of a worker: jobs -> answers.
+"""The process of a worker: what pages are read from -> pages.
 
-Jobs and answers are pickles, on standard input and output of the process. A job is a function and
-arguments; an answer is whether it was done, and what it returned or raised.
-
-The process ends when its input does, even in the middle of a job: so no worker outlives the process
-that it works for, however that ends. It ignores Ctrl-C.
+The options come first, then sources, as pickles on standard input; for each source its page goes to
+standard output, None if it could not be read. The process ends when its input does, even in the
+middle of a page: so no worker outlives the process that it works for, however that ends. It ignores
+Ctrl-C.
 """
 
 import os
@@ -13,7 +12,9 @@ import signal
 import sys
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, BinaryIO
+from typing import BinaryIO
+
+from dedup_filter.fingerprints.read_page import Source
 
 
 def work() -> None:
@@ -23,25 +24,25 @@ def work() -> None:
     # What a library prints is no answer. A daemon may have closed its stderr.
     other = os.open(os.devnull, os.O_WRONLY) if sys.stderr is None else sys.stderr.fileno()
     os.dup2(other, sys.stdout.fileno())
-    jobs: SimpleQueue[Any] = SimpleQueue()
-    Thread(target=_take_jobs, args=(sys.stdin.buffer, jobs), daemon=True).start()
+    config = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by the process that started this
+    sources: SimpleQueue[Source] = SimpleQueue()
+    Thread(target=_take, args=(sys.stdin.buffer, sources), daemon=True).start()
     answer = pickle.dumps("ready")
     while True:
         try:
             answers.write(answer)
             answers.flush()
-        except BrokenPipeError:  # whoever gave the job has been killed
+        except BrokenPipeError:  # whoever gave the source has been killed
             os._exit(0)
-        job, arguments = jobs.get()
         try:
-            answer = pickle.dumps((True, job(*arguments)), protocol=5)
-        except Exception as error:  # the one who gave the job is told
-            answer = pickle.dumps((False, f"{type(error).__name__}: {error}"))
+            answer = pickle.dumps(Source.read(sources.get(), config), protocol=5)
+        except Exception:  # the process that gave the source reads it, and meets the error
+            answer = pickle.dumps(None)
 
 
-def _take_jobs(given: BinaryIO, jobs: "SimpleQueue[Any]") -> None:
+def _take(given: BinaryIO, sources: "SimpleQueue[Source]") -> None:
     try:
         while True:
-            jobs.put(pickle.load(given))  # noqa: S301 - written by the process that started this one
+            sources.put(pickle.load(given))  # noqa: S301 - written by the same process
     finally:
         os._exit(0)
