@@ -193,5 +193,6 @@ def paragraphs(texts: Iterable[str]) -> list[str]:
 def _are_sentences(text: str, language: str | None) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     analysis = analyse([normalize(text)], shingle_size=_SHINGLE_SIZE)
     if language:  # of a line, too short to bear it out
-        analysis = replace(analysis, values=Vocabulary(language).look_up(analysis.words))
+        values = Vocabulary(language).look_up(analysis.tokens)
+        analysis = replace(analysis, words=replace(analysis.words, values=values))
     return analysis.is_sentence

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from stream_score import Labels, Score, score
 
 from dedup_filter.config import FilterConfig
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.frames.host_frames import Frames, FrameUpdate
 from dedup_filter.model import Verdict
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
@@ -27,7 +28,6 @@ from dedup_filter.pages.frame_exchange import MOST_UPDATES, FrameExchange, Updat
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.pages.location import MEMORY, open_store
 from dedup_filter.text.reading import Page, read
-from dedup_filter.workers.measured import PageHere
 
 __all__ = ["DealtStream", "Traffic", "middle"]
 
@@ -162,7 +162,7 @@ class DealtStream:
             crawlers.append(FramedPages(self._config, kept))
         for (_, place, page), crawler in zip(self._pages, dealt, strict=True):
             self.traffic.pages += 1
-            content = PageHere(page, self._config)
+            content = ReadPage.of(page, self._config)
             yield crawlers[crawler].claim(place, content, is_pending=False)
         kept.close()
 

@@ -21,7 +21,9 @@ from stopwatch import figure, milliseconds
 from dedup_filter.config import FilterConfig
 from dedup_filter.features.recipes import RECIPES
 from dedup_filter.features.tokens import Cutter, jieba_cutter, rjieba_cutter
-from dedup_filter.fingerprints.profile import PageTexts, profile
+from dedup_filter.fingerprints.own_texts import texts_of
+from dedup_filter.fingerprints.profile import profile
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.model import Document
 from dedup_filter.text.plain_text import normalize
 
@@ -33,7 +35,7 @@ HAN_RUNS = re.compile("[\u4e00-\u9fff]+")
 def by_recipe(name: str) -> Callable[[str], object]:
     """Return what this library does with a text."""
     config = FilterConfig(features=name)
-    return lambda text: profile(PageTexts.of(Document(text)), config)
+    return lambda text: profile(texts_of(ReadPage.of(Document(text), config)), config)
 
 
 def by_simhash() -> Callable[[str], object]:

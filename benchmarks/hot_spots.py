@@ -15,7 +15,9 @@ from made_profiles import made_profile, see
 from stopwatch import figure
 
 from dedup_filter import FilterConfig
-from dedup_filter.fingerprints.profile import PageProfile, PageTexts, profile
+from dedup_filter.fingerprints.own_texts import texts_of
+from dedup_filter.fingerprints.profile import PageProfile, profile
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.model import Document
 from dedup_filter.pages.candidates import MOST_COMPARED
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
@@ -59,10 +61,10 @@ def profile_microseconds(count: int = 300) -> float:
     words = ["the", "of", "is", *("".join(chance.choices("abcdeilnorst", k=7)) for _ in range(999))]
     texts = [" ".join(chance.choices(words, k=WORDS)) for _ in range(count)]
     config = FilterConfig()
-    profile(PageTexts.of(Document(texts[0])), config)
+    profile(texts_of(ReadPage.of(Document(texts[0]), config)), config)
     started = time.process_time()
     for text in texts:
-        profile(PageTexts.of(Document(text)), config)
+        profile(texts_of(ReadPage.of(Document(text), config)), config)
     return (time.process_time() - started) / count * 1e6
 
 

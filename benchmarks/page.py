@@ -36,7 +36,9 @@ from stream_score import score
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.profile import PageTexts, profile
+from dedup_filter.fingerprints.own_texts import texts_of
+from dedup_filter.fingerprints.profile import profile
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.text.blocks import Block, split_blocks, text_hash
 from dedup_filter.text.concealed import read_concealed
@@ -86,9 +88,10 @@ def time_steps(pages: list[Page], config: FilterConfig) -> dict[str, float]:
         marked = watch.time("marked text", partial(marked_text, trees[0]))
         watch.time("free the tree", trees.clear)
         blocks = watch.time("blocks", partial(_blocks, marked))
-        content = watch.time("content", partial(find_content, blocks)).main
-        document = TextPage(blocks).document(content, blocks)
-        texts = PageTexts.of(document)
+        content = TextPage(blocks)
+        watch.time("content", partial(getattr, content, "main"))
+        read = watch.time("words", partial(ReadPage.of, content, config))
+        texts = watch.time("own texts", partial(texts_of, read, [0] * len(blocks)))
         measured = watch.time("profile", partial(profile, texts, config))
         if measured.fingerprint is not None:
             watch.time("index", partial(find, (number, measured.fingerprint)))
@@ -110,7 +113,7 @@ def time_floors(pages: list[Page]) -> dict[str, float]:
         watch.time("blocks", partial(_hashed_pieces, marked))
         blocks = _blocks(marked)
         watch.time("content", partial(word_sum, blocks))
-        document = TextPage(blocks).document(find_content(blocks).main, blocks)
+        document = TextPage(blocks).document(find_content(blocks).main, "")
         watch.time("profile", partial(_looked_up, document.text, known))
     return watch.milliseconds(len(pages))
 

@@ -31,7 +31,7 @@ from store import SCHEME, START, pages
 from stream_score import score
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.filter import ReadPage
+from dedup_filter.filter import PlacedPage
 from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.pages.directory.page_store import PageStore
@@ -58,7 +58,7 @@ class Seen(NamedTuple):
     tuning: Tuning
     seconds: float
     """What `tune` took."""
-    read: list[ReadPage]
+    read: list[PlacedPage]
     """The texts, measured: no setting that is tried changes that."""
 
 

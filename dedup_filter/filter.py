@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
+from dedup_filter.fingerprints.read_page import Source
 from dedup_filter.fingerprints.sketch import jaccard
 from dedup_filter.hamming.pairs import fingerprint_of
 from dedup_filter.model import Fate, NearPage, Unjudged, Verdict
@@ -43,8 +44,7 @@ from dedup_filter.pages.location import MEMORY, folder_of, open_index
 from dedup_filter.pages.near_pages import Asked
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.reading import Html
-from dedup_filter.workers.measured import Source
-from dedup_filter.workers.pool import Content, PageInWorker, Pool
+from dedup_filter.workers.pool import Content, Pool
 
 _AHEAD = 16
 """Pages for each worker that are read before they are judged, if the first of them takes long."""
@@ -52,8 +52,8 @@ _PLAIN = (str, bytes, type(None))
 """Types of a page's values that a worker can read; it cannot import modules of subclasses."""
 
 
-class ReadPage(NamedTuple):
-    """A page that was read and is not judged yet."""
+class PlacedPage(NamedTuple):
+    """A page that was read and is not judged yet, and where it was found."""
 
     place: Place
     content: Content
@@ -181,13 +181,13 @@ class NearDuplicateFilter:
         """
         return self._judge(self.read(url, **page), is_pending=True)
 
-    def read(self, url: str, **page: Any) -> ReadPage:
+    def read(self, url: str, **page: Any) -> PlacedPage:
         """Read a page, given as to `see`; `claim_read` judges it.
 
         The two can run in different threads: only `read` touches a given tree.
         """
         source, place = self._given(url, **page)
-        return ReadPage(place, source.read(self.config))
+        return PlacedPage(place, source.read(self.config))
 
     def find(self, url: str = "", *, fingerprint: int | None = None, **page: Any) -> list[NearPage]:
         """Return all kept pages within `max_distance` of a page or a fingerprint, nearest first.
@@ -227,7 +227,7 @@ class NearDuplicateFilter:
             query = Asked(Place.of(url).host, (fingerprint_of(fingerprint),))
         return query.found(self._kept.find(query), self.config.max_distance)
 
-    def submit(self, url: str, **page: Any) -> Future[ReadPage]:
+    def submit(self, url: str, **page: Any) -> Future[PlacedPage]:
         """Let a worker read a page, given as to `see`; `claim_read` judges it.
 
         The page is read at once if there are no workers (`FilterConfig.workers`), or if a tree or
@@ -235,34 +235,22 @@ class NearDuplicateFilter:
         """
         return self._submit(*self._given(url, **page))
 
-    def _submit(self, source: Source, place: Place, *, may_help: bool = False) -> Future[ReadPage]:
+    def _submit(
+        self, source: Source, place: Place, *, may_help: bool = False
+    ) -> Future[PlacedPage]:
         # A tree, or a string of an unknown class, cannot be sent to a process.
         is_plain = all(type(each) in _PLAIN for each in (*source.page, source.images_of))
-        read: Future[ReadPage] = Future()
+        read: Future[PlacedPage] = Future()
         read.set_running_or_notify_cancel()  # so that a waiting caller cannot cancel it
         if self._pool is None or not is_plain:
-            read.set_result(ReadPage(place, source.read(self.config)))
+            read.set_result(PlacedPage(place, source.read(self.config)))
         else:
-            host = place.host if self.config.learn_frames else ""
 
             def take(content: Content) -> None:
-                read.set_result(ReadPage(place, content))
+                read.set_result(PlacedPage(place, content))
 
-            self._pool.read(source, host, take, may_help=may_help)
+            self._pool.read(source, take, may_help=may_help)
         return read
-
-    def prepare(self, page: ReadPage) -> Future[Any] | None:
-        """Let a worker profile a page again if needed; None: not needed.
-
-        A worker profiles a page when it reads it, with a predicted frame of the page's host. If the
-        prediction was wrong, `claim_read` has the page profiled again, and waits. Call this in the
-        thread that judges.
-        """
-        self._require_open()
-        if not isinstance(page.content, PageInWorker):
-            return None
-        context = self._framed.context(page.place.host, page.content.shown)
-        return page.content.ask(context.frame_times)
 
     def see_many(self, pages: Iterable[Mapping[str, Any]]) -> Iterator[Verdict]:
         """Judge pages in their order, and keep them; workers read the next pages meanwhile.
@@ -278,16 +266,16 @@ class NearDuplicateFilter:
 
         After an error, also of `pages`, later pages are not judged; earlier pages are.
         """
-        ahead: deque[Future[ReadPage]] = deque()
+        ahead: deque[Future[PlacedPage]] = deque()
         most = 0 if self._pool is None else _AHEAD * self._pool.most
         for read in self._submitted(pages):
             ahead.append(read)
             while ahead and (len(ahead) > most or ahead[0].done()):
-                yield self._next(ahead)
+                yield self._judge(ahead.popleft().result(), is_pending=False)
         while ahead:
-            yield self._next(ahead)
+            yield self._judge(ahead.popleft().result(), is_pending=False)
 
-    def claim_read(self, page: ReadPage) -> Verdict:
+    def claim_read(self, page: PlacedPage) -> Verdict:
         """Judge a page that was read, and keep it pending."""
         return self._judge(page, is_pending=True)
 
@@ -374,7 +362,7 @@ class NearDuplicateFilter:
             raise ConfigError("a bookmark is for an index in a directory")
         return self._kept.store
 
-    def _judge(self, page: ReadPage, *, is_pending: bool) -> Verdict:
+    def _judge(self, page: PlacedPage, *, is_pending: bool) -> Verdict:
         self._require_open()
         content = page.content
         if isinstance(content, Source):
@@ -383,20 +371,13 @@ class NearDuplicateFilter:
             return Verdict("unjudged", reason=content.reason)
         return self._framed.claim(page.place, content, is_pending=is_pending)
 
-    def _next(self, ahead: deque[Future[ReadPage]]) -> Verdict:
-        """Judge the first page; then prepare the next page, if it is read by now."""
-        verdict = self._judge(ahead.popleft().result(), is_pending=False)
-        if ahead and ahead[0].done() and ahead[0].exception() is None:
-            self.prepare(ahead[0].result())
-        return verdict
-
-    def _submitted(self, pages: Iterable[Mapping[str, Any]]) -> Iterator[Future[ReadPage]]:
+    def _submitted(self, pages: Iterable[Mapping[str, Any]]) -> Iterator[Future[PlacedPage]]:
         """Submit pages; an error of `pages` becomes the error of a last page."""
         try:
             for page in pages:
                 yield self._submit(*self._given(**page), may_help=True)
         except Exception as error:
-            failed: Future[ReadPage] = Future()
+            failed: Future[PlacedPage] = Future()
             failed.set_exception(error)
             yield failed
 

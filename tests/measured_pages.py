@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from dedup_filter.config import FilterConfig
+from dedup_filter.features.analysis import words_of
 from dedup_filter.fingerprints.profile import (
     PageProfile,
     PageTexts,
@@ -12,7 +13,9 @@ from dedup_filter.fingerprints.profile import (
     profile,
 )
 from dedup_filter.model import Document
+from dedup_filter.text.compared_lines import compared_lines
 from dedup_filter.text.headlines import Headline
+from dedup_filter.text.plain_text import normalize
 from dedup_filter.thresholds import LINE_WORDS
 
 NO_HEADLINE = Headline()
@@ -74,4 +77,9 @@ def measured(
         waiting_hash=int(waiting),
     )
     around = Surroundings(times_shown, is_frame_known, is_view)
-    return profile(PageTexts(document, passages, headline, around), FilterConfig())
+    parts = compared_lines(
+        [normalize(passage.text) for passage in passages],
+        [passage.kind == "line" for passage in passages],
+    )
+    texts = PageTexts(document, passages, words_of(parts), headline, around)
+    return profile(texts, FilterConfig())

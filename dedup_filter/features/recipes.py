@@ -97,16 +97,17 @@ def word_features(analysis: Analysis) -> Features:
 def keyword_features(analysis: Analysis) -> Features:
     """Return the keywords, weighted by tf-idf."""
     found = keywords(analysis)
-    hashes = hash_words([word for word, _ in found], analysis.feature_hash)
+    hashes = hash_words([word for word, _ in found], analysis.words.feature_hash)
     weights = np.array([weight for _, weight in found])
     return Features(hashes, _whole(weights * len(analysis.values.hashes)))
 
 
 def keywords(analysis: Analysis) -> list[tuple[str, float]]:
     """Return the keywords of a text with their tf-idf."""
-    if analysis.language == "zh":
+    language = analysis.words.language
+    if language == "zh":
         return _chinese_keywords()(analysis.text)
-    return _frequent_words(analysis.words, stopwords(analysis.language))
+    return _frequent_words(analysis.tokens, stopwords(language))
 
 
 RECIPES: dict[str, Callable[[Analysis], Features]] = {

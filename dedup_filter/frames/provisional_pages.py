@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from dedup_filter.text.page_bytes import pack_page, page_nbytes
-from dedup_filter.text.reading import Page
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.thresholds import FRAME_TIMES, MOST
 
 MOST_WAITING = 20_000
@@ -33,7 +32,7 @@ class ProvisionalPage:
 
     row: int
     """Number of the page."""
-    content: Page | bytes | None
+    content: ReadPage | bytes | None
     """The page, or the page as bytes; None: a store has these."""
     new: npt.NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
     """Hashes of the blocks that its host had not shown before, each once."""
@@ -78,7 +77,7 @@ class ProvisionalPages:
         self._of_hosts.setdefault(page.host, {})[page.row] = self._waiting[page.row] = page
         page.nbytes = 0
         self._measure(page)
-        if isinstance(page.content, Page):
+        if isinstance(page.content, ReadPage):
             self._whole[page.row] = page
         if len(self) > MOST_WAITING and not self._are_stored:
             self.discard([next(iter(self._waiting))])
@@ -95,8 +94,8 @@ class ProvisionalPages:
         """Pack pages, the earliest first, until they take no more. Cost: 1 ms for each of them."""
         while self.nbytes > most_bytes and self._whole:
             _, page = self._whole.popitem(last=False)
-            assert isinstance(page.content, Page)
-            page.content = None if self._are_stored else pack_page(page.content)
+            assert isinstance(page.content, ReadPage)
+            page.content = None if self._are_stored else page.content.pack()
             self._measure(page)
 
     def ready(self, host: str, shown: Set[int] | None) -> list[ProvisionalPage]:
@@ -137,7 +136,7 @@ class ProvisionalPages:
             if page.host == host and page.row == row
         }
         assert dict(self._waiting) == of_hosts, "a page without its host"
-        are_whole = {row for row, each in of_hosts.items() if isinstance(each.content, Page)}
+        are_whole = {row for row, each in of_hosts.items() if isinstance(each.content, ReadPage)}
         assert self._whole.keys() == are_whole, "packed pages are not apart from others"
         assert self.nbytes == sum(page.nbytes for page in of_hosts.values())
         assert len(of_hosts) <= MOST_WAITING or self._are_stored
@@ -148,5 +147,5 @@ class ProvisionalPages:
         self.nbytes -= page.nbytes
         content = page.content
         page.nbytes = _LEAST_BYTES + page.new.nbytes
-        page.nbytes += page_nbytes(content) if isinstance(content, Page) else len(content or b"")
+        page.nbytes += content.nbytes if isinstance(content, ReadPage) else len(content or b"")
         self.nbytes += page.nbytes

@@ -1,6 +1,6 @@
 """Page -> verdict: a page is judged by its own text, not by the frame of its host.
 
-    page, frames -> profile (see `measured`) -> compared, recorded -> counted for its host
+    page, frames -> profile -> compared, recorded -> counted for its host
 
 Blocks that earlier pages of the host have shown are left out before the main content is chosen. If
 only one has shown a block, it is either frame or the text that this page repeats (a print view,
@@ -29,14 +29,14 @@ Cost: to load a host takes 0.1 ms for 1,000 blocks, to write it the same.
 
 import logging
 from collections.abc import Callable, Collection
-from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.fingerprints.own_texts import texts_of
+from dedup_filter.fingerprints.profile import PageProfile, profile
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.frames import provisional_pages
 from dedup_filter.frames.expected_hosts import ExpectedHosts
 from dedup_filter.frames.host_frames import (
@@ -57,10 +57,8 @@ from dedup_filter.pages.directory.frame_store import FrameStore, HostFrames, Pro
 from dedup_filter.pages.directory.records import KEPT_AS_TEXT, Place, canonical_of
 from dedup_filter.pages.location import KeptPages
 from dedup_filter.pages.redis.shared_log import Overtaken
-from dedup_filter.text.reading import Page, Shown
+from dedup_filter.text.reading import Shown
 from dedup_filter.thresholds import FRAME_TIMES
-from dedup_filter.workers.measured import Measured, PageHere, unpacked
-from dedup_filter.workers.pool import MeasurablePage
 
 logger = logging.getLogger(__name__)
 
@@ -83,8 +81,8 @@ class _Countable(NamedTuple):
     shown: Shown
     is_kept: bool
     """False also if its text was shown before."""
-    content: PageHere | bytes | None
-    """The page, or the page as bytes; None: it need not be judged again."""
+    page: ReadPage | None
+    """None: it need not be judged again."""
     times: FrameTimes
     """What was expected of its frame when it was judged."""
 
@@ -137,62 +135,57 @@ class FramedPages:
             here = {each.row: each.pages_of_template for each in frames.provisional.of(host.name)}
             assert there == here, "other pages wait in the store"
 
-    def claim(
-        self, place: Place, content: MeasurablePage | Measured, *, is_pending: bool
-    ) -> Verdict:
+    def claim(self, place: Place, page: ReadPage, *, is_pending: bool) -> Verdict:
         """Judge a page, record it as kept or pending, and count it if it is not pending.
 
-        What is measured already, a document, is not counted: it has no frame.
+        A plain text is not counted: it has no frame.
         """
+        host, shown = _framed(place, page), page.shown
         while True:
-            counted = expected = None
-            if isinstance(content, Measured):
-                profile, text = content
-            else:
-                self._receive(place.host, content.shown)
-                counted = self._counted(place.host, content.shown)
-                expected = self._expected.context(counted)
-                profile, text = measured(content, expected)
-            found = self._kept.compare(place, profile)
+            self._receive(host, shown)
+            counted = self._counted(host, shown)
+            expected = self._expected.context(counted)
+            found_by = profile_of(page, expected, self._config)
+            found = self._kept.compare(place, found_by)
             if found.reason == "no_text":
                 return found
-            if profile.canonical:
-                found = found._replace(canonical=canonical_of(place, profile.canonical))
-            form, page, change = self._form_of(content), None, None
+            if found_by.canonical:
+                found = found._replace(canonical=canonical_of(place, found_by.canonical))
+            kept = (found_by.text, _form_of(page)) if self._config.keep_text else (None, None)
+            change = None
             try:
                 with self._kept.transaction():
                     verdict = self._kept.record(
-                        place, profile, found, text, form, is_pending=is_pending
+                        place, found_by, found, *kept, is_pending=is_pending
                     )
-                    if not isinstance(content, Measured) and counted and expected:
-                        page = self._countable(counted, expected, content, profile, verdict)
-                        if page is not None and not (is_pending and page.number):
-                            change = self._count(page, counted)
+                    countable = self._countable(counted, expected, page, found_by, verdict)
+                    if countable is not None and not (is_pending and countable.number):
+                        change = self._count(countable, counted)
             except Overtaken:
                 continue
             self._discard_gone()
             if change is not None:
                 self._apply(change)
-            elif page is not None and expected is not None:
-                updates = expected.updates(is_kept=page.is_kept)
-                self._pending[page.number] = page
-                self._expected.add(page.number, {each.name: update for each, update in updates})
+            elif countable is not None:
+                number, updates = countable.number, expected.updates(is_kept=countable.is_kept)
+                self._pending[number] = countable
+                self._expected.add(number, {each.name: update for each, update in updates})
             self._make_room()
             return verdict
 
-    def profile(self, place: Place, content: MeasurablePage | Measured) -> PageProfile:
-        """Measure a page as `claim` would now, and count nothing."""
-        return profile_of(content, partial(self.context, place.host))
+    def profile(self, place: Place, page: ReadPage) -> PageProfile:
+        """Profile a page as `claim` would now, and count nothing."""
+        return profile_of(page, self.context(_framed(place, page), page.shown), self._config)
 
     def commit(self, number: int) -> None:
         """Keep a pending page for good, and count it."""
-        page, change = self._pending.get(number), None
+        countable, change = self._pending.get(number), None
         with self._kept.transaction():
-            if page is not None:
-                context = self._frames.context(page.host, page.shown)
-                if page.content is not None and context.frame_times != page.times:
-                    self._judge_again(number, page.content, lambda _: context)
-                change = self._count(page, context)
+            if countable is not None:
+                context = self._frames.context(countable.host, countable.shown)
+                if countable.page is not None and context.frame_times != countable.times:
+                    self._judge_again(number, countable.page, context)
+                change = self._count(countable, context)
             self._kept.commit(number)  # last: until then it is pending if a call fails
         if change is not None:
             del self._pending[number]
@@ -254,8 +247,8 @@ class FramedPages:
         self,
         counted: HostContext,
         expected: HostContext,
-        page: MeasurablePage,
-        profile: PageProfile,
+        page: ReadPage,
+        found_by: PageProfile,
         verdict: Verdict,
     ) -> _Countable | None:
         """Return a page that was recorded as it is to be counted; None: nothing of it counts."""
@@ -267,29 +260,26 @@ class FramedPages:
             return None
         # The text of a revisit was shown before, like that of a duplicate. If it were counted a
         # second time, it would be taken for frame, and the page never found again.
-        page.is_kept = original is None and not profile.was_shown
-        content = None
-        if page.is_kept and counted.pages_of_template < FRAME_TIMES:
-            # A worker may forget the blocks.
-            content = page if isinstance(page, PageHere) else page.pack()
+        is_kept = original is None and not found_by.was_shown
+        waits = is_kept and counted.pages_of_template < FRAME_TIMES
         number = number if original is None else 0
-        host, shown = counted.host.name, counted.shown
-        return _Countable(number, host, shown, page.is_kept, content, expected.frame_times)
+        host, shown, times = counted.host.name, counted.shown, expected.frame_times
+        return _Countable(number, host, shown, is_kept, page if waits else None, times)
 
-    def _count(self, page: _Countable, context: HostContext) -> _Change:
+    def _count(self, countable: _Countable, context: HostContext) -> _Change:
         """Write what a page changes when it is counted, within a transaction; return that."""
-        updates = context.updates(is_kept=page.is_kept)
+        updates = context.updates(is_kept=countable.is_kept)
         host, update = updates[0]
         ready = self._frames.ready(host, update)
         if ready:
             self._judge_waiting(ready, host.with_pages(update))
-        content, provisional = page.content, None
-        if content is not None and (times := context.pages_of_template) < FRAME_TIMES:
-            whole = content.here if isinstance(content, PageHere) else content
-            provisional = ProvisionalPage(page.number, whole, context.new, times, host.name)
+        page, provisional = countable.page, None
+        if page is not None and (times := context.pages_of_template) < FRAME_TIMES:
+            number, new = countable.number, context.new
+            provisional = ProvisionalPage(number, page, new, times, host.name)
         discarded: list[int] = []
         if self._store is not None:
-            form = content.pack() if isinstance(content, PageHere) else content
+            form = None if page is None else page.pack()
             discarded = self._write_waiting(self._store, host.name, ready, provisional, form)
         return _Change(updates, ready, provisional, discarded)
 
@@ -334,39 +324,26 @@ class FramedPages:
 
     def _judge_waiting(self, ready: Collection[ProvisionalPage], host: Host) -> None:
         """Replace the profiles of pages of a host, in which they were counted."""
-
-        def context_of(shown: Shown) -> HostContext:
-            return HostContext(shown, host, 1, self._frames.sisters(shown))
-
         for each in ready:
-            self._judge_again(each.row, each.content, context_of)
+            page = self._page_of(each)
+            if page is not None:
+                context = HostContext(page.shown, host, 1, self._frames.sisters(page.shown))
+                self._judge_again(each.row, page, context)
 
-    def _judge_again(
-        self,
-        number: int,
-        content: PageHere | Page | bytes | None,
-        context_of: Callable[[Shown], HostContext],
-    ) -> None:
-        page = self._page_of(number, content)
-        if page is not None:
-            self._kept.replace(number, *measured(page, context_of(page.shown)))
+    def _judge_again(self, number: int, page: ReadPage, context: HostContext) -> None:
+        found_by = profile_of(page, context, self._config)
+        text = found_by.text if self._config.keep_text else None
+        self._kept.replace(number, found_by, text)
 
-    def _form_of(self, content: MeasurablePage | Measured) -> bytes | None:
-        """Return the form that is kept of a page, None if none is."""
-        if not self._config.keep_text:
-            return None
-        return KEPT_AS_TEXT if isinstance(content, Measured) else content.pack()
-
-    def _page_of(self, number: int, content: PageHere | Page | bytes | None) -> PageHere | None:
-        """Return a page that is to be judged again; None if it cannot be loaded any more."""
-        if isinstance(content, PageHere):
+    def _page_of(self, waiting: ProvisionalPage) -> ReadPage | None:
+        """Return a page that waits; None if it cannot be loaded any more."""
+        content = waiting.content
+        if isinstance(content, ReadPage):
             return content
-        if isinstance(content, Page):
-            return PageHere(content, self._config)
         if content is None and self._store is not None:
-            content = self._store.form(number)
+            content = self._store.form(waiting.row)
         try:
-            return None if content is None else unpacked(content, self._config)
+            return None if content is None else ReadPage.unpacked(content, self._config)
         except ValueError:  # another version of this package packed it
             return None
 
@@ -420,20 +397,20 @@ def loading(frames_of: Callable[[str], HostFrames | None]) -> Callable[[str], St
     return load
 
 
-def measured(page: MeasurablePage, context: HostContext) -> Measured:
-    """Measure a page with what is known of its host and its sites."""
-    alone = page.measure(context.frame_times)
-    surrounded = replace(alone.profile, headline=context.headline, around=context.around)
-    return alone._replace(profile=surrounded)
+def profile_of(page: ReadPage, context: HostContext, config: FilterConfig) -> PageProfile:
+    """Profile a page with what is known of its host and its sites."""
+    times = context.times_shown().tolist()
+    return profile(texts_of(page, times, context.headline, context.around), config)
 
 
-def profile_of(
-    content: MeasurablePage | Measured, context_of: Callable[[Shown], HostContext]
-) -> PageProfile:
-    """Measure a page, unless it is measured already, with what is known of what it shows."""
-    if isinstance(content, Measured):
-        return content.profile
-    return measured(content, context_of(content.shown)).profile
+def _framed(place: Place, page: ReadPage) -> str:
+    """Return the name of the host whose frame is around a page, "" if there is none."""
+    return "" if page.is_plain else place.host
+
+
+def _form_of(page: ReadPage) -> bytes:
+    """Return the form that is kept of a page."""
+    return KEPT_AS_TEXT if page.is_plain else page.pack()
 
 
 def restored(stored: HostFrames) -> Stored:

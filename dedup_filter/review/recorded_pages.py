@@ -11,7 +11,7 @@ writing to the index meanwhile. Cost: 1 us a page in the index to open it, 2 ns 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
 from dedup_filter.fingerprints.phrase_keys import KEY
 from dedup_filter.fingerprints.profile import PageProfile
+from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.frames.host_frames import Frames, HostContext, no_context
 from dedup_filter.model import NearPage, Unjudged
 from dedup_filter.pages.directory.records import PageRecord, Place
@@ -32,7 +33,6 @@ from dedup_filter.review.given_page import GivenPage, read_page
 from dedup_filter.text.reading import Shown
 from dedup_filter.upkeep import Index
 from dedup_filter.upkeep.results import KeptContent, Recorded
-from dedup_filter.workers.measured import PageHere, Source
 
 _FINGERPRINT = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 
@@ -143,10 +143,10 @@ class RecordedPages:
         """
         self.require_scheme()
         source = Source.of(given.page, given.url, Place.of(given.url).host, self.config)
-        content = source.read(self.config)
-        if isinstance(content, Unjudged):
-            return content
-        return profile_of(content, partial(self.context, given.url))
+        page = source.read(self.config)
+        if isinstance(page, Unjudged):
+            return page
+        return profile_of(page, self.context(given.url, page.shown), self.config)
 
     def context(self, url: str, shown: Shown, *, is_met_now: bool = False) -> HostContext:
         """Return the known frame of the host of a page, given the blocks that the page shows.
@@ -167,12 +167,13 @@ class RecordedPages:
 
         Blocks that only one other page of the host had are in the page's main text only.
         """
-        page = self.content(record).page()
-        if page is None:
+        content = self.content(record).page()
+        if content is None:
             return Asked.of_record(record)
         self.require_scheme()
-        context_of = partial(self.context, record.url)
-        return Asked.of(record.host, profile_of(PageHere(page, self.config), context_of))
+        page = ReadPage.of(content, self.config)
+        context = self.context(record.url, page.shown)
+        return Asked.of(record.host, profile_of(page, context, self.config))
 
     def _found(self, query: Asked, max_distance: int) -> list[NearPage]:
         entries = self._recorded.entries
@@ -211,11 +212,11 @@ def fingerprints_of(
     for name in names:
         given = read_page(name)
         selectors = config.selectors.of(Place.of(given.url).host)
-        content = Source(given.page, None, selectors).read(config)
-        if isinstance(content, Unjudged):
-            yield name, None, content.reason
+        page = Source(given.page, None, selectors).read(config)
+        if isinstance(page, Unjudged):
+            yield name, None, page.reason
             continue
-        profile = profile_of(content, no_context)
+        profile = profile_of(page, no_context(page.shown), config)
         value = profile.fingerprint
         yield name, value, None if value is not None else profile.reason
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 from twisted.internet import task
 
-from dedup_filter.filter import NearDuplicateFilter, ReadPage
+from dedup_filter.filter import NearDuplicateFilter, PlacedPage
 from dedup_filter.model import Verdict
 from dedup_filter.scrapy_plugin.visits import Page
 from dedup_filter.text.page_fields import PageText
@@ -28,7 +28,6 @@ class IndexCalls:
     def __init__(self, pages: NearDuplicateFilter, spent: Callable[[float], None]) -> None:
         self.pages = pages
         self._spent = spent
-        self._has_workers = pages.has_workers
         self._thread = ThreadPoolExecutor(1, "dedup_filter") if pages.is_shared else None
 
     async def ask(self, call: Callable[[], Result]) -> Result:
@@ -48,7 +47,7 @@ class IndexCalls:
             fault = error
         then(fault)
 
-    def read(self, page: Page) -> "Future[ReadPage]":
+    def read(self, page: Page) -> "Future[PlacedPage]":
         """Start to read a page, unless started: in a worker, or at once if there are none."""
         if page.reading is None:
             assert isinstance(page.text, PageText)
@@ -57,19 +56,11 @@ class IndexCalls:
         return page.reading
 
     async def claim(self, page: Page) -> Verdict:
-        """Claim a page that has a text, once it is read.
-
-        A worker may have to profile the page again: every page before it can change its frame.
-        """
-        reading, can_wait = self.read(page), running_loop() is not None
-        if can_wait and not reading.done():
+        """Claim a page that has a text, once it is read."""
+        reading = self.read(page)
+        if not reading.done() and running_loop() is not None:
             await asyncio.gather(asyncio.wrap_future(reading), return_exceptions=True)
-        read = reading.result()
-        if can_wait and self._has_workers:
-            measured = await self.ask(partial(self.pages.prepare, read))
-            if measured is not None:
-                await asyncio.gather(asyncio.wrap_future(measured), return_exceptions=True)
-        verdict = await self.ask(partial(self.pages.claim_read, read))
+        verdict = await self.ask(partial(self.pages.claim_read, reading.result()))
         page.reading = None
         return verdict
 

@@ -23,7 +23,7 @@ from weakref import ref
 
 from scrapy.http import HtmlResponse, JsonResponse, Request, Response, TextResponse, XmlResponse
 
-from dedup_filter.filter import ReadPage
+from dedup_filter.filter import PlacedPage
 from dedup_filter.model import Reason
 from dedup_filter.scrapy_plugin.page_fates import Judgement, ResponseItems
 from dedup_filter.text.decode import decode, looks_binary
@@ -47,7 +47,7 @@ class Page:
     url: str
     text: PageText | Reason
     """The text of the page, or the reason why there is none."""
-    reading: Future[ReadPage] | None = None
+    reading: Future[PlacedPage] | None = None
     """The page once it is read; None: reading has not started."""
     judgement: Judgement | None = None
     """The last judgement on the page."""

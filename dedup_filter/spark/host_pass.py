@@ -31,6 +31,7 @@ from pyspark.sql.types import ArrayType, LongType, StructType
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile, are_equal
+from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.frames.host_frames import SITE, FrameUpdate
 from dedup_filter.model import Fate, Unjudged, Verdict
 from dedup_filter.pages.candidates import Candidate, relation
@@ -42,7 +43,6 @@ from dedup_filter.pages.original import verdict_on
 from dedup_filter.spark.plans import arrow_schema
 from dedup_filter.text.headlines import Headline
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.workers.measured import Measured, PageHere, Source, unpacked
 
 if TYPE_CHECKING:
     from pyspark.sql.pandas._typing import ArrowMapIterFunction
@@ -121,9 +121,9 @@ class _Group:
         at = {"group": self.name, "host": place.host}
         return [at | each for each in kept.told]
 
-    def _content(self, row: dict[str, Any]) -> PageHere | Measured | Unjudged:
+    def _content(self, row: dict[str, Any]) -> ReadPage | Unjudged:
         if row["is_html"]:
-            return unpacked(row["form"], self._config)
+            return ReadPage.unpacked(row["form"], self._config)
         text = PageText(text=row["form"].decode(), title=row["title"])
         return Source(text).read(self._config)
 

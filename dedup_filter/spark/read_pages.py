@@ -14,11 +14,11 @@ import pyarrow as pa
 from pyspark.sql.types import StructType
 
 from dedup_filter.config import FilterConfig
+from dedup_filter.fingerprints.read_page import Source
 from dedup_filter.model import Unjudged
 from dedup_filter.pages.directory.records import host_of
 from dedup_filter.spark.plans import arrow_schema
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.workers.measured import PageHere, Source
 
 if TYPE_CHECKING:
     from pyspark.sql.pandas._typing import ArrowMapIterFunction
@@ -61,5 +61,4 @@ def _read(row: dict[str, Any], config: FilterConfig) -> dict[str, Any]:
         return {**taken, "reason": "error"}
     if isinstance(page, Unjudged):
         return {**taken, "reason": page.reason}
-    assert isinstance(page, PageHere), "HTML is a page"
     return {**taken, "form": page.pack()}

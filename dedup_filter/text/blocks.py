@@ -19,8 +19,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from operator import attrgetter
 from typing import Literal, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import xxhash
 
 from dedup_filter.text.lines import LINE_END, MOST_LINES, join_wrapped, with_line_ends
@@ -154,6 +157,59 @@ class Block:
     """Whether it is not mostly links: a block that can be content."""
     hash: int
     """64 bits of the text, see `text_hash`."""
+
+
+class BlockColumns(NamedTuple):
+    """All blocks of a page as columns, to be sent to another process."""
+
+    texts: Sequence[str]
+    kinds: Sequence[Kind]
+    are_text: Sequence[bool]
+    numbers: npt.NDArray[np.int32]
+    """Of each its position and its container, (2, blocks)."""
+    counts: npt.NDArray[np.float64]
+    """Of each its words and its link words, (2, blocks)."""
+    hashes: npt.NDArray[np.uint64]
+    roles: Sequence[Role]
+    """Of the containers."""
+    places: npt.NDArray[np.int32]
+    """Of each container the one around it, first, end, and the frame, (4, containers)."""
+
+    def blocks(self) -> list[Block]:
+        """Make the blocks anew. Cost: 0.1 ms for 200."""
+        around = Containers()
+        around.roles = list(self.roles)
+        around.parents, around.firsts, around.ends, around.frames = self.places.tolist()
+        texts, kinds, are_text, numbers, counts, hashes = self[:6]
+        of_each = zip(
+            *(texts, *counts.tolist(), *numbers.tolist(), kinds, are_text, hashes.tolist()),
+            strict=True,
+        )
+        return [
+            Block(text, words, link_words, position, around, inside, kind, is_text, hashed)
+            for text, words, link_words, position, inside, kind, is_text, hashed in of_each
+        ]
+
+
+_fields = attrgetter("text", "kind", "is_text", "position", "inside", "words", "link_words", "hash")
+
+
+def columns_of(blocks: Sequence[Block]) -> BlockColumns:
+    """Return all blocks of a page as columns. Cost: 0.1 ms for 200."""
+    texts, kinds, are_text, positions, insides, words, link_words, hashes = (
+        zip(*map(_fields, blocks), strict=True) if blocks else [()] * 8
+    )
+    around = blocks[0].containers if blocks else Containers()
+    return BlockColumns(
+        texts,
+        kinds,
+        are_text,
+        np.array([positions, insides], np.int32),
+        np.array([words, link_words], np.float64),
+        np.array(hashes, np.uint64),
+        around.roles,
+        np.array([around.parents, around.firsts, around.ends, around.frames], np.int32),
+    )
 
 
 class Cut(NamedTuple):

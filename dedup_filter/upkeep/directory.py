@@ -29,8 +29,10 @@ import numpy as np
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
+from dedup_filter.fingerprints.own_texts import texts_of
 from dedup_filter.fingerprints.phrase_keys import KEY, KEYS, KEYS_BYTES
-from dedup_filter.fingerprints.profile import PageTexts, profile
+from dedup_filter.fingerprints.profile import profile
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.model import Document
 from dedup_filter.pages.directory.frame_store import FrameStore, all_frames, frames_of
 from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock, UnusableTables
@@ -307,7 +309,8 @@ def _fill(store: PageStore, snapshot: Snapshot, config: FilterConfig, watch: Wat
         for record in records:
             text = snapshot.text(record.page)
             if text is not None:
-                texts = PageTexts.of(Document(text, language=record.language))
+                document = Document(text, language=record.language)
+                texts = texts_of(ReadPage.of(document, config))
                 measured = measures_of(profile(texts, config), is_kept=record.is_kept)
                 # These stay as they are: they depend on more than the text, which was not kept.
                 del measured["digest"], measured["h1"], measured["title"]

@@ -1,6 +1,7 @@
 """Words of a text: their hashes, what is known of them, and the shingles that they make."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -119,7 +120,7 @@ class TestShingles:
     @given(word_lists, sizes)
     def test_are_a_sentences_if_a_fifth_of_the_words_around_are_function_words(self, words, size):
         analysis = analyse([" ".join(words)], declared_language="en", shingle_size=size)
-        known = function_words(analysis.language)
+        known = function_words(analysis.words.language)
         covered, sentences = set(), []
         for start, run in enumerate(windows(words, size)):
             around = words[max(start - 8, 0) : start + len(run) + 8]
@@ -136,12 +137,10 @@ class TestShingles:
             ads: analyse([" ".join(words)], declared_language="en", shingle_size=size, ads=ads)
             for ads in ("shingle", "off")
         }
-        known = stopwords(found["shingle"].language)
+        known = stopwords(found["shingle"].words.language)
         runs = windows(words, size)
         assert found["shingle"].is_sentence.tolist() == [bool(known & {*run}) for run in runs]
         assert found["off"].is_sentence.tolist() == [True] * len(runs)
-        chosen = np.ones(1, np.bool_)
-        assert found["off"].part(chosen).is_sentence.all()
 
 
 def windows(words, size):
@@ -168,9 +167,9 @@ class TestParts:
         assert analysis.text == expected.text
         # The words of each part are rounded to a whole number by themselves.
         number = sum(
-            analysis.part(np.arange(len(texts)) == n).word_count for n in range(len(texts))
+            analysis.words.part(np.arange(len(texts)) == n).count for n in range(len(texts))
         )
-        assert abs(number - analysis.word_count) <= 0.5 * (len(texts) + 1)
+        assert abs(number - analysis.words.count) <= 0.5 * (len(texts) + 1)
 
     @given(
         st.lists(st.tuples(st.lists(st.sampled_from(STOPWORDS), max_size=8), st.booleans())),
@@ -180,7 +179,8 @@ class TestParts:
         options = {"declared_language": "en", "shingle_size": size}
         texts = [" ".join(words) for words, _ in parts]
         chosen = np.array([is_chosen for _, is_chosen in parts], np.bool_)
-        part = analyse(texts, **options).part(chosen)
+        whole = analyse(texts, **options)
+        part = replace(whole, words=whole.words.part(chosen), is_part=True)
         alone = " ".join(
             text for text, (_, is_chosen) in zip(texts, parts, strict=True) if is_chosen
         )
@@ -190,9 +190,9 @@ class TestParts:
 
 def assert_same(analysis, expected):
     """Assert that two analyses know the same of the same words."""
-    assert analysis.words == expected.words
-    assert analysis.word_count == expected.word_count
-    assert not analysis.words or analysis.language == expected.language
+    assert analysis.tokens == expected.tokens
+    assert analysis.words.count == expected.words.count
+    assert not analysis.tokens or analysis.words.language == expected.words.language
     for name in ("hashes", "is_sentence", "in_sentence"):
         assert np.array_equal(getattr(analysis, name), getattr(expected, name)), name
     for values, wanted in zip(analysis.values, expected.values, strict=True):

@@ -45,12 +45,12 @@ def analysed(text, declared=None):
 def test_a_declared_language_is_believed_when_its_stopwords_are_there(declared):
     # Danish and Norwegian share most stopwords: the page's own word decides.
     text = "det er ikke en god dag for os og de har det som de vil"
-    assert analysed(text, declared).language == declared
+    assert analysed(text, declared).words.language == declared
 
 
 def test_a_wrongly_declared_language_is_not_believed_and_leaves_no_trace():
     declared, not_declared = analysed(PROSE["ru"], "en"), analysed(PROSE["ru"])
-    assert declared.language == "ru"
+    assert declared.words.language == "ru"
     for values, expected in zip(declared.values, not_declared.values, strict=True):
         assert values.tolist() == expected.tolist()
 
@@ -58,14 +58,14 @@ def test_a_wrongly_declared_language_is_not_believed_and_leaves_no_trace():
 @pytest.mark.parametrize("text", ["", "qwzx plmk vbnt", "qwzx plmk vbnt " * 20])
 def test_no_language_where_nothing_fits(text):
     assert detect_language(text.split()) is None
-    assert analysed(text, "en").language is None
+    assert analysed(text, "en").words.language is None
 
 
 @pytest.mark.parametrize("language", PROSE)
 def test_the_language_of_prose_is_known_and_prose_is_sentences(language):
     for declared in (None, language):
         analysis = analysed(PROSE[language], declared)
-        assert analysis.language == language
+        assert analysis.words.language == language
         assert analysis.is_sentence.mean() > 0.7
 
 
@@ -74,7 +74,7 @@ def test_a_list_of_products_after_prose_is_no_sentence(language):
     prose = analysed(PROSE[language], language)
     both = analysed(f"{PROSE[language]} {LISTING[language]}", language)
     # The first words of the list stand beside the last ones of the prose.
-    after = both.is_sentence[len(prose.words) + 4 :]
+    after = both.is_sentence[len(prose.tokens) + 4 :]
     assert len(after) >= 3
     assert after.mean() <= 0.5
 

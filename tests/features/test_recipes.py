@@ -12,7 +12,9 @@ from dedup_filter import FilterConfig, fingerprint
 from dedup_filter.features.analysis import analyse, hash_of_kind, hash_shingles, hash_words
 from dedup_filter.features.languages import function_words, stopwords
 from dedup_filter.features.recipes import RECIPES, PartWeights, part_features
-from dedup_filter.fingerprints.profile import PageTexts, profile
+from dedup_filter.fingerprints.own_texts import texts_of
+from dedup_filter.fingerprints.profile import profile
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.model import Document
 
 SENTENCE = "the cat saw the dog and a pigeon flew to market hall station square harbour"
@@ -67,7 +69,7 @@ def test_keywords_of_chinese_are_those_of_jieba():
     tags = jieba.analyse.extract_tags(CHINESE, topK=200, withWeight=True)
     assert len(tags) > 20
     assert features_of("keywords", CHINESE) == {
-        hashed(tag): round(256 * weight * len(analysis.words)) for tag, weight in tags
+        hashed(tag): round(256 * weight * len(analysis.tokens)) for tag, weight in tags
     }
 
 
@@ -147,7 +149,7 @@ def test_no_words_give_no_features(nothing):
 def fingerprint_of(document=None, **options):
     document = document or Document(PAGE, TITLE, "en", PAGE, HEADINGS, IMAGES)
     config = FilterConfig(features="shingles", **options)
-    return f"{profile(PageTexts.of(document), config).fingerprint:016x}"
+    return f"{profile(texts_of(ReadPage.of(document, config)), config).fingerprint:016x}"
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,16 @@ from measured_pages import aside, frame, measured, new, shown_once, words
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.features.analysis import hash_words
+from dedup_filter.fingerprints.own_texts import texts_of
 from dedup_filter.fingerprints.profile import (
     EQUAL_DIGEST,
     MAIN_DIGEST,
     UNREAD_DIGEST,
     PageProfile,
-    PageTexts,
     Passage,
     profile,
 )
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.fingerprints.sketch import contained
 from dedup_filter.model import Document
 from dedup_filter.text.headlines import Headline
@@ -32,8 +33,12 @@ def pairwise3(words):
     return zip(words, words[1:], words[2:], strict=False)
 
 
+def of_document(document: Document) -> PageProfile:
+    return profile(texts_of(ReadPage.of(document, CONFIG)), CONFIG)
+
+
 def of_text(text: str, **options: object) -> PageProfile:
-    return profile(PageTexts.of(Document(text, **options)), CONFIG)
+    return of_document(Document(text, **options))
 
 
 NEW, ONCE, FRAME = new(words("a", 30)), shown_once(words("b", 50)), frame(words("f", 20))
@@ -115,7 +120,7 @@ class TestDigest:
         self, change, changed
     ):
         page, other = (
-            profile(PageTexts.of(each), CONFIG).digest
+            of_document(each).digest
             for each in (self.PAGE, dataclasses.replace(self.PAGE, **change))
         )
         assert len(page) == 24
@@ -126,9 +131,7 @@ class TestDigest:
 
     def test_of_pages_in_other_frames_differs_in_all_text_only(self):
         page, other = (
-            profile(
-                PageTexts.of(dataclasses.replace(self.PAGE, whole_hash=of_all, own_hash=7)), CONFIG
-            ).digest
+            of_document(dataclasses.replace(self.PAGE, whole_hash=of_all, own_hash=7)).digest
             for of_all in (8, 9)
         )
         assert page[EQUAL_DIGEST] != other[EQUAL_DIGEST]
@@ -292,7 +295,7 @@ PROSE = words("p", LINE_WORDS + 1)
     ],
 )
 def test_a_text_is_its_paragraphs_and_lines(text, title, passages, headline):
-    texts = PageTexts.of(Document(text, title))
+    texts = texts_of(ReadPage.of(Document(text, title), CONFIG))
     assert [(each.text, each.kind) for each in texts.passages] == passages
     assert texts.headline == headline
     assert {each[1:2] + each[3:] for each in texts.passages} <= {

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dedup_filter.config import FilterConfig
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.frames import host_frames as frames
 from dedup_filter.frames import provisional_pages
 from dedup_filter.frames.host_frames import Frames, FrameUpdate, Host
@@ -33,7 +35,13 @@ def keep(frames: Frames, host: str, number: int, *texts: str, title: str = "") -
     page = page_of(*texts, title=title)
     context = frames.context(host, page.shown)
     known, update = context.updates(is_kept=True)[0]
-    counted = ProvisionalPage(number, page, context.new, context.pages_of_template, host)
+    counted = ProvisionalPage(
+        number,
+        ReadPage.of(page, FilterConfig()),
+        context.new,
+        context.pages_of_template,
+        host,
+    )
     ready = frames.ready(known, update)
     frames.provisional.count(ready)
     frames.add_page(known, update)
@@ -142,7 +150,7 @@ def test_a_host_without_pages_is_forgotten_with_what_was_not_written():
 class TestKnowsFrame:
     @staticmethod
     def is_known(frames: Frames, host: str = "a") -> bool:
-        return frames.context(host, page_of().shown).frame_times.is_frame_known
+        return frames.context(host, page_of().shown).host.is_frame_known
 
     def test_of_a_host_of_which_two_pages_were_kept(self):
         known = Frames(10**6)

@@ -8,6 +8,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from dedup_filter.config import FilterConfig
+from dedup_filter.features import analysis
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.frames import provisional_pages
 from dedup_filter.frames.provisional_pages import ProvisionalPage, ProvisionalPages
 from dedup_filter.text import blocks
@@ -19,9 +22,9 @@ from dedup_filter.text.reading import Page, read_page
 class Waiting(ProvisionalPages):
     """Pages that wait."""
 
-    def put(self, number, page, host="a"):
-        new = np.array([block.hash for block in page.blocks], np.uint64)
-        waits = ProvisionalPage(number, page, new, host=str(host))
+    def put(self, number, page, host="a", *, has_page=True):
+        new = np.array(page.shown.blocks, np.uint64)
+        waits = ProvisionalPage(number, page if has_page else None, new, host=str(host))
         self.add(waits)
         self.check()
         return waits
@@ -30,13 +33,12 @@ class Waiting(ProvisionalPages):
         return [page.row for host in hosts for page in self.of(str(host))]
 
 
-def page_of(number: int, count: int = 100) -> Page:
+def page_of(number: int, count: int = 100) -> ReadPage:
     """A page of so many paragraphs, each in a container of its own, that no other page has."""
     generator = random.Random(number)
     texts = (" ".join(f"{generator.getrandbits(32):x}" for _ in range(12)) for _ in range(count))
     page = read_page(parse("".join(f"<div><a href=/>more</a><p>{text}</div>" for text in texts)))
-    assert page is not None
-    return page
+    return ReadPage.of(page, FilterConfig())
 
 
 class TestMemory:
@@ -46,7 +48,9 @@ class TestMemory:
     )
     @pytest.mark.parametrize("are_stored", [False, True])
     def test_is_what_is_allocated(self, monkeypatch, count, size, are_stored):
-        monkeypatch.setattr(blocks, "_known", blocks._measure)  # no text is remembered beyond it
+        # No text and no word is remembered beyond it.
+        monkeypatch.setattr(blocks, "_known", blocks._measure)
+        monkeypatch.setattr(analysis, "_vocabulary", analysis.Vocabulary)
 
         def fill(count: int) -> ProvisionalPages:
             waiting = Waiting(are_stored=are_stored)
@@ -67,7 +71,7 @@ class TestMemory:
         assert 0.75 < waiting.nbytes / allocated < 1.3
 
     def test_of_images_and_a_title_counts(self):
-        plain = page_of(1)
+        plain = page_of(1).content
         shown = Page(plain.blocks, "title" * 2_000, None, [(1 << 63, 0, 1)] * 500)
         assert page_nbytes(shown) - page_nbytes(plain) > 10_000 + 500 * 64
         assert 0 < page_nbytes(Page(())) < 500
@@ -117,7 +121,9 @@ class TestBound:
             assert added[0].content is None
         else:
             again = unpack_page(added[0].content)
-            assert [each.text for each in again.blocks] == [each.text for each in pages[0].blocks]
+            assert [each.text for each in again.blocks] == [
+                each.text for each in pages[0].content.blocks
+            ]
         assert added[0].nbytes < 0.5 * added[5].nbytes
         waiting.shrink(0)
         waiting.check()

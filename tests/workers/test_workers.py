@@ -6,10 +6,8 @@ import random
 import signal
 import subprocess
 import sys
-from collections import Counter
 from concurrent.futures import Future
 from contextlib import suppress
-from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -20,13 +18,10 @@ from site_pages import framed
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.config import FilterConfig
-from dedup_filter.frames.host_frames import Frames
+from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.model import Unjudged
-from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.workers.measured import Source
-from dedup_filter.workers.pool import _WORK, LostWorkerError, Pool, Worker
-from dedup_filter.workers.process import Over, ReadElsewhere, WorkerPages
+from dedup_filter.workers.pool import _WORK, Pool, Worker
 
 
 @pytest.fixture
@@ -80,16 +75,15 @@ def judged(pages, location="memory:", **options):
     ],
 )
 def test_verdicts_are_those_without_workers(stream, workers, options, monkeypatch):
-    expected, kinds, claim = judged(stream, **options), Counter(), FramedPages.claim
+    expected, taken, read = judged(stream, **options), [], Worker.read
 
-    def counted(pages, place, content, **given):
-        kinds[type(content).__name__] += 1
-        return claim(pages, place, content, **given)
+    def counted(worker, source, take):
+        read(worker, source, lambda content: (taken.append(type(content).__name__), take(content)))
 
-    monkeypatch.setattr(FramedPages, "claim", counted)
+    monkeypatch.setattr(Worker, "read", counted)
 
     assert judged(stream, workers=workers, **options) == expected
-    assert kinds["PageInWorker"] >= 20
+    assert taken.count("ReadPage") >= 20
     assert {verdict.outcome for verdict in expected} >= {"new", "near", "exact"}
 
 
@@ -102,30 +96,6 @@ def test_verdicts_of_odd_pages_are_those_without_workers():
     ]
 
     assert judged(pages, workers=2) == judged(pages)
-
-
-def test_a_worker_expects_what_is_known_once_it_is_told(stream):
-    chance = random.Random(5)
-    workers, known = [WorkerPages(), WorkerPages()], Frames(20e6)
-    news = {worker: [] for worker in workers}
-    for ticket, page in enumerate(page for page in stream if "html" in page):
-        host = page["url"].split("/")[2]
-        reader, other = chance.sample(workers, 2)
-        make = partial(Source(PageText(page["html"])).read, FilterConfig())
-        read = reader.read(ticket, make, host, news.pop(reader))
-
-        before = known.context(host, read.shown)
-        assert read.expected == before.frame_times
-
-        is_kept = chance.random() < 0.6
-        for each, update in before.updates(is_kept=is_kept):
-            known.add_page(each, update)
-        over = Over(ticket, is_kept)
-        news[reader] = [over]
-        news[other] += [
-            ReadElsewhere(ticket, host, read.shown._replace(words=(), link_words=())),
-            over,
-        ]
 
 
 @pytest.fixture
@@ -222,24 +192,57 @@ def test_killed_workers_are_replaced(stream, caplog):
     assert "a worker process has ended (exit code -9)" in caplog.text
 
 
-def test_a_page_that_takes_too_long_is_kept_unjudged(article, caplog):
+@pytest.fixture
+def pool():
     pool = Pool(FilterConfig(), 1, time_limit=1.0)
+    yield pool
+    pool.close()
+
+
+@pytest.fixture
+def begin(pool, article):
+    """Let a page be read; return the future of what becomes of it."""
 
     def begin(number):
         read = Future()
-        pool.read(Source(PageText(None, article(number))), "", read.set_result)
+        pool.read(Source(PageText(None, article(number))), read.set_result)
         return read
 
-    assert not isinstance(begin(0).result(), Source)
+    return begin
+
+
+def test_a_page_that_takes_too_long_is_kept_unjudged(pool, begin, caplog):
+    assert isinstance(begin(0).result(), ReadPage)
 
     os.kill(pool._workers[0].pid, signal.SIGSTOP)  # as a parser that never ends
     stalled, next_one = begin(1), begin(2)
 
     assert stalled.result() == Unjudged("too_slow")
     assert isinstance(next_one.result(), Source)  # it was given to the same process
-    assert not isinstance(begin(2).result(), Source)
-    assert "a page took over 1 s" in caplog.text
-    pool.close()
+    assert isinstance(begin(2).result(), ReadPage)
+    assert "a page took too long" in caplog.text
+
+
+def test_a_process_that_is_killed_in_the_middle_of_an_answer_holds_up_nothing(
+    pool, begin, monkeypatch
+):
+    assert isinstance(begin(0).result(), ReadPage)
+    (worker,) = pool._workers
+    # No pipe has room for so many words.
+    long = Source(PageText(None, "".join(f"word{number} " for number in range(150_000))))
+    taken, load = Future(), pickle.load
+
+    def load_late(pages):
+        assert pages.peek(1)  # the answer has begun
+        os.kill(worker.pid, signal.SIGKILL)
+        return load(pages)
+
+    monkeypatch.setattr(pickle, "load", load_late)
+    pool.read(long, taken.set_result)
+
+    assert taken.result(20) == long
+    monkeypatch.undo()
+    assert isinstance(begin(1).result(20), ReadPage)
 
 
 def test_processes_that_end_at_once_are_not_started_for_ever(stream, monkeypatch, caplog):
@@ -249,20 +252,29 @@ def test_processes_that_end_at_once_are_not_started_for_ever(stream, monkeypatch
     assert caplog.text.count("has ended") <= 3
 
 
-def test_a_job_that_fails_is_told_and_the_process_goes_on_until_it_is_closed():
-    worker = Worker(30)
-    for ticket in (99, 100):
-        with pytest.raises(LostWorkerError, match="KeyError"):
-            worker.submit(WorkerPages.pack, ticket).result()
-    waits = [worker.submit(WorkerPages.pack, 99) for _ in range(20)]
-    assert not waits[-1].cancel()  # somebody else may wait for it
+def test_a_page_that_cannot_be_read_is_given_back_and_the_process_goes_on(pool, begin):
+    wrong, taken = Source(PageText()), Future()
+    assert isinstance(begin(0).result(), ReadPage)
+    (worker,) = pool._workers
+
+    pool.read(wrong, taken.set_result)
+
+    assert taken.result() == wrong
+    assert isinstance(begin(1).result(), ReadPage)
+    assert pool._workers == [worker]
+
+
+def test_what_is_not_read_when_a_worker_is_closed_is_given_back(pool, begin):
+    assert isinstance(begin(0).result(), ReadPage)
+    (worker,) = pool._workers
+    os.kill(worker.pid, signal.SIGSTOP)
+    waits = [begin(number) for number in range(20)]
 
     worker.close()
 
-    waits.append(worker.submit(WorkerPages.pack, 99))
-    for job in waits:
-        with pytest.raises(LostWorkerError):
-            job.result()
+    late = Future()
+    worker.read(Source(PageText(None, "late")), late.set_result)
+    assert all(isinstance(each.result(), Source) for each in [*waits, late])
     assert worker.backlog == 0
     assert worker.is_over
 
@@ -271,9 +283,11 @@ def test_a_process_whose_answers_nobody_takes_ends_without_a_word():
     pipe = subprocess.PIPE
     command = [sys.executable, "-c", _WORK, *sys.path]
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        pickle.dump(FilterConfig(), process.stdin)
+        process.stdin.flush()
         pickle.load(process.stdout)  # it has started
         process.stdout.close()
-        pickle.dump((WorkerPages.pack, (1,)), process.stdin)
+        pickle.dump(Source(PageText(None, "text")), process.stdin)
         process.stdin.flush()
 
         assert process.stderr.read() == b""

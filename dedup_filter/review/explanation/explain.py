@@ -11,7 +11,6 @@ from math import isfinite
 from typing import Any
 
 from dedup_filter.config import FilterConfig
-from dedup_filter.features.analysis import language_by
 from dedup_filter.features.recipes import consists_of_sentences
 from dedup_filter.model import Unjudged
 from dedup_filter.review.explanation.excluded_text import ExcludedText, excluded_text
@@ -121,7 +120,7 @@ def explanation(name: str, url: str, found: JudgedPage | Unjudged | None) -> Exp
         url,
         found.reason,
         language=profile.language,
-        language_by=language_by(analysed.all, document.language),
+        language_by=analysed.all.words.language_by,
         declared_language=document.language,
         selected=profile.selected,
         h1=profile.headline.h1,
@@ -158,7 +157,7 @@ def _texts(found: JudgedPage) -> list[JudgedText]:
         for analysis, text in zip(looked_up, found.profile.texts, strict=True)
     }
     return [
-        JudgedText(", ".join(names), texts[key].word_count, fingerprints.get(key))
+        JudgedText(", ".join(names), texts[key].words.count, fingerprints.get(key))
         for key, names in named.items()
     ]
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dedup_filter.config import FilterConfig
+from dedup_filter.fingerprints.own_texts import Contents, contents_of, texts_of
 from dedup_filter.fingerprints.profile import (
     AnalysedTexts,
     PageProfile,
@@ -15,13 +16,12 @@ from dedup_filter.fingerprints.profile import (
     analysed_texts,
     profile,
 )
+from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.frames.host_frames import HostContext, no_context
-from dedup_filter.model import Document, Unjudged
+from dedup_filter.model import Unjudged
 from dedup_filter.pages.directory.records import Place
-from dedup_filter.pages.framed_pages import measured
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.text.reading import Page, Shown, read
-from dedup_filter.workers.measured import Contents, Measured, PageHere, contents_of, texts_of
+from dedup_filter.text.reading import Page, Shown
 
 ContextOf = Callable[[str, Shown], HostContext]
 """The URL of a page, and the blocks that it shows -> the known frame of its host."""
@@ -43,7 +43,7 @@ class JudgedPage:
 
     place: Place
     config: FilterConfig
-    content: Page | Document
+    page: ReadPage
     framed: Framed | None
     """None: it is a plain text."""
     texts: PageTexts
@@ -58,13 +58,6 @@ class JudgedPage:
         if self.profile.is_blank:
             return "no_text"
         return None if self.profile.texts else self.profile.reason
-
-    @property
-    def measurable(self) -> PageHere | Measured:
-        """The page in the form that a filter claims."""
-        if isinstance(self.content, Page):
-            return PageHere(self.content, self.config)
-        return Measured(self.profile, None)
 
     @property
     def main_text(self) -> str:
@@ -88,32 +81,27 @@ def judged_page(
     url: str, source: PageText, config: FilterConfig, context_of: ContextOf = of_new_host
 ) -> JudgedPage | Unjudged:
     """Read and profile a page, given the known frame of its host."""
-    html, text, content_type, _, title = source
-    images_of = url if config.part_weights.image else None
-    selectors = config.selectors.of(Place.of(url).host)
-    content = read(html, text, content_type, images_of, title, selectors)
-    if isinstance(content, Unjudged):
-        return content
-    return judged_content(url, content, config, context_of, source)
+    page = Source.of(source, url, Place.of(url).host, config).read(config)
+    return (
+        page
+        if isinstance(page, Unjudged)
+        else judged_read_page(url, page, config, context_of, source)
+    )
 
 
-def judged_content(
+def judged_read_page(
     url: str,
-    content: Page | Document,
+    page: ReadPage,
     config: FilterConfig,
     context_of: ContextOf = of_new_host,
     source: PageText | None = None,
 ) -> JudgedPage:
     """Profile a page that was read before."""
-    place = Place.of(url)
+    content, context = page.content, context_of(url, page.shown)
+    times = context.times_shown().tolist()
     framed = None
     if isinstance(content, Page):
-        page, context = PageHere(content, config), context_of(url, content.shown)
-        framed = Framed(content, context, contents_of(content, context.frame_times.times))
-        texts = texts_of(content, context.frame_times)
-        found = measured(page, context).profile
-    else:
-        texts = PageTexts.of(content)
-        found = profile(texts, config)
-    analysed = analysed_texts(texts, config)
-    return JudgedPage(place, config, content, framed, texts, analysed, found, source)
+        framed = Framed(content, context, contents_of(content, times))
+    texts = texts_of(page, times, context.headline, context.around)
+    analysed, found = analysed_texts(texts, config), profile(texts, config)
+    return JudgedPage(Place.of(url), config, page, framed, texts, analysed, found, source)

@@ -63,7 +63,7 @@ def advertisements(analysis: Analysis) -> list[str]:
     They give no features, unless hardly any shingle belongs to a sentence.
     """
     rows: list[list[str]] = [[]]
-    for word, is_in in zip(analysis.words, analysis.in_sentence.tolist(), strict=True):
+    for word, is_in in zip(analysis.tokens, analysis.in_sentence.tolist(), strict=True):
         if not is_in:
             rows[-1].append(word)
         elif rows[-1]:
@@ -76,12 +76,12 @@ def _names(
 ) -> Iterator[tuple[int, tuple[str, str]]]:
     """Yield the hash, the name and the kind of each possible feature."""
     if config.features == "shingles":
-        hashes, names = analysis.hashes.tolist(), _shingles(analysis.words, config.shingle_size)
+        hashes, names = analysis.hashes.tolist(), _shingles(analysis.tokens, config.shingle_size)
     elif config.features == "keywords":
         names = [word for word, _ in keywords(analysis)]
         hashes = hash_words(names, config.feature_hash).tolist()
     else:
-        hashes, names = analysis.values.hashes.tolist(), analysis.words
+        hashes, names = analysis.values.hashes.tolist(), analysis.tokens
     yield from ((each, (name, "text")) for each, name in zip(hashes, names, strict=True))
     texts = [("title", document.title), *(("heading", each) for each in document.headings)]
     for kind, text in texts if any(config.part_weights) else ():

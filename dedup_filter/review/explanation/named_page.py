@@ -10,9 +10,14 @@ Nothing is recorded.
 from functools import partial
 from typing import NamedTuple
 
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.model import Document, Unjudged
 from dedup_filter.pages.directory.records import KEPT_AS_TEXT, PageRecord
-from dedup_filter.review.explanation.judged_page import JudgedPage, judged_content, judged_page
+from dedup_filter.review.explanation.judged_page import (
+    JudgedPage,
+    judged_page,
+    judged_read_page,
+)
 from dedup_filter.review.given_page import read_page
 from dedup_filter.review.recorded_pages import RecordedPages
 from dedup_filter.upkeep.results import KeptContent
@@ -52,6 +57,10 @@ def _judged_again(pages: RecordedPages, record: PageRecord, kept: KeptContent) -
         return None
     pages.require_scheme()
     if kept.form == KEPT_AS_TEXT:
-        return judged_content(record.url, Document(kept.text or "", record.title), pages.config)
-    page = kept.page()
-    return None if page is None else judged_content(record.url, page, pages.config, pages.context)
+        text = ReadPage.of(Document(kept.text or "", record.title), pages.config)
+        return judged_read_page(record.url, text, pages.config)
+    content = kept.page()
+    if content is None:
+        return None
+    page = ReadPage.of(content, pages.config)
+    return judged_read_page(record.url, page, pages.config, pages.context)

@@ -53,7 +53,7 @@ def judged_one_by_one(
 
     found = judged(first)
     if isinstance(found, JudgedPage):
-        pages.claim(found.place, found.measurable, is_pending=False)
+        pages.claim(found.place, found.page, is_pending=False)
     return found, judged(second)
 
 

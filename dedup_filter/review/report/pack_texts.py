@@ -148,7 +148,7 @@ def advertisements(
     )
     places: list[int] = []
     at, goes_on = 0, False
-    for word, in_sentence in zip(analysis.words, analysis.in_sentence.tolist(), strict=True):
+    for word, in_sentence in zip(analysis.tokens, analysis.in_sentence.tolist(), strict=True):
         begin = normal.find(word, at, at + _WITHIN + len(word))
         if begin < 0:
             goes_on = False

@@ -17,12 +17,12 @@ from tempfile import TemporaryDirectory
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import StoreCorrupt
-from dedup_filter.filter import NearDuplicateFilter, ReadPage
+from dedup_filter.filter import NearDuplicateFilter, PlacedPage
+from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.model import Verdict
 from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.pages.directory.records import KEPT_AS_TEXT, PageRecord
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.workers.measured import Source, unpacked
 from dedup_filter.workers.pool import Content
 
 
@@ -40,7 +40,7 @@ def replayed(
             with NearDuplicateFilter(config, folder, crawl=f"crawl {crawl}") as pages:
                 for record in of_crawl:
                     content = _content(reader, record, config)
-                    verdict = pages.claim_read(ReadPage(record.place, content))
+                    verdict = pages.claim_read(PlacedPage(record.place, content))
                     pages.commit(verdict)
                     yield record, verdict
 
@@ -51,7 +51,7 @@ def _content(reader: PageReader, record: PageRecord, config: FilterConfig) -> Co
         if form == KEPT_AS_TEXT:
             return Source(PageText(text=reader.text(record.page), title=record.title)).read(config)
         if form is not None:
-            return unpacked(form, config)
+            return ReadPage.unpacked(form, config)
         problem = "it was not kept"
     except (ValueError, TypeError) as error:
         problem = str(error)

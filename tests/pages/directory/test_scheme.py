@@ -5,6 +5,7 @@ import xxhash
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import SchemeMismatch
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.pages.directory import records
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
 from dedup_filter.pages.directory.page_store import PageStore
@@ -12,7 +13,6 @@ from dedup_filter.pages.directory.records import Place, Scheme
 from dedup_filter.pages.framed_pages import FramedPages
 from dedup_filter.text.decode import parse
 from dedup_filter.text.reading import read_page
-from dedup_filter.workers.measured import PageHere
 
 PAGE = """<html lang="en"><title>Harbour</title><nav><a href="/">All the news of the day</a></nav>
 <h1>Harbour to stay open</h1><p>The committee met on Tuesday to discuss how the harbour could be
@@ -28,7 +28,7 @@ def test_what_shapes_fingerprints_has_the_version_that_it_had():
     with PageStore.in_memory(Scheme.of()) as store:
         store.start_crawl(0)
         pages = FramedPages(FilterConfig(), DirectoryPages(FilterConfig(), store))
-        page = PageHere(read_page(parse(PAGE)), FilterConfig())
+        page = ReadPage.of(read_page(parse(PAGE)), FilterConfig())
         pages.claim(Place.of("https://www.example.com/"), page, is_pending=False)
         [record] = store.records()
     found = (

@@ -100,7 +100,7 @@ def test_bounds_hold_from_the_next_opening_on(kept_place, article, clock):
 
 def test_of_more_pages_within_reach_than_are_compared_the_nearest_are(place, monkeypatch):
     """Guarantee 3: every page within `max_distance`, of a crowd the 64 nearest."""
-    monkeypatch.setattr("dedup_filter.workers.measured.profile", said_profile)
+    monkeypatch.setattr("dedup_filter.pages.framed_pages.profile", said_profile)
     with place.open(max_distance=3, shared_phrases=False) as pages:
         pages.see("http://a.example/", text="0 7 0 99")
         for number in range(1, MOST_COMPARED):
@@ -131,7 +131,7 @@ def test_a_page_is_found_among_any_number_that_scripts_build_in_the_same_shell(p
 
 
 def test_a_crowd_takes_no_more_memory_than_as_many_strangers(monkeypatch):
-    monkeypatch.setattr("dedup_filter.workers.measured.profile", said_profile)
+    monkeypatch.setattr("dedup_filter.pages.framed_pages.profile", said_profile)
     sizes = []
     for apart in (0, 0x9E37_79B9_7F4A_7C15):
         with NearDuplicateFilter.open(max_distance=8) as pages:

@@ -9,9 +9,9 @@ from quality_stream import documents
 from site_pages import NOTICE, framed
 
 from dedup_filter import NearDuplicateFilter
+from dedup_filter.fingerprints import read_page
 from dedup_filter.frames import provisional_pages
 from dedup_filter.text.page_bytes import unpack_page
-from dedup_filter.workers import measured
 
 HOSTS = "dedup_filter.frames.host_frames"
 BOUNDS = {
@@ -115,7 +115,7 @@ def test_pages_that_are_put_away_are_judged_as_those_in_memory(
 ):
     unpacked = []
     monkeypatch.setattr(
-        measured, "unpack_page", lambda form: unpacked.append(form) or unpack_page(form)
+        read_page, "unpack_page", lambda form: unpacked.append(form) or unpack_page(form)
     )
     monkeypatch.setattr(f"{HOSTS}._PROVISIONAL", 60_000 / 400e6)
     assert essence(verdicts(local_place, stream, len(stream))) == uninterrupted

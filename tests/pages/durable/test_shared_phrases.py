@@ -2,10 +2,10 @@
 
 import pytest
 
+from dedup_filter.fingerprints.read_page import Source
 from dedup_filter.pages.directory.records import Place
 from dedup_filter.pages.phrase_table import MOST_OF_KEY
 from dedup_filter.text.page_fields import PageText
-from dedup_filter.workers.measured import Source
 
 WHOLE, PART = "http://a.example/whole", "http://b.example/part"
 

@@ -107,7 +107,7 @@ class DirectoryMachine(RuleBasedStateMachine):
         self.patch = pytest.MonkeyPatch()
         for name in ("_BULK", "_AT_ONCE"):  # the index follows in several steps, or in one
             self.patch.setattr(f"dedup_filter.pages.directory.page_index.{name}", at_once)
-        self.patch.setattr("dedup_filter.workers.measured.profile", said_profile)
+        self.patch.setattr("dedup_filter.pages.framed_pages.profile", said_profile)
         self.oracle = Oracle()
         self.crawls = {}
         self.unnamed = itertools.count(100)

@@ -22,7 +22,7 @@ def crawler(monkeypatch):
 
     In the end those of one index know the same pages, unless its server is away, and are closed.
     """
-    monkeypatch.setattr("dedup_filter.workers.measured.profile", profile_of)
+    monkeypatch.setattr("dedup_filter.pages.framed_pages.profile", profile_of)
     of_index = defaultdict(list)
     with ExitStack() as closed:
 

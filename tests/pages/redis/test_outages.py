@@ -8,8 +8,10 @@ from redis_servers import RedisServer
 from shared_crawlers import claim, end_rest, let_lapse, like, lose_answer, profile_of, see
 from site_pages import framed
 
+from dedup_filter.config import FilterConfig
 from dedup_filter.errors import StoreAway, StoreError
-from dedup_filter.fingerprints.profile import PageTexts
+from dedup_filter.fingerprints.own_texts import texts_of
+from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.model import Document
 from dedup_filter.pages.redis.connection import TIMEOUT
 from dedup_filter.pages.redis.shared_keeper import SharedReader
@@ -84,7 +86,7 @@ def test_a_page_that_was_kept_and_never_told_of_is_taken_back(crawlers):
 
 
 def measures(like):
-    return profile_of(PageTexts.of(Document(like.text)), None)
+    return profile_of(texts_of(ReadPage.of(Document(like.text), FilterConfig())), None)
 
 
 @pytest.mark.parametrize("settle", ["commit", "release"])
