@@ -7,8 +7,8 @@ from made_text import prose
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.fingerprints.profile import PageProfile, profile
+from dedup_filter.pages import framed_pages
 from dedup_filter.pages.directory.directory_pages import DirectoryPages
-from dedup_filter.workers import measured as measured_module
 
 WORDS = [f"word{number}" for number in range(400)]
 MENU = "".join(f'<li><a href="/{n}">section {n}</a>' for n in range(12))
@@ -30,7 +30,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, PageProfile]]:
         profiles.append((texts.document.text, found))
         return found
 
-    monkeypatch.setattr(measured_module, "profile", noted)
+    monkeypatch.setattr(framed_pages, "profile", noted)
     return profiles
 
 
