@@ -50,9 +50,9 @@ def test_parts_are_dropped_for_the_page_that_they_name(project, site, pages, ind
     assert len(crawl.lines("% similar, canonical): ")) == 3
 
 
-def test_by_default_they_are_kept(project, site, pages):
+def test_without_the_option_and_phrases_they_are_kept(project, site, pages):
     project.spider(in_turn=True)
-    crawl = project.crawl(*site.urls(*pages))
+    crawl = project.crawl(*site.urls(*pages), DEDUP_SHARED_PHRASES="False")
     assert set(crawl.urls) == {*site.urls(*pages)}
     assert "dedup/canonical" not in crawl.stats
 
