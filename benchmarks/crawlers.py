@@ -21,12 +21,12 @@ from stream_score import Labels, Score, score
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.frames.host_frames import Frames, FrameUpdate
+from dedup_filter.judging import FramedPages
 from dedup_filter.model import Verdict
-from dedup_filter.pages.directory.directory_pages import DirectoryPages
-from dedup_filter.pages.directory.records import Place
-from dedup_filter.pages.frame_exchange import MOST_UPDATES, FrameExchange, UpdateLists
-from dedup_filter.pages.framed_pages import FramedPages
-from dedup_filter.pages.location import MEMORY, open_store
+from dedup_filter.store.location import MEMORY, open_store
+from dedup_filter.store.redis.frame_exchange import MOST_UPDATES, FrameExchange, UpdateLists
+from dedup_filter.store.sqlite.sqlite_pages import SqlitePages
+from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import Page, read
 
 __all__ = ["DealtStream", "Traffic", "middle"]
@@ -35,7 +35,7 @@ DEALINGS = ("page", "host")
 FEW = 8
 """Pages of a host in the stream: with so few, crawlers that share it hardly know its frame."""
 MENTIONS = 2
-"""Pages that have shown a block; how many more there are is never asked (`framed_pages`)."""
+"""Pages that have shown a block; how many more there are is never asked (`judging`)."""
 ALL = "all"
 FEW_PAGES = f"hosts of 1 to {FEW}"
 MANY_PAGES = "hosts of more"
@@ -153,7 +153,7 @@ class DealtStream:
         }
 
     def _judge(self, dealt: Sequence[int]) -> Iterator[Verdict]:
-        kept, crawlers = DirectoryPages(self._config, open_store(MEMORY, self._config, None)), []
+        kept, crawlers = SqlitePages(self._config, open_store(MEMORY, self._config, None)), []
         lists: dict[str, list[bytes]] = {}
         for number in range(max(dealt) + 1):
             if self._shares_frames:

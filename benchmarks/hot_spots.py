@@ -15,13 +15,13 @@ from made_profiles import made_profile, see
 from stopwatch import figure
 
 from dedup_filter import FilterConfig
+from dedup_filter.comparison.candidates import MOST_COMPARED
 from dedup_filter.fingerprints.own_texts import texts_of
 from dedup_filter.fingerprints.profile import PageProfile, profile
 from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.model import Document
-from dedup_filter.pages.candidates import MOST_COMPARED
-from dedup_filter.pages.directory.directory_pages import DirectoryPages
-from dedup_filter.pages.location import MEMORY, open_store
+from dedup_filter.store.location import MEMORY, open_store
+from dedup_filter.store.sqlite.sqlite_pages import SqlitePages
 
 WORDS = 400
 
@@ -45,7 +45,7 @@ def fingerprints(kind: str, count: int, distance: int) -> list[int]:
 def judged_microseconds(kind: str, distance: int, count: int, stored: int) -> tuple[float, int]:
     """Return the mean time from profile to verdict, and how many comparisons were capped."""
     config = FilterConfig(max_distance=distance)
-    kept = DirectoryPages(config, open_store(MEMORY, config, None))
+    kept = SqlitePages(config, open_store(MEMORY, config, None))
     for number, fingerprint in enumerate(fingerprints("ordinary", stored, distance)):
         see(kept, f"https://example.org/{number}", profile_of(count + number, fingerprint))
     pages = [profile_of(*one) for one in enumerate(fingerprints(kind, count, distance))]

@@ -18,10 +18,9 @@ from dedup_filter.fingerprints.profile import (
 )
 from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.model import Verdict
-from dedup_filter.pages.directory.records import Place
-from dedup_filter.pages.location import KeptPages
-from dedup_filter.pages.redis.shared_log import Overtaken
+from dedup_filter.store.protocol import KeptPages, Overtaken
 from dedup_filter.text.headlines import Headline
+from dedup_filter.text.page_url import Place
 from dedup_filter.thresholds import MIN_WORDS
 
 __all__ = ["made_profile", "made_sketch", "profile_of", "see"]

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from stopwatch import figure, milliseconds
 
 from dedup_filter.fingerprints.phrase_keys import KEY, KEYS
-from dedup_filter.pages.phrase_table import MOST_OF_KEY, PhraseTable
+from dedup_filter.store.phrase_table import MOST_OF_KEY, PhraseTable
 
 ONE_BY_ONE, LOOK_UPS, GROUP = 10_000, 2_000, 64
 SCHEMA = "CREATE TABLE phrases (key, page, PRIMARY KEY (key, page)) WITHOUT ROWID"

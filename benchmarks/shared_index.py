@@ -44,9 +44,9 @@ from redis_servers import RedisServer
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.phrase_keys import KEYS
 from dedup_filter.fingerprints.profile import PageProfile
-from dedup_filter.pages.location import join_index
-from dedup_filter.pages.redis.redis_pages import RedisPages
-from dedup_filter.pages.redis.replica import CHUNK, LONG
+from dedup_filter.store.location import join_index
+from dedup_filter.store.redis.redis_pages import RedisPages
+from dedup_filter.store.redis.replica import CHUNK, LONG
 
 KINDS = {"single": RedisServer, "cluster": RedisNodes}
 START = 1_700_000_000

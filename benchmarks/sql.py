@@ -33,8 +33,8 @@ from shown_commands import DOCS, blocks
 
 from dedup_filter import HammingIndex, add_hamming_distance
 from dedup_filter.fingerprints.profile import DIGEST_BYTES
-from dedup_filter.pages.directory.page_reader import signed
-from dedup_filter.pages.directory.records import PageRecord
+from dedup_filter.store.records import PageRecord
+from dedup_filter.store.sqlite.page_reader import signed
 from dedup_filter.upkeep.databases import target_at
 
 ROUNDS = 3

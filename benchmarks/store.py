@@ -36,11 +36,11 @@ from stopwatch import figure
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.phrase_keys import KEYS_BYTES
 from dedup_filter.fingerprints.profile import DIGEST_BYTES, PageProfile
-from dedup_filter.pages.directory.directory_pages import DirectoryPages
-from dedup_filter.pages.directory.page_index import PageIndex
-from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import PageRecord, Scheme
-from dedup_filter.pages.location import MEMORY, open_store, scheme_of
+from dedup_filter.store.location import MEMORY, open_store, scheme_of
+from dedup_filter.store.records import PageRecord, Scheme
+from dedup_filter.store.sqlite.page_index import PageIndex
+from dedup_filter.store.sqlite.page_store import PageStore
+from dedup_filter.store.sqlite.sqlite_pages import SqlitePages
 
 SCHEME = Scheme.of(features="content")
 START = 1_700_000_000
@@ -241,9 +241,7 @@ def profiles(seed: int, count: int) -> list[tuple[str, PageProfile]]:
     ]
 
 
-def seen(
-    kept: dict[str, DirectoryPages], count: int, rounds: int = 5
-) -> Iterator[tuple[str, Time]]:
+def seen(kept: dict[str, SqlitePages], count: int, rounds: int = 5) -> Iterator[tuple[str, Time]]:
     """Time the seeing of so many pages for each, in turns; yield the best times for a page."""
     best: dict[str, Time] = {}
     for number in range(rounds):
@@ -255,9 +253,9 @@ def seen(
         yield name, Time(*(seconds / (count // rounds) for seconds in each))
 
 
-def opened(folder: Path, config: FilterConfig) -> DirectoryPages:
+def opened(folder: Path, config: FilterConfig) -> SqlitePages:
     """Open an index in a folder, as the filter does."""
-    return DirectoryPages(config, open_store(folder, config, None))
+    return SqlitePages(config, open_store(folder, config, None))
 
 
 def grown(folder: Path | None, count: int, distance: int) -> int:
@@ -270,7 +268,7 @@ def grown(folder: Path | None, count: int, distance: int) -> int:
     if folder is None:
         memory = open_store(MEMORY, config, None)
         fill_by_sql(memory, count)
-        kept = DirectoryPages(config, memory)
+        kept = SqlitePages(config, memory)
     else:
         kept = opened(folder, config)
     see_all(kept, profiles(2, 10_000))
@@ -302,7 +300,7 @@ def measure_filter(folder: Path, count: int, new: int, distance: int) -> Iterato
         return
     memory = open_store(MEMORY, config, None)
     fill_by_sql(memory, count)
-    both = {"on disk": opened(folder, config), "in memory": DirectoryPages(config, memory)}
+    both = {"on disk": opened(folder, config), "in memory": SqlitePages(config, memory)}
     times = dict(seen(both, new))
     for name, each in times.items():
         yield f"seen, {name}", 1 / each.cpu, "pages/CPU s"

@@ -33,11 +33,11 @@ from stream_score import score
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.filter import PlacedPage
 from dedup_filter.fingerprints.sketch import sketch
-from dedup_filter.pages.directory.page_reader import Snapshot
-from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.review.tuning.record_pairs import Pages, Pairs, originals_at, pages_of, pairs_of
 from dedup_filter.review.tuning.tune import SHARES, Tuning, tune
+from dedup_filter.store.records import PageRecord
+from dedup_filter.store.sqlite.page_reader import Snapshot
+from dedup_filter.store.sqlite.page_store import PageStore
 
 DISTANCES = range(13)
 FAMILY = 4

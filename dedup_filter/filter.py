@@ -30,19 +30,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from typing import Any, NamedTuple
 
+from dedup_filter.comparison.near_pages import Asked
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError, DedupError
 from dedup_filter.fingerprints.read_page import Source
 from dedup_filter.fingerprints.sketch import jaccard
 from dedup_filter.hamming.pairs import fingerprint_of
+from dedup_filter.judging import FramedPages
 from dedup_filter.model import Fate, NearPage, Unjudged, Verdict
-from dedup_filter.pages.directory.directory_pages import DirectoryPages
-from dedup_filter.pages.directory.page_store import BOOKMARK, PageStore
-from dedup_filter.pages.directory.records import Place
-from dedup_filter.pages.framed_pages import FramedPages
-from dedup_filter.pages.location import MEMORY, folder_of, open_index
-from dedup_filter.pages.near_pages import Asked
+from dedup_filter.store.location import MEMORY, folder_of, open_index
+from dedup_filter.store.sqlite.page_store import BOOKMARK, PageStore
+from dedup_filter.store.sqlite.sqlite_pages import SqlitePages
 from dedup_filter.text.page_fields import PageText
+from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import Html
 from dedup_filter.workers.pool import Content, Pool
 
@@ -358,7 +358,7 @@ class NearDuplicateFilter:
 
     def _store_on_disk(self) -> PageStore:
         self._require_open()
-        if not isinstance(self._kept, DirectoryPages) or self._kept.frames is None:
+        if not isinstance(self._kept, SqlitePages) or self._kept.frames is None:
             raise ConfigError("a bookmark is for an index in a directory")
         return self._kept.store
 

@@ -48,8 +48,8 @@ class Command(ScrapyCommand):
             ConfigError: a setting is wrong, or the index is in memory.
         """
         from dedup_filter.errors import ConfigError
-        from dedup_filter.pages.location import MEMORY
         from dedup_filter.scrapy_plugin.settings import PluginSettings
+        from dedup_filter.store.location import MEMORY
 
         assert self.settings is not None  # Scrapy sets them before it runs a command
         location = PluginSettings.read(self.settings).index

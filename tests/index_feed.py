@@ -5,7 +5,7 @@ import sqlite3
 
 from command_line import lines, run
 
-from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.upkeep import index_at
 
 PARAGRAPHS = [

@@ -9,12 +9,12 @@ from unittest.mock import patch
 from patience import PATIENCE, PROCESSES
 
 from dedup_filter.errors import ConfigError
-from dedup_filter.pages.directory import page_store
-from dedup_filter.pages.directory.page_store import PageStore
 from dedup_filter.scan import outputs
 from dedup_filter.scan.scan import scan
 from dedup_filter.scan.verdict_log import VerdictLog
 from dedup_filter.scan.work import Scan, Work
+from dedup_filter.store.sqlite import page_store
+from dedup_filter.store.sqlite.page_store import PageStore
 
 STEPS = [
     (VerdictLog, ["add", "flush", "cut"]),

@@ -13,7 +13,7 @@ import signal
 from patience import PATIENCE, PROCESSES
 from store_pages import HOST, folder_store, measures, near, page, revisit
 
-from dedup_filter.pages.directory.frame_store import FrameStore, ProvisionalForm
+from dedup_filter.store.sqlite.frame_store import FrameStore, ProvisionalForm
 
 
 def write_and_be_killed(folder, seed):

@@ -7,11 +7,11 @@ what an index would take long to be filled with.
 from made_text import prose
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.review.report.border import Outside
 from dedup_filter.review.report.collect import Bounds, Pair, ReportData
 from dedup_filter.review.report.pack_texts import NOT_KEPT, PackedTexts
 from dedup_filter.review.report.render import render
+from dedup_filter.store.records import PageRecord
 
 ADVERT = "Buy cheap phones laptops cameras watches today! Free shipping worldwide offer discount."
 LONG = "x" * 10_000

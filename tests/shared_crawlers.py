@@ -20,12 +20,11 @@ import redis
 from made_profiles import said_profile
 from patience import PATIENCE, PROCESSES
 
-from dedup_filter import NearDuplicateFilter
+from dedup_filter import NearDuplicateFilter, judging
 from dedup_filter.errors import StoreError
 from dedup_filter.fingerprints.profile import profile
-from dedup_filter.pages import framed_pages
-from dedup_filter.pages.redis import connection, process, redis_pages
-from dedup_filter.pages.redis.shared_log import Overtaken
+from dedup_filter.store.protocol import Overtaken
+from dedup_filter.store.redis import connection, process, redis_pages
 
 K = 3
 _LIKE = re.compile(r"\d+ \d+ \d+ \d+( 0)?")
@@ -210,7 +209,7 @@ class Crawler:
 
 def crawl(crawler_is, lease, timeout, rounds, barrier):
     """Be a crawler: all begin each round at the same time."""
-    framed_pages.profile = profile_of
+    judging.profile = profile_of
     connection.TIMEOUT = timeout
     if lease is not None:  # the dead are given up sooner
         process.LEASE, redis_pages._LONGEST_WAIT = lease, 4 * lease

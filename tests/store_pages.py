@@ -7,8 +7,8 @@ from made_profiles import hashes_of
 from dedup_filter.fingerprints.phrase_keys import KEYS_BYTES
 from dedup_filter.fingerprints.profile import DIGEST_BYTES
 from dedup_filter.fingerprints.sketch import sketch
-from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import PageRecord, Scheme
+from dedup_filter.store.records import PageRecord, Scheme
+from dedup_filter.store.sqlite.page_store import PageStore
 
 SCHEME = Scheme.of(features="content", feature_hash="xxh3", shingle_size=3)
 NOON = 1_700_000_000

@@ -8,7 +8,7 @@ from command_line import lines, run
 from made_text import prose
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.text.lines import MOST_LINES, text_blocks
 
 DESCRIPTION = f"{prose(1, words=90)}\n\n{prose(2, words=70)}"

@@ -12,7 +12,7 @@ from command_line import lines, refused, run
 from made_text import prose
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.pages.directory.page_reader import PageReader
+from dedup_filter.store.sqlite.page_reader import PageReader
 
 TEXT = f"Room {{}}. {prose(1, words=170)}"
 PAGES = [

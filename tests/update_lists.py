@@ -2,8 +2,8 @@
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import StoreAway
-from dedup_filter.pages.frame_exchange import MOST_UPDATES, FrameExchange
-from dedup_filter.pages.framed_pages import FramedPages
+from dedup_filter.judging import FramedPages
+from dedup_filter.store.redis.frame_exchange import MOST_UPDATES, FrameExchange
 
 
 class MemoryLists:

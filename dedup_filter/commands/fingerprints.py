@@ -28,8 +28,8 @@ from dedup_filter.hamming.clusters import DisjointSets, split_cluster
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.hamming.near_pairs import pair_blocks
 from dedup_filter.hamming.pairs import IntpArray, UInt64Array, distinct
-from dedup_filter.pages.redis.connection import is_address
 from dedup_filter.review.page_pairs import page_clusters, page_pairs, recorded_pairs
+from dedup_filter.store.redis.connection import is_address
 from dedup_filter.upkeep import Index, index_at
 from dedup_filter.upkeep.results import Recorded
 from dedup_filter.upkeep.servers import ServerIndex

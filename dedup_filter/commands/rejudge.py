@@ -7,9 +7,9 @@ import click
 from dedup_filter.commands import json_option, progress, say, write_lines
 from dedup_filter.commands.options import filter_option, given_settings, max_distance_option
 from dedup_filter.errors import ConfigError
-from dedup_filter.pages.directory.page_reader import Snapshot
-from dedup_filter.pages.location import folder_of
 from dedup_filter.review.tuning.rejudge import Judged, Rejudged, Rejudgement, rejudge
+from dedup_filter.store.location import folder_of
+from dedup_filter.store.sqlite.page_reader import Snapshot
 from dedup_filter.wording import counted
 
 _CHANGES = {

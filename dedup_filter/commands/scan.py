@@ -20,11 +20,11 @@ from dedup_filter.commands.options import (
     options_option,
 )
 from dedup_filter.errors import ConfigError
-from dedup_filter.pages.location import folder_of
 from dedup_filter.scan.best_copy import POLICIES
 from dedup_filter.scan.outputs import Summary
 from dedup_filter.scan.scan import Progress, Watch, scan
 from dedup_filter.scan.work import Scan
+from dedup_filter.store.location import folder_of
 from dedup_filter.wording import counted
 
 _EVERY = 0.2

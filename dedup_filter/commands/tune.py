@@ -10,11 +10,11 @@ from dedup_filter.commands.options import field_options, filter_option
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
 from dedup_filter.estimate import Estimate
-from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.review.tuning.labels import Labelled, Rightness, labelled, labels_in
 from dedup_filter.review.tuning.record_pairs import pages_of, pairs_of
 from dedup_filter.review.tuning.source import opened
 from dedup_filter.review.tuning.tune import Border, Step, Tuning, tune
+from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.upkeep.directory import options_noted
 from dedup_filter.wording import counted
 

@@ -17,19 +17,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dedup_filter.comparison.near_pages import Asked
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import DedupError
 from dedup_filter.fingerprints.phrase_keys import KEY
 from dedup_filter.fingerprints.profile import PageProfile
 from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.frames.host_frames import Frames, HostContext, no_context
+from dedup_filter.judging import loading, profile_of
 from dedup_filter.model import NearPage, Unjudged
-from dedup_filter.pages.directory.records import PageRecord, Place
-from dedup_filter.pages.framed_pages import loading, profile_of
-from dedup_filter.pages.location import scheme_of
-from dedup_filter.pages.near_pages import Asked
-from dedup_filter.pages.phrase_table import MOST_OF_KEY
 from dedup_filter.review.given_page import GivenPage, read_page
+from dedup_filter.store.location import scheme_of
+from dedup_filter.store.phrase_table import MOST_OF_KEY
+from dedup_filter.store.records import PageRecord
+from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import Shown
 from dedup_filter.upkeep import Index
 from dedup_filter.upkeep.results import KeptContent, Recorded

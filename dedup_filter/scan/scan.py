@@ -31,7 +31,6 @@ from typing import Any, NamedTuple, cast
 from dedup_filter.errors import ConfigError, DedupError, StoreError
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.model import REPEATS, Verdict
-from dedup_filter.pages.directory.records import Place
 from dedup_filter.scan.best_copy import Scanned, best_copies
 from dedup_filter.scan.inputs import (
     PIPE,
@@ -47,6 +46,7 @@ from dedup_filter.scan.streams import Spooled, Stream
 from dedup_filter.scan.verdict_log import Entry, VerdictLog, entries_in, found_of
 from dedup_filter.scan.work import NoPagesError, Scan, Work, input_files, new_crawl, part_of
 from dedup_filter.text.page_fields import FieldNames, PageText
+from dedup_filter.text.page_url import Place
 from dedup_filter.upkeep import index_at
 from dedup_filter.warc.gzip_member import GZIP_MAGIC
 from dedup_filter.wording import counted

@@ -25,7 +25,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from dedup_filter.model import Verdict
-from dedup_filter.pages.directory.records import host_of
+from dedup_filter.text.page_url import host_of
 from dedup_filter.wording import printable
 
 MOST_HOSTS = 2_000

@@ -19,9 +19,9 @@ from collections import OrderedDict
 from collections.abc import Iterable
 
 from dedup_filter.model import MissingLine
-from dedup_filter.pages.directory.records import host_of
 from dedup_filter.review.explanation.ignorable import Ignorable, ignorable
 from dedup_filter.text.page_fields import PageText
+from dedup_filter.text.page_url import host_of
 from dedup_filter.wording import counted, printable
 
 MANY = 10

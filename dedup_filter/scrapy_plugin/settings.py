@@ -17,7 +17,7 @@ from scrapy.settings import BaseSettings
 from dedup_filter.config import FLAGS, FilterConfig, option_in, require_known
 from dedup_filter.errors import ConfigError
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.pages.location import folder_of
+from dedup_filter.store.location import folder_of
 from dedup_filter.text.page_fields import FieldNames
 
 

@@ -23,13 +23,13 @@ from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 
 from dedup_filter.model import Verdict
-from dedup_filter.pages.directory.records import url_key
-from dedup_filter.pages.location import folder_of
 from dedup_filter.scrapy_plugin.held_requests import HeldRequests
 from dedup_filter.scrapy_plugin.index_calls import running_loop
 from dedup_filter.scrapy_plugin.judge import Compare
 from dedup_filter.scrapy_plugin.settings import PluginSettings
 from dedup_filter.scrapy_plugin.stats import CrawlStats
+from dedup_filter.store.location import folder_of
+from dedup_filter.text.page_url import url_key
 from dedup_filter.upkeep.whole_file import require_place
 from dedup_filter.urls.live import LiveRules, Reason
 from dedup_filter.urls.mining import ALIKE

@@ -29,25 +29,25 @@ import pyarrow as pa
 import xxhash
 from pyspark.sql.types import ArrayType, LongType, StructType
 
+from dedup_filter.comparison.candidates import Candidate, relation
+from dedup_filter.comparison.original import verdict_on
+from dedup_filter.comparison.rule import examined
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.profile import EQUAL_DIGEST, PageProfile, are_equal
 from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.frames.host_frames import SITE, FrameUpdate
+from dedup_filter.judging import FramedPages
 from dedup_filter.model import Fate, Unjudged, Verdict
-from dedup_filter.pages.candidates import Candidate, relation
-from dedup_filter.pages.comparison import examined
-from dedup_filter.pages.directory.page_reader import MASK, signed
-from dedup_filter.pages.directory.records import Place
-from dedup_filter.pages.framed_pages import FramedPages
-from dedup_filter.pages.original import verdict_on
 from dedup_filter.spark.plans import arrow_schema
+from dedup_filter.store.sqlite.page_reader import MASK, signed
 from dedup_filter.text.headlines import Headline
 from dedup_filter.text.page_fields import PageText
+from dedup_filter.text.page_url import Place
 
 if TYPE_CHECKING:
     from pyspark.sql.pandas._typing import ArrowMapIterFunction
 
-    from dedup_filter.pages.location import KeptPages
+    from dedup_filter.store.protocol import KeptPages
 
 TOLD = (
     StructType()

@@ -31,10 +31,10 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - as Spark's own manual has it
 
+from dedup_filter.comparison.candidates import MOST_COMPARED
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
 from dedup_filter.model import REPEATS
-from dedup_filter.pages.candidates import MOST_COMPARED
 from dedup_filter.spark.dropped_pages import dropped_pages
 from dedup_filter.spark.fingerprint_pairs import neighbours
 from dedup_filter.spark.host_pass import TOLD, passer

@@ -16,9 +16,9 @@ from pyspark.sql.types import StructType
 from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.read_page import Source
 from dedup_filter.model import Unjudged
-from dedup_filter.pages.directory.records import host_of
 from dedup_filter.spark.plans import arrow_schema
 from dedup_filter.text.page_fields import PageText
+from dedup_filter.text.page_url import host_of
 
 if TYPE_CHECKING:
     from pyspark.sql.pandas._typing import ArrowMapIterFunction

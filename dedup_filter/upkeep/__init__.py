@@ -15,8 +15,8 @@ names the index without a password. Only the import of items starts a crawl.
 """
 
 from dedup_filter.errors import ConfigError
-from dedup_filter.pages.location import folder_of
-from dedup_filter.pages.redis.connection import is_address
+from dedup_filter.store.location import folder_of
+from dedup_filter.store.redis.connection import is_address
 from dedup_filter.upkeep.directory import DirectoryIndex
 from dedup_filter.upkeep.servers import ServerIndex
 

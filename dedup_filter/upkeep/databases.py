@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dedup_filter.errors import ConfigError, DedupError
-from dedup_filter.pages.directory.page_reader import APPLICATION, MASK, signed
-from dedup_filter.pages.directory.records import PageRecord
+from dedup_filter.store.records import PageRecord
+from dedup_filter.store.sqlite.page_reader import APPLICATION, MASK, signed
 from dedup_filter.upkeep.whole_file import require_free, require_place, whole_file
 from dedup_filter.wording import as_time
 

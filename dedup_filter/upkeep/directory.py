@@ -34,13 +34,13 @@ from dedup_filter.fingerprints.phrase_keys import KEY, KEYS, KEYS_BYTES
 from dedup_filter.fingerprints.profile import profile
 from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.model import Document
-from dedup_filter.pages.directory.frame_store import FrameStore, all_frames, frames_of
-from dedup_filter.pages.directory.index_directory import IndexDirectory, OwnerLock, UnusableTables
-from dedup_filter.pages.directory.page_index import PageIndex
-from dedup_filter.pages.directory.page_reader import PageReader, Snapshot, statistics
-from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import PageRecord, Scheme, measures_of
-from dedup_filter.pages.location import scheme_of
+from dedup_filter.store.location import scheme_of
+from dedup_filter.store.records import PageRecord, Scheme, measures_of
+from dedup_filter.store.sqlite.frame_store import FrameStore, all_frames, frames_of
+from dedup_filter.store.sqlite.index_directory import IndexDirectory, OwnerLock, UnusableTables
+from dedup_filter.store.sqlite.page_index import PageIndex
+from dedup_filter.store.sqlite.page_reader import PageReader, Snapshot, statistics
+from dedup_filter.store.sqlite.page_store import PageStore
 from dedup_filter.upkeep.results import (
     Doubt,
     Entries,

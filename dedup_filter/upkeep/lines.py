@@ -43,18 +43,13 @@ from dedup_filter.fingerprints.sketch import is_sketch
 from dedup_filter.frames import host_frames
 from dedup_filter.hamming.hamming_index import HammingIndex
 from dedup_filter.model import Outcome
-from dedup_filter.pages.directory.frame_store import FrameStore, HostFrames, ProvisionalForm
-from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import (
-    KEPT_AS_TEXT,
-    Crawl,
-    PageRecord,
-    Scheme,
-    url_key,
-)
-from dedup_filter.pages.redis.shared_keeper import SharedKeeper
+from dedup_filter.store.records import KEPT_AS_TEXT, Crawl, PageRecord, Scheme
+from dedup_filter.store.redis.shared_keeper import SharedKeeper
+from dedup_filter.store.sqlite.frame_store import FrameStore, HostFrames, ProvisionalForm
+from dedup_filter.store.sqlite.page_store import PageStore
 from dedup_filter.text.page_bytes import unpack_page
 from dedup_filter.text.page_fields import URL_NAMES, FieldNames, PageText, page_in, url_in
+from dedup_filter.text.page_url import url_key
 from dedup_filter.upkeep import Index
 from dedup_filter.upkeep.results import Source
 from dedup_filter.wording import as_time

@@ -14,15 +14,10 @@ import numpy.typing as npt
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import StoreCorrupt
 from dedup_filter.hamming.hamming_index import HammingIndex
-from dedup_filter.pages.directory.frame_store import HostFrames
-from dedup_filter.pages.directory.records import (
-    KEPT_AS_TEXT,
-    Crawl,
-    PageRecord,
-    Scheme,
-    canonical,
-)
+from dedup_filter.store.records import KEPT_AS_TEXT, Crawl, PageRecord, Scheme
+from dedup_filter.store.sqlite.frame_store import HostFrames
 from dedup_filter.text.page_bytes import unpack_page
+from dedup_filter.text.page_url import canonical
 from dedup_filter.text.reading import Page
 
 Watch = Callable[[Iterable[Any], int | None], AbstractContextManager[Iterable[Any]]]

@@ -18,10 +18,10 @@ from dedup_filter.config import expiry_seconds
 from dedup_filter.errors import ConfigError
 from dedup_filter.fingerprints.phrase_keys import KEY, KEYS
 from dedup_filter.hamming.hamming_index import HammingIndex
-from dedup_filter.pages.directory.records import PageRecord, Scheme
-from dedup_filter.pages.redis.connection import Address
-from dedup_filter.pages.redis.replica import LONG, LoggedPages, entry_of
-from dedup_filter.pages.redis.shared_keeper import (
+from dedup_filter.store.records import PageRecord, Scheme
+from dedup_filter.store.redis.connection import Address
+from dedup_filter.store.redis.replica import LONG, LoggedPages, entry_of
+from dedup_filter.store.redis.shared_keeper import (
     SharedKeeper,
     SharedReader,
     release_lapsed,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from dedup_filter.errors import DedupError
 from dedup_filter.fingerprints.sketch import jaccard
-from dedup_filter.pages.directory.records import url_key
+from dedup_filter.text.page_url import url_key
 from dedup_filter.upkeep.results import Recorded
 from dedup_filter.urls.mining import ALIKE, Page
 

@@ -29,7 +29,7 @@ from sys import intern
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from dedup_filter.pages.directory.records import canonical
+from dedup_filter.text.page_url import canonical
 
 LONGEST_URL, MOST_PARTS = 2_000, 64
 """Characters of a URL; its segments, or its parameters. Rules do not apply to larger URLs."""

@@ -13,8 +13,8 @@ from command_line import lines, run
 from index_feed import ITEMS, article, kept, records, stats, tamper
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.pages.redis.replica import CHUNK, EVENT_BYTES
-from dedup_filter.pages.redis.shared_keeper import SharedKeeper
+from dedup_filter.store.redis.replica import CHUNK, EVENT_BYTES
+from dedup_filter.store.redis.shared_keeper import SharedKeeper
 from dedup_filter.upkeep import index_at
 
 LOG, FLIGHT = "dedup:{index}:log:0", "dedup:{index}:flight"

@@ -166,7 +166,7 @@ def test_a_disk_that_is_full_costs_nothing_that_was_there(index, tmp_path, comma
 
 
 def test_pages_go_from_one_kind_of_place_to_another_and_back(index, servers, tmp_path, monkeypatch):
-    monkeypatch.setattr("dedup_filter.pages.redis.shared_keeper._BATCH", 7)
+    monkeypatch.setattr("dedup_filter.store.redis.shared_keeper._BATCH", 7)
     location, back = servers.new("copy"), str(tmp_path / "back")
     for here, there, left_out in ((str(index), location, 5), (location, back, 0)):
         text = run("index", "export", here)[1]

@@ -21,7 +21,7 @@ with suppress(ImportError):
 
 from dedup_filter.errors import DedupError
 from dedup_filter.fingerprints.profile import DIGEST_BYTES
-from dedup_filter.pages.directory.records import PageRecord
+from dedup_filter.store.records import PageRecord
 from dedup_filter.upkeep.databases import target_at
 
 SECRET = "sesame"

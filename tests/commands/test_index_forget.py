@@ -5,7 +5,7 @@ from command_line import lines, run
 from index_feed import ITEMS, article, tamper
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.pages.directory.page_store import PageStore
+from dedup_filter.store.sqlite.page_store import PageStore
 
 
 def forgotten(index, *urls):

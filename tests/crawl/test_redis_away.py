@@ -27,7 +27,7 @@ FATES = """
 """
 PAGES, GOES, COMES = 24, 8, 16
 SHORT_RESTS = """
-    from dedup_filter.pages.redis import connection
+    from dedup_filter.store.redis import connection
 
     connection._LONGEST_REST = 0.3  # seconds for which a client leaves its server alone
 """

@@ -5,8 +5,8 @@ from index_feed import item
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import ConfigError, StoreError
-from dedup_filter.pages.directory.page_reader import PageReader
-from dedup_filter.pages.directory.page_store import BOOKMARK
+from dedup_filter.store.sqlite.page_reader import PageReader
+from dedup_filter.store.sqlite.page_store import BOOKMARK
 
 
 def test_others_see_just_the_pages_before_the_bookmark(tmp_path):

@@ -22,10 +22,10 @@ from warc_samples import response, write
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import ConfigError, StoreBusy
-from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.scan.scan import scan
 from dedup_filter.scan.verdict_log import VerdictLog
 from dedup_filter.scan.work import Scan
+from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.text.page_fields import FieldNames
 
 PAGES = [item(n, text=article(n * 7 % 40, n % 3) if n % 9 else "short") for n in range(100)]

@@ -11,8 +11,8 @@ from strategies import fingerprints
 from dedup_filter.fingerprints.profile import DIGEST_BYTES
 from dedup_filter.fingerprints.sketch import sketch
 from dedup_filter.frames.host_frames import Host, pack
-from dedup_filter.pages.directory.frame_store import HostFrames, ProvisionalForm
-from dedup_filter.pages.directory.records import KEPT_AS_TEXT, Crawl, PageRecord, Scheme
+from dedup_filter.store.records import KEPT_AS_TEXT, Crawl, PageRecord, Scheme
+from dedup_filter.store.sqlite.frame_store import HostFrames, ProvisionalForm
 from dedup_filter.text.page_bytes import pack_page
 from dedup_filter.text.reading import Page
 from dedup_filter.upkeep.lines import exported, host_in, record_in, scheme_and_crawls_in

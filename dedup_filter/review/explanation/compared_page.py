@@ -17,11 +17,12 @@ from dedup_filter.fingerprints.sketch import (
     shared,
     union,
 )
-from dedup_filter.pages.directory.records import PageRecord, Place
 from dedup_filter.review.explanation.judged_page import JudgedPage
 from dedup_filter.review.explanation.named_features import advertisements
 from dedup_filter.review.explanation.named_page import NamedPage
+from dedup_filter.store.records import PageRecord
 from dedup_filter.text.headlines import Headline
+from dedup_filter.text.page_url import Place
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,8 @@ from dedup_filter.fingerprints.profile import (
 from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.frames.host_frames import HostContext, no_context
 from dedup_filter.model import Unjudged
-from dedup_filter.pages.directory.records import Place
 from dedup_filter.text.page_fields import PageText
+from dedup_filter.text.page_url import Place
 from dedup_filter.text.reading import Page, Shown
 
 ContextOf = Callable[[str, Shown], HostContext]

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from dedup_filter.fingerprints.read_page import ReadPage
 from dedup_filter.model import Document, Unjudged
-from dedup_filter.pages.directory.records import KEPT_AS_TEXT, PageRecord
 from dedup_filter.review.explanation.judged_page import (
     JudgedPage,
     judged_page,
@@ -20,6 +19,7 @@ from dedup_filter.review.explanation.judged_page import (
 )
 from dedup_filter.review.given_page import read_page
 from dedup_filter.review.recorded_pages import RecordedPages
+from dedup_filter.store.records import KEPT_AS_TEXT, PageRecord
 from dedup_filter.upkeep.results import KeptContent
 
 

@@ -10,18 +10,19 @@ first page it is a revisit.
 
 from dataclasses import replace
 
+from dedup_filter.comparison.original import verdict_on
 from dedup_filter.config import FilterConfig
 from dedup_filter.filter import NearDuplicateFilter
 from dedup_filter.hamming.layout import MAX_DISTANCE
+from dedup_filter.judging import FramedPages
 from dedup_filter.model import Unjudged, Verdict
-from dedup_filter.pages.directory.directory_pages import DirectoryPages
-from dedup_filter.pages.directory.page_store import PageStore
-from dedup_filter.pages.directory.records import Crawl, PageRecord, Place
-from dedup_filter.pages.framed_pages import FramedPages
-from dedup_filter.pages.location import MEMORY, open_index, scheme_of
-from dedup_filter.pages.original import verdict_on
 from dedup_filter.review.explanation.judged_page import JudgedPage, judged_page
 from dedup_filter.review.given_page import GivenPage
+from dedup_filter.store.location import MEMORY, open_index, scheme_of
+from dedup_filter.store.records import Crawl, PageRecord
+from dedup_filter.store.sqlite.page_store import PageStore
+from dedup_filter.store.sqlite.sqlite_pages import SqlitePages
+from dedup_filter.text.page_url import Place
 
 DISTANCES = range(MAX_DISTANCE + 1)
 
@@ -67,7 +68,7 @@ def compared_with_record(
             store.restore_crawl(Crawl(record.crawl, None, 0, 0))
             store.restore(record._replace(outcome="new", first_crawl=record.crawl))
         store.start_crawl(0)
-        indexes = (DirectoryPages(_at(config, distance), store) for distance in DISTANCES)
+        indexes = (SqlitePages(_at(config, distance), store) for distance in DISTANCES)
         return [index.compare(second.place, second.profile) for index in indexes]
     finally:
         store.close()

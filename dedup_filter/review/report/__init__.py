@@ -14,13 +14,13 @@ from typing import Any
 
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
-from dedup_filter.pages.directory.page_reader import Snapshot
-from dedup_filter.pages.location import folder_of
 from dedup_filter.review.report.border import kept_near_the_border
 from dedup_filter.review.report.collect import Bounds, collect
 from dedup_filter.review.report.pack_texts import pack_texts
 from dedup_filter.review.report.render import render
 from dedup_filter.review.report.report_file import require_free, write_whole
+from dedup_filter.store.location import folder_of
+from dedup_filter.store.sqlite.page_reader import Snapshot
 from dedup_filter.upkeep.directory import DirectoryIndex
 from dedup_filter.upkeep.results import Watch
 from dedup_filter.urls.rules_file import IN_FOLDER, read_rules

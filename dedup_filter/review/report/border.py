@@ -2,7 +2,7 @@
 
     too far          the sketches are similar, but the fingerprints differ in a few bits beyond k
     too different    the fingerprints are within k bits, but slightly too many shingles are missing
-    other rule       within both: another headline on one host, a new line, ... (comparison.py)
+    other rule       within both: another headline on one host, a new line, ... (`rule.py`)
 
 Similarity is estimated from sketches: the share of the later page's shingles that the earlier page
 has. Within `MAX_DISTANCE` bits the permuted tables find all pairs. Pairs farther apart are found by
@@ -22,9 +22,9 @@ import numpy.typing as npt
 from dedup_filter.fingerprints.sketch import shared
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.hamming.near_pairs import pair_blocks
-from dedup_filter.pages.directory.page_reader import Snapshot
-from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.review.report.collect import Bounds, Kind, Pair, ReportData
+from dedup_filter.store.records import PageRecord
+from dedup_filter.store.sqlite.page_reader import Snapshot
 
 BITS_BEYOND = 3
 """Bits beyond `max_distance` that are still near the border."""

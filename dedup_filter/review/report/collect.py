@@ -13,8 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from dedup_filter.pages.directory.page_reader import Snapshot, statistics
-from dedup_filter.pages.directory.records import PageRecord
+from dedup_filter.store.records import PageRecord
+from dedup_filter.store.sqlite.page_reader import Snapshot, statistics
 
 Kind = Literal["near", "exact", "too far", "too different", "other rule"]
 """For a duplicate its outcome; for two kept pages why the later page is no duplicate."""

@@ -21,10 +21,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from dedup_filter.features.analysis import analyse
-from dedup_filter.pages.directory.page_reader import Snapshot
-from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.review.report.border import just_inside
 from dedup_filter.review.report.collect import Pair, ReportData
+from dedup_filter.store.records import PageRecord
+from dedup_filter.store.sqlite.page_reader import Snapshot
 from dedup_filter.text.content import find_content
 from dedup_filter.text.plain_text import normalize
 from dedup_filter.upkeep.results import KeptContent

@@ -18,11 +18,11 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.review.report.border import BITS_BEYOND, SHARE_BELOW, Outside, just_inside
 from dedup_filter.review.report.collect import Pair, ReportData
 from dedup_filter.review.report.pack_texts import PackedTexts
 from dedup_filter.review.report.report_file import BEGINNING
+from dedup_filter.store.records import PageRecord
 from dedup_filter.urls.mining import Proven
 from dedup_filter.wording import as_time, counted, printable
 

@@ -24,11 +24,11 @@ from dedup_filter.errors import DedupError
 from dedup_filter.estimate import Estimate, wilson
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.hamming.pairs import IntpArray
-from dedup_filter.pages.directory.page_reader import PageReader
-from dedup_filter.pages.directory.records import canonical
 from dedup_filter.review.tuning.record_pairs import Alike, FloatArray, Pages
 from dedup_filter.review.tuning.suggestion import DISTANCE, SIMILARITY
 from dedup_filter.review.tuning.tune import SHARES
+from dedup_filter.store.sqlite.page_reader import PageReader
+from dedup_filter.text.page_url import canonical
 
 _URLS = "SELECT id, CAST(url AS TEXT) FROM pages ORDER BY id"
 

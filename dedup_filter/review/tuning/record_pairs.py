@@ -30,14 +30,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dedup_filter.comparison.candidates import MOST_COMPARED, MOST_SHARING, SHARED_EVIDENCE
 from dedup_filter.fingerprints.profile import EQUAL_DIGEST
 from dedup_filter.fingerprints.sketch import shared
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.hamming.near_pairs import pair_blocks
 from dedup_filter.hamming.pairs import IntpArray, UInt64Array, distinct
-from dedup_filter.pages.candidates import MOST_COMPARED, MOST_SHARING, SHARED_EVIDENCE
-from dedup_filter.pages.directory.page_reader import MASK, PageReader
-from dedup_filter.pages.phrase_table import PhraseTable
+from dedup_filter.store.phrase_table import PhraseTable
+from dedup_filter.store.sqlite.page_reader import MASK, PageReader
 from dedup_filter.text.headlines import Headline, are_within, is_headed_alike
 from dedup_filter.text.reading import title_parts
 from dedup_filter.thresholds import HALF, MOST

@@ -22,9 +22,6 @@ import numpy as np
 from dedup_filter.config import FilterConfig
 from dedup_filter.errors import ConfigError
 from dedup_filter.model import REPEATS
-from dedup_filter.pages.directory.page_reader import Snapshot
-from dedup_filter.pages.directory.records import PageRecord
-from dedup_filter.pages.location import scheme_of
 from dedup_filter.review.tuning.record_pairs import (
     NEVER,
     Pages,
@@ -34,6 +31,9 @@ from dedup_filter.review.tuning.record_pairs import (
     pairs_of,
 )
 from dedup_filter.review.tuning.replay import replayed
+from dedup_filter.store.location import scheme_of
+from dedup_filter.store.records import PageRecord
+from dedup_filter.store.sqlite.page_reader import Snapshot
 from dedup_filter.upkeep.directory import options_noted
 from dedup_filter.upkeep.results import Watch
 from dedup_filter.wording import counted

@@ -20,8 +20,8 @@ from dedup_filter.errors import StoreCorrupt
 from dedup_filter.filter import NearDuplicateFilter, PlacedPage
 from dedup_filter.fingerprints.read_page import ReadPage, Source
 from dedup_filter.model import Verdict
-from dedup_filter.pages.directory.page_reader import PageReader
-from dedup_filter.pages.directory.records import KEPT_AS_TEXT, PageRecord
+from dedup_filter.store.records import KEPT_AS_TEXT, PageRecord
+from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.workers.pool import Content
 

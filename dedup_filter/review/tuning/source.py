@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 from dedup_filter.errors import DedupError
 from dedup_filter.filter import NearDuplicateFilter
-from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.scan.inputs import Record, format_of, records_in
 from dedup_filter.scan.streams import Stream
+from dedup_filter.store.sqlite.page_reader import Snapshot
 from dedup_filter.text.page_fields import FieldNames, PageText
 from dedup_filter.upkeep import index_at
 from dedup_filter.upkeep.lines import LONGEST_LINE, import_lines

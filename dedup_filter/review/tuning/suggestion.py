@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dedup_filter.comparison.candidates import MOST_COMPARED
 from dedup_filter.config import FilterConfig
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.hamming.pairs import IntpArray
-from dedup_filter.pages.candidates import MOST_COMPARED
 from dedup_filter.review.tuning.chance import Chance
 from dedup_filter.review.tuning.record_pairs import FloatArray, Pages, Pairs, originals_at
 from dedup_filter.wording import counted

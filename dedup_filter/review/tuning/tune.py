@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dedup_filter.comparison.candidates import MOST_COMPARED
 from dedup_filter.hamming.layout import MAX_DISTANCE
 from dedup_filter.hamming.pairs import FINGERPRINT_BITS
-from dedup_filter.pages.candidates import MOST_COMPARED
 from dedup_filter.review.tuning.chance import Chance, chance_of, fair_rate
 from dedup_filter.review.tuning.record_pairs import (
     BoolArray,

@@ -16,10 +16,10 @@ from text_samples import FIRST, SECOND
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.hamming.layout import Layout
 from dedup_filter.hamming.planner import plan
-from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.review.explanation.compare import compare
 from dedup_filter.review.explanation.table_look_ups import look_ups
 from dedup_filter.review.explanation.text_diff import only_in, word_changes
+from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.upkeep import index_at
 
 ARTICLE = f"{FIRST} {SECOND}"

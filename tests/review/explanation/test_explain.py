@@ -14,9 +14,9 @@ from text_samples import CHINESE, FIRST, MARKUP, SECOND
 
 from crawler.demo_site.pages import build_pages
 from dedup_filter import FilterConfig, NearDuplicateFilter
-from dedup_filter.pages.directory.page_reader import PageReader
 from dedup_filter.review.explanation.explain import explain, explanation
 from dedup_filter.review.explanation.judged_page import judged_page
+from dedup_filter.store.sqlite.page_reader import PageReader
 from dedup_filter.text.decode import as_utf8, parse
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.upkeep import index_at

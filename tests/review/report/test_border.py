@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_filter.fingerprints.sketch import shared, sketch
-from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.review.report import border
 from dedup_filter.review.report.border import (
     BITS_BEYOND,
@@ -16,6 +15,7 @@ from dedup_filter.review.report.border import (
     kept_near_the_border,
 )
 from dedup_filter.review.report.collect import Bounds, Pair, ReportData
+from dedup_filter.store.records import PageRecord
 
 HASHES = st.sets(st.integers(0, 2**32 - 1), max_size=60)
 

@@ -7,9 +7,9 @@ import pytest
 from report_index import made_index
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.review.report import Bounds
 from dedup_filter.review.report.collect import _Times, collect
+from dedup_filter.store.sqlite.page_reader import Snapshot
 
 collect_module = sys.modules[collect.__module__]
 

@@ -12,8 +12,8 @@ from playwright.sync_api import expect
 from report_index import ADVERT, HOSTILE, made_index, made_report
 
 from dedup_filter import NearDuplicateFilter
-from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.review.report import Amounts, Bounds, write_report
+from dedup_filter.store.sqlite.page_reader import Snapshot
 from dedup_filter.urls.mining import Page, mine
 from dedup_filter.urls.rules_file import write_rules
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from made_text import prose
 from report_index import ADVERT
 
-from dedup_filter.pages.directory.page_reader import Snapshot
-from dedup_filter.pages.directory.records import PageRecord
 from dedup_filter.review.report import Bounds
 from dedup_filter.review.report.border import kept_near_the_border
 from dedup_filter.review.report.collect import collect
 from dedup_filter.review.report.pack_texts import LEFT_OUT, advertisements, pack_texts
+from dedup_filter.store.records import PageRecord
+from dedup_filter.store.sqlite.page_reader import Snapshot
 
 MODULE = sys.modules[pack_texts.__module__]
 SCRIPTS = st.sampled_from(

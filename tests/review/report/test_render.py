@@ -10,7 +10,7 @@ import pytest
 from report_index import made_report
 
 import dedup_filter.review.report
-from dedup_filter.pages.directory.page_reader import Snapshot
+from dedup_filter.store.sqlite.page_reader import Snapshot
 
 PAGE = Path(dedup_filter.review.report.__file__).parent / "page"
 CHART_JS = "4.6.1", "87364cc2b2a76a6684929e7d6b80b18a897794db38400caff1fcf1791c6925d2"

@@ -11,10 +11,10 @@ from index_feed import article as report
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import DedupError
 from dedup_filter.estimate import wilson
-from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.review.tuning.labels import Label, labelled, labels_in, rightness
 from dedup_filter.review.tuning.record_pairs import pages_of
 from dedup_filter.review.tuning.tune import SHARES
+from dedup_filter.store.sqlite.page_reader import Snapshot
 
 
 @given(st.integers(1, 500).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))))

@@ -12,9 +12,9 @@ from store_pages import folder_store, memory_store, page
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.fingerprints.sketch import sketch
-from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.review.tuning import record_pairs
 from dedup_filter.review.tuning.record_pairs import NEVER, originals_at, pages_of, pairs_of
+from dedup_filter.store.sqlite.page_reader import Snapshot
 
 PRINTS = st.sampled_from([0, 1, 0b111, 2**64 - 1, 0xFFF << 40, 0x1FFF << 40])
 

@@ -11,8 +11,8 @@ from index_feed import article as report
 from crawler.demo_site.pages import build_pages
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.errors import ConfigError, StoreCorrupt
-from dedup_filter.pages.directory.page_reader import Snapshot
 from dedup_filter.review.tuning.rejudge import rejudge
+from dedup_filter.store.sqlite.page_reader import Snapshot
 
 DEMO = [
     {"url": f"https://{path[1:].replace('/', '.example/', 1)}", "html": page.body}

@@ -1,0 +1,267 @@
+"""A page and a candidate -> what is missing there, if it is more than may be.
+
+One rule: a page repeats a candidate if next to nothing that it says is missing there. A page says
+its blocks, without the frame of its host. A block is prose, a line (at most `LINE_WORDS` words) or
+links. With `min_similarity=None` only fingerprints decide (Manku et al. 2007). Missing may be:
+
+                  another host                         the same host
+    headline      one stands in the other, or the      nothing but a section number or a cut-off
+                  shared text says what differs        end
+    prose         1 - min_similarity of the words;     half of that, and no paragraph
+    lines         half of that for a part of a         none, or max_missing words, or 1 -
+                  larger page                          min_similarity of those beyond `LONG_WORDS`
+    beside        not compared                         links, once the frame is known anything:
+                                                       half as many words as the article's prose,
+                                                       a third where they stand within it
+    hidden text   not compared                         what the candidate hides, or less than shown;
+                                                       if it waits for a script, of its own
+
+A host whose pages have the menus of the candidate's host counts as the same one until its own
+frame is known; one of the two headlines must stand in the other. An article has `ARTICLE_WORDS`
+words of prose that both pages have; what stands outside its body is beside it. What other pages of
+the host have shown is missing only if it is a line of the article: a size, a price. A page that
+says less than its original repeats it.
+
+Measures: docs/decisions/0013. Knows no index and no store; the caller brings the candidates.
+"""
+
+from collections.abc import Iterable, Sequence, Set
+from typing import NamedTuple
+
+from dedup_filter.comparison.candidates import Candidate
+from dedup_filter.comparison.shared_headlines import are_headed_alike
+from dedup_filter.fingerprints.profile import (
+    UNREAD_DIGEST,
+    WAITING_DIGEST,
+    CountedPassage,
+    PageProfile,
+)
+from dedup_filter.fingerprints.sketch import contained
+from dedup_filter.model import MissingLine, Refusal, Rule
+from dedup_filter.thresholds import (
+    ARTICLE_WORDS,
+    EDGE_LINES,
+    FRAME_TIMES,
+    HALF,
+    LONG_WORDS,
+    MOST,
+    PARAGRAPH_WORDS,
+    THIRD,
+)
+
+
+class Missing(NamedTuple):
+    """More of a page is missing in a candidate than may be."""
+
+    rule: Rule
+    words: float
+    allowed: float
+    text: str = ""
+    """The first block that is missing."""
+    lines: tuple[MissingLine, ...] = ()
+    """All that are missing, of the rule that is named after them."""
+
+    @classmethod
+    def beyond(
+        cls, rule: Rule, words: float, allowed: float, blocks: Sequence[CountedPassage]
+    ) -> "Missing | None":
+        """Return what is missing of some blocks if it is more than may be; else None."""
+        if words <= allowed + 1e-9:
+            return None
+        text = next((each.passage.text for each in blocks if each.missing), "")
+        return cls(rule, words, allowed, text)
+
+
+class Examined(NamedTuple):
+    """A candidate, the share of the page's phrases that it has, and why it is not the original."""
+
+    candidate: Candidate
+    share: float
+    refusal: Refusal | None
+    """None: the page repeats it."""
+
+
+def examined(
+    page: PageProfile,
+    candidates: Sequence[Candidate],
+    least: float | None,
+    max_missing: int = 0,
+    *,
+    without: Set[str] = frozenset(),
+) -> list[Examined]:
+    """Compare a page with each candidate, as if it had no block with one of some texts.
+
+    The nearest comes first; of equally near ones that with the larger share, then the earlier. The
+    share does not come before the distance, as the largest page has the largest share of any page.
+    """
+    found = []
+    for candidate in candidates:
+        hashes = page.texts[candidate.text].hashes
+        there, sampled, size = (int(each[0]) for each in contained(hashes, [candidate.sketch]))
+        share = there / max(sampled, 1) if len(hashes) else 1.0
+        missing = None
+        if least is not None:
+            is_part = there < HALF * (sampled + size - there)
+            allowed = _Allowed(1 - least, max_missing)
+            blocks = page.passages.counted_in(candidate.sketch)
+            kept = [each for each in blocks if each.passage.text not in without]
+            missing = _missing(page, candidate, kept, share, allowed, is_part=is_part)
+        refusal = None
+        if missing is not None:
+            of_other = candidate.page, candidate.distance
+            refusal = Refusal(*missing[:4], *of_other, lines=missing.lines)
+        found.append(Examined(candidate, share, refusal))
+    return sorted(found, key=lambda each: (each.candidate.distance, -each.share))
+
+
+class _Allowed(NamedTuple):
+    """What may be missing, by the options."""
+
+    share: float
+    """Of the words."""
+    words: int
+    """Of lines and links, on one host."""
+
+
+def _missing(
+    page: PageProfile,
+    candidate: Candidate,
+    blocks: list[CountedPassage],
+    there: float,
+    allowed: _Allowed,
+    *,
+    is_part: bool,
+) -> Missing | None:
+    """Return what of some blocks is missing in a candidate if it is more than may be.
+
+    `there`: share of the phrases that it has. `is_part`: the page is a part of a larger candidate.
+    """
+    headline, around, share = page.headline, page.around, allowed.share
+    if not are_headed_alike(page, candidate):
+        return Missing("headline", 0, 0, headline.h1 or headline.title)
+    if around.is_view:
+        blocks = _without_edges(blocks)
+    # The headline is compared by itself; in the original other text may follow it.
+    blocks = [each for each in blocks if not headline.is_made_of(each.passage.text)]
+    on_site = candidate.is_same_host or (candidate.has_same_menus and not around.is_frame_known)
+    missing = _missing_on_site(page, candidate, blocks, allowed) if on_site else None
+    if missing or (on_site and not around.is_plain):
+        return missing
+    of_part = HALF * share if is_part or on_site else share
+    if around.is_plain:
+        # Nothing stands between its lines: phrases that go from one to the next count.
+        words = _words(blocks)
+        most = max(of_part * words, allowed.words if on_site else 0)
+        return Missing.beyond("words", (1 - there) * words, most, blocks)
+    main = [each for each in blocks if each.passage.in_main]
+    new = [each for each in main if not each.passage.times]
+    held = [each for each in blocks if page.texts[candidate.text].holds(each.passage)]
+    # A front page is none of its articles, whichever it is found by.
+    is_more = around.is_frame_known and _words(held) < HALF * _words(main)
+    return _over(new, of_part) or _over(held, of_part) or (_over(main, share) if is_more else None)
+
+
+def _missing_on_site(
+    page: PageProfile, candidate: Candidate, blocks: Sequence[CountedPassage], allowed: _Allowed
+) -> Missing | None:
+    """Return what is missing in a candidate of the same host, or of one with the same menus."""
+    is_same, is_known = candidate.is_same_host, page.around.is_frame_known
+    # While the frame is not known, all that other pages have shown may be frame.
+    main = [each for each in blocks if each.passage.in_main]
+    own = {each for each in main if is_known or not each.passage.times}
+    # Text that waits for a script may be all that the page says beside its frame.
+    of_waiting = page.waiting_words, WAITING_DIGEST, own
+    for hidden, part, shown in (page.unread_words, UNREAD_DIGEST, main), of_waiting:
+        if hidden > _words(shown) and page.digest[part] != candidate.digest[part]:
+            return Missing("hidden", hidden, _words(shown))
+    blocks = [
+        each
+        for each in blocks
+        if (each.passage.times < FRAME_TIMES or each.passage.is_value)
+        and (is_same or each.passage.is_compared_elsewhere)
+    ]
+    blocks = _without_beside(blocks, own, is_frame_known=is_known)
+    new = [each for each in blocks if not each.passage.times]
+    told = [each for each in blocks if not each.passage.times or each.passage.is_value]
+    are_few = _words(new) < ARTICLE_WORDS
+    lost = {each: words for each in told if (words := _lost_words(each, are_few=are_few))}
+    if paragraph := next((each for each in lost if each.words >= PARAGRAPH_WORDS), None):
+        return Missing("paragraph", paragraph.words, 0, paragraph.passage.text)
+    article = [each for each in blocks if each in own and each.passage.kind != "link"]
+    share, words = allowed.share, sum(lost.values())
+    of_long = share * max(sum(e.words - e.missing for e in article) - LONG_WORDS, 0)
+    if missing := Missing.beyond("lines", words, max(of_long, allowed.words), list(lost)):
+        return missing._replace(lines=tuple(MissingLine(each.passage.text) for each in lost))
+    if lost and words <= allowed.words:
+        blocks, new = ([each for each in some if each not in lost] for some in (blocks, new))
+    held = page.texts[candidate.text].holds
+    said = [each for each in blocks if held(each.passage) or not each.passage.times]
+    if is_same:
+        return _over(said, HALF * share)
+    return Missing.beyond("words", _missing_of(new), share * _words(said), new)
+
+
+def _without_beside(
+    blocks: Sequence[CountedPassage], own: Set[CountedPassage], *, is_frame_known: bool
+) -> list[CountedPassage]:
+    """Leave out what is new beside an article, up to a share of its prose.
+
+    Links within its body need prose in `own`: the introduction of a list is not its article.
+    """
+    prose = [each for each in blocks if each.passage.kind == "prose" and each.passage.in_main]
+    shared, of_own = (sum(e.words - e.missing for e in some) for some in (prose, own & {*prose}))
+    if shared < ARTICLE_WORDS:
+        return [*blocks]
+    left_out = {
+        each
+        for each in blocks
+        if not each.passage.times
+        and (each.passage.kind == "link" or (each.passage.is_beside and is_frame_known))
+    }
+    unframed = {each for each in left_out if not each.passage.is_framed}
+    outside = {each for each in unframed if each.passage.is_beside}
+    for some, most in (outside, HALF * shared), (unframed - outside, THIRD * of_own):
+        if sum(each.missing for each in some) > most:
+            left_out -= some
+    return [each for each in blocks if each not in left_out]
+
+
+def _lost_words(block: CountedPassage, *, are_few: bool) -> float:
+    """Count the words that a candidate lacks of a line; of prose only if nearly all is missing.
+
+    `are_few`: few words of the page are new. Then a new line may be all that tells it from others,
+    and what the sketch does not sample counts as missing.
+    """
+    if block.passage.kind == "prose":
+        return block.missing if block.there < (1 - MOST) * block.sampled else 0
+    known = block.phrases if are_few and not block.passage.times else block.sampled
+    return block.words * (1 - block.there / known) if known else 0
+
+
+def _words(blocks: Iterable[CountedPassage]) -> int:
+    return sum(each.words for each in blocks)
+
+
+def _over(blocks: Sequence[CountedPassage], share: float) -> Missing | None:
+    """Return what is missing of some blocks if it is more than a share of their words."""
+    return Missing.beyond("words", _missing_of(blocks), share * _words(blocks), blocks)
+
+
+def _missing_of(blocks: Sequence[CountedPassage]) -> float:
+    """Estimate the words of some blocks that a candidate lacks, from the phrases of all."""
+    sampled = sum(each.sampled for each in blocks)
+    there = sum(each.there for each in blocks)
+    return _words(blocks) * (1 - there / sampled if sampled else 1)
+
+
+def _without_edges(blocks: list[CountedPassage]) -> list[CountedPassage]:
+    """Leave out the few lines of a print view above and below all that the candidate has."""
+    known = [number for number, each in enumerate(blocks) if 2 * each.there > each.sampled]
+    edges = {
+        number
+        for number, each in enumerate(blocks)
+        if known and not known[0] <= number <= known[-1] and each.passage.kind != "prose"
+    }
+    if len(edges) > EDGE_LINES or any(blocks[number].passage.has_links for number in edges):
+        return blocks
+    return [each for number, each in enumerate(blocks) if number not in edges]

@@ -1,0 +1,423 @@
+"""Page -> verdict: a page is judged by its own text, not by the frame of its host.
+
+    page, frames -> profile -> compared, recorded -> counted for its host
+
+Blocks that earlier pages of the host have shown are left out before the main content is chosen. If
+only one has shown a block, it is either frame or the text that this page repeats (a print view,
+another session id). So both texts, `new` and `main`, are looked up, and `comparison` finds
+out which candidate holds what the page says. A page of mostly links (a table of contents) is judged
+with its links, as the few sentences on it may stand on many such pages.
+
+A page is counted when it is kept for good, a duplicate of a kept page at once. Until its commit, a
+pending page is in memory with what it has shown, and its release forgets that:
+
+    claim    page -> judged as if pending ones had been committed (`expected_hosts`) -> pending
+    commit   pending page -> judged again if its frame was not known and is not as expected
+             -> counted; pages of its template that wait are judged again; it may wait itself
+    release  pending page -> nothing
+
+Frames outlive their process in a directory: memory is a cache of a store with one record a host.
+What waits is written in the transaction that commits the page, records when SQLite commits it. What
+is in memory changes when that transaction is over, so a fault changes nothing.
+
+In memory, and on servers, nothing is written: hosts that there is no room for are forgotten, and a
+line in the log says so. Other processes of a shared index get what a page has added when it is
+committed (`frame_exchange`), and a host that was forgotten gets its first pages from there again.
+
+Cost: to load a host takes 0.1 ms for 1,000 blocks, to write it the same.
+"""
+
+import logging
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+import numpy as np
+
+from dedup_filter.config import FilterConfig
+from dedup_filter.fingerprints.own_texts import texts_of
+from dedup_filter.fingerprints.profile import PageProfile, profile
+from dedup_filter.fingerprints.read_page import ReadPage
+from dedup_filter.frames import provisional_pages
+from dedup_filter.frames.expected_hosts import ExpectedHosts
+from dedup_filter.frames.host_frames import (
+    SITE,
+    Frames,
+    FrameTimes,
+    FrameUpdate,
+    Host,
+    HostContext,
+    Stored,
+    no_context,
+    pack,
+    unpack,
+)
+from dedup_filter.frames.provisional_pages import ProvisionalPage
+from dedup_filter.model import Verdict
+from dedup_filter.store.protocol import KeptPages, Overtaken
+from dedup_filter.store.records import KEPT_AS_TEXT
+from dedup_filter.store.sqlite.frame_store import FrameStore, HostFrames, ProvisionalForm
+from dedup_filter.text.page_url import Place, canonical_of
+from dedup_filter.text.reading import Shown
+from dedup_filter.thresholds import FRAME_TIMES
+
+logger = logging.getLogger(__name__)
+
+_UNREADABLE = (
+    "the frames of some hosts were written by another version of dedup_filter; counting them anew"
+)
+_FORGETTING = (
+    "the frames of hosts take more than frame_memory=%s MB, so those of hosts not met for longest "
+    "are forgotten, and copies there may be missed: raise it (DEDUP_FRAME_MEMORY), or keep the "
+    "index in a directory (DEDUP_INDEX), which has room for all"
+)
+
+
+class _Countable(NamedTuple):
+    """A page that was judged and is to be counted."""
+
+    number: int
+    """0: it is dropped."""
+    host: str
+    shown: Shown
+    is_kept: bool
+    """False also if its text was shown before."""
+    page: ReadPage | None
+    """None: it need not be judged again."""
+    times: FrameTimes
+    """What was expected of its frame when it was judged."""
+
+
+class _Change(NamedTuple):
+    """What a page that is counted changes in memory."""
+
+    updates: list[tuple[Host, FrameUpdate]]
+    """Of its host and of sites."""
+    ready: list[ProvisionalPage]
+    """Pages that were judged again."""
+    provisional: ProvisionalPage | None
+    """The page itself, if it is to wait."""
+    discarded: list[int]
+    """Pages that wait no more as too many do, by number."""
+
+
+class FramedPages:
+    """Judges pages of hosts whose frames it counts."""
+
+    def __init__(self, config: FilterConfig, kept: KeptPages) -> None:
+        self._config = config
+        self._kept = kept
+        self._store = kept.frames
+        self._exchange = kept.exchange
+        self._load = None if self._store is None else loading(self._store.of)
+        changed = None if self._store is None else self._store.changed
+        self._frames = Frames(config.frame_memory * 1e6, self._load, changed)
+        self.forgotten = 0
+        """Hosts whose frames were forgotten, as there was no room for them."""
+        self._pending: dict[int, _Countable] = {}
+        """Pages to be counted when they are committed, by their numbers."""
+        self._expected = ExpectedHosts()
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the frames, in bytes."""
+        return self._frames.nbytes + (0 if self._exchange is None else self._exchange.nbytes)
+
+    def check(self) -> None:
+        """Verify the invariants of the frames, and that the store would load those in memory."""
+        frames, load = self._frames, self._load
+        frames.check()
+        if load is None:
+            return
+        for host in frames:
+            stored, waiting = load(host.name) or (Host(host.name), ())
+            assert stored == host, "the store has other counts"
+            there = {each.row: each.pages_of_template for each in waiting}
+            here = {each.row: each.pages_of_template for each in frames.provisional.of(host.name)}
+            assert there == here, "other pages wait in the store"
+
+    def claim(self, place: Place, page: ReadPage, *, is_pending: bool) -> Verdict:
+        """Judge a page, record it as kept or pending, and count it if it is not pending.
+
+        A plain text is not counted: it has no frame.
+        """
+        host, shown = _framed(place, page), page.shown
+        while True:
+            self._receive(host, shown)
+            counted = self._counted(host, shown)
+            expected = self._expected.context(counted)
+            found_by = profile_of(page, expected, self._config)
+            found = self._kept.compare(place, found_by)
+            if found.reason == "no_text":
+                return found
+            if found_by.canonical:
+                found = found._replace(canonical=canonical_of(place, found_by.canonical))
+            kept = (found_by.text, _form_of(page)) if self._config.keep_text else (None, None)
+            change = None
+            try:
+                with self._kept.transaction():
+                    verdict = self._kept.record(
+                        place, found_by, found, *kept, is_pending=is_pending
+                    )
+                    countable = self._countable(counted, expected, page, found_by, verdict)
+                    if countable is not None and not (is_pending and countable.number):
+                        change = self._count(countable, counted)
+            except Overtaken:
+                continue
+            self._discard_gone()
+            if change is not None:
+                self._apply(change)
+            elif countable is not None:
+                number, updates = countable.number, expected.updates(is_kept=countable.is_kept)
+                self._pending[number] = countable
+                self._expected.add(number, {each.name: update for each, update in updates})
+            self._make_room()
+            return verdict
+
+    def profile(self, place: Place, page: ReadPage) -> PageProfile:
+        """Profile a page as `claim` would now, and count nothing."""
+        return profile_of(page, self.context(_framed(place, page), page.shown), self._config)
+
+    def commit(self, number: int) -> None:
+        """Keep a pending page for good, and count it."""
+        countable, change = self._pending.get(number), None
+        with self._kept.transaction():
+            if countable is not None:
+                context = self._frames.context(countable.host, countable.shown)
+                if countable.page is not None and context.frame_times != countable.times:
+                    self._judge_again(number, countable.page, context)
+                change = self._count(countable, context)
+            self._kept.commit(number)  # last: until then it is pending if a call fails
+        if change is not None:
+            del self._pending[number]
+            self._apply(change, number)
+        self._make_room()
+
+    def release(self, number: int) -> None:
+        """Forget a pending page."""
+        self._kept.release(number)
+        self._forget_pending(number)
+        self._discard_gone()
+
+    def forget(self, url: str) -> int:
+        """Forget all pages at a URL; what was counted of them stays while their host has pages."""
+        forgotten = self._kept.forget(url)
+        self._discard_gone()
+        return forgotten
+
+    def context(self, host: str, shown: Shown) -> HostContext:
+        """Return what is expected now of the host of a page that shows this, and of its sites.
+
+        Nothing is known where no page is counted: that host has no name.
+        """
+        context = self._expected.context(self._counted(host, shown))
+        self._make_room()
+        return context
+
+    def _counted(self, host: str, shown: Shown) -> HostContext:
+        """Return what is counted, and keep host and sites in memory until `_make_room`."""
+        if not (host and self._config.learn_frames):
+            return no_context(shown)
+        return self._frames.context(host, shown)
+
+    def _receive(self, host: str, shown: Shown) -> None:
+        """Count what other processes have counted of the host of a page, and of its sites."""
+        if self._exchange is None or not (host and self._config.learn_frames):
+            return
+        ready = self._received(host)
+        if ready:
+            with self._kept.transaction():
+                self._judge_waiting(ready, self._frames.of(host))
+        for site in self._frames.context(host, shown).sites:
+            self._received(site.name)
+
+    def _received(self, name: str) -> Collection[ProvisionalPage]:
+        """Count what others have counted of a host or site; return pages to be judged again."""
+        frames, found = self._frames, {}
+        for added in () if self._exchange is None else self._exchange.received(name):
+            host = frames.of(name)
+            update = host.update_of(added.shown, is_kept=added.is_kept)
+            ready = frames.ready(host, update)
+            found.update({each.row: each for each in ready})
+            frames.provisional.count(ready)
+            frames.add_page(host, update)
+            self._expected.settle(0, {name: update})
+        return found.values()
+
+    def _countable(
+        self,
+        counted: HostContext,
+        expected: HostContext,
+        page: ReadPage,
+        found_by: PageProfile,
+        verdict: Verdict,
+    ) -> _Countable | None:
+        """Return a page that was recorded as it is to be counted; None: nothing of it counts."""
+        original, number = verdict.original_page, verdict.page or 0
+        if not counted.host.name or (original is None and not number):
+            return None  # the fate of its original is unknown, so nothing was recorded
+        if original is not None and self._kept.fate(original) != "kept":
+            # The page may be judged again, and its own text must not count by then.
+            return None
+        # The text of a revisit was shown before, like that of a duplicate. If it were counted a
+        # second time, it would be taken for frame, and the page never found again.
+        is_kept = original is None and not found_by.was_shown
+        waits = is_kept and counted.pages_of_template < FRAME_TIMES
+        number = number if original is None else 0
+        host, shown, times = counted.host.name, counted.shown, expected.frame_times
+        return _Countable(number, host, shown, is_kept, page if waits else None, times)
+
+    def _count(self, countable: _Countable, context: HostContext) -> _Change:
+        """Write what a page changes when it is counted, within a transaction; return that."""
+        updates = context.updates(is_kept=countable.is_kept)
+        host, update = updates[0]
+        ready = self._frames.ready(host, update)
+        if ready:
+            self._judge_waiting(ready, host.with_pages(update))
+        page, provisional = countable.page, None
+        if page is not None and (times := context.pages_of_template) < FRAME_TIMES:
+            number, new = countable.number, context.new
+            provisional = ProvisionalPage(number, page, new, times, host.name)
+        discarded: list[int] = []
+        if self._store is not None:
+            form = None if page is None else page.pack()
+            discarded = self._write_waiting(self._store, host.name, ready, provisional, form)
+        return _Change(updates, ready, provisional, discarded)
+
+    def _apply(self, change: _Change, number: int = 0) -> None:
+        """Change what is in memory, as the transaction is over; nothing of this can fail.
+
+        `number`: of the page, if it was pending.
+        """
+        frames = self._frames
+        self._expected.settle(number, {each.name: update for each, update in change.updates})
+        frames.provisional.count(change.ready)
+        for host, update in change.updates:
+            frames.add_page(host, update)
+            if self._exchange is not None:
+                self._exchange.send(host.name, update)
+        if change.provisional is not None:
+            frames.provisional.add(change.provisional)
+        frames.provisional.discard(change.discarded)
+
+    def _write_waiting(
+        self,
+        store: FrameStore,
+        host: str,
+        ready: Collection[ProvisionalPage],
+        page: ProvisionalPage | None,
+        form: bytes | None,
+    ) -> list[int]:
+        """Write that pages of a host were judged again, and one that is to wait, if there is one.
+
+        Returns pages that wait no more as too many do, by number.
+        """
+        over = [each.row for each in ready if each.is_last_time]
+        for each in ready:
+            store.note(each.row, pack(each.pages_of_template + 1, each.new))
+        if page is not None and form is not None:
+            over += self._frames.provisional.crowded_out(host, over)
+            note = pack(page.pages_of_template, page.new)
+            store.wait(host, ProvisionalForm(page.row, form, note))
+        for row in over:
+            store.discard(row)
+        return store.bound_waiting(provisional_pages.MOST_WAITING)
+
+    def _judge_waiting(self, ready: Collection[ProvisionalPage], host: Host) -> None:
+        """Replace the profiles of pages of a host, in which they were counted."""
+        for each in ready:
+            page = self._page_of(each)
+            if page is not None:
+                context = HostContext(page.shown, host, 1, self._frames.sisters(page.shown))
+                self._judge_again(each.row, page, context)
+
+    def _judge_again(self, number: int, page: ReadPage, context: HostContext) -> None:
+        found_by = profile_of(page, context, self._config)
+        text = found_by.text if self._config.keep_text else None
+        self._kept.replace(number, found_by, text)
+
+    def _page_of(self, waiting: ProvisionalPage) -> ReadPage | None:
+        """Return a page that waits; None if it cannot be loaded any more."""
+        content = waiting.content
+        if isinstance(content, ReadPage):
+            return content
+        if content is None and self._store is not None:
+            content = self._store.form(waiting.row)
+        try:
+            return None if content is None else ReadPage.unpacked(content, self._config)
+        except ValueError:  # another version of this package packed it
+            return None
+
+    def _make_room(self) -> None:
+        """Let go of what memory has no room for."""
+        self._frames.shrink()
+        gone = self._frames.forgotten
+        for host in gone:
+            self._expected.forget(host)
+        if self._exchange is not None:
+            for host in gone:
+                self._exchange.forget(host)
+        elif self._store is None and (hosts := sum(not name.startswith(SITE) for name in gone)):
+            if not self.forgotten:
+                logger.warning(_FORGETTING, self._config.frame_memory)
+            self.forgotten += hosts
+        gone.clear()
+
+    def _forget_pending(self, page: int) -> None:
+        self._pending.pop(page, None)
+        self._expected.settle(page)
+
+    def _discard_gone(self) -> None:
+        """Forget pages whose records are gone, and hosts without any."""
+        self._frames.provisional.discard(self._kept.gone)
+        for page in self._kept.gone:
+            self._forget_pending(page)
+        self._kept.gone.clear()
+        if self._store is not None:
+            for host in self._store.gone:
+                self._frames.discard(host)
+            self._store.gone.clear()
+
+
+def loading(frames_of: Callable[[str], HostFrames | None]) -> Callable[[str], Stored | None]:
+    """Return what loads a host of a store for `Frames`, made of what reads it.
+
+    Of hosts that another version of this package wrote nothing is known, and the log says so once.
+    """
+    warnings = iter([_UNREADABLE])
+
+    def load(host: str) -> Stored | None:
+        stored = frames_of(host)
+        try:
+            return None if stored is None else restored(stored)
+        except ValueError:
+            for warning in warnings:
+                logger.warning("%s", warning)
+            return None
+
+    return load
+
+
+def profile_of(page: ReadPage, context: HostContext, config: FilterConfig) -> PageProfile:
+    """Profile a page with what is known of its host and its sites."""
+    times = context.times_shown().tolist()
+    return profile(texts_of(page, times, context.headline, context.around), config)
+
+
+def _framed(place: Place, page: ReadPage) -> str:
+    """Return the name of the host whose frame is around a page, "" if there is none."""
+    return "" if page.is_plain else place.host
+
+
+def _form_of(page: ReadPage) -> bytes:
+    """Return the form that is kept of a page."""
+    return KEPT_AS_TEXT if page.is_plain else page.pack()
+
+
+def restored(stored: HostFrames) -> Stored:
+    """Return a host, and its pages that wait. Raises ValueError: another version wrote them."""
+    name, record, waiting = stored
+    provisional = []
+    for page, _, note in waiting:
+        times, new, _ = unpack(note)
+        provisional.append(ProvisionalPage(page, None, np.array(new, np.uint64), times, name))
+    return Host.from_bytes(name, record), provisional

@@ -1,0 +1,332 @@
+"""Location of a shared index -> calls to its servers, each with a time limit; what failures mean.
+
+    redis://[user:password@]host[:port][/database][?name=NAME]       rediss:// with TLS
+    redis+cluster://[user:password@]host:port[,host:port ...][?name=NAME]   rediss+cluster://
+
+Several indexes can be on one server, each under a name of its own. All options but the name are the
+client library's. What is shown of an address has no user and no password in it.
+
+After a call that reached no server, or one that takes no writes at present, further calls fail at
+once for a while, longer each time: a crawl must not wait at every page for an unreachable server.
+
+No call is sent twice by itself: one whose answer was lost may have been carried out. Only a script
+that found its slot moving to another node, and did nothing, is sent again.
+"""
+
+import random
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.resources import files
+from pathlib import Path
+from time import monotonic, sleep
+from time import time as now
+from typing import Any, Final, NamedTuple, TypeVar
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import xxhash
+
+from dedup_filter.errors import ConfigError, StoreAway, StoreError
+
+Result = TypeVar("Result")
+
+TIMEOUT: Final = 2.0
+"""Seconds that a call may take, and connecting as well."""
+_SHORTEST_REST, _LONGEST_REST = 0.1, 5.0
+_PAUSE = 0.02
+_SPREAD = 1_024
+"""Slots that records and hosts are spread over, at most."""
+
+_LOCATION = re.compile(
+    r"(?P<scheme>rediss?(?P<cluster>\+cluster)?)://(?P<login>[^/?#]*@)?(?P<hosts>[^/?#@]+)"
+    r"(/(?P<database>[0-9]*))?/?(\?(?P<query>[^#]*))?"
+)
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_DEFAULT_PORT = 6379
+_WRONG = (
+    "location must be redis://host:port/database or redis+cluster://host:port,host:port, with "
+    "user:password@ before the host if there are any (their special characters written as %XX); "
+    "the database is a number, of a cluster 0"
+)
+_NOT_TO_CHOOSE = set(
+    "cluster_error_retry_attempts db decode_responses encoding encoding_errors "
+    "load_balancing_strategy read_from_replicas retry retry_on_error retry_on_timeout".split()
+)
+"""Options of the client library that would break what this promises."""
+_FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
+
+# The library makes some answers errors of their own, without their first word, and its versions
+# differ: so both classes and words are looked at.
+_AWAY = set(
+    "ClusterDownError ConnectionError OutOfMemoryError ReadOnlyError RedisClusterException "
+    "TimeoutError TryAgainError".split()
+)
+_NOT_NOW = re.compile(
+    r"(?:.*: )?-?(?:BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY|TRYAGAIN"
+    r"|UNBLOCKED)\b"
+)
+"""How a server begins to say that it takes no such call at present; of a script, after colons."""
+_LOGIN = re.compile(
+    "WRONGPASS|NOAUTH|invalid username-password|Authentication required|AUTH .*called"
+    "|unauthenticated"
+)
+_MOVING = re.compile("non local key in a cluster node|during rehashing of the slot")
+_OUT_OF_MEMORY = re.compile(r"\bOOM\b|used memory > 'maxmemory'")
+_TLS = re.compile(r"\[SSL[^\]]*\]|\bSSL\b|_ssl\.c|certificate")
+_AROUND_TLS = re.compile(r".*\[SSL[^\]]*\] | \(_ssl\.c.*")
+"""What stands around the reason, in the words of OpenSSL."""
+
+
+def is_address(location: object) -> bool:
+    """Tell whether a location is meant to be that of a shared index."""
+    return isinstance(location, str) and bool(re.match(r"rediss?(\+cluster)?:", location))
+
+
+class Address(NamedTuple):
+    """Where a shared index is."""
+
+    shown: str
+    """Without user and password."""
+    url: str
+    """What the client library connects to, with both: the server, or the first of the nodes."""
+    is_cluster: bool
+    others: tuple[tuple[str, int], ...]
+    """Host and port of more nodes of a cluster."""
+    name: str
+
+    @classmethod
+    def of(cls, location: str) -> "Address":
+        """Read a location.
+
+        Raises:
+            ConfigError: it, or an option, cannot be meant. The message shows no password.
+        """
+        found = _LOCATION.fullmatch(location)
+        nodes = _nodes(found["hosts"]) if found else ()
+        # No part of what is wrong is shown: an unescaped "/" may have cut a password in two.
+        if not found or not nodes:
+            raise ConfigError(_WRONG)
+        is_cluster, database = bool(found["cluster"]), int(found["database"] or 0)
+        if database if is_cluster else len(nodes) > 1:
+            raise ConfigError(_WRONG)
+        scheme = found["scheme"].partition("+")[0]
+        given = dict(parse_qsl(found["query"] or "", keep_blank_values=True))
+        _check_options(given)
+        name = given.pop("name", "pages")
+        if not _NAME.fullmatch(name):
+            raise ConfigError(
+                f"location: the name of an index has letters, digits, '_', '.' and '-', at most "
+                f"64 of them, not {name!r}"
+            )
+        if scheme == "rediss":  # versions of the library have other defaults
+            is_verified = given.get("ssl_cert_reqs") != "none"
+            given.setdefault("ssl_check_hostname", str(is_verified))
+        shown = [f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in nodes]
+        place = ",".join(shown) if is_cluster else f"{shown[0]}/{database}"
+        url = f"{scheme}://{found['login'] or ''}{shown[0]}/{database}?{urlencode(given)}"
+        shown_url = f"{found['scheme']}://{place}?name={name}"
+        return cls(shown_url, url, is_cluster, nodes[1:], name)
+
+    def __repr__(self) -> str:
+        """Write it without user and password: it ends in messages and tracebacks."""
+        return self.shown
+
+
+def _nodes(hosts: str) -> tuple[tuple[str, int], ...]:
+    with suppress(ValueError):
+        parts = [urlsplit(f"//{host}") for host in hosts.split(",")]
+        if all(part.hostname and part.port != 0 for part in parts):
+            return tuple((part.hostname or "", part.port or _DEFAULT_PORT) for part in parts)
+    return ()
+
+
+def _check_options(given: dict[str, str]) -> None:
+    for option, value in given.items():
+        if option in _NOT_TO_CHOOSE:
+            raise ConfigError(
+                f"location: {option} cannot be chosen: with it an index would not be read as it is "
+                "written, or a call could be sent twice"
+            )
+        if option in _FILES and not Path(value).is_file():
+            raise ConfigError(f"location: {option} must be a file; there is none at {value}")
+
+
+def hash_of_host(host: str) -> int:
+    """Hash a host to 64 bits."""
+    return xxhash.xxh3_64_intdigest(host.encode("utf-8", "surrogatepass"))
+
+
+class Connection:
+    """A client of the servers at an address, and the index there. Several threads may call it.
+
+    Raises:
+        ConfigError: the client library is not installed, or refuses an option of the address.
+        StoreAway: by all methods: no server answers, or no writes are taken at present.
+        StoreError: by all methods: the server refuses the call or the login, or TLS fails.
+    """
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self._rest = 0.0
+        self._rests_until = 0.0
+        self._why = ""
+        self._client: Any = None
+        try:
+            self._client = self.call(lambda _: _client_of(address))
+        except ImportError:
+            raise ConfigError(
+                "location: an index on Redis needs a client library that is not installed: "
+                'pip install "dedup-filter[redis]"'
+            ) from None
+        except (TypeError, ValueError) as error:
+            raise ConfigError(
+                f"location: the client library refuses an option of it: {error}"
+            ) from None
+        text = (files("dedup_filter.store.redis") / "scripts" / "index.lua").read_text("utf-8")
+        self._script = self._client.register_script(text)
+
+    def __str__(self) -> str:
+        return f"the shared index {self.address}"
+
+    # What is in braces tells a cluster the slot of a key. All that one step touches is in one slot.
+
+    def key(self, name: str) -> str:
+        """Name a key in the slot of the log."""
+        return f"dedup:{{{self.address.name}}}:{name}"
+
+    def page_key(self, number: int) -> str:
+        """Name the key with the record of a page."""
+        return f"dedup:{{{self.address.name}:{number % _SPREAD}}}:page:{number}"
+
+    def frame_key(self, host: str) -> str:
+        """Name the key with what pages of a host have shown."""
+        hashed = hash_of_host(host)
+        return f"dedup:{{{self.address.name}:{hashed % _SPREAD}}}:frame:{hashed:016x}"
+
+    def call(self, work: Callable[[Any], Result]) -> Result:
+        """Do some work with the client."""
+        from redis.exceptions import RedisClusterException, RedisError
+
+        if monotonic() < self._rests_until:
+            raise StoreAway(self._why)
+        try:
+            result = work(self._client)
+        except (RedisError, RedisClusterException) as error:
+            fault = _meant(error, self.address)
+            if isinstance(fault, StoreAway):
+                self._rest = min(max(2 * self._rest, _SHORTEST_REST), _LONGEST_REST)
+                # Crawlers that lost it together are not to come back together.
+                self._rests_until = monotonic() + self._rest * random.uniform(0.5, 1.0)
+                self._why = str(fault)
+            raise fault from None
+        self._rest = 0.0
+        return result
+
+    def run(self, function: str, *arguments: object, key: str | None = None) -> Any:
+        """Run one function of `index.lua` on the index, or on the one key that it touches."""
+        keys = [self.key("length") if key is None else key]
+        given = function, random.getrandbits(8), int(now()), *arguments
+
+        def run_when_moved(_: Any) -> Any:
+            latest = monotonic() + TIMEOUT
+            while True:
+                try:
+                    return self._script(keys=keys, args=given)
+                except Exception as error:
+                    # A script that found its slot moving to another node has done nothing.
+                    if not _MOVING.search(str(error)) or monotonic() > latest:
+                        raise
+                sleep(_PAUSE)
+
+        return self.call(run_when_moved)
+
+    def ask(self, command: str, key: str, *arguments: object) -> Any:
+        """Return the answer to one command that asks of a key."""
+        return self.call(lambda client: client.execute_command(command, key, *arguments))
+
+    def ask_all(self, commands: Iterable[tuple[object, ...]]) -> list[Any]:
+        """Return the answers to several commands, in one call for each node."""
+
+        def ask(client: Any) -> list[Any]:
+            with client.pipeline(transaction=False) as pipe:
+                for command in commands:
+                    pipe.execute_command(*command)
+                return list(pipe.execute())
+
+        return self.call(ask)
+
+    def counts(self, name: str) -> dict[str, int]:
+        """Return all of a hash of numbers in the slot of the log."""
+        found = self.ask("HGETALL", self.key(name)).items()
+        return {field.decode("utf-8", "surrogatepass"): int(count) for field, count in found}
+
+    def first_chunk(self) -> int:
+        """Return the number of the first chunk of the log that was not deleted."""
+        return int(self.ask("HGET", self.key("meta"), "first_chunk") or 0)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._client.close()
+
+
+@contextmanager
+def closed_if_it_fails(opened: Any) -> Iterator[None]:
+    """Close what was opened, a connection or an index, if what is done within fails."""
+    try:
+        yield
+    except BaseException:
+        opened.close()
+        raise
+
+
+def _client_of(address: Address) -> Any:
+    import redis
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+
+    options = {
+        "socket_timeout": TIMEOUT,
+        "socket_connect_timeout": TIMEOUT,
+        "retry": Retry(NoBackoff(), 0),
+    }
+    if not address.is_cluster:
+        server = redis.Redis.from_url(address.url, **options)
+        server.connection_pool.make_connection()  # refuses options that there are not
+        return server
+    nodes = [redis.cluster.ClusterNode(*node) for node in address.others]
+    cluster: Any = redis.RedisCluster.from_url(address.url, startup_nodes=nodes, **options)
+    # Older versions of the library would send again what may have been carried out.
+    cluster.cluster_error_retry_attempts = 0
+    return cluster
+
+
+def _meant(error: Exception, address: Address) -> StoreError:
+    said = str(error).partition("\n")[0]
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    where = f"the shared index {address}"
+    if kinds & {"AuthenticationError", "AuthorizationError"} or _LOGIN.search(said):
+        # What the server said may repeat what it was given.
+        return StoreError(f"{where}: the server refuses the user or the password")
+    if _TLS.search(said):
+        return StoreError(
+            f"{where}: no connection by TLS with the server: {_AROUND_TLS.sub('', said)}; what "
+            "each side asks of the other is set by ssl_ca_certs, ssl_check_hostname, ssl_certfile "
+            "and ssl_keyfile in the location, and rediss:// is for ports that speak TLS"
+        )
+    if ("AskError" in kinds or said.startswith("MOVED ")) and not address.is_cluster:
+        return StoreError(
+            f"{where}: the server is a node of a cluster: its location begins with "
+            f"{address.shown.partition(':')[0]}+cluster://"
+        )
+    if kinds & _AWAY or _NOT_NOW.match(said) or _MOVING.search(said):
+        if _MOVING.search(said):
+            said = "a slot of the cluster is moving to another node"
+        elif _OUT_OF_MEMORY.search(said):
+            # Taking pages out is written down, too, for which there is no room now either.
+            said = (
+                "the server has no memory left: raise its maxmemory, and set max_pages or "
+                "expire_days if the index is to grow no further"
+            )
+        return StoreAway(f"{where} cannot be reached, or takes no writes, at present: {said}")
+    hint = "; other keys are there under its name" if "WRONGTYPE" in said else ""
+    return StoreError(f"{where}: the server refuses the call ({said}){hint}")

@@ -1,0 +1,195 @@
+"""Updates of frames, exchanged with other processes: read before a page is judged, sent when kept.
+
+    page to be judged   -> updates of its host that others sent since the last read    received
+    page counted        -> its update, without blocks that were sent twice already     send
+
+Only the first `MOST_UPDATES` updates of each host are exchanged: by then every process knows its
+frame. No rule depends on whether a block was shown more than twice, so blocks that the list holds
+twice are left out of an update. The update of a dropped page has only blocks not shown before
+(`frames`), so there one mention is enough.
+
+    process 8   number 8   update (`frames`)
+
+The numbers of a process's entries ascend, so that no entry is counted twice, even if the servers
+have lost some or a list is read from its beginning again. A process skips its own entries, unless
+it has forgotten the host since. Entries that are damaged or of another format are skipped.
+
+Cost: one call to read and one to send for each page; none once a host's list is full and was read.
+"""
+
+import struct
+from collections import Counter, OrderedDict
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+from dedup_filter.config import expiry_seconds
+from dedup_filter.errors import StoreError
+from dedup_filter.frames.host_frames import FrameUpdate
+from dedup_filter.store.redis.connection import Connection
+from dedup_filter.text.content import ANY_MENU
+
+MOST_UPDATES: Final = 32
+"""Of a host: more bring nothing (docs/decisions)."""
+_LIST_DAYS = 30
+"""For which a list lasts without `expire_days`."""
+
+_HEAD = struct.Struct("<8sQ")
+_MOST_BLOCKS = 1_000
+"""Blocks of an update that is sent, half of them from each end of its page: 8 kB."""
+_MOST_LISTED = 500_000
+"""Blocks that are remembered of lists, of all hosts together: 50 MB."""
+_MENTIONS = 2
+"""Of a block that are sent; nothing depends on whether there were more."""
+
+
+class UpdateLists:
+    """The lists of updates on the servers, as one process reads and writes them.
+
+    A list is gone some time after the last update was added. Cost: a call each.
+    """
+
+    def __init__(self, connection: Connection, process: str, seconds: int | None) -> None:
+        self.process = bytes.fromhex(process)
+        """8 bytes that no other process has."""
+        self._connection = connection
+        self._seconds = expiry_seconds(_LIST_DAYS) if seconds is None else seconds
+
+    def read(self, host: str, first: int) -> list[bytes]:
+        """Return the updates of a host from the one with this number on, counted from 0."""
+        name = self._connection.frame_key(host)
+        found: list[bytes] = self._connection.ask("LRANGE", name, first, -1)
+        return found
+
+    def add(self, host: str, update: bytes) -> int:
+        """Add an update to the list of a host, unless it is full; return how many there are now."""
+        name = self._connection.frame_key(host)
+        given = update, MOST_UPDATES, self._seconds
+        return int(self._connection.run("add_update", *given, key=name))
+
+
+@dataclass(slots=True)
+class _Host:
+    place: int = 0
+    """Number of entries of its list that were read."""
+    is_full: bool = False
+    counted: dict[bytes, int] = field(default_factory=dict)
+    """By process, the number of its last update that was counted here."""
+    listed: Counter[int] = field(default_factory=Counter)
+    """By block, how many of the entries read mention it."""
+
+    def read_anew(self) -> None:
+        """Read its list from the beginning again; what was counted is not counted again."""
+        self.place, self.is_full = 0, False
+        self.listed.clear()
+
+    def unlisted(self, update: FrameUpdate) -> list[int]:
+        """Return the blocks of an update that the list does not mention often enough.
+
+        That there is a menu is counted for each page that is sent: see `HostContext`, print views.
+        """
+        most = _MENTIONS if update.is_kept else 1
+        found = [block for block in update.shown if self.listed[block] < most]
+        is_missing = ANY_MENU not in found and ANY_MENU in update.shown
+        return [*found, ANY_MENU] if found and update.is_kept and is_missing else found
+
+
+class FrameExchange:
+    """Reads the updates of other processes, and sends those of this one."""
+
+    def __init__(self, lists: UpdateLists) -> None:
+        self._lists = lists
+        self._hosts: dict[str, _Host] = {}
+        self._listed: OrderedDict[str, int] = OrderedDict()
+        """By host, how many blocks of its list are remembered; the one used last comes last."""
+        self._listed_blocks = 0
+        self._number = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Estimated memory in bytes."""
+        return 400 * len(self._hosts) + 100 * self._listed_blocks
+
+    def received(self, host: str) -> list[FrameUpdate]:
+        """Return the updates of a host that others have sent since the last call.
+
+        Raises:
+            StoreError: the list cannot be read; the next call returns its updates.
+        """
+        known = self._hosts.get(host) or _Host()
+        if known.place >= MOST_UPDATES:
+            return []
+        entries = self._lists.read(host, known.place)
+        if not entries:
+            return []
+        # Not earlier: a host without entries needs no memory.
+        self._hosts[host] = known
+        known.place += len(entries)
+        updates = [update for entry in entries if (update := self._opened(known, entry))]
+        if known.place >= MOST_UPDATES:
+            known.is_full = True
+            known.listed.clear()
+        self._bound_listed(host, known)
+        return updates
+
+    def send(self, host: str, update: FrameUpdate) -> None:
+        """Send what a page has added to a host; do nothing if the server cannot be reached."""
+        known = self._hosts.get(host) or _Host()
+        shown = [] if known.is_full else known.unlisted(update)
+        if not shown:
+            return
+        if len(shown) > _MOST_BLOCKS:  # the frame of a page stands at its beginning and its end
+            shown = shown[: _MOST_BLOCKS // 2] + shown[-_MOST_BLOCKS // 2 :]
+        self._number += 1
+        self._hosts[host] = known
+        # Set before sending: the entry may arrive although no answer comes back.
+        known.counted[self._lists.process] = self._number
+        sent = FrameUpdate(update.is_kept, shown)
+        packed = _HEAD.pack(self._lists.process, self._number) + sent.to_bytes()
+        with suppress(StoreError):  # the commit of the page stands
+            self._follow(known, self._lists.add(host, packed), sent)
+        self._bound_listed(host, known)
+
+    def forget(self, host: str) -> None:
+        """Forget a host: its list will be read from the beginning."""
+        self._hosts.pop(host, None)
+        self._listed_blocks -= self._listed.pop(host, 0)
+
+    def read_anew(self) -> None:
+        """Read all lists from their beginnings again, as the servers have lost entries."""
+        for known in self._hosts.values():
+            known.read_anew()
+        self._listed.clear()
+        self._listed_blocks = 0
+
+    def _bound_listed(self, host: str, known: _Host) -> None:
+        """Let the list of a host be the one used last; those used least are to be read anew."""
+        self._listed_blocks += len(known.listed) - self._listed.pop(host, 0)
+        if known.listed:
+            self._listed[host] = len(known.listed)
+        while self._listed_blocks > _MOST_LISTED and len(self._listed) > 1:
+            oldest, blocks = self._listed.popitem(last=False)
+            self._listed_blocks -= blocks
+            self._hosts[oldest].read_anew()
+
+    def _opened(self, known: _Host, entry: bytes) -> FrameUpdate | None:
+        try:
+            process, number = _HEAD.unpack_from(entry)
+            update = FrameUpdate.from_bytes(entry[_HEAD.size :])
+        except (struct.error, ValueError):
+            return None
+        known.listed.update(known.unlisted(update))
+        if number <= known.counted.get(process, 0):
+            return None
+        known.counted[process] = number
+        return update
+
+    def _follow(self, known: _Host, count: int, sent: FrameUpdate) -> None:
+        """Follow a list to its present length, with the update that was just appended."""
+        known.is_full = count >= MOST_UPDATES
+        if count <= known.place:  # the list is a new one: the old one expired or was lost
+            known.place = 0
+            known.listed.clear()
+        elif count == known.place + 1 and not known.is_full:
+            known.place = count
+            known.listed.update(sent.shown)

@@ -1,0 +1,167 @@
+"""Records of pages on servers: as they are written there, and where.
+
+    of a committed page   a key of its own; the page's number chooses the slot
+    of a pending page     a field of one hash, written by `index.lua` with the page's event
+
+Only the log tells whether a page is there: the record of one that is gone can be left over.
+
+On one server the step that commits a page writes its record, too. On a cluster the record is
+written before, so that each page that others see committed has one. If the step finds that the page
+is no longer pending, its number may be that of another page by now, whose record is put back.
+
+Never change what is written without another format number (docs/formats.md).
+"""
+
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Final, get_args
+
+from dedup_filter.errors import StoreCorrupt
+from dedup_filter.fingerprints.sketch import is_sketch
+from dedup_filter.model import Outcome
+from dedup_filter.store.records import PageRecord
+from dedup_filter.store.redis.connection import Connection
+from dedup_filter.text.page_url import host_of
+
+FORMAT: Final = 4
+
+_VERSION = 4
+_FIXED = struct.Struct("<BBBBfIIIIIQ24s32sH")
+_OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+_NONE = 255
+_AT_ONCE = 1_000
+
+
+def pack_record(record: PageRecord) -> bytes:
+    """Write a record; the page's number and whether it is pending are not in it.
+
+    94 bytes of fixed fields, little-endian, the sketch, then language, reason, h1, title and URL
+    as lines of UTF-8.
+
+    Raises:
+        ValueError: it "has a number or a time" for which there is no room.
+    """
+    distance = _NONE if record.distance is None else record.distance
+    similarity = -1.0 if record.similarity is None else record.similarity
+    said = _OUTCOMES.index(record.outcome), distance, record.fingerprint is not None, similarity
+    seen = record.first_seen, record.last_seen, record.first_crawl, record.crawl
+    measured = record.fingerprint or 0, record.digest, record.keys, len(record.sketch)
+    try:
+        fixed = _FIXED.pack(_VERSION, *said, record.words, *seen, *measured)
+    except struct.error:
+        where = "for which an index on a server has no room"
+        raise ValueError(f"has a number or a time {where}") from None
+    # The URL comes last: it may have line ends in it.
+    lines = [record.language or "", record.reason or "", record.h1, record.title]
+    text = "\n".join([*(line.replace("\n", " ") for line in lines), record.url])
+    return fixed + record.sketch + text.encode("utf-8", "surrogatepass")
+
+
+def unpack_record(page: int, packed: bytes, is_pending: bool) -> PageRecord:
+    """Read what `pack_record` wrote.
+
+    Raises:
+        ValueError: it wrote something else.
+    """
+    try:
+        fixed = _FIXED.unpack_from(packed)
+        version, outcome, distance, is_long, similarity, words, *seen, value, digest, keys, size = (
+            fixed
+        )
+        rest = packed[_FIXED.size :]
+        sketch, text = rest[:size], rest[size:].decode("utf-8", "surrogatepass")
+        language, reason, h1, title, url = text.split("\n", 4)
+        said = _OUTCOMES[outcome], reason or None, None, None if distance == _NONE else distance
+    except (struct.error, IndexError, ValueError) as error:
+        raise ValueError(f"the record of page {page} is damaged") from error
+    if version != _VERSION or not is_sketch(sketch):
+        raise ValueError(f"the record of page {page} is damaged, or of version {version}")
+    measured = digest, value if is_long else None, sketch, words, language or None
+    told = is_pending, *said, None if similarity < 0 else similarity, h1, title
+    keys = keys if any(keys) else b""
+    return PageRecord._make((page, url, host_of(url), *measured, *seen, *told, None, keys))
+
+
+class SharedRecords:
+    """The records by the numbers of their pages; committed ones last so many seconds.
+
+    Cost: a call each, two on a cluster to commit and if records are missing.
+    """
+
+    def __init__(self, connection: Connection, seconds: int | None = None) -> None:
+        self.connection = connection
+        self._flight = connection.key("flight")
+        self.seconds = seconds
+
+    def records(self, pages: Sequence[int]) -> Iterator[PageRecord]:
+        """Yield the records of pages in their order, pending ones too; of some there is none.
+
+        Raises:
+            StoreCorrupt: one is damaged.
+        """
+        for at in range(0, len(pages), _AT_ONCE):
+            some = pages[at : at + _AT_ONCE]
+            found = self._packed(some)
+            missing = [page for page in some if page not in found]
+            if missing and self.connection.address.is_cluster:
+                # Nodes answer in any order. One that was looked for here, then committed, and then
+                # looked for among those in flight, is here by now.
+                found.update(self._packed(missing))
+            try:
+                yield from [unpack_record(page, *found[page]) for page in some if page in found]
+            except ValueError as error:
+                raise StoreCorrupt(f"{self.connection}: {error}") from None
+
+    def in_flight(self) -> set[int]:
+        """Return the pages that are pending, here or elsewhere."""
+        return set(map(int, self.connection.ask("HKEYS", self._flight)))
+
+    def is_pending(self, number: int) -> bool:
+        """Tell whether a page is pending, here or elsewhere."""
+        return bool(self.connection.ask("HEXISTS", self._flight, number))
+
+    def commit(self, process: str, number: int, record: PageRecord) -> bool:
+        """Keep a page that a process has pending, in the place of its original if it has one."""
+        packed, (name, seconds) = pack_record(record), self.for_script(number)
+        before = b"" if name else self.put(number, packed) or b""
+        told = number, record.original or 0, packed, name, seconds
+        is_done = bool(self.connection.run("commit", process, *told))
+        if not is_done and not name:
+            self.connection.run(
+                "put_back", packed, before, seconds, key=self.connection.page_key(number)
+            )
+        return is_done
+
+    def remove(self, pages: Sequence[int]) -> None:
+        """Delete the records of pages that are gone."""
+        for at in range(0, len(pages), _AT_ONCE):
+            names = map(self.connection.page_key, pages[at : at + _AT_ONCE])
+            self.connection.ask_all(("UNLINK", name) for name in names)
+
+    def put(self, number: int, packed: bytes) -> bytes | None:
+        """Write the record of a page that is, or soon will be, committed; return the one before."""
+        before: bytes | None = self.connection.call(
+            lambda client: client.set(
+                self.connection.page_key(number), packed, ex=self.seconds, get=True
+            )
+        )
+        return before
+
+    def for_script(self, number: int) -> tuple[str, int | str]:
+        """Return the key of a record that a step of the log can set, and for how many seconds.
+
+        On a cluster, where it is in another slot, the key is ""; so are the seconds if for ever.
+        """
+        name = "" if self.connection.address.is_cluster else self.connection.page_key(number)
+        return name, self.seconds or ""
+
+    def _packed(self, pages: Sequence[int]) -> dict[int, tuple[bytes, bool]]:
+        commands = [("GET", self.connection.page_key(page)) for page in pages]
+        in_flight, *committed = self.connection.ask_all(
+            [("HMGET", self._flight, *pages), *commands]
+        )
+        return {
+            page: (pending or kept, pending is not None)
+            for page, pending, kept in zip(pages, in_flight, committed, strict=True)
+            if pending is not None or kept is not None
+        }

@@ -1,0 +1,260 @@
+"""A shared index for who takes no part in it: read for reports and exports, put back and mended.
+
+A reader joins no crawl, holds no lease and makes no index where there is none; servers that take no
+writes can be read too. Crawlers may be at work: several calls see the index at several moments.
+What is changed is changed by one step of a script, which does nothing to another log than was read.
+
+Records of another index are put back as they are, under the numbers that the next events will have;
+then these are added, if there are as many before as there were, and otherwise it is tried again. So
+a page that processes can see has its record; one without an event is overwritten some day.
+
+Cost: a call for 1.5 MB of events, one for 1,000 records; two to put back 256.
+"""
+
+import json
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from itertools import count
+from time import time as now
+from typing import Any
+
+from dedup_filter.config import expiry_seconds
+from dedup_filter.errors import ConfigError, StoreBusy, StoreError
+from dedup_filter.store.records import Crawl, PageRecord, Scheme
+from dedup_filter.store.redis.connection import Address, Connection, closed_if_it_fails
+from dedup_filter.store.redis.process import LEASE, read_meta, refuse
+from dedup_filter.store.redis.records import FORMAT, SharedRecords, pack_record
+from dedup_filter.store.redis.replica import CHUNK, EVENT_BYTES, LoggedPages, entry_of
+from dedup_filter.store.redis.shared_log import OTHER_LOG, first_standing
+from dedup_filter.text.page_url import host_of
+
+_CHUNKS = 16
+_KEYS = 1_000
+_MEASURED = 64
+"""Keys of a kind that are measured, at most."""
+_BATCH = 256
+_NOT_KNOWN_YET = 0
+
+
+class SharedReader(SharedRecords):
+    """What servers hold of an index.
+
+    Raises:
+        ConfigError: there is none, or something else is there.
+        StoreTooNew: it is of a newer format.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._meta = read_meta(connection)
+        if not self._meta:
+            raise ConfigError(f"there is no index at {self}: look at the address and the name")
+        self.identity = self._meta.get(b"id", b"")
+        """What no other index has, and this one no more when it was begun anew."""
+        self.options: dict[str, Any] = json.loads(self._meta.get(b"options", b"{}"))
+        """Of those that all should have alike, what the last process that joined has."""
+
+    @classmethod
+    @contextmanager
+    def open(cls, location: str) -> Iterator["SharedReader"]:
+        """Read the index at an address."""
+        with closing(Connection(Address.of(location))) as connection:
+            yield cls(connection)
+
+    def __str__(self) -> str:
+        return str(self.connection.address)
+
+    @property
+    def scheme(self) -> Scheme:
+        """How the fingerprints were made."""
+        return Scheme.from_json(self._meta[b"scheme"].decode())
+
+    def crawls(self) -> list[Crawl]:
+        """List the crawls in their order; when one ended is not known."""
+        called = {number: name for name, number in self.connection.counts("crawls").items()}
+        begun = {int(n): moment for n, moment in self.connection.counts("started").items()}
+        last = max([int(self._meta.get(b"crawl", 0)), *called, *begun])
+        return [Crawl(n, called.get(n), begun.get(n, 0), None) for n in range(1, last + 1)]
+
+    def processes(self, *, alive: bool = True) -> list[str]:
+        """Return the processes whose lease runs, or those whose lease is over."""
+        name = self.connection.key("processes")
+
+        def time(client: Any) -> Any:
+            if self.connection.address.is_cluster:  # by the clock of leases
+                return client.time(target_nodes=client.get_node_from_key(name))
+            return client.time()
+
+        seconds, microseconds = map(int, self.connection.call(time))
+        moment = seconds * 1_000 + microseconds // 1_000
+        between = (f"({moment}", "+inf") if alive else ("-inf", str(moment))
+        found = self.connection.ask("ZRANGEBYSCORE", name, *between)
+        return [process.decode() for process in found]
+
+    def owned(self, processes: Iterable[str]) -> set[int]:
+        """Return the pages that some processes have pending."""
+        names = [self.connection.key(f"owned:{process}") for process in processes]
+        found = self.connection.ask_all(("SMEMBERS", name) for name in names)
+        return {int(page) for pages in found for page in pages}
+
+    def standing(self) -> LoggedPages:
+        """Read the log to its present end; return the pages that are there."""
+        pages = LoggedPages()
+        length, at = self.length(), self.connection.first_chunk()
+        end = -(-length // CHUNK)
+        for first in range(at, end, _CHUNKS):
+            chunks = range(first, min(first + _CHUNKS, end))
+            parts = self.connection.ask_all(("GET", self._chunk(chunk)) for chunk in chunks)
+            # Those that were deleted meanwhile told of no page.
+            at = self.connection.first_chunk() if None in parts else at
+            for chunk, part in zip(chunks, parts, strict=True):
+                # Zeros stand for events that a server has lost.
+                wanted = min(length - chunk * CHUNK, CHUNK) * EVENT_BYTES
+                if chunk >= at:
+                    pages.follow(chunk * CHUNK + 1, (part or b"")[:wanted].ljust(wanted, b"\0"))
+        pages.follow(length + 1, b"")
+        pages.settle()
+        return pages
+
+    def length(self) -> int:
+        """Return the number of the last event."""
+        return int(self.connection.ask("GET", self.connection.key("length")) or 0)
+
+    def recorded(self) -> set[int]:
+        """Return the pages that have records of their own.
+
+        Cost: passes over all keys of the servers, those of others too, 1,000 at a time.
+        """
+        # A name has none of the characters that mean something in a pattern.
+        pattern = f"dedup:{{{self.connection.address.name}:*}}:page:*"
+        keys = self.connection.call(lambda client: list(client.scan_iter(pattern, count=_KEYS)))
+        return {int(number) for key in keys if (number := key.rpartition(b":")[2]).isdigit()}
+
+    def memory(self, log: LoggedPages) -> dict[str, int]:
+        """Estimate by some keys the bytes of the log, and of its pages' records, on the servers."""
+
+        def measured(name: Callable[[int], str], of: Sequence[int]) -> int:
+            some = of[:: -(-len(of) // _MEASURED) or 1]
+            sizes = self.connection.ask_all(("MEMORY USAGE", name(each)) for each in some)
+            return sum(size or 0 for size in sizes) * len(of) // max(len(some), 1)
+
+        chunks = range(self.connection.first_chunk(), -(-log.end // CHUNK))
+        records = measured(self.connection.page_key, list(log))
+        return {"log": measured(self._chunk, chunks), "records": records}
+
+    def _chunk(self, number: int) -> str:
+        return self.connection.key(f"log:{number}")
+
+
+def release_lapsed(reader: SharedReader) -> int:
+    """Release what processes have pending whose lease is over; return how many pages that were."""
+    lapsed = reader.processes(alive=False)
+    pages = reader.owned(lapsed) & reader.in_flight()
+    for process in lapsed:
+        reader.connection.run("leave", process)
+    return len(pages)
+
+
+def take_out(reader: SharedReader, log: LoggedPages, pages: Sequence[int]) -> None:
+    """Take pages out for good, but for pending ones."""
+    for at in range(0, len(pages), _BATCH):
+        of_nobody = ""
+        reader.remove(_change(reader, log, "remove", of_nobody, *pages[at : at + _BATCH]))
+
+
+def trim(reader: SharedReader, log: LoggedPages) -> None:
+    """Delete the first chunks of the log as far as they tell of no page."""
+    first = reader.connection.first_chunk()
+    _change(reader, log, "trim", first_standing(reader.connection, log, first)[0])
+
+
+def _change(reader: SharedReader, log: LoggedPages, function: str, *arguments: object) -> Any:
+    so_far = reader.identity, log.end, log.last
+    answer = reader.connection.run(function, *so_far, *arguments)
+    if answer == OTHER_LOG:
+        where = reader.connection
+        raise StoreError(f"{where}: a server has lost a part of it meanwhile; try again")
+    return answer
+
+
+class SharedKeeper:
+    """A shared index for records of another. If a call fails, some of the last may be missing."""
+
+    def __init__(self, connection: Connection, scheme: Scheme) -> None:
+        self._connection = connection
+        if not connection.run("make", FORMAT, scheme.to_json(), secrets.token_hex(8)):
+            refuse(connection, scheme)
+        self._reader = SharedReader(connection)
+        self._batch: list[tuple[tuple[object, ...], bytes, list[object]]] = []
+        """What the log is told of each page, its record, and how long that lasts."""
+
+    @classmethod
+    def open(cls, location: str, scheme: Scheme) -> "SharedKeeper":
+        """Open the index at an address; make it if there is none. Raises as `refuse` does."""
+        connection = Connection(Address.of(location))
+        with closed_if_it_fails(connection):
+            return cls(connection, scheme)
+
+    def records(self) -> Iterator[PageRecord]:
+        """Yield the records that are there."""
+        records = self._reader.records(list(self._reader.standing()))
+        return (record for record in records if not record.is_pending)
+
+    def restore_crawl(self, crawl: Crawl) -> int:
+        """Put a crawl back and return its number here.
+
+        Raises:
+            StoreBusy: a process is at work, for whose crawl this would be a later one.
+        """
+        told = crawl.number, crawl.name or "", crawl.started
+        number = self._connection.run("restore_crawl", *told)
+        if not number:
+            raise StoreBusy(
+                f"{self._connection}: crawlers are at work on it, and an export is put back "
+                f"between crawls; one that was killed counts as at work for {LEASE:.0f} seconds"
+            )
+        return int(number)
+
+    def restore(
+        self,
+        record: PageRecord,
+        text: str | None = None,  # noqa: ARG002
+        form: bytes | None = None,  # noqa: ARG002
+    ) -> int | None:
+        """Put a record back; return None if it is of a page that was dropped or has expired.
+
+        Raises:
+            ValueError: as `pack_record` does.
+        """
+        days, life = self._reader.options.get("expire_days"), []
+        if days is not None:
+            left = expiry_seconds(days) - int(now()) + record.last_seen
+            life = ["EX", left]
+        if not record.is_kept or (life and left <= 0):
+            return None
+        # A record has no host of its own: it is that of the URL.
+        record = record._replace(host=host_of(record.url))
+        told = *entry_of(record).fields, record.last_seen, record.outcome
+        self._batch.append((told, pack_record(record), life))
+        if len(self._batch) >= _BATCH:
+            self._write()
+        return _NOT_KNOWN_YET
+
+    def close(self) -> None:
+        """Write all that is left, and close the connections."""
+        with closing(self._connection):
+            self._write()
+
+    def _write(self) -> None:
+        # Whatever comes of it, it is not tried again: an answer may get lost.
+        batch, self._batch = self._batch, []
+        told = [each for of_page, *_ in batch for each in of_page]
+        length = self._reader.length() if batch else None
+        while length is not None:
+            names = map(self._connection.page_key, count(length + 1))
+            sets = zip(names, batch, strict=False)
+            self._connection.ask_all(
+                ("SET", name, packed, *life) for name, (_, packed, life) in sets
+            )
+            length = self._connection.run("restore", length, *told)

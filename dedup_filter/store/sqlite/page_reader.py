@@ -1,0 +1,465 @@
+"""The SQLite database of an index, opened and told from other files -> what is recorded in it.
+
+A reader shows the last commit of a process that may be writing at the same time, and a snapshot
+always the same. What writes is a reader, too (`page_store`).
+
+SQLite's application id says that a file is an index, its user version says of which format. A new
+file is written in one transaction: one whose making was interrupted is empty, and is made again.
+
+SQLite's integers are signed, so 64-bit values are stored as their two's complement. Its text is
+UTF-8, which cannot hold half of a surrogate pair. Texts on the web have some: those are stored as
+bytes, and read by "CAST ... AS TEXT".
+"""
+
+import json
+import sqlite3
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, TypeVar
+
+from dedup_filter.errors import ConfigError, StoreBusy, StoreCorrupt, StoreError, StoreTooNew
+from dedup_filter.fingerprints.phrase_keys import KEYS_BYTES
+from dedup_filter.fingerprints.sketch import MOST_SKETCH_BYTES
+from dedup_filter.store.records import Crawl, PageRecord, Scheme
+from dedup_filter.store.sqlite.index_directory import IndexDirectory
+from dedup_filter.text.page_url import canonical, url_key
+
+Self = TypeVar("Self", bound="PageReader")
+
+FORMAT = 8
+APPLICATION = 0x44454455
+"""By which SQLite's files are told from those of other programs: "DEDU"."""
+_CACHE_KIB = 65_536
+"""So much of the file is held in memory: the entries of a million pages in one SQL index take
+some 40 MB, and URLs arrive in no order."""
+_WAIT_SECONDS = 10
+"""How long to wait for another program that has the file locked for a moment."""
+_CHUNK = 1_000
+
+MASK = 2**64 - 1
+"""`signed & MASK` is the unsigned integer with the same 64 bits."""
+COLUMNS = ", ".join(("id", *PageRecord._fields[1:]))
+"""Those of a record, in its order."""
+HOST = "CAST((SELECT name FROM hosts WHERE hosts.id = host) AS TEXT)"
+_AS_READ = (
+    COLUMNS.replace(" url,", " CAST(url AS TEXT),")
+    .replace(" host,", f" {HOST},")
+    .replace("h1, title", "CAST(h1 AS TEXT), CAST(title AS TEXT)")
+)
+_RECORD = f"SELECT {_AS_READ} FROM pages"  # noqa: S608
+
+_COPY = "put back a copy, or move it away and start a new one"
+_SAYINGS = {
+    "disk is full": "the disk is full: make room and go on; all that was recorded is still there",
+    "disk i/o error": (
+        "the disk does not write or read: look at its health, its quota and its mount, and go on"
+    ),
+    "readonly database": "it cannot be written to: give this user the right to write in its folder",
+    "unable to open": (
+        "it cannot be opened: give this user the right to read and write in its folder"
+    ),
+    "closed database": "it is closed: open it again",
+    "is locked": "another program holds it locked: close what has it open in another program",
+    "malformed": f"it is damaged: {_COPY}",
+    "not a database": f"it is no SQLite database any more: {_COPY}",
+}
+"""Part of SQLite's message -> what to do. Not its codes: Python 3.10 hides those."""
+_KINDS = {"is locked": StoreBusy, "malformed": StoreCorrupt, "not a database": StoreCorrupt}
+"""Of these it is a kind of StoreError of its own."""
+
+
+_SCHEMA, _INVARIANTS, _SNAPSHOT = (
+    files(__package__).joinpath(f"{name}.sql").read_text("utf-8")
+    for name in ("schema", "invariants", "snapshot")
+)
+
+
+def signed(value: int) -> int:
+    """Return the signed integer with the same 64 bits."""
+    return value - (1 << 64) if value >> 63 else value
+
+
+def as_column(text: str) -> str | bytes:
+    """Return a text in the form in which SQLite takes it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+class PageReader:
+    """What is recorded of pages; of an index in memory, or in the directory of these files.
+
+    Raises:
+        StoreError: by all methods, when SQLite fails.
+        ConfigError: when it is opened: it belongs to another program, or an older version of this
+            package wrote it.
+        StoreTooNew: when it is opened: a newer version of this package wrote it.
+    """
+
+    def __init__(
+        self,
+        uri: str,
+        directory: IndexDirectory | None,
+        *pragmas: str,
+        scheme: Scheme | None = None,
+    ) -> None:
+        self.directory = directory
+        """None: it is in memory."""
+        self.entries = "" if directory is None else "INDEXED BY page_entry"
+        """How a statement reads entries of pages without passing over their sketches."""
+        try:
+            self.connection = sqlite3.connect(
+                uri, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False, uri=True
+            )
+        except sqlite3.Error as error:
+            raise self._error(error) from error
+        try:
+            self.connection.text_factory = partial(str, encoding="utf-8", errors="surrogatepass")
+            for pragma in (f"cache_size = -{_CACHE_KIB}", *pragmas):
+                self.rows(f"PRAGMA {pragma}")
+            if scheme is not None and not self.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
+                self._make(scheme)
+            self._require_format()
+        except BaseException:
+            self.connection.close()
+            raise
+
+    @classmethod
+    def open_to_read(cls: type[Self], directory: str | Path) -> Self:
+        """Open an index for reading only; another process may be writing to it.
+
+        Raises:
+            ConfigError: there is no index at this path.
+        """
+        where = IndexDirectory(directory)
+        where.require_index()
+        uri = f"{where.pages.absolute().as_uri()}?mode=ro"
+        try:
+            return cls(uri, where, "schema_version")
+        except StoreError:
+            # In a folder that cannot be written to, SQLite cannot make the log's own index, which
+            # it needs although there is no log. Without a log nobody can be writing.
+            if where.log.exists():
+                raise
+        return cls(f"{uri}&immutable=1", where, "schema_version")
+
+    def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
+        """Read the rows that a statement gives."""
+        with self.guarded():
+            return self.connection.execute(sql, values).fetchall()
+
+    def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """Read the first value of the first row, None if there is no row."""
+        found = self.rows(sql, values)
+        return found[0][0] if found else None
+
+    @contextmanager
+    def guarded(self) -> Iterator[sqlite3.Connection]:
+        """Leave nothing half done in SQLite, and raise what it reports as a `StoreError`."""
+        try:
+            yield self.connection
+        except sqlite3.Error as error:
+            self._roll_back()
+            raise self._error(error) from error
+
+    def url(self, page: int) -> str:
+        """Return the URL of a page. Raises KeyError: there is none."""
+        url: str = self._first("SELECT CAST(url AS TEXT) FROM pages WHERE id = ?", page)[0]
+        return url
+
+    def urls(self, pages: Sequence[int]) -> dict[int, str]:
+        """Return the URLs of pages by number; those that are not there are left out."""
+        sql = """SELECT id, CAST(url AS TEXT) FROM pages
+            WHERE id IN (SELECT value FROM json_each(?))"""
+        return dict(self.rows(sql, (json.dumps(pages),)))
+
+    def known_host(self, name: str) -> int | None:
+        """Return the number of a host, None if it has none."""
+        found = self.value("SELECT id FROM hosts WHERE name = ?", (as_column(name),))
+        return None if found is None else int(found)
+
+    def record(self, page: int) -> PageRecord:
+        """Return all that is recorded of a page. Raises KeyError: there is none."""
+        return _record(self._first(f"{_RECORD} WHERE id = ?", page))
+
+    def records(self, after: int = 0) -> Iterator[PageRecord]:
+        """Yield all records in the order of their numbers, from after a number on."""
+        sql = f"{_RECORD} WHERE id > ? ORDER BY id LIMIT {_CHUNK}"
+        while rows := self.rows(sql, (after,)):
+            yield from map(_record, rows)
+            after = rows[-1][0]
+
+    def text(self, page: int) -> str | None:
+        """Return the text that was kept of a page, None if none was.
+
+        Raises:
+            StoreCorrupt: what is there cannot be read.
+        """
+        packed = self.value("SELECT text FROM texts WHERE page = ?", (page,))
+        try:
+            return packed and zlib.decompress(packed).decode("utf-8", "surrogatepass")
+        except (zlib.error, UnicodeDecodeError) as error:
+            raise StoreCorrupt(
+                f"{self}: the text of page {page} is damaged: put back a copy, or forget that page"
+            ) from error
+
+    def form(self, page: int) -> bytes | None:
+        """Return the form that was kept of a page: see `records.KEPT_AS_TEXT`. None: none was."""
+        form: bytes | None = self.value("SELECT form FROM forms WHERE page = ?", (page,))
+        return form
+
+    def crawls(self) -> list[Crawl]:
+        """List the crawls in their order, numbered from 1."""
+        sql = "SELECT id, CAST(name AS TEXT), started, ended, options FROM crawls ORDER BY id"
+        return [
+            Crawl(number, name, started, ended, options and json.loads(options))
+            for number, name, started, ended, options in self.rows(sql)
+        ]
+
+    def count(self, *, is_kept: bool | None = None) -> int:
+        """Count the pages kept, or those dropped, or both, pending ones too. Cost: one look-up."""
+        sql = "SELECT sum(pages) FROM counts WHERE is_kept = ifnull(?, is_kept)"
+        return int(self.value(sql, (is_kept,)))
+
+    def __len__(self) -> int:
+        """Count the pages kept."""
+        return self.count(is_kept=True)
+
+    @property
+    def last_page(self) -> int:
+        """The highest number that was given to a page."""
+        return self.value("SELECT seq FROM sqlite_sequence WHERE name = 'pages'") or 0
+
+    def noted(self, key: str) -> Any:
+        """Read what an index says of itself: "scheme", "trimmed", "identity"."""
+        return self.value("SELECT value FROM meta WHERE key = ?", (key,))
+
+    @property
+    def scheme(self) -> Scheme:
+        """How the fingerprints were made.
+
+        Raises:
+            StoreCorrupt: it does not say.
+        """
+        try:
+            return Scheme.from_json(self.noted("scheme"))
+        except (TypeError, ValueError):  # there is none, or it is no JSON object
+            raise StoreCorrupt(
+                f"{self} does not say how its fingerprints were made: {_COPY}"
+            ) from None
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the database in bytes, in memory or in its file."""
+        return int(self.value("PRAGMA page_count") * self.value("PRAGMA page_size"))
+
+    def check(self) -> None:
+        """Verify what SQLite can tell, and what the schema promises beyond that. Reads everything.
+
+        Raises:
+            StoreCorrupt: the file is damaged.
+            AssertionError: its parts do not agree.
+        """
+        report = self.value("PRAGMA integrity_check(1)")
+        if report != "ok":
+            raise StoreCorrupt(f"{self}: it is damaged ({report}): {_COPY}")
+        sizes = {"most_sketch_bytes": MOST_SKETCH_BYTES, "keys_bytes": KEYS_BYTES}
+        faults = self.rows(_INVARIANTS, sizes)
+        assert not faults, faults[0][0]
+
+    def close(self) -> None:
+        """Let go of the file; the second time this does nothing."""
+        self.connection.close()
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __str__(self) -> str:
+        return f"index {self.directory or 'memory:'}"
+
+    def _first(self, sql: str, page: int) -> Any:
+        for row in self.rows(sql, (page,)):
+            return row
+        raise KeyError(page)
+
+    def _make(self, scheme: Scheme) -> None:
+        noted = {"scheme": scheme.to_json(), "trimmed": "0", "identity": token_hex(8)}
+        with self.guarded() as connection:
+            connection.executescript(f"BEGIN IMMEDIATE;\n{_SCHEMA}")
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", noted.items())
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {FORMAT}")
+            connection.execute("COMMIT")
+
+    def _require_format(self) -> None:
+        if self.value("PRAGMA application_id") != APPLICATION:
+            raise ConfigError(
+                f"{self.directory} holds a database of another program: choose another folder"
+            )
+        found = self.value("PRAGMA user_version")
+        if found > FORMAT:
+            raise StoreTooNew(
+                f"{self} has format {found}, and this version of dedup-filter knows formats up to "
+                f"{FORMAT}: install a newer one"
+            )
+        if found < FORMAT:
+            raise ConfigError(
+                f"{self} has format {found}, of a version of dedup-filter before its first "
+                f"release, and this one reads format {FORMAT}: choose another folder"
+            )
+
+    def _roll_back(self) -> None:
+        with suppress(sqlite3.Error):
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+
+    def _error(self, error: sqlite3.Error) -> StoreError:
+        """Make one sentence for the user of what SQLite reports."""
+        report = str(error).lower()
+        for saying, sentence in _SAYINGS.items():
+            if saying in report:
+                return _KINDS.get(saying, StoreError)(f"{self}: {sentence}")
+        return StoreError(f"{self}: SQLite reports {str(error)!r}")
+
+
+class Snapshot(PageReader):
+    """An index at one moment, as the next opening would find it: without pages that are pending.
+
+    Everything is read within one transaction of SQLite, so what a writer does meanwhile is not
+    seen. Until the snapshot is closed, SQLite cannot move the writer's log into its file, and the
+    log grows. Temporary views have the names of the tables and show what opening for writing would
+    leave of them. Entries are read from the tables themselves: an index has those of pending pages,
+    too.
+    """
+
+    def __init__(self, uri: str, directory: IndexDirectory | None, *pragmas: str) -> None:
+        super().__init__(uri, directory, *pragmas)
+        with self.guarded() as connection:
+            connection.executescript(_SNAPSHOT)
+
+    def url_of_original(self, record: PageRecord) -> str | None:
+        """Return the URL of the page that one repeats; None if it repeats none, or that is gone."""
+        sql = "SELECT CAST(url AS TEXT) FROM pages WHERE id = ?"
+        url: str | None = self.value(sql, (record.original,))
+        return url
+
+    def entries_after(
+        self, page: int, most: int
+    ) -> list[tuple[int, int, int | None, bytes, bytes]]:
+        """Return number, is_kept, signed fingerprint, digest and keys of the next pages."""
+        sql = f"""SELECT id, is_kept, fingerprint, digest, keys FROM main.pages {self.entries}
+            WHERE id > ? AND id NOT IN (SELECT id FROM temp.gone) ORDER BY id LIMIT ?"""  # noqa: S608
+        return self.rows(sql, (page, most))
+
+    def repeats(self) -> list[tuple[int, int, int]]:
+        """Return number, number of the original, and distance of each page that was dropped.
+
+        An original that is gone is left out.
+        """
+        return self.rows(
+            """SELECT id, original, ifnull(distance, 0) FROM pages
+            WHERE NOT is_kept AND original IN (SELECT id FROM pages) ORDER BY id"""
+        )
+
+    def kept_at_url(self, url: str) -> list[int]:
+        """Find the kept pages at a URL, however it is spelt, the earliest first.
+
+        Cost: passes over an entry of each page, 0.1 s for a million.
+        """
+        return self._at_url(url, is_kept=True)
+
+    def dropped_at_url(self, url: str) -> list[int]:
+        """Find the pages at a URL that repeat others, in the same way at the same cost."""
+        return self._at_url(url, is_kept=False)
+
+    def _at_url(self, url: str, *, is_kept: bool) -> list[int]:
+        sql = f"""SELECT id FROM pages WHERE is_kept = ? AND id IN (
+            SELECT id FROM main.pages {self.entries} WHERE url_key = ?) ORDER BY id"""  # noqa: S608
+        found = self.rows(sql, (is_kept, signed(url_key(url))))
+        return [page for (page,) in found if canonical(self.url(page)) == canonical(url)]
+
+    def without_text(self) -> int:
+        """Count the pages of which no text was kept."""
+        sql = "SELECT count(*) FROM pages WHERE id NOT IN (SELECT page FROM texts)"
+        return int(self.value(sql))
+
+    def without_form(self) -> int:
+        """Count the pages that were not kept as they were taken apart."""
+        sql = "SELECT count(*) FROM pages WHERE id NOT IN (SELECT page FROM forms)"
+        return int(self.value(sql))
+
+    def with_text(self) -> set[int]:
+        """Return the numbers of the pages of which the text was kept."""
+        return {page for (page,) in self.rows("SELECT page FROM texts")}
+
+
+def _record(row: Sequence[Any]) -> PageRecord:
+    record = PageRecord._make(row)
+    return record._replace(
+        fingerprint=_unsigned(record.fingerprint),
+        canonical_key=_unsigned(record.canonical_key),
+        is_pending=bool(record.is_pending),
+    )
+
+
+def _unsigned(bits: int | None) -> int | None:
+    return None if bits is None else bits & MASK
+
+
+def statistics(reader: PageReader) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Count what an index holds, in all and by crawl; another process may be writing to it.
+
+    A record tells in which crawl its page was seen first and last, and what was said of it then. So
+    a page that is seen again counts as revisited for the latest crawl only. A repeat is recorded
+    each time that it comes. Of the kept pages of a crawl, those are counted that no earlier crawl
+    has seen, those that no later one has, and of these, those that an earlier one has, too. Pending
+    pages are only among the outcomes.
+
+    Cost: reads all pages, half a kilobyte each.
+    """
+    groups = reader.rows(
+        """SELECT first_crawl, crawl, outcome, is_kept, is_pending, count(*) FROM pages
+        GROUP BY first_crawl, crawl, outcome, is_kept, is_pending"""
+    )
+    in_all = Counter[str]()
+    none_kept = {"first_seen": 0, "last_seen": 0, "revisited": 0}
+    counts: defaultdict[int, dict[str, Counter[str]]] = defaultdict(
+        lambda: {"outcomes": Counter(), "kept": Counter(none_kept), "repeats": Counter()}
+    )
+    for first_crawl, crawl, outcome, is_kept, is_pending, pages in groups:
+        in_all[outcome] += pages
+        counts[crawl]["outcomes"][outcome] += pages
+        if is_kept and not is_pending:
+            counts[first_crawl]["kept"]["first_seen"] += pages
+            counts[crawl]["kept"]["last_seen"] += pages
+            counts[crawl]["kept"]["revisited"] += pages * (crawl != first_crawl)
+        elif not is_pending:
+            counts[crawl]["repeats"][outcome] += pages
+    crawls = [
+        {"crawl": number, "name": name, "started": started, "ended": ended, **counts[number]}
+        for number, name, started, ended, _ in reader.crawls()
+    ]
+    [(hosts, first_seen, last_seen)] = reader.rows(
+        "SELECT count(DISTINCT host), min(first_seen), max(last_seen) FROM pages"
+    )
+    return {
+        "pages": in_all.total(),
+        "kept": sum(group[5] for group in groups if group[3]),
+        "pending": sum(group[5] for group in groups if group[4]),
+        "outcomes": in_all,
+        "hosts": hosts,
+        "texts": reader.value("SELECT count(*) FROM texts"),
+        "first_seen": first_seen,
+        "last_seen": last_seen,
+    }, crawls

@@ -1,0 +1,116 @@
+"""Frames that crawlers of one index share, through real servers."""
+
+from functools import partial
+
+import pytest
+
+from dedup_filter import NearDuplicateFilter
+from dedup_filter.errors import StoreError
+from dedup_filter.store.redis.frame_exchange import MOST_UPDATES
+
+SITE = "http://site.example"
+
+
+@pytest.fixture
+def open_pages(servers, crawler):
+    """Open the index as one more process does; in the end it is whole."""
+    return partial(crawler, servers, max_distance=12)
+
+
+@pytest.fixture
+def framed(article):
+    """A page of the site: an article, below a notice of twice its length that all pages have."""
+    notice = article(999, words=300)
+    return lambda seed: f"<div><p>{notice}</p></div><article><p>{article(seed)}</p></article>"
+
+
+def frame_keys(servers):
+    return list(servers.client().scan_iter("dedup:*:frame:*"))
+
+
+def updates(servers):
+    """The updates of the one host that has any."""
+    (key,) = frame_keys(servers)
+    return servers.client().lrange(key, 0, -1)
+
+
+def see_all(pages, framed, seeds):
+    for seed in seeds:
+        assert pages.see(f"{SITE}/{seed}", html=framed(seed)).outcome == "new"
+
+
+def repeats_the_mirror(pages, framed, article, seed):
+    """Tell whether an article that is there without a frame is known again within it."""
+    assert pages.see(f"http://mirror.example/{seed}", text=article(seed)).outcome == "new"
+    return pages.see(f"{SITE}/again/{seed}", html=framed(seed)).is_duplicate
+
+
+def test_a_frame_that_others_saw_is_known_to_who_comes_after_them(
+    servers, open_pages, framed, article
+):
+    assert not repeats_the_mirror(open_pages(), framed, article, 10)
+    servers.flush()
+    for seed in range(3):
+        with NearDuplicateFilter.open(servers.url) as first:
+            see_all(first, framed, [seed])
+    assert repeats_the_mirror(open_pages(), framed, article, 10)
+    assert len(updates(servers)) == 4  # the page that was dropped has shown its text
+
+
+@pytest.mark.parametrize("settle", ["commit", "release"])
+def test_pages_count_when_they_are_committed(servers, open_pages, framed, article, settle):
+    one, other = open_pages(), open_pages()
+    claims = [other.claim(f"{SITE}/{seed}", html=framed(seed)) for seed in range(3)]
+    assert frame_keys(servers) == []
+    for verdict in claims:
+        getattr(other, settle)(verdict)
+    assert repeats_the_mirror(one, framed, article, 10) == (settle == "commit")
+
+
+def test_a_page_that_repeats_a_pending_one_does_not_count(servers, open_pages, article):
+    pages = open_pages()
+    held = pages.claim("http://mirror.example/", text=article(0))
+    html = f"<p>{article(0)}</p><p>menu"
+    assert pages.see(f"{SITE}/0", html=html).original_page == held.page
+    assert open_pages().claim(f"{SITE}/1", html=html).original_page == held.page
+    assert frame_keys(servers) == []
+
+
+def test_a_list_is_bounded(servers, open_pages, framed):
+    see_all(open_pages(), framed, range(MOST_UPDATES + 2))
+    see_all(open_pages(), framed, [100])
+    assert len(updates(servers)) == MOST_UPDATES
+    assert len(b"".join(updates(servers))) < MOST_UPDATES * 100
+
+
+@pytest.mark.parametrize(("days", "seconds"), [(None, 30 * 86_400), (2, 2 * 86_400)])
+def test_a_list_does_not_last_for_ever(servers, open_pages, framed, days, seconds):
+    see_all(open_pages(learn_frames=False), framed, [1])
+    assert frame_keys(servers) == []
+    see_all(open_pages(expire_days=days), framed, [0])
+    (key,) = frame_keys(servers)
+    assert key == b"dedup:{pages:410}:frame:d3d2dc05000bc99a"
+    assert seconds - 60 < servers.client().ttl(key) <= seconds
+
+
+def test_servers_that_were_emptied(servers, open_pages, framed, article):
+    one, other = open_pages(), open_pages()
+    see_all(one, framed, range(3))
+    see_all(other, framed, range(10, 13))
+    servers.flush()
+    see_all(one, framed, range(20, 22))
+    see_all(other, framed, range(30, 32))
+    assert repeats_the_mirror(open_pages(), framed, article, 40)
+
+
+def test_keys_of_another_application(servers, open_pages, framed):
+    pages = open_pages()
+    see_all(pages, framed, [0])
+    (key,) = frame_keys(servers)
+    servers.client().delete(key)
+    servers.client().set(key, "something else")
+    with pytest.raises(StoreError, match="other keys are there"):
+        pages.see(f"{SITE}/1", html=framed(1))
+    assert len(pages) == 1
+    assert servers.client().get(key) == b"something else"
+    servers.client().delete(key)

@@ -1,0 +1,70 @@
+"""Records that are put back into a shared index, while others work on it."""
+
+import pytest
+from index_feed import ITEMS, article
+
+from dedup_filter import NearDuplicateFilter
+from dedup_filter.errors import StoreBusy
+from dedup_filter.store.records import Crawl
+from dedup_filter.store.redis.shared_keeper import SharedKeeper, SharedReader
+from dedup_filter.upkeep import index_at
+
+
+@pytest.fixture
+def location(redis_server):
+    with NearDuplicateFilter.open(redis_server.url) as pages:
+        for each in ITEMS[:5]:
+            pages.see(**each)
+    return redis_server.url
+
+
+@pytest.fixture
+def record(location):
+    with SharedReader.open(location) as reader:
+        return next(reader.records([1]))
+
+
+@pytest.fixture
+def keeper(location):
+    with SharedReader.open(location) as reader:
+        return SharedKeeper.open(location, reader.scheme)
+
+
+def urls(location):
+    with index_at(location).source() as source:
+        return [record.url for record in source.records]
+
+
+def test_records_get_other_numbers_if_a_page_comes_in_between(keeper, record, location):
+    assert keeper.restore(record._replace(outcome="near", original=1)) is None
+    for number in range(3):
+        keeper.restore(record._replace(url=f"https://example.org/{number}"))
+    ask_all = keeper._connection.ask_all
+
+    def put_and_be_late(commands):
+        ask_all(commands)
+        keeper._connection.ask_all = ask_all
+        with NearDuplicateFilter.open(location) as pages:
+            pages.see("https://example.com/late", text=article(40))
+
+    keeper._connection.ask_all = put_and_be_late
+    keeper.close()
+    feed = [item["url"] for item in ITEMS[:5]]
+    there = [f"https://example.org/{number}" for number in range(3)]
+    assert urls(location) == [*feed, "https://example.com/late", *there]
+    assert index_at(location).check().faults == []
+    assert index_at(location).figures()["outcomes"] == {"new": 9}
+
+
+def test_crawls_are_known_by_name_or_by_start_and_come_before_later_ones(keeper, location, record):
+    named, unnamed = Crawl(7, "weekly", 1_000, None), Crawl(9, None, 2_000, None)
+    numbers = [keeper.restore_crawl(each) for each in (named, unnamed, named, unnamed)]
+    assert numbers == [7, 9, 7, 9]
+    assert keeper.restore_crawl(Crawl(3, None, 3_000, None)) == 10
+    keeper.restore(record._replace(url="https://example.org/", crawl=10))
+    with NearDuplicateFilter.open(location), pytest.raises(StoreBusy, match="crawlers are at work"):
+        keeper.restore_crawl(Crawl(1, None, 1_000, None))
+    keeper.close()
+    with NearDuplicateFilter.open(location) as pages:
+        assert pages.see("https://example.org/", text=article(0)).outcome == "revisit"
+        pages.check()

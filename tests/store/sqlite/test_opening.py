@@ -1,0 +1,163 @@
+"""What is at the path of an index when it is opened, and what becomes of it."""
+
+import os
+
+import pytest
+from index_feed import contents, tamper
+from patience import PROCESSES
+from store_pages import NOON, folder_store, page
+
+from dedup_filter.errors import ConfigError, StoreBusy, StoreCorrupt, StoreError, StoreTooNew
+from dedup_filter.store.sqlite.index_directory import UnusableTables
+from dedup_filter.store.sqlite.page_index import PageIndex
+from dedup_filter.store.sqlite.page_reader import FORMAT, PageReader, Snapshot
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """An index with one page, at a path with strange letters."""
+    with folder_store(tmp_path / "索引 50% #1?") as store:
+        store.insert(page(1))
+    return store.directory.path
+
+
+def test_an_index_is_whole_on_disk_when_it_is_synced_whoever_reads(tmp_path):
+    """A commit that waits for the log to be on disk; a checkpoint would wait for the reader."""
+    with folder_store(tmp_path) as store:
+        store.flush()
+        with Snapshot.open_to_read(tmp_path):
+            store.insert(page(1))
+            executed = []
+            store.connection.set_trace_callback(executed.append)
+            store.sync()
+        begun = executed.index("PRAGMA synchronous = FULL")
+        assert "COMMIT" in executed[begun : executed.index("PRAGMA synchronous = NORMAL")]
+        assert not any("checkpoint" in sql for sql in executed)
+        (tmp_path / "copy").mkdir()
+        for path in tmp_path.glob("pages.sqlite3*"):
+            (tmp_path / "copy" / path.name).write_bytes(path.read_bytes())
+    with PageReader.open_to_read(tmp_path / "copy") as copied:
+        assert len(copied) == 1
+        copied.check()
+
+
+class TestIsRefused:
+    def test_a_folder_of_other_files_and_left_as_it_was(self, tmp_path):
+        (tmp_path / "thesis.txt").write_text("years of work")
+        before = contents(tmp_path)
+        for attempt in (folder_store, PageReader.open_to_read):
+            with pytest.raises(ConfigError, match=r"not an index|no index"):
+                attempt(tmp_path)
+        assert contents(tmp_path) == before
+
+    def test_a_second_writer_and_told_who_the_first_is(self, folder):
+        with folder_store(folder):
+            with pytest.raises(StoreBusy, match=f"this process.*{os.getpid()}.*Redis"):
+                folder_store(folder)
+            for content in ("", "{}", "[]", '{"pid": 1}', "\0"):
+                (folder / "owner.json").write_text(content)
+                with pytest.raises(StoreBusy, match="in use by another process"):
+                    folder_store(folder)
+        assert not (folder / "owner.json").exists()
+        folder_store(folder).close()
+
+    def test_a_path_of_a_file_or_below_one(self, tmp_path):
+        (tmp_path / "file").write_text("text")
+        for path in (tmp_path / "file", tmp_path / "file" / "index"):
+            with pytest.raises(ConfigError, match="below a file"):
+                folder_store(path)
+
+    @pytest.mark.parametrize(
+        ("change", "kind", "message"),
+        [
+            (f"PRAGMA user_version = {FORMAT + 1}", StoreTooNew, f"has format {FORMAT + 1}"),
+            ("PRAGMA user_version = 2", ConfigError, f"has format 2, .* reads format {FORMAT}"),
+            ("PRAGMA application_id = 7", ConfigError, "another program: choose another folder"),
+            (b"no database at all" * 99, StoreCorrupt, "no SQLite database any more"),
+            (b"SQLite format 3\0" * 99, StoreCorrupt, "no SQLite database any more"),
+        ],
+        ids=["newer", "older", "another program", "no database", "no whole database"],
+    )
+    def test_what_cannot_be_read_and_left_as_it_was(self, folder, change, kind, message):
+        if isinstance(change, bytes):
+            (folder / "pages.sqlite3").write_bytes(change)
+        else:
+            tamper(folder, change)
+        before = (folder / "pages.sqlite3").read_bytes()
+        for attempt in (folder_store, PageReader.open_to_read):
+            with pytest.raises(kind, match=message):
+                attempt(folder)
+        assert (folder / "pages.sqlite3").read_bytes() == before
+        assert not (folder / "owner.json").exists()
+
+    @pytest.mark.parametrize(
+        "damage",
+        [
+            "DELETE FROM meta WHERE key = 'scheme'",
+            "UPDATE meta SET value = '{' WHERE key = 'scheme'",
+        ],
+    )
+    def test_one_whose_scheme_is_gone_or_damaged(self, folder, damage):
+        tamper(folder, damage)
+        with pytest.raises(StoreCorrupt, match="does not say how its fingerprints were made"):
+            folder_store(folder)
+
+
+def test_tables_that_are_older_than_what_was_noted_cannot_be_used(folder):
+    with folder_store(folder) as store:
+        store.insert(page(2))
+        PageIndex.opened(store, 3, by_host=False)
+        store.delete([2])
+        store.start_crawl(NOON)
+        store.delete([store.insert(page(9)), 1])
+        assert PageIndex.loaded(store).faults(store) == []
+        store.trim(1)
+        with pytest.raises(UnusableTables, match="more has changed since than was noted"):
+            PageIndex.loaded(store)
+
+
+class TestAReader:
+    def test_cannot_write(self, folder):
+        with (
+            PageReader.open_to_read(folder) as reader,
+            pytest.raises(StoreError, match="cannot be written to"),
+        ):
+            reader.rows("INSERT INTO hosts (name) VALUES ('new')")
+
+    @pytest.mark.parametrize("kind", [PageReader, Snapshot])
+    def test_does_not_need_the_right_to_write(self, folder, nobody, kind):
+        assert nobody.apply(count, [kind, folder]) == 1
+
+
+def become_nobody():
+    if os.getuid() == 0:
+        os.setgid(65534)
+        os.setuid(65534)
+
+
+def count(kind, folder):
+    with kind.open_to_read(folder) as reader:
+        return len(reader)
+
+
+@pytest.fixture
+def nobody(folder):
+    """A process of a user who may read everything here and write nothing."""
+    if os.name == "nt":
+        pytest.skip("rights are another matter on Windows")
+    for path in folder.parents:
+        if "pytest" in str(path):
+            path.chmod(0o755)
+    folder.chmod(0o555)
+    with PROCESSES.Pool(1, become_nobody) as pool:
+        yield pool
+    folder.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("below", "told"), [("", "give this user the right to write"), ("below/it", "cannot be made")]
+)
+def test_a_folder_without_the_right_to_write_is_told(folder, nobody, below, told):
+    with pytest.raises(StoreError, match=told) as refused:
+        nobody.apply(folder_store, [folder / below])
+    assert type(refused.value) is StoreError

@@ -1,0 +1,101 @@
+"""A store against a plain list of what was put into it."""
+
+import pytest
+from made_profiles import hashes_of
+from store_pages import NOON, folder_store, measures, memory_store, near, page, revisit
+
+from dedup_filter.fingerprints.sketch import sketch
+from dedup_filter.store.records import Crawl
+from dedup_filter.text.page_url import url_key
+
+
+@pytest.fixture(params=[memory_store, folder_store])
+def store(request, tmp_path):
+    made = request.param(*[tmp_path / "index"] if request.param is folder_store else [])
+    yield made
+    made.check()
+    made.close()
+
+
+class TestWhatIsInserted:
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            *({"fingerprint": each} for each in (None, 0, 1, 2**63 - 1, 2**63, 2**64 - 1)),
+            *(
+                {"url": each, "host": each}
+                for each in ("http://[1/", "http://x/\ud800", "", "http://x/\0a", "网址")
+            ),
+            *(
+                {"h1": h1, "title": title}
+                for h1, title in (("", ""), ("\ud800", "标题\0\n"), ("0", "007"), ("a" * 200,) * 2)
+            ),
+            *({"sketch": sketch(hashes_of(1, size))} for size in (0, 1, 240, 100_000)),
+            {"judged": {"outcome": "unjudged", "reason": "too_short", "similarity": 0.5}},
+        ],
+    )
+    def test_may_be_anything(self, store, fields):
+        given = page(1, **fields)
+        assert [store.insert(page(7)), store.insert(page(8))] == [1, 2]
+        store.delete([2])
+        number = store.insert(given, given.url, b"form")
+        assert number == store.last_page == 3, "a number is given once"
+        assert store.record(number) == given._replace(page=number)
+        assert (store.text(number), store.at_url(given.url)) == (given.url, [number])
+        assert store.form(number) == b"form"
+        found, _ = store.stored([number, 1])
+        assert found == (
+            *(given.host, given.sketch, given.headline, number, 1),
+            *(url_key(given.url), given.digest, given.fingerprint),
+        )
+
+
+class TestRevisits:
+    @pytest.fixture
+    def seen(self, store):
+        """The number of a page that is visited again, as a page of its own; the old one is 1."""
+        store.insert(page(1), "old", b"old")
+        crawl = store.start_crawl(NOON + 500)
+        again = page(2, revisit(1), is_pending=True, seen=NOON + 600, crawl=crawl)
+        return store.insert(again, "new", b"new")
+
+    def test_that_are_committed_refresh_the_record(self, store, seen):
+        store.insert(page(3, near(seen)))
+        store.commit(seen)
+        store.replace(seen, measures(9))  # which is another page by now
+        record, repeat = store.records()
+        assert record == page(1)._replace(
+            page=1, **measures(2), last_seen=NOON + 600, crawl=2, **revisit(None)
+        )
+        assert repeat.original == 1
+        assert (store.text(1), store.form(1), store.fate(seen)) == ("new", b"new", "kept")
+
+    def test_whose_commit_was_undone_are_pending_again(self, store, seen):
+        def fail():
+            with store.transaction():
+                store.commit(seen)
+                store.insert(page(0, seen=2**64))
+
+        with pytest.raises(OverflowError):
+            fail()
+        assert store.fate(seen) == "pending"
+        store.release(seen)
+        assert store.fate(seen) == "gone"
+
+    def test_without_a_text_leave_none_and_by_a_clock_that_went_back_are_not_older(self, store):
+        old = store.insert(page(100), "old", b"")
+        store.commit(store.insert(page(1, revisit(old), is_pending=True)))
+        assert (store.text(old), store.form(old)) == (None, None)
+        assert store.record(old).last_seen == NOON + 100
+
+
+def test_a_crawl_is_resumed_by_its_name():
+    with memory_store("job \ud800") as store:
+        store.end_crawl(NOON + 5)
+        assert store.start_crawl(NOON + 9, options={"scope": "host"}) == store.crawl == 2
+        store.end_crawl(NOON + 20)
+        assert store.start_crawl(NOON + 30, "job \ud800") == store.crawl == 1
+        assert store.crawls() == [
+            Crawl(1, "job \ud800", NOON, None),
+            Crawl(2, None, NOON + 9, NOON + 20, {"scope": "host"}),
+        ]
