@@ -29,6 +29,7 @@ Cost: to load a host takes 0.1 ms for 1,000 blocks, to write it the same.
 
 import logging
 from collections.abc import Callable, Collection
+from time import time as now
 from typing import NamedTuple
 
 import numpy as np
@@ -199,7 +200,7 @@ class FramedPages:
         self._discard_gone()
 
     def forget(self, url: str) -> int:
-        """Forget all pages at a URL; what was counted of them stays while their host has pages."""
+        """Forget all pages at a URL; what was counted of them stays."""
         forgotten = self._kept.forget(url)
         self._discard_gone()
         return forgotten
@@ -292,7 +293,7 @@ class FramedPages:
         self._expected.settle(number, {each.name: update for each, update in change.updates})
         frames.provisional.count(change.ready)
         for host, update in change.updates:
-            frames.add_page(host, update)
+            frames.add_page(host, update, int(now()))
             if self._exchange is not None:
                 self._exchange.send(host.name, update)
         if change.provisional is not None:
@@ -367,7 +368,7 @@ class FramedPages:
         self._expected.settle(page)
 
     def _discard_gone(self) -> None:
-        """Forget pages whose records are gone, and hosts without any."""
+        """Forget pages and hosts whose records are gone."""
         self._frames.provisional.discard(self._kept.gone)
         for page in self._kept.gone:
             self._forget_pending(page)
@@ -375,6 +376,7 @@ class FramedPages:
         if self._store is not None:
             for host in self._store.gone:
                 self._frames.discard(host)
+                self._expected.forget(host)
             self._store.gone.clear()
 
 

@@ -11,8 +11,9 @@ import random
 import signal
 
 from patience import PATIENCE, PROCESSES
-from store_pages import HOST, folder_store, measures, near, page, revisit
+from store_pages import HOST, NOON, folder_store, measures, near, page, revisit
 
+from dedup_filter.frames.host_frames import ChangedHost
 from dedup_filter.store.sqlite.frame_store import FrameStore, ProvisionalForm
 
 
@@ -55,7 +56,7 @@ def step(store, chance, number):
     if number % 2 == 0:
         store.insert(page(number, is_pending=text is not None), text)
         store.commit(number)
-        store.changed_frames[HOST] = str(number).encode
+        store.changed_frames[HOST] = ChangedHost(NOON, str(number).encode)
         return [number]
     old = chance.randrange(max(number - 20, 1), number + 1) | 1
     action = chance.choice(["claim", "wait", "release", "repeat", "revisit", "replace", "delete"])

@@ -122,19 +122,24 @@ class Source(NamedTuple):
         """Say what a page at a URL is read from."""
         return cls(page, url if config.part_weights.image else None, config.selectors.of(host))
 
-    def read(self, config: FilterConfig) -> ReadPage | Unjudged:
-        """Read it in this process.
+    def content(self) -> Page | Document | Unjudged:
+        """Take the page apart.
 
         Raises:
             TypeError: not exactly one of html and text is given, or one of another type.
         """
         html, text, content_type, link, title = self.page
         content = read(html, text, content_type, self.images_of, title, self.selectors)
+        if isinstance(content, Unjudged) or not link:
+            return content
+        links = {**dict.fromkeys(content.canonical), **dict.fromkeys(links_of_header(link))}
+        return replace(content, canonical=tuple(links))
+
+    def read(self, config: FilterConfig) -> ReadPage | Unjudged:
+        """Read the page in this process. Raises TypeError as `content` does."""
+        content = self.content()
         if isinstance(content, Unjudged):
             return content
-        if link:
-            links = {**dict.fromkeys(content.canonical), **dict.fromkeys(links_of_header(link))}
-            content = replace(content, canonical=tuple(links))
         page = ReadPage.of(content, config)
         return page if page.is_plain or not config.keep_text else replace(page, form=page.pack())
 

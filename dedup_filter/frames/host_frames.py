@@ -264,6 +264,14 @@ def no_context(shown: Shown) -> HostContext:
     return HostContext(shown, Host(""))
 
 
+class ChangedHost(NamedTuple):
+    """A host that has changed since a store has written it."""
+
+    counted: int
+    """When a page was counted last, in Unix seconds."""
+    packed: Callable[[], bytes]
+
+
 Stored = tuple[Host, Sequence[ProvisionalPage]]
 """A host as a store has it, and its pages that wait."""
 
@@ -272,15 +280,14 @@ class Frames:
     """What the pages of each host have shown.
 
     `load` returns what a store has of a host, None if that is nothing: then memory is a cache of
-    the store. `changed` gets a function that packs each host that was changed, by name; whoever
-    writes these removes them.
+    the store. `changed` gets each host that was changed, by name; whoever writes it removes it.
     """
 
     def __init__(
         self,
         most_bytes: float,
         load: Callable[[str], Stored | None] | None = None,
-        changed: MutableMapping[str, Callable[[], bytes]] | None = None,
+        changed: MutableMapping[str, ChangedHost] | None = None,
     ) -> None:
         self._most_bytes = most_bytes
         self._load = load
@@ -331,17 +338,20 @@ class Frames:
         is_one_of_first = host.pages <= FRAME_TIMES
         return self.provisional.ready(host.name, None if is_one_of_first else set(update.shown))
 
-    def add_page(self, host: Host, update: FrameUpdate) -> None:
-        """Count a page of a host, or of a site. Requires: no `shrink` since `of` returned it."""
+    def add_page(self, host: Host, update: FrameUpdate, moment: int = 0) -> None:
+        """Count a page of a host, or of a site, at a Unix second.
+
+        Requires: no `shrink` since `of` returned the host.
+        """
         self._latest = None
         self._open_blocks -= len(host.sightings) if host.name in self._open else 0
         host.add_page(update)
         self._opened(host)
         if self._changed is not None:
-            self._changed[host.name] = host.to_bytes
+            self._changed[host.name] = ChangedHost(moment, host.to_bytes)
 
     def discard(self, name: str) -> None:
-        """Forget a host of which a store has no page any more."""
+        """Forget a host whose record a store has deleted."""
         self._take_out(name)
         if self._changed is not None:
             self._changed.pop(name, None)
@@ -355,7 +365,7 @@ class Frames:
             self._packed[name] = packed = oldest.to_bytes()
             self._packed_bytes += _packed_nbytes(name, packed)
             if self._changed is not None and name in self._changed:
-                self._changed[name] = partial(bytes, packed)
+                self._changed[name] = self._changed[name]._replace(packed=partial(bytes, packed))
         self.provisional.shrink(int(self._most_bytes * _PROVISIONAL))
         while self.nbytes > self._most_bytes and len(self._open) + len(self._packed) > 1:
             name = next(iter(self._packed or self._open))

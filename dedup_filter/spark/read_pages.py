@@ -17,8 +17,10 @@ from dedup_filter.config import FilterConfig
 from dedup_filter.fingerprints.read_page import Source
 from dedup_filter.model import Unjudged
 from dedup_filter.spark.plans import arrow_schema
+from dedup_filter.text.page_bytes import pack_page
 from dedup_filter.text.page_fields import PageText
 from dedup_filter.text.page_url import host_of
+from dedup_filter.text.reading import Page
 
 if TYPE_CHECKING:
     from pyspark.sql.pandas._typing import ArrowMapIterFunction
@@ -56,9 +58,10 @@ def _read(row: dict[str, Any], config: FilterConfig) -> dict[str, Any]:
         return {**taken, "form": text.encode(), "title": row["title"]}
     given = PageText(html, None, row["content_type"], title=row["title"])
     try:
-        page = Source.of(given, url, taken["host"], config).read(config)
+        page = Source.of(given, url, taken["host"], config).content()
     except Exception:  # a billion pages do not fail for one; it is kept and counted
         return {**taken, "reason": "error"}
     if isinstance(page, Unjudged):
         return {**taken, "reason": page.reason}
-    return {**taken, "form": page.pack()}
+    assert isinstance(page, Page), "HTML is a page"
+    return {**taken, "form": pack_page(page)}

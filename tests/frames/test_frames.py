@@ -121,19 +121,19 @@ def test_what_is_no_longer_in_memory_is_loaded(visits, most_bytes, every):
     stored, changed = {}, {}
 
     def load(host):
-        record = changed[host]() if host in changed else stored.get(host)
+        record = changed[host].packed() if host in changed else stored.get(host)
         return record and (Host.from_bytes(host, record), ())
 
     known = Frames(most_bytes, load, changed)
     for number, visit in enumerate(visits):
         count(known, number, *visit)
         if number % every == 0:
-            stored.update({host: packed() for host, packed in changed.items()})
+            stored.update({host: each.packed() for host, each in changed.items()})
             changed.clear()
         for each in "abcd":
             assert times(known, each, *counts[each]) == list(counts[each].values())
         known.check()
-    assert all(Host.from_bytes(each, changed[each]()) == known.of(each) for each in changed)
+    assert all(Host.from_bytes(name, changed[name].packed()) == known.of(name) for name in changed)
 
 
 def test_a_host_without_pages_is_forgotten_with_what_was_not_written():

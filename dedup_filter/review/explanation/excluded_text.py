@@ -1,7 +1,7 @@
 """A judged page -> all text that was left out of its stored text, each with the rule.
 
     all text of the tree -> blocks, and text outside blocks   `text/account.py`
-    blocks               -> the stored text of the page       `workers/measured.py`
+    blocks               -> the stored text of the page       `fingerprints/own_texts.py`
 
 Each rule is found by the function that applies it in a crawl. `text/account.py` has the rules
 element, hidden, template, notice, data, data_read and markup. The other rules are:

@@ -1,6 +1,6 @@
 """The pages of a shared index, as the filter asks for them: compare, record, commit, forget.
 
-    page -> look-ups in the replica -> records of what they find -> verdict (see `comparison.look_ups`)
+    page -> look-ups in the replica -> records of what they find -> verdict (`comparison.look_ups`)
     page, and what was found of it -> its own record -> appended, pending -> is it still so?
 
 A record may be newer or older than the replica. So the log is read after it, and a record that does

@@ -50,12 +50,8 @@ WHERE EXISTS (
     WHERE page NOT IN (SELECT id FROM pages WHERE is_kept AND NOT is_pending)
 )
 UNION ALL
-SELECT 'a host has another number of pages'
-WHERE EXISTS (
-    SELECT 1 FROM hosts LEFT JOIN (SELECT host, count(*) AS there FROM pages GROUP BY host)
-        ON host = id
-    WHERE pages != ifnull(there, 0)
-)
+SELECT 'a frame has no host'
+WHERE EXISTS (SELECT 1 FROM host_frames WHERE host NOT IN (SELECT id FROM hosts))
 UNION ALL
 SELECT 'a count is wrong'
 WHERE EXISTS (

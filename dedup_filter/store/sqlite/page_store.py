@@ -33,7 +33,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from time import time as now
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dedup_filter.model import Fate
 from dedup_filter.store.records import Crawl, PageRecord, Scheme
@@ -49,6 +50,9 @@ from dedup_filter.store.sqlite.page_reader import (
 )
 from dedup_filter.text.headlines import Headline
 from dedup_filter.text.page_url import canonical, url_key
+
+if TYPE_CHECKING:
+    from dedup_filter.frames.host_frames import ChangedHost
 
 BOOKMARK = "bookmark"
 _FULL_GROUP = 200
@@ -108,9 +112,9 @@ class PageStore(PageReader):
         self.gone: list[int] = []
         """Pages that were deleted; for who follows them to take note of, and to clear."""
         self.hosts_gone: list[str] = []
-        """Hosts of a directory whose last page was deleted; to clear, too."""
-        self.changed_frames: dict[str, Callable[[], bytes]] = {}
-        """By host, what packs its frames, which have changed since they were written."""
+        """Hosts and sites whose frames were deleted; to clear, too."""
+        self.changed_frames: dict[str, ChangedHost] = {}
+        """By name, the hosts and sites whose frames are to be written with the group."""
         self.bookmark: Callable[[], str] | None = None
         """What is noted under `BOOKMARK` with each commit; if it fails, so does the commit."""
         super().__init__(uri, directory, *pragmas, scheme=scheme)
@@ -223,8 +227,8 @@ class PageStore(PageReader):
                 if self.bookmark is not None:
                     noted = BOOKMARK, self.bookmark()
                     connection.execute("REPLACE INTO meta VALUES (?, ?)", noted)
-                for host, packed in self.changed_frames.items():
-                    for statement in _frames_written(host, packed()):
+                for host, (counted, packed) in self.changed_frames.items():
+                    for statement in _frame_written(host, counted, packed()):
                         connection.execute(*statement)
             if connection.in_transaction:
                 connection.execute("COMMIT")
@@ -258,10 +262,10 @@ class PageStore(PageReader):
             self._hosts[name] = number
         return number
 
-    def write_frames(self, host: str, record: bytes) -> None:
-        """Write the frames of a host."""
+    def write_frame(self, host: str, record: bytes) -> None:
+        """Write the frame of a host, as if it were counted now."""
         with self.transaction():
-            for statement in _frames_written(host, record):
+            for statement in _frame_written(host, int(now()), record):
                 self.write(*statement)
 
     def at_url(self, url: str) -> list[int]:
@@ -352,7 +356,6 @@ class PageStore(PageReader):
             page = self.write(_INSERT, values)
             # A trigger would make recording a page a third slower.
             self.write("UPDATE counts SET pages = pages + 1 WHERE is_kept = ?", (is_kept,))
-            self.write("UPDATE hosts SET pages = pages + 1 WHERE id = ?", (values[2],))
             if text is not None:
                 self.write("INSERT INTO texts VALUES (?, ?)", (page, _packed(text)))
             if form is not None:
@@ -394,19 +397,33 @@ class PageStore(PageReader):
                     self.write("UPDATE texts SET text = ? WHERE page = ?", (_packed(text), page))
 
     def delete(self, pages: Iterable[int]) -> None:
-        """Forget pages for good, with all that is kept of them. Those that are gone are left so.
-
-        With the last page of a host, its frames are gone.
-        """
+        """Forget pages for good, with all that is kept of them. Those that are gone are left so."""
         with self.transaction():
             for page in pages:
-                host = self.value("SELECT host FROM pages WHERE id = ?", (page,))
                 self.write("DELETE FROM pages WHERE id = ?", (page,))
                 self._revisited.pop(page, None)
                 self.gone.append(page)
-                if self.directory is not None:
-                    sql = "SELECT CAST(name AS TEXT) FROM hosts WHERE id = ? AND pages = 0"
-                    self.hosts_gone += [name for (name,) in self.rows(sql, (host,))]
+
+    def trim_frames(self) -> None:
+        """Delete the frames of hosts and sites that were counted last before any page was seen.
+
+        No page that counts in them is left. Cost: 10 us, and 20 for each that is deleted.
+        """
+        oldest = [
+            self.value("SELECT min(last_seen) FROM pages WHERE is_kept = ?", (is_kept,))
+            for is_kept in (True, False)
+        ]
+        before = min((moment for moment in oldest if moment is not None), default=int(now()))
+        sql = """SELECT CAST(name AS TEXT) FROM host_frames JOIN hosts ON id = host
+            WHERE counted < ?"""
+        written = {name for (name,) in self.rows(sql, (before,))}
+        changed = {name: host.counted for name, host in self.changed_frames.items()}
+        gone = [name for name in {*written, *changed} if changed.get(name, 0) < before]
+        delete = "DELETE FROM host_frames WHERE host = (SELECT id FROM hosts WHERE name = ?)"
+        with self.transaction():
+            for name in gone:
+                self.write(delete, (as_column(name),))
+            self.hosts_gone += gone
 
     def fate(self, page: int) -> Fate:
         """Tell what has become of a page; a revisit that is committed is the page it revisits."""
@@ -534,12 +551,12 @@ class PageStore(PageReader):
         )
 
 
-def _frames_written(host: str, record: bytes) -> Iterator[tuple[str, Sequence[Any]]]:
-    """Yield the statements that write the frames of a host. Those of a site have no page."""
+def _frame_written(host: str, counted: int, record: bytes) -> Iterator[tuple[str, Sequence[Any]]]:
+    """Yield the statements that write the frame of a host, or of a site, which has no page."""
     name = as_column(host)
     yield "INSERT OR IGNORE INTO hosts (name) VALUES (?)", (name,)
-    sql = "REPLACE INTO host_frames (host, record) SELECT id, ? FROM hosts WHERE name = ?"
-    yield sql, (record, name)
+    sql = "REPLACE INTO host_frames SELECT id, ?, ? FROM hosts WHERE name = ?"
+    yield sql, (counted, record, name)
 
 
 def _json(options: Mapping[str, Any] | None) -> str | None:

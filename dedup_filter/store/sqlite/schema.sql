@@ -16,9 +16,8 @@ CREATE TABLE crawls (
 );
 
 CREATE TABLE hosts (
-    id    INTEGER PRIMARY KEY,
-    name  TEXT NOT NULL UNIQUE,
-    pages INTEGER NOT NULL DEFAULT 0 -- that are recorded; counted as in `counts`
+    id   INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
 );
 
 -- AUTOINCREMENT: the number of a page that is gone is never given to another.
@@ -93,9 +92,6 @@ CREATE TRIGGER page_deleted AFTER DELETE ON pages BEGIN
     DELETE FROM texts WHERE page = OLD.id;
     DELETE FROM forms WHERE page = OLD.id;
     DELETE FROM provisional_pages WHERE page = OLD.id;
-    UPDATE hosts SET pages = pages - 1 WHERE id = OLD.host;
-    DELETE FROM host_frames
-        WHERE host = OLD.host AND (SELECT pages FROM hosts WHERE id = OLD.host) = 0;
 END;
 
 CREATE TRIGGER page_replaced AFTER UPDATE OF fingerprint, digest, keys ON pages
@@ -109,9 +105,11 @@ END;
 
 -- What the pages of each host, or of a site, have shown.
 CREATE TABLE host_frames (
-    host   INTEGER PRIMARY KEY,
-    record BLOB NOT NULL
+    host    INTEGER PRIMARY KEY,
+    counted INTEGER NOT NULL,        -- when a page was counted last
+    record  BLOB NOT NULL
 );
+CREATE INDEX frame_age ON host_frames (counted);
 
 CREATE TABLE provisional_pages (
     page INTEGER PRIMARY KEY,

@@ -20,9 +20,3 @@ CREATE TEMP VIEW forms AS
 CREATE TEMP VIEW counts AS
     SELECT is_kept, (SELECT count(*) FROM temp.pages WHERE pages.is_kept = counts.is_kept)
         AS pages FROM main.counts;
--- With the last page of a host, its frames go.
-CREATE TEMP VIEW host_frames AS
-    SELECT * FROM main.host_frames WHERE host NOT IN (
-        SELECT host FROM temp.gone JOIN main.pages USING (id) GROUP BY host
-        HAVING count(*) = (SELECT pages FROM main.hosts WHERE hosts.id = host)
-    );

@@ -58,7 +58,7 @@ class SqlitePages:
         self.capped = 0
         """Comparisons in which there were more candidates than `MOST_COMPARED`."""
         while due := self._beyond_bounds(now()):
-            store.delete(due)
+            self._delete(due)
 
     def __len__(self) -> int:
         return len(self.store)
@@ -136,13 +136,12 @@ class SqlitePages:
             return found
         moment = now()
         due = self._beyond_bounds(moment, None if is_revisit else not is_repeat)
+        # The page that this one repeats stays, or the next one like it would be new.
+        if due:
+            self._delete(due - {found.original_page})
         record = PageRecord.of(place, page, found, int(moment), self.store.crawl)
         record = record._replace(is_pending=is_pending or is_revisit)
         number = self.store.insert(record, text, form)
-        # Afterwards, for the frames of the host go with its last page. The page that this one
-        # repeats stays, or the next one like it would be new.
-        if due:
-            self.store.delete(due - {found.original_page})
         if is_revisit and not is_pending:
             self.store.commit(number)
             return found._replace(page=found.original_page)
@@ -185,6 +184,12 @@ class SqlitePages:
         self._index.follow(self.store)
         faults = self._index.faults(self.store)
         assert not faults, faults[0]
+
+    def _delete(self, due: set[int]) -> None:
+        """Forget pages beyond the bounds, and the frames that none of the others count in."""
+        with self.store.transaction():
+            self.store.delete(due)
+            self.store.trim_frames()
 
     def _beyond_bounds(self, moment: float, coming: bool | None = None) -> set[int]:
         """Return some pages to be forgotten before another is recorded; none if there are no more.

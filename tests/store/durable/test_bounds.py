@@ -2,11 +2,13 @@
 
 import pytest
 from made_profiles import said_profile
+from made_text import prose
 from site_pages import NOTICE, framed
 
 from dedup_filter import NearDuplicateFilter
 from dedup_filter.comparison.candidates import MOST_COMPARED
 from dedup_filter.store.records import KEPT_AS_TEXT
+from dedup_filter.store.sqlite.frame_store import all_frames
 from dedup_filter.text.page_bytes import pack_page
 from dedup_filter.text.reading import read
 
@@ -53,6 +55,28 @@ def test_pages_that_are_too_old_and_too_many_go_once(directory, article, clock):
         clock.pass_days(3)
         see(pages, [3], article)
         assert len(pages) == 1
+
+
+@pytest.mark.parametrize("bound", [{"max_pages": 3}, {"expire_days": 2}], ids=str)
+@pytest.mark.parametrize("is_reopened", [False, True])
+def test_the_frames_of_hosts_go_with_their_pages(directory, article, clock, bound, is_reopened):
+    def hosts_with_frames(pages):
+        pages.flush()
+        return {known.host for known in all_frames(pages._kept.store) if known.host[1] == "."}
+
+    pages = directory.open(**bound)
+    for host, days in (("a", 1), ("b", 1), ("a", 3), ("c", 0)):
+        for number in range(3):
+            clock.now += 1
+            pages.see(f"http://{host}.example/{number}", html=framed(prose(clock.now)))
+        clock.pass_days(days)
+        if is_reopened:
+            pages.close()
+            pages = directory.open(**bound)
+    assert hosts_with_frames(pages) == {"c.example"}
+    assert not pages._framed._frames.of("a.example").pages
+    pages.check()
+    pages.close()
 
 
 def test_pending_pages_do_not_make_room(place, article, clock):

@@ -6,6 +6,8 @@ import pytest
 from store_pages import HOST, folder_store, memory_store, page
 
 from dedup_filter.errors import StoreError
+from dedup_filter.frames.host_frames import ChangedHost
+from dedup_filter.store.sqlite import page_store
 from dedup_filter.store.sqlite.frame_store import FrameStore, ProvisionalForm, frames_of
 from dedup_filter.store.sqlite.page_reader import PageReader
 
@@ -22,6 +24,10 @@ def folder(tmp_path):
     return tmp_path / "index"
 
 
+def changed(record, moment=0):
+    return ChangedHost(moment, lambda: record)
+
+
 def written(folder):
     """The record of the host as another process reads it."""
     with PageReader.open_to_read(folder) as reader:
@@ -33,7 +39,7 @@ def test_a_changed_host_is_written_with_the_pages_and_read_before(folder):
     with folder_store(folder) as store:
         frames = FrameStore(store)
         store.insert(page(1))
-        frames.changed[HOST] = lambda: b"record"
+        frames.changed[HOST] = changed(b"record")
         assert frames.of(HOST).record == b"record"
         assert written(folder) is None
         store.flush()
@@ -48,32 +54,47 @@ def test_a_host_that_could_not_be_written_is_written_later(folder):
     with folder_store(folder) as store:
         frames = FrameStore(store)
         number = store.insert(page(1))
-        frames.changed["other.example"] = lambda: b"other"
-        frames.changed[HOST] = fail
+        frames.changed["other.example"] = changed(b"other")
+        frames.changed[HOST] = ChangedHost(0, fail)
         with pytest.raises(StoreError):
             store.flush()
-        frames.changed[HOST] = lambda: b"record"
+        frames.changed[HOST] = changed(b"record")
         assert (written(folder), frames.of("other.example").record) == (None, b"other")
         store.flush()
         assert store.record(number).host == HOST
         assert (written(folder), frames.of("other.example").record) == (b"record", b"other")
 
 
-def test_the_record_of_a_host_goes_with_its_last_page_but_not_that_of_a_site(folder):
+def test_frames_go_that_were_counted_last_before_the_oldest_page_was_seen(folder, monkeypatch):
+    """Those of sites, too; one that has been counted since stays."""
     with folder_store(folder) as store:
-        frames, numbers = FrameStore(store), [store.insert(page(n)) for n in range(3)]
-        for name in (HOST, "menu 1"):
-            frames.changed[name] = name.encode
+        frames, numbers = FrameStore(store), [store.insert(page(n, seen=n)) for n in (10, 20, 30)]
+        for name, moment in ((HOST, 15), ("menu 1", 15), ("again.example", 15), ("later", 25)):
+            frames.changed[name] = changed(name.encode(), moment)
         store.flush()
-        store.delete(numbers[:2])
-        assert (frames.gone, frames.of(HOST).record) == ([], HOST.encode())
+        frames.changed["again.example"] = changed(b"again", 40)
+        store.trim_frames()
+        assert frames.gone == []
+        store.delete(numbers[:1])
         with suppress(StoreError), store.transaction():
-            store.delete(numbers)
+            store.trim_frames()
             raise StoreError("the disk is full")
         assert (frames.gone, frames.of(HOST).record) == ([], HOST.encode())
+        store.trim_frames()
+        assert (set(frames.gone), frames.of(HOST), frames.of("menu 1")) == (
+            {HOST, "menu 1"},
+            None,
+            None,
+        )
+        assert (frames.of("again.example").record, frames.of("later").record) == (
+            b"again",
+            b"later",
+        )
         store.delete(numbers)
-        assert (frames.gone, frames.of(HOST)) == ([HOST], None)
-        assert frames.of("menu 1").record == b"menu 1"
+        store.flush()
+        monkeypatch.setattr(page_store, "now", lambda: 40)
+        store.trim_frames()
+        assert (frames.of("again.example").record, frames.of("later")) == (b"again", None)
         store.check()
 
 

@@ -4,12 +4,13 @@ import shutil
 
 from store_pages import HOST, folder_store, near, page
 
+from dedup_filter.frames.host_frames import ChangedHost
 from dedup_filter.store.sqlite.frame_store import FrameStore, ProvisionalForm, all_frames
 from dedup_filter.store.sqlite.page_reader import Snapshot
 
 
 def fill(store):
-    """Pages settled and pending, pages dropped for both, frames of hosts with and without."""
+    """Pages settled and pending, pages dropped for both, frames of a host and of a site."""
     done = store.insert(page(1))
     store.insert(page(2, is_pending=True), "text", b"")
     late = store.insert(page(3, is_pending=True))
@@ -17,10 +18,9 @@ def fill(store):
     store.insert(page(5, near(late)))
     store.insert(page(6, near(late), is_pending=True))
     store.insert(page(7, near(done), is_pending=True))
-    store.insert(page(8, is_pending=True)._replace(host="only-pending.example"))
     frames = FrameStore(store)
-    for host in (HOST, "only-pending.example", "menu 1"):
-        frames.changed[host] = host.encode
+    for host in (HOST, "menu 1"):
+        frames.changed[host] = ChangedHost(0, host.encode)
     frames.wait(HOST, ProvisionalForm(done, b"form", b"note"))
     store.flush()
 
