@@ -30,8 +30,8 @@ templates around the world carry `lang="en"`. Otherwise it is the language whose
 most of a sample of the words.
 
 A text is cut into words, and these are looked up, once (`Words`), part by part: a page has all of
-its blocks as parts. What some of the parts say (those that are no frame, say) numpy computes from
-what is known of each word, whatever the text is asked for later.
+its blocks as parts. The analysis of some parts (the blocks that are no frame, say) is numpy on
+slices of the words' columns.
 
 Cost: 0.3 ms for 1,000 words of English; 0.03 ms for the analysis of parts with so many words.
 """
@@ -55,7 +55,7 @@ UInt64Array = npt.NDArray[np.uint64]
 Int32Array = npt.NDArray[np.int32]
 BoolArray = npt.NDArray[np.bool_]
 LanguageBy = Literal["script", "declaration", "stopwords", "nothing"]
-"""What told a language: the script of the text, what the page declares, its stopwords."""
+"""How a language was found: by the script, by what the page declares, by its stopwords."""
 
 _BELIEVABLE = 0.2
 """Share of stopwords from which a declared language is believed. Of running text in the languages
@@ -113,7 +113,7 @@ class Words:
         return as_read(self.worths)
 
     def part(self, chosen: BoolArray) -> "Words":
-        """Return those of chosen parts, (parts,), alone. Cost: 10 us for 1,000 words."""
+        """Return the words of chosen parts, (parts,), alone. Cost: 10 us for 1,000 words."""
         return replace(
             self,
             values=self.values.at(np.repeat(chosen, self.lengths)),

@@ -1,7 +1,6 @@
 """A page that was read, and how often its host has shown each block -> the texts it is judged by.
 
-The three texts, new, main and span, are those of `profile`. Pure: what is known of the host comes
-as numbers.
+`profile` names the three texts: new, main and span. Pure: the frame of the host comes as numbers.
 
 Cost: 0.3 ms for 200 blocks.
 """

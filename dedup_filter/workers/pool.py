@@ -87,7 +87,7 @@ class Worker:
         """The job for which the process was killed, because it took too long."""
         self._over = Event()
         self._process = subprocess.Popen(  # noqa: S603 - our own
-            # With the path of this process: that of `python -c` begins with the present folder.
+            # With this process's path, as the path of `python -c` begins with the present folder.
             [sys.executable, "-c", _WORK, *sys.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
