@@ -294,6 +294,7 @@ class Frames:
         self._changed = changed
         self._open: OrderedDict[str, Host] = OrderedDict()
         self._packed: OrderedDict[str, bytes] = OrderedDict()
+        self._packed_sites: OrderedDict[str, bytes] = OrderedDict()
         self._open_blocks = self._packed_bytes = 0
         self.provisional = ProvisionalPages(are_stored=load is not None)
         """Pages that wait until their frame is known."""
@@ -308,7 +309,7 @@ class Frames:
         if host is not None:
             self._open.move_to_end(name)
             return host
-        packed = self._packed.pop(name, None)
+        packed = self._shelf(name).pop(name, None)
         if packed is not None:
             self._packed_bytes -= _packed_nbytes(name, packed)
             return self._opened(Host.from_bytes(name, packed))
@@ -357,25 +358,29 @@ class Frames:
             self._changed.pop(name, None)
 
     def shrink(self) -> None:
-        """Pack and forget hosts until those that are left fit into memory; the last one stays."""
+        """Pack and forget hosts until the rest fits into memory; the last one stays.
+
+        Sites go first: a site repeats the blocks of its first host, and is of use to new hosts only.
+        """
         while self._open_nbytes > self._most_bytes * _OPEN and len(self._open) > 1:
             name, oldest = self._open.popitem(last=False)
             self._latest = None
             self._open_blocks -= len(oldest.sightings)
-            self._packed[name] = packed = oldest.to_bytes()
+            self._shelf(name)[name] = packed = oldest.to_bytes()
             self._packed_bytes += _packed_nbytes(name, packed)
             if self._changed is not None and name in self._changed:
                 self._changed[name] = self._changed[name]._replace(packed=partial(bytes, packed))
         self.provisional.shrink(int(self._most_bytes * _PROVISIONAL))
-        while self.nbytes > self._most_bytes and len(self._open) + len(self._packed) > 1:
-            name = next(iter(self._packed or self._open))
+        while self.nbytes > self._most_bytes and self._count > 1:
+            name = next(iter(self._packed_sites or self._packed or self._open))
             self._take_out(name)
             self.forgotten.append(name)
 
     def __iter__(self) -> Iterator[Host]:
         """Yield the hosts in memory."""
         yield from self._open.values()
-        yield from (Host.from_bytes(*each) for each in self._packed.items())
+        for shelf in (self._packed, self._packed_sites):
+            yield from (Host.from_bytes(*each) for each in shelf.items())
 
     @property
     def nbytes(self) -> int:
@@ -389,11 +394,19 @@ class Frames:
     def check(self) -> None:
         """Verify the counters and the bounds."""
         assert self._open_blocks == sum(len(host.sightings) for host in self._open.values())
-        packed = sum(_packed_nbytes(*each) for each in self._packed.items())
-        assert self._packed_bytes == packed
-        assert not self._open.keys() & self._packed.keys(), "a host is open and packed"
-        assert len(self._open) + len(self._packed) <= 1 or self.nbytes <= self._most_bytes
+        packed = {**self._packed, **self._packed_sites}
+        assert self._packed_bytes == sum(_packed_nbytes(*each) for each in packed.items())
+        assert not self._open.keys() & packed.keys(), "a host is open and packed"
+        assert self._count <= 1 or self.nbytes <= self._most_bytes
         self.provisional.check()
+
+    @property
+    def _count(self) -> int:
+        return len(self._open) + len(self._packed) + len(self._packed_sites)
+
+    def _shelf(self, name: str) -> OrderedDict[str, bytes]:
+        """Return the packed hosts, or for the name of a site the packed sites."""
+        return self._packed_sites if name.startswith(SITE) else self._packed
 
     def _opened(self, host: Host) -> Host:
         """Let a host be the one used last, whose blocks are to be counted."""
@@ -404,7 +417,7 @@ class Frames:
 
     def _take_out(self, name: str) -> None:
         self._latest = None
-        host, packed = self._open.pop(name, None), self._packed.pop(name, None)
+        host, packed = self._open.pop(name, None), self._shelf(name).pop(name, None)
         self._open_blocks -= 0 if host is None else len(host.sightings)
         self._packed_bytes -= 0 if packed is None else _packed_nbytes(name, packed)
         self.provisional.discard([page.row for page in self.provisional.of(name)])

@@ -91,12 +91,17 @@ class ProvisionalPages:
         return staying[: max(len(staying) + 1 - _MOST_WAITING_OF_HOST, 0)]
 
     def shrink(self, most_bytes: int) -> None:
-        """Pack pages, the earliest first, until they take no more. Cost: 1 ms for each of them."""
+        """Pack pages, the earliest first, until they take no more. Cost: 1 ms a page.
+
+        If all are packed and take more, and no store has them, the earliest wait no more.
+        """
         while self.nbytes > most_bytes and self._whole:
             _, page = self._whole.popitem(last=False)
             assert isinstance(page.content, ReadPage)
             page.content = None if self._are_stored else page.content.pack()
             self._measure(page)
+        while self.nbytes > most_bytes and self._waiting and not self._are_stored:
+            self.discard([next(iter(self._waiting))])
 
     def ready(self, host: str, shown: Set[int] | None) -> list[ProvisionalPage]:
         """Return the pages of a host to be judged again when one with these blocks is kept.
